@@ -40,9 +40,9 @@ test: compiled  ## run every test
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal
 
 $(STAMP_ALL): pyproject.toml constraints.txt
-	@echo "setting up $(VENV_ALL) with every extra (about 1.1 GB, once)"
+	@echo "setting up $(VENV_ALL) with every extra (about 1.4 GB, once)"
 	@$(PYTHON) -m venv $(VENV_ALL)
-	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_ALL)/bin/python -m pip install --quiet --editable '.[dev,docs,embedded,frames,providers,otel]'
+	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_ALL)/bin/python -m pip install --quiet --editable '.[dev,docs,embedded,frames,providers,ray,otel]'
 	@touch $(STAMP_ALL)
 
 test-all: $(STAMP_ALL) compiled  ## every test, also those that need extras and a real model (fetched once, 93 MB)

@@ -19,7 +19,6 @@ from types import ModuleType
 from typing import Any
 
 from mixseek.domain.counts import UnitSums, VariantSums
-from mixseek.stats.agreement import paired_difference
 from mixseek.stats.corrected import (
     Cell,
     Corrected,
@@ -31,6 +30,7 @@ from mixseek.stats.corrected import (
     corrected_difference,
     corrected_mean,
 )
+from mixseek.stats.difference import paired_difference
 from mixseek.stats.intervals import unit_interval
 
 Pair = tuple[float, float | None]

@@ -199,9 +199,9 @@ def judge(place: Path, data: Path, base_url: str, run: str) -> Measured:
     return dataclasses.replace(measured, requests=requests - before, faults=faults, asking_seconds=asking)
 
 
-def judge_command(place: Path, data: Path, base_url: str, run: str) -> list[str]:
+def judge_command(place: Path, data: Path, base_url: str, run: str, concurrency: int = CONCURRENCY) -> list[str]:
     command = [MIXSEEK, "judge", str(data), "--protocol", "semantic", "--judge", f"openai:mock@{base_url}"]
-    command += ["--concurrency", str(CONCURRENCY), "--workspace", str(place / "ws"), "--run", run]
+    command += ["--concurrency", str(concurrency), "--workspace", str(place / "ws"), "--run", run]
     return [*command, "--json", "--quiet"]
 
 

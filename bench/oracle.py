@@ -108,6 +108,14 @@ def binary_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
         yield case
 
 
+def calibration_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
+    """A judge's probabilities against people's yes and no."""
+    case = Case("calibration nq301", "scores_nq301.jsonl", ("--human", "human-final"))
+    for name, value in oracle["bem"].items():
+        case.add(name, value, "against_human", "rater_2=BEM (bert matching)", name)
+    yield case
+
+
 def agreement_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
     """Two raters on a scale, and several raters together."""
     for name, values in oracle["agreement"].items():
@@ -408,7 +416,7 @@ def length_cases(oracle: Mapping[str, Any]) -> Iterator[Case]:
 
 def all_cases(oracle: Mapping[str, Any]) -> list[Case]:
     """Every command of every section."""
-    ratings = (binary_cases, agreement_cases, corrected_cases, clustered_cases, paired_cases)
+    ratings = (binary_cases, calibration_cases, agreement_cases, corrected_cases, clustered_cases, paired_cases)
     votes = (position_cases, board_cases, jury_cases, length_cases)
     return [case for section in (*ratings, *votes) for case in section(oracle)]
 

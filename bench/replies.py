@@ -19,9 +19,8 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
 from mixseek.protocols.reply.bundles import BundleEntry, split_bundle
-from mixseek.protocols.reply.fields import FieldReader
 from mixseek.protocols.reply.json import Repair, ReplyMode
-from mixseek.protocols.reply.reader import read_reply
+from mixseek.protocols.reply.reader import FieldReader, read_reply
 
 Row = Mapping[str, Any]
 PROMPTDRIFT = "judge_outputs_promptdrift.jsonl"

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mixseek.matching.quotes.locate import QuoteFinding, QuoteStage, locate_quote
+from mixseek.matching.quotes import QuoteFinding, QuoteStage, locate_quote
 from mixseek.protocols.reply.bundles import fold_identity, split_bundle
 
 RADICAL = re.compile("[\u2e80-\u2fdf]")

@@ -1,9 +1,14 @@
-"""The viewer over a run of a million judgments: what each page takes at the server.
+"""The viewer over a run of a million judgments: what each page takes at the server; and beside a run as it is judged.
 
-`python -m bench.view [COUNT]`, or `python -m bench.view - WORKSPACE RUN` over a run that is there."""
+`python -m bench.view [COUNT]`, `python -m bench.view - WORKSPACE RUN` over a run that is there,
+`python -m bench.view live [SECONDS]` for the second part alone."""
 
 import asyncio
+import itertools
 import json
+import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -11,7 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aiohttp import ClientSession
+from yarl import URL
 
+from bench.live import LATENCY_SECONDS, MIXSEEK, judge_command, mock_judge, write_dataset
 from bench.responses import synthetic_rows
 from mixseek.cli.main import main as mixseek
 from mixseek.web.security import Access
@@ -39,11 +46,15 @@ _TIMES = 5
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the first answer, how long until it is whole, and the slowest of some later ones."""
+    """Print the first answer, how long until it is whole, and the slowest of later ones; then a run as it grows."""
+    if arguments[:1] == ["live"]:
+        measure_live(int(arguments[1]) if len(arguments) > 1 else 40)
+        return
     count = int(arguments[0]) if arguments[:1] and arguments[0] != "-" else 1_000_000
     with tempfile.TemporaryDirectory(prefix="mixseek-bench-") as directory:
         root, run = arguments[1:3] if len(arguments) > 2 else (make_workspace(Path(directory), count), "bench")
         asyncio.run(measure(Path(root), run))
+    measure_live(15)
 
 
 def make_workspace(directory: Path, count: int) -> Path:
@@ -94,6 +105,93 @@ async def ask(server: ViewServer, session: ClientSession, path: str) -> tuple[fl
     answer.raise_for_status()
     search = json.loads(body).get("search") if path.startswith("/api/") else None
     return took, search is None or search["searched"] >= search["samples"]
+
+
+# A run as it is judged: so many a second, in processes of their own, before a page that stays open.
+_RATE = 100
+
+
+def measure_live(seconds: int) -> None:
+    """From a judgment's line in the journal to the event that counts it; what that takes of a core, and of memory."""
+    with tempfile.TemporaryDirectory(prefix="mixseek-bench-") as directory, mock_judge(LATENCY_SECONDS) as base_url:
+        place = Path(directory)
+        # The page is opened in the first seconds; judging goes on until all is measured.
+        data = write_dataset(place / "rows.jsonl", _RATE * (seconds + 30))
+        command = judge_command(place, data, base_url, "live", int(_RATE * LATENCY_SECONDS))
+        told = {**os.environ, "OPENAI_API_KEY": "bench"}
+        viewing = [MIXSEEK, "view", "--no-open", "--workspace", str(place / "ws")]
+        with (
+            subprocess.Popen(viewing, stdout=subprocess.PIPE, text=True) as server,
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, env=told) as judging,
+        ):
+            try:
+                assert server.stdout is not None
+                link = URL(server.stdout.readline().split()[-1])
+                asyncio.run(watch(link, place / "ws" / "runs" / "live" / "journal.jsonl", server.pid, seconds))
+            finally:
+                judging.kill()
+                server.send_signal(signal.SIGINT)
+
+
+async def watch(link: URL, journal: Path, server: int, seconds: int) -> None:
+    """One reader with the page open: its numbers and its list first, then events only."""
+    async with ClientSession(headers={"Authorization": f"Bearer {link.query['key']}"}) as session:
+        while not journal.is_file() or not journal.stat().st_size:
+            await asyncio.sleep(0.1)
+        for path in ("/runs/live", "/api/runs/live", "/api/runs/live/judgments", "/api/runs/live/choices"):
+            while (await session.get(link.join(URL(path)))).status == 202:
+                await asyncio.sleep(0.3)
+        written: list[float] = []
+        noting = asyncio.create_task(note_judgments(journal, written))
+        began, cpu, megabytes = time.perf_counter(), used_cpu_seconds(server), resident_megabytes(server)
+        seen: list[tuple[float, int]] = []
+        async with session.get(link.join(URL("/api/runs/live/live"))) as events:
+            async for line in events.content:
+                if line.startswith(b"data: "):
+                    seen.append((time.perf_counter(), json.loads(line[6:])["judged"]))
+                if time.perf_counter() - began > seconds:
+                    break
+        noting.cancel()
+        took = time.perf_counter() - began
+        share = (used_cpu_seconds(server) - cpu) / took
+    tell_live(seen, written, share, (megabytes, resident_megabytes(server)))
+
+
+async def note_judgments(journal: Path, written: list[float]) -> None:
+    """When each judgment was seen in the journal, to a twentieth of a second."""
+    with journal.open("rb") as lines:
+        while True:
+            # What is half written when we look is no line of an outcome yet, or is counted with its beginning.
+            found = sum(line.startswith(b'{"t":"outcome"') for line in lines.readlines())
+            written += [time.perf_counter()] * found
+            await asyncio.sleep(0.05)
+
+
+def tell_live(
+    seen: list[tuple[float, int]], written: list[float], share: float, megabytes: tuple[float, float]
+) -> None:
+    """The longest that a judgment stood in the journal before an event counted it."""
+    (first, before), (last, after) = seen[0], seen[-1]
+    lags = [
+        at - written[earlier]
+        for (_, earlier), (at, judged) in itertools.pairwise(seen)
+        if earlier < min(judged, len(written))
+    ]
+    rate, seconds = (after - before) / (last - first), last - first
+    print(
+        f"live: {rate:.0f} judgments a second for {seconds:.0f} s, shown after at most {max(lags):.1f} s (aim: 2); "
+        f"{share:.1%} of a core at the server (aim: under 5); memory {megabytes[0]:.0f} MB, then {megabytes[1]:.0f} MB"
+    )
+
+
+def used_cpu_seconds(process: int) -> float:
+    """Of all its threads, as Linux counts."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_megabytes(process: int) -> float:
+    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 if __name__ == "__main__":

@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mixseek.api.audits import AuditOptions, audit
-    from mixseek.api.compete import Competition, acompete, compete
-    from mixseek.api.evaluate import aevaluate, evaluate
+    from mixseek.api.compete import Competition, acompete, aevaluate, compete, evaluate
     from mixseek.api.judging import ajudge, forecast, judge
     from mixseek.api.options import JudgeOptions
-    from mixseek.api.run import Run, compare, open_run, statistics
+    from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
     from mixseek.composition.conclusion import RunState
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
@@ -47,9 +46,11 @@ __all__ = [
     "forecast",
     "function_judge",
     "judge",
+    "leaderboard",
     "load_protocol",
     "open_run",
     "statistics",
+    "vote_statistics",
 ]
 
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
@@ -71,18 +72,20 @@ _HOMES = {
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",
     "acompete": "mixseek.api.compete",
-    "aevaluate": "mixseek.api.evaluate",
+    "aevaluate": "mixseek.api.compete",
     "ajudge": "mixseek.api.judging",
     "audit": "mixseek.api.audits",
     "compare": "mixseek.api.run",
     "compete": "mixseek.api.compete",
-    "evaluate": "mixseek.api.evaluate",
+    "evaluate": "mixseek.api.compete",
     "forecast": "mixseek.api.judging",
     "function_judge": "mixseek.judges.function",
     "judge": "mixseek.api.judging",
+    "leaderboard": "mixseek.api.run",
     "load_protocol": "mixseek.protocols.registry",
     "open_run": "mixseek.api.run",
     "statistics": "mixseek.api.run",
+    "vote_statistics": "mixseek.api.run",
 }
 
 

@@ -21,6 +21,11 @@ A bad judge reply is not here: it is an `InvalidJudgment`, a value.
 """
 
 
+def reason_of(error: OSError) -> str:
+    """What the system says, as part of a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
 class MixseekError(Exception):
     """One line for a person: what, where, what to do."""
 

@@ -13,7 +13,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.unit.storage.competitions import EXECUTION, NOON, begin, submit
 from tests.unit.web.viewing import judge_rows
 
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage.competition import AggregationStore
 from mixseek.web.server import ViewServer
 
 # Out of a script, out of an attribute, as an element, as an address, as a template.

@@ -99,6 +99,13 @@ def test_a_sound_judge_passes_every_audit_and_its_card_opens_the_gate(place: Pat
         endpoint.server.options = MockOptions(defect=Defect.DRIFTING, defect_size=0.2)
         drifted = audit(endpoint, place, "ws", "--json", "--since", "card.json", "--only", "drift", *out[2:])
         refused = mixseek_here(*gated, cwd=place, env=KEYS)
+        # The same look again says so; another name is another look, though the same was asked before.
+        (place / "first.json").write_text(card.model_dump_json())
+        endpoint.server.options = MockOptions(defect=Defect.NONE)
+        since = ("--since", "first.json", "--only", "drift", "--json")
+        asked_for = ("--protocol", "cross", "--language", "en", "--data", "bridges.jsonl", "--n", "20", "-w", "ws")
+        same = mixseek_here("audit", endpoint.spec, *asked_for, *since, cwd=place, env=KEYS)
+        later = audit(endpoint, place, "ws", *since, "--run", "later")
         with pytest.raises(mixseek.GateError, match="failed drift"):
             mixseek.judge(
                 str(place / "bridges.jsonl"), judges=endpoint.spec, protocol="cross", language="en", progress=False,
@@ -124,26 +131,41 @@ def test_a_sound_judge_passes_every_audit_and_its_card_opens_the_gate(place: Pat
     assert (drifted.returncode, states(drifted)) == (1, {"drift": "fail"})
     assert refused.returncode == 1
     assert "failed drift" in the_one_line(refused)
+    assert (same.returncode, states(same)) == (1, {"drift": "fail"})
+    assert "for a new one, give it a name (--run)" in same.stderr
+    assert (later.returncode, states(later)) == (0, {"drift": "pass"}), later.stderr
 
 
 def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:
     """Both orders are asked by the protocol itself; a changed text is the first response's."""
-    half = [{**row, "response_a": row["response"], "response_b": "There is a bridge."} for row in bridges(20)]
+    other = {"response_b": "There is a bridge.", "label": "A"}
     rows = [
-        {key: value for key, value in row.items() if key in ("id", "question", "response_a", "response_b")}
-        for row in half
+        {"id": row["id"], "question": row["question"], "response_a": row["response"], **other} for row in bridges(20)
     ]
     write_jsonl(place / "pairs.jsonl", rows)
+    # The same as single outputs, of which --pairs makes pairs: the wordy one is A or B by lot.
+    singles = [
+        {"id": f"{row['id']}-{who}", "question": row["question"], "response": row[f"response_{side}"], "model": who}
+        for row in rows
+        for side, who in (("a", "wordy"), ("b", "terse"))
+    ]
+    write_jsonl(place / "singles.jsonl", singles)
     told = {}
     for defect in (Defect.NONE, Defect.POSITION):
         with loopback(MockOptions(defect=defect, defect_size=0.6)) as endpoint:
-            asked = ("--data", "pairs.jsonl", "--protocol", "pairwise", "--only", "order", "--only", "padding")
+            only = ("--only", "order", "--only", "padding", "--only", "lenient")
+            asked = ("--data", "pairs.jsonl", "--protocol", "pairwise", *only)
             told[defect] = mixseek_here(
                 "audit", endpoint.spec, *asked, "--n", "20", "-w", f"w-{defect}", "-q", "--json", cwd=place, env=KEYS
             )
+            made = ("--data", "singles.jsonl", "--pairs", "all", "--protocol", "pairwise", "--only", "order")
+            paired = mixseek_here("audit", endpoint.spec, *made, "-w", "w-made", "-q", "--json", cwd=place, env=KEYS)
 
-    assert states(told[Defect.NONE]) == {"order": "pass", "padding": "pass"}
+    # People prefer A in each of them, which says nothing about how good A is.
+    assert states(told[Defect.NONE]) == {"order": "pass", "padding": "pass", "lenient": "not applicable"}
     assert states(told[Defect.POSITION])["order"] == "fail"
+    assert states(paired) == {"order": "fail"}
+    assert json.loads(paired.stdout)["samples"] == 20
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ max = 2
 IMPATIENT = """
 from mixseek.cli.main import run
 from mixseek.composition.competitions import compete
-from mixseek.storage.competition import connection
-connection._FIRST_WORD_SECONDS = 0.5
+from mixseek.storage import competition
+competition._FIRST_WORD_SECONDS = 0.5
 compete._SECONDS_AFTER_STOP = 0.7
 run()
 """

@@ -14,7 +14,7 @@ from tests.flows.live import KEYS, begin, wait_until
 from tests.flows.running import mixseek_here, read_jsonl
 
 from mixseek.domain.rounds import TeamProgress
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage.competition import AggregationStore
 
 KILLS = 4
 MODEL_TEAMS = 3

@@ -10,7 +10,7 @@ from tests.flows.live import KEYS
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
-from mixseek.api.evaluate import EvaluateOptions, make_request
+from mixseek.api.compete import EvaluateOptions, make_request
 from mixseek.api.options import check_options
 from mixseek.composition.request import LiveOptions
 from mixseek.domain.rounds import ExecutionStatus, StopReason

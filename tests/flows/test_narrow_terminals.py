@@ -11,7 +11,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.unit.storage.competitions import begin, play
 
 from mixseek.cli import console
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage.competition import AggregationStore
 
 WIDTH = 80
 

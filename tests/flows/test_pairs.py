@@ -11,6 +11,7 @@ from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
+from mixseek.judges.mock.replies import Fault
 from mixseek.judges.mock.server import MockOptions
 
 QUESTIONS = 34
@@ -89,6 +90,20 @@ def test_both_orders_keep_every_promise_of_the_engine(tmp_path: Path) -> None:
     shown = mixseek_here("show", "r", next(iter(wanted)), "--workspace", "ws", cwd=tmp_path)
     assert "Response B" in shown.stdout
     assert "A first: " in shown.stdout
+
+
+def test_one_order_that_was_asked_again_is_archived_as_the_one_reply_it_was(tmp_path: Path) -> None:
+    """And `archive --check` reads it as it was shown, whatever the other order said."""
+    data = write_jsonl(tmp_path / "outputs.jsonl", outputs(8))
+    with loopback(MockOptions(latency_seconds=0, fault_rate=0.4, faults=(Fault.PROSE,))) as endpoint:
+        done = judge(data, endpoint.spec, *PAIRWISE, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    mixseek_here("archive", "r", "--workspace", "ws", "--to", "kept", cwd=tmp_path)
+    checked = mixseek_here("archive", "--check", "kept", cwd=tmp_path)
+    files = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "kept" / "无效评测").rglob("*.json")]
+
+    assert checked.returncode == 0, checked.stdout
+    assert sum("replies" not in file and isinstance(file["reply"], str) for file in files) > 3
 
 
 ROWS = [
@@ -222,3 +237,72 @@ def test_a_panel_of_pairs_is_what_more_than_half_say_else_split(tmp_path: Path) 
     assert (headline["counts"]["valid"], headline["counts"]["split"]) == (2, 1)
     assert headline["mean_score"] == 0.5
     assert {one["target"] for one in headline["targets"]} == {"one", "two"}
+
+
+def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_path: Path) -> None:
+    """What judges repeat is no new evidence; labels of the workspace are the people's word."""
+    # Of the third pair of each four nobody has a majority, of the fourth people say the opposite of the dataset.
+    rows = [{**ROWS[0], "id": str(n), "question_id": f"q{n}", "question": f"{n}?"} for n in range(12)]
+    for row in rows:
+        row["human_preference"] = "A"
+    write_jsonl(tmp_path / "pairs.jsonl", rows)
+    for name, words in {"x": "AAAB", "y": "AABB", "z": "ABCA"}.items():
+        turned = {"A": "B", "B": "A", "C": "C"}
+        replies = [
+            {"id": str(n), "order": order, "reply": f"[[{word if order == 'ab' else turned[word]}]]"}
+            for n, word in enumerate(words * 3)
+            for order in ("ab", "ba")
+        ]
+        write_jsonl(tmp_path / f"{name}.jsonl", replies)
+    named = [word for name in "xyz" for word in ("--judge", f"replay:{name}.jsonl")]
+    done = mixseek_here("judge", "pairs.jsonl", "--protocol", "pairwise", *named, "--run", "r", "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    def board(*more: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(mixseek_here("leaderboard", "r", *more, "--json", cwd=tmp_path).stdout)
+        return found
+
+    panel, alone = board(), board("--judge", "replay:y.jsonl")
+    write_jsonl(tmp_path / "said.jsonl", [{"id": str(n), "label": "B"} for n in range(3, 12, 4)])
+    brought = mixseek_here("label", "import", "said.jsonl", "--rater", "mia", "--run", "r", cwd=tmp_path)
+    assert brought.returncode == 0, brought.stderr
+    labelled = board()
+    shown = mixseek_here("leaderboard", "r", cwd=tmp_path).stdout
+    unknown = mixseek_here("leaderboard", "r", "--judge", "w", cwd=tmp_path)
+
+    # A, A, split and B: of each four pairs, two for A and one for B.
+    assert panel["panel"] == {"rule": "majority", "split": 3}
+    assert (panel["comparisons"], panel["questions"], panel["wins"]) == (9, 9, [[0, 6], [3, 0]])
+    assert (alone["panel"], alone["comparisons"], alone["wins"]) == (None, 12, [[0, 6], [6, 0]])
+    assert (panel["human"]["wins"], labelled["human"]["wins"]) == ([[0, 12], [0, 0]], [[0, 9], [3, 0]])
+    assert labelled["agreement"]["same_order"] == 1
+    assert {key: labelled[key] for key in ("wins", "judges", "standings")} == {
+        key: panel[key] for key in ("wins", "judges", "standings")
+    }
+    assert "one verdict a pair: the majority of 3 judges" in shown
+    assert "3 pairs are left out, on which the judges are split" in shown
+    assert unknown.returncode == 2
+    assert "--judge 'w' has judged nothing" in the_one_line(unknown)
+
+
+def test_a_pair_with_one_invalid_order_is_seen_by_the_gate_and_asked_for_again(tmp_path: Path) -> None:
+    """Only the order that cannot be used is paid for again; what was valid stays as it is."""
+    data = write_jsonl(tmp_path / "outputs.jsonl", outputs(10))
+    with loopback(MockOptions(fault_rate=0.3, faults=(Fault.REFUSAL,))) as endpoint:
+        first = judge(data, endpoint.spec, *PAIRWISE, "--max-reasks", "0", "--max-invalid", "0.1", cwd=tmp_path)
+        before = {line["key"]: line["fields"]["orders"] for line in journal_lines(tmp_path, "outcome")}
+        endpoint.server.options, asked = MockOptions(), endpoint.requests
+        again = judge(data, endpoint.spec, *PAIRWISE, "--max-reasks", "0", "--retry-invalid", cwd=tmp_path)
+        asked_again = endpoint.requests - asked
+    after = {line["key"]: line["fields"]["orders"] for line in journal_lines(tmp_path, "outcome")}
+    counts = counts_of(first)
+
+    assert (counts["invalid"], counts["undecided"]) > (0, 2)
+    share = (counts["invalid"] + counts["undecided"]) / 30
+    assert first.returncode == 1
+    assert f"gate --max-invalid not met: invalid or missing {share:.2%}" in first.stderr
+    assert (again.returncode, counts_of(again)["valid"]) == (0, 30), again.stderr
+    assert asked_again == 2 * counts["invalid"] + counts["undecided"]
+    for name, orders in before.items():
+        for order, told in orders.items():
+            assert told["status"] == "invalid" or told == after[name][order]

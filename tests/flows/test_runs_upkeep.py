@@ -18,7 +18,7 @@ from tests.flows.running import COMMAND, environment, mixseek_here, sums, the_on
 
 from mixseek.judges.mock.server import MockOptions
 from mixseek.storage.journal.journal import holding_lock
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 
 _OLD = time.time() - 7200

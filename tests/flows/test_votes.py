@@ -155,6 +155,8 @@ REFUSED = {
     "length of words": (("stats", "--length", "len_a"), "of votes, say --votes"),
     "one judge": (("stats", "--jury", "--human", "person"), "a jury has several"),
     "nobody compared": (("leaderboard", "--system-a", "NULL"), "nothing says who is compared"),
+    "several pairs": (("leaderboard", "--item", "question_id"), "'q0' stands for ant and bee, and for cat and dog"),
+    "odd order": (("leaderboard", "--shown", "CASE item WHEN '0:ant:bee' THEN 'swap' ELSE 'AB' END"), "is 'swap'"),
     "words": (("leaderboard", "--system-a", "NULL", "--system", "model_a"), "no more or less"),
 }
 
@@ -167,3 +169,50 @@ def test_what_cannot_be_said_is_refused_in_one_line(tmp_path: Path, case: str) -
 
     assert done.returncode == 2
     assert words in the_one_line(done)
+
+
+TURNED = {"A>B": "B>A", "B>A": "A>B"}
+
+
+def test_the_same_votes_in_the_shapes_that_people_have_give_the_same_board(tmp_path: Path) -> None:
+    """Words of arenas, rows without an id, and the two systems the other way round where B was shown first."""
+    rows = [row for row in votes(questions=12) if row["judge"] == "model"]
+    plain = answer("leaderboard", write_jsonl(tmp_path / "plain.jsonl", rows))
+    words = {"A>B": "model_a", "B>A": "model_b"}
+    arena = [{**{key: row[key] for key in ("question_id", "model_a", "model_b", "judge")}} for row in rows]
+    for told, row in zip(arena, rows, strict=True):
+        told["winner"] = words[row["preference"]]
+        if row["order"] == "BA":
+            told |= {"model_a": row["model_b"], "model_b": row["model_a"], "winner": words[TURNED[row["preference"]]]}
+    board = answer("leaderboard", write_jsonl(tmp_path / "arena.jsonl", arena))
+
+    assert {**board, "source": ""} == {**plain, "source": ""}
+    assert board["comparisons"] == len(rows) / 2
+    bad = [{**row, "winner": "tie (bothbad)"} for row in arena]
+    (one,) = {one["win_rate"] for one in answer("leaderboard", write_jsonl(tmp_path / "b.jsonl", bad))["standings"]}
+    assert one == 0.5
+
+    turned = [{**row, "order": "AB"} for row in rows]
+    for row in turned[1::2]:
+        row |= {"model_a": row["model_b"], "model_b": row["model_a"], "preference": TURNED[row["preference"]]}
+    (first,) = answer("stats", write_jsonl(tmp_path / "turned.jsonl", turned), "--votes")["votes"]
+    assert first == answer("stats", tmp_path / "plain.jsonl", "--votes")["votes"][0]
+
+
+def test_what_no_comparison_is_made_of_is_said(tmp_path: Path) -> None:
+    """And a judge called `people` in somebody's table is a judge."""
+    rows = [{**row, "judge": "people"} for row in votes(questions=6) if row["judge"] == "model"]
+    alone = {**rows[0], "item": "alone", "model_b": rows[0]["model_a"]}
+    unnamed = {**rows[0], "item": "unnamed", "model_b": None}
+    rare = {**rows[0], "item": "rare", "model_b": "rare"}
+    path = write_jsonl(tmp_path / "v.jsonl", [*rows, rows[0], alone, unnamed, rare])
+    board = answer("leaderboard", path, "--min-questions", "2")
+
+    assert board["judges"] == ["people"]
+    assert board["comparisons"] == 36
+    assert board["notes"] == [
+        "1 more of the same pair, judge and order: the first one counts",
+        "1 left out: both responses are by the same system",
+        "1 left out: nothing says who wrote both responses",
+        "left out, with fewer than 2 questions: rare",
+    ]

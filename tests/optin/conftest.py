@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mixseek.judges.model_store import install, models_directory
+from mixseek.judges.embedded import install, models_directory
 
 HERE = Path(__file__).parent
 CONTEXT_TOKENS = 2048

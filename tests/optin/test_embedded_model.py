@@ -13,8 +13,7 @@ from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
 from mixseek.domain.ports import Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import PermanentJudgeError
-from mixseek.judges.embedded import EmbeddedJudge, make_embedded_judge, weights_digest
-from mixseek.judges.model_store import MODELS, SMOLLM2_WARNING
+from mixseek.judges.embedded import MODELS, SMOLLM2_WARNING, EmbeddedJudge, make_embedded_judge, weights_digest
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 

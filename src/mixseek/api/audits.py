@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 from mixseek.api.judging import choose_progress, tell
 from mixseek.api.loops import in_thread, wait_for
 from mixseek.api.options import Data, JudgeLike, JudgeOrder, check_options, make_order, several
-from mixseek.composition.audits.audit import AuditRequest, read_audits, run_audit, write_card
+from mixseek.composition.audits import AuditRequest, read_audits, run_audit, write_card
 from mixseek.composition.judge import Interruption
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import JudgeCallError
@@ -20,10 +20,12 @@ class AuditOptions(TypedDict, total=False):
 
     protocol: str | Path | JudgeProtocol | None
     """What is asked: a built-in, a .toml file, or what `load_protocol` gave. Default: semantic."""
+    pairs: str | int | None
+    """Make pairs of single outputs: "all", "baseline:MODEL", or how many of each question."""
     n: int | None
     """Draw so many samples. Default: 100."""
     seed: int | None
-    """Of the draw and of every change. Default: 0."""
+    """Of the pairs, of the draw and of every change. Default: 0."""
     only: str | Sequence[str] | None
     """Only these audits: retest, order, padding, format, tone, name, own, injection, language, implant, …"""
     since: str | Path | None
@@ -69,7 +71,7 @@ def audit(judge: JudgeLike, data: Data, **options: Unpack[AuditOptions]) -> Card
     """
     given = check_options(dict(options), AuditOptions.__annotations__, "audit")
     own = {name: given.pop(name) for name in _OWN if name in given}
-    order = make_order(data, {**given, "judges": judge})
+    order = make_order(data, {**given, "judges": judge, "seed": own.get("seed", 0)})
     request = AuditRequest(
         order.request,
         items=own.get("n", 100),

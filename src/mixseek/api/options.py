@@ -19,13 +19,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from mixseek.composition.compare import Baseline, find_baseline
 from mixseek.composition.protocols import NamedJudge
-from mixseek.composition.request import JudgeRequest, LiveOptions, PairBudget
+from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol
 from mixseek.errors import ConfigurationError
 from mixseek.judges.function import function_judge
-from mixseek.reporting.comparison.summary import DropGate, GateEnd
+from mixseek.reporting.comparison import DropGate, GateEnd
 from mixseek.reporting.summary import Gates
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Settings
@@ -61,7 +61,7 @@ class JudgeOptions(TypedDict, total=False):
     fail_under: float | None
     """Gate: the mean score, in 0..1, must not be lower."""
     max_invalid: float | None
-    """Gate: no larger share may be invalid or missing."""
+    """Gate: no larger share may be invalid (of pairs, in either order) or missing."""
     max_undecided: float | None
     """Gate: no larger share may be undecided or split."""
     max_unverified: float | None
@@ -74,8 +74,13 @@ class JudgeOptions(TypedDict, total=False):
     """A run of the same workspace that this one is compared with."""
     max_drop: float | None
     """Gate: the mean score must not be lower than the baseline's by more."""
-    on: Literal["point", "lower"] | None
-    """Whether the difference itself or the lower end of its interval is held against `max_drop`."""
+    on: Literal["point", "lower", "ray"] | Sequence[Literal["point", "lower", "ray"]] | None
+    """Whether the difference itself or the lower end of its interval is held against `max_drop`; and "ray" judges on a
+    Ray cluster. A list for both."""
+    address: str | None
+    """Of the Ray cluster. Default: RAY_ADDRESS, else one that is started here."""
+    shards: int | None
+    """Parts of the data, each judged by one worker of the cluster."""
     workers: int | None
     """Processes for `rules`. Default: all cores if it pays."""
     limit: int | None
@@ -132,6 +137,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(("limit", "budget"), (1, float("inf"))),
     "top": (0, float("inf")),
     "concurrency": (1, 4096),
+    "shards": (1, float("inf")),
     "repeats": (1, 100),
     "max_reasks": (0, 10),
     "max_calls": (1, float("inf")),
@@ -189,6 +195,7 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         gates={name: given[name] for name in (*_GATES, "max_drop") if name in given},
         command_line=("mixseek.judge",),
         live=live_options(given),
+        cluster=find_cluster(given),
         configured=settings.judges,
         environment=os.environ,
         **{inside: given[name] for name, inside in _REQUEST.items() if name in given},
@@ -213,6 +220,22 @@ def several(given: Any) -> Sequence[Any]:
 def live_options(given: Mapping[str, Any]) -> LiveOptions:
     """How endpoints are asked; what is not given is as on the command line."""
     return LiveOptions(**{inside: given[name] for name, inside in _LIVE.items() if name in given})
+
+
+def find_cluster(given: Mapping[str, Any]) -> ClusterOptions | None:
+    """None for this machine; options that mean nothing there are refused."""
+    if "ray" in places_of(given):
+        return ClusterOptions(given.get("address"), given.get("shards"))
+    for name in ("address", "shards"):
+        if name in given:
+            raise ConfigurationError(f"{name}: only means something with on='ray'")
+    return None
+
+
+def places_of(given: Mapping[str, Any]) -> list[object]:
+    """What `on` says, one or several."""
+    on = given.get("on")
+    return [] if on is None else [on] if isinstance(on, str) or not isinstance(on, Sequence) else list(on)
 
 
 def check_options(
@@ -302,7 +325,9 @@ def name_judge(given: object) -> NamedJudge:
 
 def find_against(request: JudgeRequest, given: Mapping[str, Any], *, is_kept: bool) -> Baseline | None:
     """The baseline and its gate; options that mean nothing without each other are refused."""
-    name, drop, on = (given.get(option) for option in ("baseline", "max_drop", "on"))
+    name, drop = given.get("baseline"), given.get("max_drop")
+    held = [one for one in places_of(given) if one != "ray"]
+    on = held[0] if len(held) == 1 else held or None
     if on is not None and drop is None:
         raise ConfigurationError("on: says what is held against max_drop; give that too")
     if on not in (None, "point", "lower"):

@@ -2,11 +2,11 @@
 
 import importlib
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 
@@ -16,17 +16,20 @@ from mixseek.composition.compare import CompareRequest, load_comparison, write_c
 from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.report import find_run, load_report, write_html
-from mixseek.composition.statistics.ratings import StatisticsRequest, load_statistics
+from mixseek.composition.statistics.boards import BoardRequest, load_board, write_board
+from mixseek.composition.statistics.ratings import StatisticsRequest, VotesAsked, load_statistics, load_votes
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
+from mixseek.reporting.board import SystemBoard
 from mixseek.reporting.ci import CiReport, render_markdown
-from mixseek.reporting.comparison.summary import Comparison
+from mixseek.reporting.comparison import Comparison
 from mixseek.reporting.html import render_card
 from mixseek.reporting.statistics import Statistics
 from mixseek.reporting.summary import Gates, RunSummary
+from mixseek.reporting.votes import VoteStatistics
 from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.corrected import Drawing
@@ -321,24 +324,110 @@ def statistics(
     """
     if human is None and (labelled is not None or labels != "unknown"):
         raise ConfigurationError("labels: they are somebody's; name the rater with human")
-    temporary = None
-    if isinstance(ratings, Run):
-        name, root = ratings.name, ratings.workspace
-    else:
-        root = Path(workspace) if workspace is not None else load_settings().workspace
-        if isinstance(ratings, str | Path):
-            name = str(ratings)
-        else:
-            temporary = TemporaryWorkspace()
-            name = str(keep_rows(ratings, temporary.path))
     columns = RatingColumns(item, judge, score, question, system, where, order, labelled)
     source = RatingSource(columns, human, repeats == "mean")
     drawing = choose(Drawing, labels, "labels")
-    request = StatisticsRequest(name, root, source, drawing, pool == "rated", scale, compare)
-    if temporary is None:
-        return load_statistics(request)
+    return count_ratings(
+        ratings,
+        workspace,
+        lambda name, root: load_statistics(
+            StatisticsRequest(name, root, source, drawing, pool == "rated", scale, compare)
+        ),
+    )
+
+
+def vote_statistics(
+    ratings: "Run | Data",
+    *,
+    votes: bool = True,
+    jury: bool = False,
+    length: str | None = None,
+    shown: str | None = None,
+    gold: str | None = None,
+    reference: str | Sequence[str] = (),
+    item: str | None = None,
+    judge: str | None = None,
+    score: str | None = None,
+    question: str | None = None,
+    where: str | None = None,
+    order: str | None = None,
+    human: str | None = None,
+    workspace: str | Path | None = None,
+) -> VoteStatistics:
+    """Whether judges follow the order of two responses, or length, and what a jury is worth; `print` shows it.
+
+    As `mixseek stats --votes --jury --length EXPR` does. `length` of scores needs `votes=False`.
+
+    >>> import mixseek
+    >>> said = {"AB": "A>B", "BA": "B>A"}
+    >>> rows = [{"item": n, "judge": "j", "shown": s, "preference": said[s]} for n in range(4) for s in said]
+    >>> mixseek.vote_statistics(rows).votes[0].position.bias
+    1.0
+    """
+    if human is not None and gold is not None:
+        raise ConfigurationError("gold: the truth is a rater (human) or a column (gold), not both")
+    columns = RatingColumns(
+        *(item, judge, score, question), where=where, order=order, gold=gold, length=length, shown=shown
+    )
+    asked = VotesAsked(votes, jury, length is not None, (reference,) if isinstance(reference, str) else reference)
+    source = RatingSource(columns, human)
+    return count_ratings(
+        ratings, workspace, lambda name, root: load_votes(StatisticsRequest(name, root, source), asked)
+    )
+
+
+def leaderboard(
+    ratings: "Run | Data",
+    *,
+    judge: str | None = None,
+    human: str | None = None,
+    min_questions: int = 1,
+    item: str | None = None,
+    score: str | None = None,
+    question: str | None = None,
+    where: str | None = None,
+    system: str | None = None,
+    system_a: str | None = None,
+    system_b: str | None = None,
+    length: str | None = None,
+    path: str | Path | None = None,
+    workspace: str | Path | None = None,
+) -> SystemBoard:
+    """Who is stronger, from votes or scores, as `mixseek leaderboard` says it; `print` shows it, `path` is for a page.
+
+    `judge` is one judge of a run, whose verdicts alone are to count; of a table, the column of who rates.
+
+    >>> import mixseek
+    >>> rows = [{"item": n, "judge": "j", "model_a": "owl", "model_b": "wren", "preference": "B>A" if n % 3 else "A>B"}
+    ...         for n in range(9)]
+    >>> [(one.name, one.rank, round(one.strength, 2)) for one in mixseek.leaderboard(rows).strengths.standings]
+    [('wren', 1, 0.35), ('owl', 2, -0.35)]
+    """
+    columns = RatingColumns(
+        *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b
+    )
+    board = count_ratings(
+        ratings, workspace, lambda name, root: load_board(BoardRequest(name, root, columns, human, min_questions))
+    )
+    if path is not None:
+        write_board(board, Path(path))
+    return board
+
+
+Counted = TypeVar("Counted", Statistics, VoteStatistics, SystemBoard)
+
+
+def count_ratings(ratings: "Run | Data", workspace: str | Path | None, load: Callable[[str, Path], Counted]) -> Counted:
+    """What is loaded from a run, or from a file or a run by name; rows in memory are a file for a moment."""
+    if isinstance(ratings, Run):
+        return load(ratings.name, ratings.workspace)
+    root = Path(workspace) if workspace is not None else load_settings().workspace
+    if isinstance(ratings, str | Path):
+        return load(str(ratings), root)
+    temporary = TemporaryWorkspace()
+    name = str(keep_rows(ratings, temporary.path))
     try:
-        return replace(load_statistics(request), source=IN_MEMORY)
+        return replace(load(name, root), source=IN_MEMORY)
     except MixseekError as error:
         # Nobody knows the file that their rows are in.
         raise type(error)(str(error).replace(name, IN_MEMORY)) from error

@@ -22,7 +22,7 @@ from mixseek.cli.options import (
 
 if TYPE_CHECKING:
     from mixseek.domain.panels import PanelRule
-    from mixseek.reporting.comparison.summary import DropGate, DropResult
+    from mixseek.reporting.comparison import DropGate, DropResult
 
 _RUNS = "Two runs, A and B; or one, with two targets or variants. `latest` is the one started last."
 _TARGET = "Whose outputs. Once: on both sides. Twice: A's, then B's."
@@ -47,7 +47,7 @@ def read_drop_gate(max_drop: float | None, on: str | None, baseline: str | None)
         return None
     if baseline is None:
         raise BadParameter("needs a run to hold this one against: --baseline RUN", param_hint="'--max-drop'")
-    from mixseek.reporting.comparison.summary import DropGate, GateEnd
+    from mixseek.reporting.comparison import DropGate, GateEnd
 
     return DropGate(max_drop, GateEnd(on or "point"))
 
@@ -91,7 +91,7 @@ def compare(
         load_comparison,
         write_comparison,
     )
-    from mixseek.reporting.comparison.summary import check_drop, comparison_document, print_comparison
+    from mixseek.reporting.comparison import check_drop, comparison_document, print_comparison
 
     gate = read_drop_gate(max_drop, on, "A")
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
@@ -131,7 +131,7 @@ def hold_against(
     if name is None:
         return Held({"baseline": None, "gates": []})
     from mixseek.composition.compare import Baseline, compare_with_baseline
-    from mixseek.reporting.comparison.summary import baseline_document, baseline_text, check_drop, gate_document
+    from mixseek.reporting.comparison import baseline_document, baseline_text, check_drop, gate_document
     from mixseek.storage.workspace import Workspace
 
     baseline = Baseline(Workspace(workspace).resolve(name).name, gate)

@@ -1,14 +1,19 @@
 """What becomes of a failure: one line, and an exit code."""
 
+import contextlib
 import errno
+import os
 import re
-from collections.abc import Callable
-from typing import Any
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from types import FrameType
+from typing import Any, TypeVar
 
 from typer import Abort, TyperException
 
 from mixseek.cli.console import ExitCode, print_notice
-from mixseek.cli.interrupts import stop_signals
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
@@ -20,6 +25,61 @@ from mixseek.errors import (
     TransientJudgeError,
     WorkerError,
 )
+
+# Ctrl-C and SIGTERM: while judging, the first one drains; at any other moment, and the second time, all ends.
+
+T = TypeVar("T")
+# Signals that asked this process to stop: whatever fails after one, fails because of it.
+stop_signals: list[int] = []
+
+
+class StopRequest:
+    """The question "was a stop asked for?"; while something is begun that can be drained, a signal only sets it."""
+
+    def __init__(self, *, drains: bool) -> None:
+        self._is_asked = False
+        self._drains = drains
+
+    def __call__(self) -> bool:
+        return self._is_asked
+
+    @contextlib.contextmanager
+    def draining(self, work: AbstractContextManager[T]) -> Iterator[T]:
+        """`work`, in which somebody looks again and again whether to stop."""
+        self._drains = True
+        try:
+            with work as made:
+                yield made
+        finally:
+            self._drains = False
+
+    def handle(self, signum: int, frame: FrameType | None) -> None:
+        """The signal handler."""
+        if self._is_asked:
+            # Safe at any byte: the journal is append-only, and judging processes leave when we do.
+            if sys.stderr.isatty():
+                sys.stderr.write("\x1b[?25h")  # the progress bar had hidden the cursor
+            os._exit(ExitCode.INTERRUPTED)
+        self._is_asked = True
+        if not self._drains:
+            stop_signals.append(signum)
+            raise KeyboardInterrupt
+        # On a terminal ^C stands at the beginning of the line.
+        start = "\n" if sys.stderr.isatty() else ""
+        print_notice(f"{start}mixseek: stopping after what is in flight; once more to stop at once")
+
+
+@contextlib.contextmanager
+def stopping_on_signals(*, drains: bool = True) -> Iterator[StopRequest]:
+    """Yields the request; the handlers of before come back at the end."""
+    asked = StopRequest(drains=drains)
+    before = {signum: signal.signal(signum, asked.handle) for signum in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+
 
 # A disk that says one of these is not broken: the path is wrong, or not ours to write.
 MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST}

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Argument, BadParameter, Context, Option
 
-from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, read_drop_gate
+from mixseek.cli.compare import BaselineOption, MaxDropOption, read_drop_gate
 from mixseek.cli.console import ExitCode
 from mixseek.cli.options import (
     GithubSummaryOption,
@@ -27,7 +27,10 @@ from mixseek.cli.options import (
 )
 
 # Help that takes more than a line.
-_DATA = "JSONL, CSV or Parquet, or the log of another tool (see `mixseek import`); `-` reads JSONL from stdin."
+_DATA = (
+    "JSONL, CSV or Parquet: a file, a folder, a glob in quotes, s3:// or gs:// (extra `ray`); or the log of another "
+    "tool (see `mixseek import`); `-` reads JSONL from stdin."
+)
 _JUDGE = (
     "rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE, replay, log:SCORER or log; "
     "repeat for more. Default: rules."
@@ -43,6 +46,11 @@ _CARD = (
     "Exit 1, and ask nothing, unless this card of `mixseek audit` is of this judge and protocol and nothing on it "
     "failed; repeat for more judges."
 )
+_ON = (
+    "With --max-drop: what is held against it, the difference (point, default) or the lower end of its interval. "
+    "And `ray`: judge on a Ray cluster (extra `ray`). Repeat for both."
+)
+_ADDRESS = "With --on ray: the cluster. Default: RAY_ADDRESS, else one that is started here."
 _PAIRS = "Make pairs of single outputs: of each question all, baseline:MODEL, or so many (for --protocol pairwise)."
 _CONCURRENCY = "Calls at once to an endpoint, at most; fewer while it is busy."
 
@@ -68,7 +76,9 @@ def judge(
         str | None, Option(metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own.")
     ] = None,
     fail_under: Annotated[float | None, share_option("Exit 1 when the mean score is lower, e.g. 0.8 or 80%.")] = None,
-    max_invalid: Annotated[float | None, share_option("Exit 1 when more are invalid or missing.")] = None,
+    max_invalid: Annotated[
+        float | None, share_option("Exit 1 when more are invalid (of pairs, in either order) or missing.")
+    ] = None,
     max_undecided: Annotated[float | None, share_option("Exit 1 when more are undecided or split.")] = None,
     max_unverified: Annotated[
         float | None,
@@ -80,7 +90,11 @@ def judge(
     ] = None,
     baseline: BaselineOption = None,
     max_drop: MaxDropOption = None,
-    on: OnOption = None,
+    on: Annotated[list[str] | None, Option("--on", metavar="point|lower|ray", help=_ON)] = None,
+    address: Annotated[str | None, Option(metavar="auto|HOST:PORT", help=_ADDRESS)] = None,
+    shards: Annotated[
+        int | None, Option(metavar="N", min=1, help="With --on ray: parts of DATA, each judged by one worker.")
+    ] = None,
     as_json: JsonOption = False,
     workers: Annotated[
         int | None, Option(metavar="N", min=0, max=256, help="Processes for `rules`. Default: all cores if it pays.")
@@ -167,16 +181,23 @@ def judge(
       mixseek judge outputs.jsonl --protocol pairwise --pairs baseline:gpt-4o --judge anthropic:claude-x
       mixseek judge logs/run.eval --judge rules --judge log
       mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
+      mixseek judge answers.parquet --judge rules --on ray --address 10.0.0.1:6379 --workspace /shared/ws
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
     from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
     from mixseek.composition.compare import find_baseline
-    from mixseek.composition.request import JudgeRequest, LiveOptions, PairBudget
+    from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
     from mixseek.reporting.summary import Gates
     from mixseek.settings.load import load_settings
 
     if panel is not None and cascade:
         raise BadParameter("a cascade gives one verdict a sample already; choose one of both", param_hint="'--panel'")
+    held = [one for one in on or [] if one != "ray"]
+    if len(held) > 1:
+        raise BadParameter("is it `point` or `lower`?", param_hint="'--on'")
+    has_cluster = on is not None and "ray" in on
+    if not has_cluster and (address is not None or shards is not None):
+        raise BadParameter("only means something with --on ray", param_hint="'--address' / '--shards'")
     # The command line wins over the environment, the environment over mixseek.toml.
     settings = load_settings()
     # Of `mixseek run`, which carries this command out; None on a command line.
@@ -209,6 +230,7 @@ def judge(
             retry_invalid=retry_invalid,
             keep_going=keep_going,
         ),
+        cluster=ClusterOptions(address, shards) if has_cluster else None,
         configured=settings.judges if job is None else {**settings.judges, **job.judges},
         parameters=parse_parameters(parameters or []),
         rubric=rubric,
@@ -222,7 +244,7 @@ def judge(
         card_max_age=None if card_max_age is None else timedelta(days=card_max_age),
         environment=os.environ,
     )
-    gate = read_drop_gate(max_drop, on, baseline)
+    gate = read_drop_gate(max_drop, held[0] if held else None, baseline)
     against = find_baseline(request, baseline, gate) if baseline is not None else None
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
     order = JudgeOrder(request, gates, against, ci, as_json=as_json, quiet=quiet, log_json=log_json, is_dry_run=dry_run)

@@ -135,6 +135,8 @@ SummaryFileOption = Annotated[
     Path | None, typer.Option("--summary-file", metavar="FILE", help="Write the same Markdown to this file instead.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+Concurrency = Annotated[int, typer.Option(metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most.")]
+Patience = Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.")]
 MaxCalls = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests of this command; resumable.")
 ]

@@ -187,13 +187,13 @@ def archive(
       mixseek archive latest --to archive/
       mixseek archive --check archive/
     """
-    from mixseek.composition import archives
+    from mixseek.composition.report import archive_run, check_archive, describe_archived, describe_checked
 
     if check is None:
-        written = archives.archive_run(workspace_path(workspace), run, to)
-        return print_answer(written, archives.describe_archived(written), as_json=as_json)
+        written = archive_run(workspace_path(workspace), run, to)
+        return print_answer(written, describe_archived(written), as_json=as_json)
     if run is not None or to is not None:
         raise BadParameter("takes neither a run nor --to: it only reads", param_hint="'--check'")
-    checked = archives.check_archive(check)
-    print_answer(checked, archives.describe_checked(checked, _PROBLEMS_SHOWN), as_json=as_json)
+    checked = check_archive(check)
+    print_answer(checked, describe_checked(checked, _PROBLEMS_SHOWN), as_json=as_json)
     return ExitCode.OK if checked["ok"] else ExitCode.GATE_NOT_MET

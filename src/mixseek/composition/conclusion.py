@@ -8,7 +8,7 @@ from typing import Any
 from mixseek.composition.compare import Baseline, compare_with_baseline
 from mixseek.composition.summary import failure_groups, first_failed_rows
 from mixseek.domain.counts import FailureGroup
-from mixseek.reporting.comparison.summary import Comparison, DropResult, baseline_document, check_drop
+from mixseek.reporting.comparison import Comparison, DropResult, baseline_document, check_drop
 from mixseek.reporting.summary import (
     GateResult,
     Gates,
@@ -56,7 +56,7 @@ class Conclusion:
 
 def conclude_run(summary: RunSummary, gates: Gates, baseline: Baseline | None = None) -> Conclusion:
     """Incomplete comes before any gate: its numbers are not the last ones."""
-    checked: tuple[AnyGate, ...] = check_gates(gates, summary.headlines)
+    checked: tuple[AnyGate, ...] = check_gates(gates, summary.headlines, has_pairs=summary.pairs is not None)
     compared = None
     if baseline is not None:
         compared = compare_with_baseline(summary.workspace, baseline, summary.header.run_id)

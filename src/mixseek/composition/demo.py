@@ -7,12 +7,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.audits.audit import AuditRequest, run_audit, write_card
+from mixseek.composition.audits import AuditRequest, run_audit, write_card
 from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
-from mixseek.composition.competitions.asking import Counting
 from mixseek.composition.competitions.compete import CompetitionObserver, run_competition
 from mixseek.composition.competitions.leaderboards import write_leader_board
-from mixseek.composition.competitions.race import CompeteRequest
+from mixseek.composition.competitions.race import CompeteRequest, Counting
 from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.labels.sheets import DrawRequest, ImportRequest, draw_sheet, import_labels
 from mixseek.composition.report import load_report, write_html
@@ -22,7 +21,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import MixseekError
 from mixseek.judges.function import function_judge
 from mixseek.reporting.cards import Card
-from mixseek.reporting.comparison.summary import Comparison
+from mixseek.reporting.comparison import Comparison
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary

@@ -18,7 +18,7 @@ from typing import Any
 from mixseek.composition.competitions.leaderboards import list_competitions
 from mixseek.composition.judges import check_one, describe_configured
 from mixseek.composition.live import NONCE_KEY_FILE, workspace_key
-from mixseek.errors import ConfigurationError, MixseekError, StorageError
+from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of
 from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.reporting.wording import make_visible, plural
 from mixseek.settings.load import load_settings
@@ -26,7 +26,7 @@ from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSett
 from mixseek.storage.index.loading import is_damaged_index
 from mixseek.storage.journal.journal import is_being_written, verify_journal
 from mixseek.storage.journal.manifest import RunStatus, read_manifest
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -38,6 +38,7 @@ EXTRAS = {
     "providers": "reaches providers that speak neither OpenAI's nor Anthropic's format",
     "pdf": "reads outputs that are PDF files",
     "frames": "gives the judgments of a run as frames of pandas, polars or pyarrow",
+    "ray": "judges on a Ray cluster",
     "otel": "sends traces to OpenTelemetry",
 }
 # One call each, at the same time: a person is waiting.
@@ -203,7 +204,7 @@ def examine_place(root: Path) -> Finding:
             pass
         free = shutil.disk_usage(root).free
     except OSError as error:
-        said = f"cannot be written ({(error.strerror or str(error)).lower()}); make it writable or name another"
+        said = f"cannot be written ({reason_of(error)}); make it writable or name another"
         return Finding("workspace", str(root), Severity.PROBLEM, said)
     if free < _LEAST_FREE_BYTES:
         said = f"{free / 1e6:,.0f} MB left on its disk; free some space"
@@ -235,7 +236,7 @@ def examine_runs(workspace: Workspace) -> Iterator[Finding]:
     try:
         entries = sorted(entry for entry in place.iterdir() if entry.is_dir()) if place.is_dir() else []
     except OSError as error:
-        yield Finding("workspace", "runs", Severity.PROBLEM, f"{place}: {(error.strerror or str(error)).lower()}")
+        yield Finding("workspace", "runs", Severity.PROBLEM, f"{place}: {reason_of(error)}")
         return
     for entry in entries:
         found = list(examine_run(RunDirectory(entry.name, entry)))

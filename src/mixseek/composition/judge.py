@@ -9,16 +9,17 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.composition.audits.cards import check_cards
 from mixseek.composition.budget import budget_rounds, likely_batches
+from mixseek.composition.cards import check_cards
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.live import (
+    BATCH_SAMPLES,
     Earlier,
     ProgressMaker,
     RunObserver,
+    asking_live,
     encode_judged,
     fewer_collections,
-    judge_rest_live,
     live_batches,
     live_slots,
     open_cache,
@@ -47,15 +48,19 @@ from mixseek.errors import ConfigurationError, DatasetError, JudgeCallError
 from mixseek.matching.languages import written_in
 from mixseek.reporting.summary import DryRun, Forecast, RunSummary
 from mixseek.reporting.wording import plural
-from mixseek.storage.journal.journal import JournalFile, holding_lock, says_nothing, verify_journal
+from mixseek.storage.journal.journal import (
+    JournalFile,
+    JudgedBefore,
+    holding_lock,
+    recall_journal,
+    says_nothing,
+    verify_journal,
+)
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
-from mixseek.storage.journal.recall import JudgedBefore, recall_journal
+from mixseek.storage.journal.shards import take_over_leftovers
 from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
-from mixseek.templating.fence import fence_nonce
+from mixseek.templating import fence_nonce
 
-# A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
-# small enough that an interruption is answered within a fraction of a second.
-BATCH_SAMPLES = 512
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
 # The first rows tell what a dataset is written in.
@@ -134,6 +139,8 @@ def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSumma
     with JournalFile(plan.run.journal, keep_seal) as journal:
         try:
             write_manifest(plan.run.manifest, manifest)
+            # Of a command that was killed while others judged for it.
+            take_over_leftovers(plan.run, journal)
             keep_protocol(plan.run, plan.protocol)
             tell_gaps(plan, observer.notify)
             end = judge_rest(plan, journal, observer)
@@ -258,8 +265,17 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
         before = recall_journal(journal.path, plan.judge_names, plan.repeats)
         judged = f"{len(before):,} of {plan.samples:,} samples have been judged before"
         observer.notify(f"resuming run {plan.run.name}: {judged}")
+    if plan.request.cluster is not None:
+        # Late: only who asks for a cluster needs what it takes.
+        from mixseek.composition.cluster.driver import judge_on_ray
+
+        return judge_on_ray(plan, plan.request.cluster, partial(first_batches, plan), journal, before, observer)
     if plan.is_live:
-        return judge_rest_live(plan, journal, rounds_of(plan), before, observer)
+        with (
+            asking_live(plan, journal.path, before, observer.notify) as (asking, pending_of),
+            observer.show_progress(plan.samples) as progress,
+        ):
+            return asking.judge(map(pending_of, rounds_of(plan)), journal, progress, observer.stop)
     judges = tuple(judge for judge in plan.judges if not is_remote(judge))
     assignment = Assignment(plan.protocol, judges, plan.request.cascade, encode_judged)
     recall: Recall | None = before.statuses if before is not None else None
@@ -276,17 +292,17 @@ def rounds_of(plan: Plan) -> Iterator[Iterator[list[Sample]]]:
     return budget_rounds(plan) if plan.request.budget is not None else iter([first_batches(plan)])
 
 
-def first_batches(plan: Plan) -> Iterator[list[Sample]]:
+def first_batches(plan: Plan, size: int = BATCH_SAMPLES) -> Iterator[list[Sample]]:
     """The dataset as far as the request goes, and what the plan has beyond it."""
     left = plan.samples - len(plan.holes)
-    for batch in plan.dataset.batches(BATCH_SAMPLES):
+    for batch in plan.dataset.batches(size):
         yield batch[:left]
         left -= len(batch)
         # Without a limit to the very end: there the dataset makes sure that it was not changed meanwhile.
         if left <= 0 and count_of(plan.request):
             break
-    for start in range(0, len(plan.holes), BATCH_SAMPLES):
-        yield list(plan.holes[start : start + BATCH_SAMPLES])
+    for start in range(0, len(plan.holes), size):
+        yield list(plan.holes[start : start + size])
 
 
 def now() -> datetime:

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mixseek.errors import ConfigurationError
+from mixseek.judges.embedded import MODELS, install, models_directory
 from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.judges.mock import server as mock_server
 from mixseek.judges.mock.defects import Defect
 from mixseek.judges.mock.replies import Fault
-from mixseek.judges.model_store import MODELS, install, models_directory
 from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.settings.models import JudgeSettings
 
 if TYPE_CHECKING:
-    from mixseek.judges.endpoint.check import CheckResult
+    from mixseek.judges.endpoint.judge import CheckResult
 
 Kind = TypeVar("Kind", bound=StrEnum)
 
@@ -78,7 +78,7 @@ def check_one(name: str, configured: Mapping[str, JudgeSettings], environment: M
     if name in ("rules", "replay") or name.startswith("replay:"):
         raise ConfigurationError(f"judge {name!r} answers without being called; there is nothing to check")
     judge = make_live_judge(name, configured, environment)
-    from mixseek.judges.endpoint.check import check_judge
+    from mixseek.judges.endpoint.judge import check_judge
 
     async def check() -> "CheckResult":
         try:

@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.composition.request import LiveOptions, Plan
 from mixseek.domain.calls import PLAIN, LiveJudge, ReplyKey, Usage, presentations_of
 from mixseek.domain.judgments import Reply, Status
-from mixseek.domain.ports import ProgressSink
+from mixseek.domain.ports import JudgeProtocol, ProgressSink
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import (
     CallContext,
@@ -36,6 +36,7 @@ from mixseek.engine.call import (
     Slot,
 )
 from mixseek.engine.endings import Ending, FirstReplies, RunEnd
+from mixseek.engine.gate import Gate, GatedJudge, OpenLimit, SharedLimits, patient
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.live import LiveBatch, LiveRun
@@ -47,10 +48,9 @@ from mixseek.reporting.wording import plural
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import records
-from mixseek.storage.journal.journal import JournalFile, read_records
-from mixseek.storage.journal.recall import JudgedBefore
+from mixseek.storage.journal.journal import JournalFile, JudgedBefore, read_records
 from mixseek.storage.reply_cache import CACHE_FILE, CacheState, ReplyCacheFile
-from mixseek.templating.fence import fence_nonce
+from mixseek.templating import fence_nonce
 
 # The workspace's own secret: nonces made from it can be repeated here and guessed nowhere.
 
@@ -110,6 +110,10 @@ def encode_judged(sample: Sample, results: Sequence[Judged]) -> Iterator[bytes]:
         yield records.encode_outcome(sample, key, judged.judge, judged.outcome)
 
 
+# A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
+# small enough that an interruption is answered within a fraction of a second.
+BATCH_SAMPLES = 512
+
 # From a plan to slots before endpoints: limits, prices, cache and keys, each where it belongs.
 
 # Memory stays flat however many endpoints there are.
@@ -162,31 +166,55 @@ class Panel:
                     f"or use --max-calls"
                 )
 
-    def make_slots(
-        self, protocol_hash: str, key: bytes, notify: Callable[[str], None], tracer: Any | None = None
-    ) -> tuple[Slot, ...]:
-        """Judges behind one address share its limits; `tracer` gets a span for each call."""
-        environment = Environment(time.monotonic, asyncio.sleep, random.random, notify)
-        policy = RetryPolicy(patience_seconds=self.options.patience_seconds)
+    def shared_limits(self) -> SharedLimits:
+        """What all processes that judge for one run may do together; judges behind one address share its calls."""
         most: Counter[str] = Counter()
         for judge in self.remote:
             most[judge.endpoint] = max(most[judge.endpoint], self.concurrency_of(judge))
-        endpoints = {name: Endpoint(name, AdaptiveLimit(calls), policy, environment) for name, calls in most.items()}
+        judges = {
+            judge.name: (judge.endpoint, settings.rpm, settings.tpm)
+            for judge, settings in ((judge, self.settings_of(judge)) for judge in self.remote)
+        }
+        return SharedLimits(most, judges, self.options.max_calls, self.options.max_cost_usd)
+
+    def make_slots(
+        self,
+        protocol_hash: str,
+        key: bytes,
+        notify: Callable[[str], None],
+        tracer: Any | None = None,
+        gate: Gate | None = None,
+    ) -> tuple[Slot, ...]:
+        """`tracer` gets a span for each call; with a `gate` the limits are those behind it, and none are kept here."""
+        limits = self.shared_limits()
+        policy = RetryPolicy(patience_seconds=self.options.patience_seconds)
+        kind, policy = (AdaptiveLimit, policy) if gate is None else (OpenLimit, patient(policy))
+        endpoints = {
+            name: make_endpoint(name, kind(calls), policy, notify) for name, calls in limits.concurrency.items()
+        }
 
         def make_slot(judge: LiveJudge) -> LiveSlot:
-            settings = self.settings_of(judge)
+            settings, endpoint = self.settings_of(judge), endpoints[judge.endpoint]
+            price, asked = price_of(judge, settings), traced(judge, tracer)
+            if gate is not None:
+                asked = GatedJudge(asked, endpoint, gate, price, self.options.max_cost_usd is not None)
             return LiveSlot(
-                judge=traced(judge, tracer),
-                endpoint=endpoints[judge.endpoint],
+                judge=asked,
+                endpoint=endpoint,
                 keys=RequestKeys(protocol_hash, judge.fingerprint, key_id(key)),
                 repeats=self.options.repeats,
                 max_reasks=self.options.max_reasks if settings.max_reasks is None else settings.max_reasks,
-                price=price_of(judge, settings),
-                requests=RateLimit(settings.rpm) if settings.rpm else None,
-                tokens=RateLimit(settings.tpm) if settings.tpm else None,
+                price=price,
+                requests=RateLimit(settings.rpm) if settings.rpm and gate is None else None,
+                tokens=RateLimit(settings.tpm) if settings.tpm and gate is None else None,
             )
 
         return tuple(make_slot(one) if is_remote(one) else OfflineSlot(one) for one in self.judges)
+
+
+def make_endpoint(name: str, limit: AdaptiveLimit, policy: RetryPolicy, notify: Callable[[str], None]) -> Endpoint:
+    """With the time and the chance of this process."""
+    return Endpoint(name, limit, policy, Environment(time.monotonic, asyncio.sleep, random.random, notify))
 
 
 def panel_of(plan: Plan) -> Panel:
@@ -325,14 +353,17 @@ def live_batches(
 # The workspace's replies: for one run, then looked at and made fewer.
 
 _PUTS_AT_ONCE = 512
+_WAIT_SECONDS = 1.0
 
 
 class BufferedCache:
-    """Replies go into the file by the hundred: a transaction for each would cost more than all the rest."""
+    """Replies go into the file by the hundred or by the second: a transaction for each would cost too much."""
 
-    def __init__(self, file: ReplyCacheFile) -> None:
+    def __init__(self, file: ReplyCacheFile, clock: Callable[[], float] = time.monotonic) -> None:
         self._file = file
+        self._clock = clock
         self._waiting: dict[bytes, Reply] = {}
+        self._flushed_at = clock()
 
     def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, Reply]:
         found = self._file.get_many(keys)
@@ -342,13 +373,14 @@ class BufferedCache:
 
     def put_many(self, replies: Mapping[bytes, Reply]) -> None:
         self._waiting.update(replies)
-        if len(self._waiting) >= _PUTS_AT_ONCE:
+        if len(self._waiting) >= _PUTS_AT_ONCE or self._clock() - self._flushed_at >= _WAIT_SECONDS:
             self.flush()
 
     def flush(self) -> None:
-        """What is still waiting; a crash before this costs money, never truth."""
+        """What is still waiting. After a crash this run has it in its journal, and others ask again."""
         self._file.put_many(self._waiting)
         self._waiting = {}
+        self._flushed_at = self._clock()
 
     # The file itself stays open: it is its owner's.
     close = flush
@@ -389,47 +421,80 @@ def describe_bytes(count: int) -> str:
 _COLLECT_EVERY = 20_000
 
 
-def judge_rest_live(
-    plan: Plan,
-    journal: JournalFile,
-    rounds: Iterator[Iterator[list[Sample]]],
-    before: JudgedBefore | None,
-    observer: RunObserver,
-) -> RunEnd:
-    """Ask what is not in the journal, round by round; the cache is open for as long as that takes."""
-    options = plan.request.live
-    earlier = Earlier(before, journal.path, options) if before is not None else None
-    key = workspace_key(plan.workspace.root)
-    with (
-        open_tracer(plan.request.environment) as tracer,
-        open_cache(plan.workspace.root, is_wanted=options.use_cache, notify=observer.notify) as file,
-        contextlib.closing(BufferedCache(file)) if file is not None else contextlib.nullcontext(NoCache()) as cache,
-        observer.show_progress(plan.samples) as progress,
-    ):
-        panel = panel_of(plan)
-        slots = panel.make_slots(plan.protocol.hash, key, observer.notify, tracer)
-        for slot in live_slots(slots):
-            if warning := slot.judge.description.get("warning"):
-                observer.notify(f"{slot.name}: {warning}")
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who is asked by what protocol, where replies are remembered, and who has proven to be of use before."""
+
+    panel: Panel
+    protocol: JudgeProtocol
+    cascade: bool
+    # The workspace's.
+    key: bytes
+    slots: tuple[Slot, ...]
+    cache: ReplyCache
+    proven: Collection[str] = ()
+    # Whether somebody else counts calls and money.
+    is_gated: bool = False
+
+    def judge(
+        self,
+        rounds: Iterable[Generator[LiveBatch, None, None]],
+        journal: JournalFile,
+        progress: ProgressSink,
+        stop: Callable[[], bool],
+    ) -> RunEnd:
+        """Ask about all of them, round by round; connections are given back whatever happens."""
+        options = self.panel.options
         context = CallContext(
-            protocol=plan.protocol,
+            protocol=self.protocol,
             encoder=records,
             # Needs no running loop before it is started.
             commits=GroupCommit(journal, progress),
-            cache=cache,
-            budget=Budget(options.max_calls, options.max_cost_usd),
-            nonce_of=partial(fence_nonce, key),
-            first_replies=None if options.keep_going else FirstReplies(earlier.proven if earlier is not None else ()),
+            cache=self.cache,
+            budget=Budget() if self.is_gated else Budget(options.max_calls, options.max_cost_usd),
+            nonce_of=partial(fence_nonce, self.key),
+            first_replies=None if options.keep_going else FirstReplies(self.proven),
         )
-        cascade, shown = plan.request.cascade, presentations_of(plan.protocol)
 
-        async def judge_round(samples: Iterator[list[Sample]]) -> RunEnd:
+        async def judge_round(pending: Generator[LiveBatch, None, None]) -> RunEnd:
             fresh = replace(context, commits=GroupCommit(journal, progress))
-            run = LiveRun(fresh, slots, cascade, panel.pending_samples, panel.drain_seconds, progress, observer.stop)
-            with contextlib.closing(live_batches(samples, slots, cascade, earlier, cache, shown)) as pending:
+            patience = self.panel.drain_seconds
+            run = LiveRun(fresh, self.slots, self.cascade, self.panel.pending_samples, patience, progress, stop)
+            with contextlib.closing(pending):
                 return await run.judge(pending)
 
-        return asyncio.run(judge_and_close(slots, (judge_round(samples) for samples in rounds)))
+        return asyncio.run(judge_and_close(self.slots, map(judge_round, rounds)))
+
+
+# Samples, without those that the journal holds and with what the cache knows.
+PendingOf = Callable[[Iterator[list[Sample]]], Generator[LiveBatch, None, None]]
+
+
+@contextlib.contextmanager
+def asking_live(
+    plan: Plan, journal: Path, before: JudgedBefore | None, notify: Callable[[str], None]
+) -> "Iterator[tuple[Asking, PendingOf]]":
+    """Who is to be asked, and what is left of samples; the cache is open for as long as that takes."""
+    options = plan.request.live
+    earlier = Earlier(before, journal, options) if before is not None else None
+    key = workspace_key(plan.workspace.root)
+    with (
+        open_tracer(plan.request.environment) as tracer,
+        open_cache(plan.workspace.root, is_wanted=options.use_cache, notify=notify) as file,
+        contextlib.closing(BufferedCache(file)) if file is not None else contextlib.nullcontext(NoCache()) as cache,
+    ):
+        panel = panel_of(plan)
+        slots = panel.make_slots(plan.protocol.hash, key, notify, tracer)
+        for slot in live_slots(slots):
+            if warning := slot.judge.description.get("warning"):
+                notify(f"{slot.name}: {warning}")
+        cascade, shown = plan.request.cascade, presentations_of(plan.protocol)
+        proven = earlier.proven if earlier is not None else ()
+
+        def pending_of(samples: Iterator[list[Sample]]) -> Generator[LiveBatch, None, None]:
+            return live_batches(samples, slots, cascade, earlier, cache, shown)
+
+        yield Asking(panel, plan.protocol, cascade, key, slots, cache, proven), pending_of
 
 
 async def judge_and_close(slots: Sequence[Slot], rounds: Iterator[Awaitable[RunEnd]]) -> RunEnd:

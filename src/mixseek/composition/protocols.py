@@ -12,11 +12,11 @@ import orjson
 
 from mixseek.domain.calls import LiveJudge
 from mixseek.domain.ports import Judge, JudgeProtocol
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, reason_of
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.function import FunctionJudge
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
-from mixseek.protocols.declaration.file import Complaint, PromptSource, ProtocolDeclaration, read_template
+from mixseek.protocols.declaration import Complaint, PromptSource, ProtocolDeclaration, read_template
 from mixseek.protocols.registry import declaration_path, describe, load_protocol, make_protocol, protocol_names
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
 from mixseek.settings.models import JudgeSettings
@@ -28,7 +28,7 @@ from mixseek.storage.workspace import RunDirectory
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from mixseek.judges.replay.judge import FileReplayJudge
+    from mixseek.judges.replay import FileReplayJudge
 
 AnyJudge = Judge | LiveJudge
 # As a request names it: what may stand after --judge, or a judge itself.
@@ -184,7 +184,7 @@ def write_starter(path: Path) -> str:
 def lint_files(targets: Sequence[str]) -> Lint:
     """Protocols by name or file, task rubrics by file or directory: held against those protocols, or `rubric`."""
     # Only who asks for it loads it: judging must not wait for linting.
-    from mixseek.protocols.declaration.lint import lint_protocol, task_types_of
+    from mixseek.protocols.lint import lint_protocol, task_types_of
 
     protocols = [(name, declaration_path(name)) for name in targets if not _is_rubrics(name)]
     rubrics = [path for name in targets if _is_rubrics(name) for path in _rubric_files(Path(name))]
@@ -256,7 +256,7 @@ def read_protocol_record(path: Path) -> Mapping[str, Any]:
     try:
         record = orjson.loads(path.read_bytes())
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from error
+        raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}") from error
     except orjson.JSONDecodeError as error:
         raise ConfigurationError(f"{path}: not JSON ({error})") from error
     if not isinstance(record, dict):

@@ -1,13 +1,20 @@
 """Reports, exports, lists and comparisons of runs that are there."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from mixseek.composition.labels.corrected import load_corrected
-from mixseek.composition.protocols import rubric_of_run
+from mixseek.composition.protocols import (
+    protocol_of_run,
+    protocol_record,
+    read_protocol_record,
+    restore_protocol,
+    rubric_of_run,
+)
 from mixseek.composition.statistics.strengths import board_of_run
 from mixseek.composition.summary import (
     combine_judges,
@@ -25,7 +32,9 @@ from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.panels import PanelRule, PanelState
+from mixseek.engine.offline import judge_shown
 from mixseek.errors import ConfigurationError, StorageError
+from mixseek.judges.math_verify import find_maths
 from mixseek.reporting.build import ReportInput, ScoredInput, build_report, build_scored
 from mixseek.reporting.html import stream_html
 from mixseek.reporting.model import (
@@ -39,12 +48,16 @@ from mixseek.reporting.model import (
 )
 from mixseek.reporting.panel.agreement import Agreement, build_agreement, build_consistency
 from mixseek.reporting.panel.headline import summarise_group, with_corrected
-from mixseek.storage.durable import check_replaceable, replacing
+from mixseek.reporting.wording import plural
+from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
+from mixseek.storage.archive.documents import INVALID_ROOM, PROTOCOL, VALID_ROOM
+from mixseek.storage.archive.write import write_archive
+from mixseek.storage.durable import write_page
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
-from mixseek.storage.journal.journal import broken_seal, find_wrong_length, is_being_written
+from mixseek.storage.journal.journal import broken_seal, find_broken_seal, find_wrong_length, is_being_written
 from mixseek.storage.journal.manifest import Manifest, read_manifest, read_stored_manifest
 from mixseek.storage.upkeep import is_half_renamed
 from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
@@ -52,8 +65,6 @@ from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 # Runs for readers: the report, the list of runs, one sample.
 
 _SEED = 20_240_229
-# So many tell a page of ours from somebody's data: `<!` of HTML, `##` of Markdown.
-_KIND_BYTES = 2
 # Samples that judges differ on, in the report as data; the rest is counted.
 DISAGREEMENTS = 2_000
 
@@ -175,21 +186,6 @@ def load_scored(index: RunIndex, panel: SettledPanel, agreement: Agreement | Non
 def write_html(report: ReportData, target: Path) -> None:
     """One self-contained file, whole or not at all."""
     write_page(stream_html(report), target, "report.html")
-
-
-def write_page(page: Iterable[str], target: Path, usual_name: str) -> None:
-    """A text, or its pieces as they are made. Raises ConfigurationError where no file can be at that place."""
-    if target.is_dir():
-        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / usual_name}")
-    if not target.parent.is_dir():
-        raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
-    pieces = iter([page] if isinstance(page, str) else page)
-    first = next(pieces, "").encode()
-    check_replaceable(target, first[:_KIND_BYTES])
-    with replacing(target) as stream:
-        stream.write(first)
-        for piece in pieces:
-            stream.write(piece.encode())
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:
@@ -331,3 +327,63 @@ def export_rows(root: Path, name: str | None, to: Path) -> tuple[str, int]:
     workspace = Workspace(root)
     run = find_run(workspace, name)
     return run.name, export_run(workspace, run, to)
+
+
+# A run as files, and files held against their run's protocol.
+
+
+def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]:
+    """What was written, for programs; by default into the run's own directory."""
+    run = find_run(Workspace(root), name)
+    protocol = protocol_of_run(run, read_manifest(run.manifest))
+
+    directory = to or run.archive
+    written = write_archive(
+        run, protocol_record(protocol), directory, lambda reply, sample: judge_shown(reply, sample, protocol)
+    )
+    return {"run": run.name, "directory": str(directory), **written}
+
+
+def check_archive(path: Path) -> dict[str, Any]:
+    """What reading every file again has shown, by the protocol that the archive carries; for programs."""
+    marker = read_marker(path)
+    where = path / PROTOCOL
+    protocol = restore_protocol(read_protocol_record(where), str(where))
+    check = ArchiveCheck(path, marker, protocol, find_maths())
+    problems = [asdict(problem) for problem in (*check_journal(path, marker.run), *check.problems())]
+    counts = {"run": marker.run, "files": check.files}
+    return {"directory": str(path), **counts, "problems": problems, "ok": not problems}
+
+
+def check_journal(path: Path, run: str) -> Iterator[Problem]:
+    """An archive in its run's own directory stands for the journal beside it, and agrees with the report about that."""
+    manifest = path.absolute().parent / "manifest.json"
+    if not manifest.is_file() or (known := read_manifest(manifest)).run != run:
+        return
+    problem = find_broken_seal(manifest.with_name("journal.jsonl"), known)
+    if problem is not None:
+        yield Problem("../journal.jsonl", ProblemKind.CHANGED, problem)
+
+
+def describe_archived(written: Mapping[str, Any]) -> str:
+    """For a person."""
+    directory, repeated, unjudged = Path(written["directory"]), written["asked_again"], written["unjudged"]
+    replies = plural(repeated, "reply that was", "replies that were")
+    again = f" and {replies} invalid and asked for again" if repeated else ""
+    rest = f"; {unjudged:,} without a judgment, listed in the index" if unjudged else ""
+    return (
+        f"{written['run']}: {written['valid']:,} in {directory / VALID_ROOM}, {written['invalid']:,} in "
+        f"{directory / INVALID_ROOM}{again}{rest}"
+    )
+
+
+def describe_checked(checked: Mapping[str, Any], limit: int) -> str:
+    """For a person: the first problems, and how many there are."""
+    where, problems, judgments = checked["directory"], checked["problems"], plural(checked["files"], "judgment")
+    if not problems:
+        verb = "is" if checked["files"] == 1 else "are"
+        return f"{where}: {judgments} of run {checked['run']} {verb} what the index says"
+    lines = [f"{problem['path']}: {problem['kind']}: {problem['detail']}" for problem in problems[:limit]]
+    hidden = len(problems) - limit
+    lines += [f"and {hidden:,} more; --json lists them all"] if hidden > 0 else []
+    return "\n".join([*lines, f"{where}: {plural(len(problems), 'problem')} in {judgments}"])

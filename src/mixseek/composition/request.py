@@ -1,6 +1,7 @@
 """What a request asks of the dataset, and the parts it is made into."""
 
 import hashlib
+import importlib.util
 import os
 import platform
 import shlex
@@ -20,10 +21,10 @@ from mixseek.composition.protocols import AnyJudge, NamedJudge, get_panel, is_re
 from mixseek.domain.judgments import Method
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import JudgeProtocol
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import RulesJudge
-from mixseek.protocols.declaration.file import DeclaredProtocol, SampleNeeds
+from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
@@ -41,7 +42,7 @@ from mixseek.storage.journal.manifest import (
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 
 if TYPE_CHECKING:
-    from mixseek.judges.replay.judge import FileReplayJudge
+    from mixseek.judges.replay import FileReplayJudge
 
 RULES = Method.RULES.value
 
@@ -93,6 +94,14 @@ class LiveOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Ray instead of this machine: where it is (None: RAY_ADDRESS, or one of our own here), and into how many parts."""
+
+    address: str | None = None
+    shards: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PairBudget:
     """So many pairs; `top`: they are to tell who belongs to the first so many, None: the whole order."""
 
@@ -119,6 +128,8 @@ class JudgeRequest:
     panel: PanelRule | None = None
     command_line: Sequence[str] = ()
     live: LiveOptions = LiveOptions()
+    # None: this machine.
+    cluster: ClusterOptions | None = None
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
     # A list of what was meant to be judged: its holes are flagged.
     planned: str | None = None
@@ -189,6 +200,10 @@ class Plan:
 
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
+    if request.cluster is not None and request.budget is not None:
+        raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
+    if request.cluster is not None and importlib.util.find_spec("ray") is None:
+        raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
     request = replace(request, judges=expand_scorers(request.judges, request.data))
     protocol = request.load_protocol()
     timeout = request.live.timeout_seconds
@@ -241,12 +256,8 @@ def open_requested(
     pairs = choose_pairs(request, protocol, needs)
     requirements = RowRequirements(
         protocol=protocol.name,
-        is_pair=needs.is_pair,
+        needs=needs,
         response=not is_recorded,
-        response_reason=needs.response_reason if is_recorded else None,
-        fields=needs.fields,
-        rubric=needs.rubric,
-        task_types=needs.task_types,
         rubrics=RubricDirectory(request.rubric) if request.rubric is not None else None,
         bundles=request.bundles,
         allows_outside_files=request.allows_outside_files,

@@ -13,8 +13,7 @@ from typing import Any
 from mixseek.composition.competitions.leaderboards import journal_path, open_store
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.wording import plural
-from mixseek.storage.competition.connection import Patience
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage.competition import AggregationStore, Patience
 from mixseek.storage.durable import make_directory, storage_error, sync_directory
 from mixseek.storage.journal.journal import holding_lock, is_being_written, says_nothing
 from mixseek.storage.upkeep import (

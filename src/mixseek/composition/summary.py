@@ -13,7 +13,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.matching.outcome import NEEDS_MATHS
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.reporting.model import Headline, JudgeSummary, RunHeader, ScoreSummary
-from mixseek.reporting.pairs import PairsReport, build_pairs
+from mixseek.reporting.panel.agreement import PairsReport, build_pairs
 from mixseek.reporting.panel.headline import LEADING, build_headline
 from mixseek.reporting.summary import SHOWN, RunSummary
 from mixseek.storage.index.panel import SettledPanel

@@ -20,7 +20,7 @@ from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
-from mixseek.templating.fence import fence_nonce
+from mixseek.templating import fence_nonce
 
 # Between conditions on metadata, which are one value of an address; in it, %1F.
 ALSO = "\x1f"
@@ -116,14 +116,15 @@ class ViewedRun:
         }
 
     def choices(self) -> dict[str, Any]:
-        """What judgments can be filtered by, with how many there are of each; metadata as far as it is searched."""
+        """What judgments can be filtered by, with how many of them have it; metadata as far as it is searched."""
         self._searches.go_on(self.judgments.samples)
         texts = self._searches.texts
         outcomes = [
             {"outcome": one.outcome, "tone": tone_of(one.status, one.score).value, "count": one.count}
             for one in self.judgments.outcomes
         ]
-        metadata = [[f"{name}={value}", count] for name, found in texts.choices().items() for value, count in found]
+        told = texts.choices(self.judgments.usual, self.judgments.unusual)
+        metadata = [[f"{name}={value}", count] for name, found in told.items() for value, count in found]
         choices = {**self.judgments.choices, **({"meta": metadata} if metadata else {})}
         read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
         return {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
@@ -147,13 +148,12 @@ class ViewedRun:
         """A page of the list in the shape of a report's payload; a search says how far it has come."""
         query, done = self._query(asked)
         with self._searches.resting():
-            is_all = not asked.filters and done is None
-            total = self.judgments.total if is_all else self.judgments.count(query)
             offset = asked.offset
             if asked.named is not None and not asked.sort:
                 offset = self.judgments.rank_of(query, asked.named) // asked.limit * asked.limit
-            payload = rows_payload(self.judgments.page(query, offset, asked.limit), _LIST_BUDGET)
-        counted = {"offset": offset, "matches": total, "total": self.judgments.total, "search": done}
+            rows, matches = self.judgments.page(query, offset, asked.limit)
+            payload = rows_payload(rows, _LIST_BUDGET)
+        counted = {"offset": offset, "matches": matches, "total": self.judgments.total, "search": done}
         return {**self.facts(), **payload, **counted}
 
     def sample(self, sample_id: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from mixseek.domain.preferences import read_preference
+from mixseek.domain.panels import read_preference
 
 # What a person may write for a right or a wrong answer; any case, spaces around it.
 RIGHT = ("correct", "right", "true", "yes", "1", "1.0")

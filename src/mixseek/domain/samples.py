@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any
 
 # In the metadata of a sample that stands for a hole: it was planned, and the dataset has no output for it.
@@ -11,7 +12,7 @@ PLANNED_WITHOUT_OUTPUT = "planned_without_output"
 RESPONSE_ERROR = "response_error"
 # In the metadata of a sample that another tool has scored: by scorer, what it said.
 LOG_SCORES = "scores"
-# In the metadata of a pair: which of its responses people prefer, in whatever words (see `domain.preferences`).
+# In the metadata of a pair: which of its responses people prefer, in whatever words (see `domain.panels`).
 HUMAN_PREFERENCE = "human_preference"
 
 
@@ -65,3 +66,25 @@ class Sample:
         # \x00 for None and a length before each part: ("ab", "c") and ("a", "bc") must not collide.
         blob = b"".join([b"\x00" if data is None else b"%d:%b" % (len(data), data) for data in encoded])
         return hashlib.blake2b(blob, digest_size=16).hexdigest()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process in half of the time that a dataclass takes by itself, which looks up its fields anew."""
+        return Sample, _values_of(self)
+
+
+_values_of = attrgetter(*(one.name for one in fields(Sample)))
+
+
+@dataclass(frozen=True, slots=True)
+class SampleNeeds:
+    """What a protocol needs of every sample beside a question, whoever judges it."""
+
+    # Of the fields that place a sample in a grid.
+    fields: tuple[str, ...] = ()
+    rubric: bool = False
+    # That a rubric may name; empty where the protocol knows no types.
+    task_types: tuple[str, ...] = ()
+    # Why replies that were recorded elsewhere cannot be checked without the response; None where they can.
+    response_reason: str | None = None
+    # Two responses to each question.
+    is_pair: bool = False

@@ -25,7 +25,7 @@ from mixseek.engine.limits import Attempts, Budget, Endpoint, NotNowError, RateL
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.errors import DatasetError, DeclinedError, FunctionJudgeError, PermanentJudgeError, TransientJudgeError
 from mixseek.settings.marked_text import parse_toml
-from mixseek.templating.fence import fence, unused_nonce
+from mixseek.templating import fence, unused_nonce
 
 # Replies had before, by the digest of their request.
 

@@ -6,10 +6,12 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
 from mixseek.errors import DeclinedError, FunctionJudgeError, MixseekError, PermanentJudgeError, TransientJudgeError
+
+T = TypeVar("T")
 
 # The one retry policy: what is tried again, after how long, and when it is enough. Pure.
 
@@ -446,7 +448,7 @@ class Endpoint:
         self._policy = policy
         self._environment = environment
         self._waiting: deque[asyncio.Future[bool]] = deque()
-        self._resting: set[asyncio.Future[None]] = set()
+        self._resting: set[asyncio.Future[Any]] = set()
         self._alarm: asyncio.Future[None] | None = None
         self._is_halted = False
         self._paused_until = float("-inf")
@@ -477,19 +479,22 @@ class Endpoint:
     async def rest(self, seconds: float) -> None:
         """Sleep that a halt ends."""
         self._check_halt()
-        if seconds <= 0:
-            return
-        resting = asyncio.ensure_future(self._environment.sleep(seconds))
-        self._resting.add(resting)
+        if seconds > 0:
+            await self.unless_halted(self._environment.sleep(seconds))
+
+    async def unless_halted(self, waited_for: Awaitable[T]) -> T:
+        """What it brings; HaltedError where a halt comes first."""
+        waiting = asyncio.ensure_future(waited_for)
+        self._resting.add(waiting)
         try:
-            await resting
+            return await waiting
         except asyncio.CancelledError:
             if self._is_halted:
                 raise HaltedError("stopping") from None
-            resting.cancel()
+            waiting.cancel()
             raise
         finally:
-            self._resting.discard(resting)
+            self._resting.discard(waiting)
 
     def halt(self) -> None:
         """Nothing new leaves from now on; what is in flight may come back."""

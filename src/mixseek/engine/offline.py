@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import assert_never
 
-from mixseek.domain.calls import ReplyKey
+from mixseek.domain.calls import PLAIN, ReplyKey
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -145,6 +145,14 @@ def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJ
             return InvalidJudgment((found,), judgment.repairs)
         case _:
             return judgment
+
+
+def judge_shown(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
+    """The same for one reply of several, which is read as the sample was shown to its judge."""
+    shown = reply.details.get("presentation", PLAIN)
+    if shown != PLAIN and isinstance(protocol, PresentingProtocol):
+        return judge_reply(reply, sample, protocol.present(shown))
+    return judge_reply(reply, sample, protocol)
 
 
 # A sample and what was judged of it as journal lines, each reply before its judgment. Picklable: it crosses processes.

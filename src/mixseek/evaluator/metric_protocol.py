@@ -1,6 +1,5 @@
 """How an LLM metric is asked and what its reply must satisfy: each criterion reasoned, then scored, then summed."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,12 +12,11 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.reply.fields import FieldReader, closed_object
 from mixseek.protocols.reply.injected import repetitions
-from mixseek.protocols.reply.json import Repair, ReplyMode, canonical, excerpt
-from mixseek.protocols.reply.reader import read_reply
+from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt, hash_of
+from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply
 from mixseek.settings.marked_text import parse_toml
-from mixseek.templating.template import compile_template
+from mixseek.templating import compile_template
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ class MetricProtocol:
             "instruction": self.instruction,
             "templates": {"system": metric_template(self.language), "user": self.user_template},
         }
-        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+        return hash_of(asked)
 
     @cached_property
     def system_prompt(self) -> str:

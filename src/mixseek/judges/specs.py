@@ -53,13 +53,13 @@ def make_judge(
     if spec == "rules":
         return RulesJudge(maths=find_maths())
     if kind == "log" and path:
-        from mixseek.judges.replay.scores import LogScoreJudge
+        from mixseek.judges.replay import LogScoreJudge
 
         return LogScoreJudge(spec, path)
     if kind != "replay" or (colon and not path):
         raise unknown_judge(spec, configured or {})
     # Late: no other judge reads bundles.
-    from mixseek.judges.replay.judge import DatasetReplayJudge, FileReplayJudge
+    from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 
     if not colon:
         return DatasetReplayJudge(bundles=takes_bundles)

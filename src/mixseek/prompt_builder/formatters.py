@@ -17,7 +17,7 @@ import orjson
 from mixseek.domain.rounds import RankedTeam, RoundState, to_utc
 from mixseek.errors import TimeZoneError
 from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE, PHRASES
-from mixseek.templating.fence import fence, fence_nonce
+from mixseek.templating import fence, fence_nonce
 
 # In a fifth of the time.
 _AS_JSON_WRITES = orjson.OPT_INDENT_2 | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS

@@ -19,7 +19,7 @@ from mixseek.prompt_builder.constants import (
 from mixseek.settings.load import explaining_failures, load_settings
 from mixseek.settings.models import ENVIRONMENT_PREFIX
 from mixseek.settings.sources import FileSettings
-from mixseek.templating.template import StrictTemplate, compile_template, used_variables
+from mixseek.templating import StrictTemplate, compile_template, used_variables
 
 TOML_FILE = "configs/prompt_builder.toml"
 

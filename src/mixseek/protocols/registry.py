@@ -6,15 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.ports import JudgeProtocol
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration.file import (
-    DeclaredProtocol,
-    ProtocolDeclaration,
-    SampleNeeds,
-    read_declaration,
-    unknown_among,
-)
+from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, read_declaration, unknown_among
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
 
@@ -55,7 +49,7 @@ def make_protocol(declaration: ProtocolDeclaration) -> JudgeProtocol:
     """The protocol that a declaration declares, wherever it was read from."""
     # Each kind is loaded when it is asked for: the matcher behind `semantic` and the checks behind `scored` are large.
     if declaration.kind == "semantic":
-        from mixseek.protocols.semantic.protocol import SemanticProtocol
+        from mixseek.protocols.semantic import SemanticProtocol
 
         return SemanticProtocol.from_declaration(declaration)
     if declaration.kind == "scored":
@@ -63,7 +57,7 @@ def make_protocol(declaration: ProtocolDeclaration) -> JudgeProtocol:
 
         return ScoredProtocol.from_declaration(declaration)
     if declaration.kind == "pairwise":
-        from mixseek.protocols.pairwise.protocol import PairwiseProtocol
+        from mixseek.protocols.pairwise import PairwiseProtocol
 
         return PairwiseProtocol.from_declaration(declaration)
     raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, KINDS)}")

@@ -13,7 +13,7 @@ from enum import Enum, StrEnum, auto
 from itertools import count, zip_longest
 from pathlib import Path
 
-from mixseek.protocols.declaration.file import Complaint
+from mixseek.protocols.declaration import Complaint
 from mixseek.settings.marked_text import parse_toml
 
 

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,25 @@ from rich.text import Text
 
 from mixseek.reporting.panel.headline import Axis
 from mixseek.reporting.statistics import interval_document
-from mixseek.reporting.tables import QUIET, Cell, number_cell, print_section, table_of
+from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, plural
-from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState
+from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState, listed
 
 # Systems whose matrix fits on a terminal.
 _MATRIX_SYSTEMS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SystemBoard(Board):
+    """As `mixseek.leaderboard` gives it: `print` shows it."""
+
+    def __str__(self) -> str:
+        return as_text(lambda console: print_board(self, console))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
 # For programs.
 
 
@@ -26,6 +41,7 @@ def board_document(board: Board) -> dict[str, Any]:
         "kind": "comparisons",
         "source": board.source,
         "judges": list(board.judges),
+        "panel": {"rule": board.panel, "split": board.split} if board.panel is not None else None,
         **_strengths_document(board.strengths),
         "certainty": {f"top_{count}": share for count, share in board.certainties.items()},
         "controlled": _strengths_document(board.controlled) if board.controlled else None,
@@ -81,6 +97,10 @@ def board_sentences(board: Board) -> list[str]:
     said = [found.sentence]
     if found.state is StrengthState.ESTIMATED:
         said[0] += "; 95 % intervals over questions, and the ranks that are possible"
+    if board.panel is not None:
+        said.append(f"one verdict a pair: the {board.panel} of {len(board.judges)} judges")
+        if board.split:
+            said.append(f"{plural(board.split, 'pair is', 'pairs are')} left out, on which the judges are split")
     said += [
         f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)} % certain"
         for count, share in board.certainties.items()
@@ -88,7 +108,7 @@ def board_sentences(board: Board) -> list[str]:
     ]
     if controlled is not None and controlled.length_slope is not None:
         said.append(f"at the same length (◇): twice as long is worth {controlled.length_slope * math.log(2):+.2f}")
-    elif controlled is not None and controlled.state is StrengthState.SEPARATED:
+    elif controlled is not None and controlled.state is not found.state:
         said.append(controlled.sentence)
     if agreement is not None and agreement.pairs:
         tau = f", Kendall's tau_b {agreement.tau_b:.2f}" if agreement.tau_b is not None else ""
@@ -129,7 +149,7 @@ def print_board(board: Board, console: Console, html_path: Path | None = None) -
     """Ranks first, then who beat whom."""
     found = board.strengths
     told = [plural(len(found.standings), "system"), plural(found.comparisons, "comparison")]
-    told += [plural(found.questions, "question"), f"by {', '.join(board.judges)}"]
+    told += [plural(found.questions, "question"), f"by {listed(board.judges)}"]
     console.print(Text(make_visible(f"{board.source}: {', '.join(told)}")))
     for note in board.notes:
         console.print(Text(make_visible(note), style=QUIET))

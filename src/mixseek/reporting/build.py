@@ -13,12 +13,18 @@ from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reporting import model
 from mixseek.reporting.model import ScoreSummary
-from mixseek.reporting.pairs import PairsReport
-from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
-from mixseek.stats.agreement import paired_difference
-from mixseek.stats.intervals import clustered_interval, unit_bounds, unit_interval
+from mixseek.reporting.panel.agreement import Agreement, PairsReport, SelfConsistency
+from mixseek.stats.difference import paired_difference
+from mixseek.stats.intervals import (
+    Rate,
+    clustered_interval,
+    design_effect,
+    holm_adjusted,
+    uneven_spread_test,
+    unit_bounds,
+    unit_interval,
+)
 from mixseek.stats.raters import Measure
-from mixseek.stats.uneven import Rate, design_effect, holm_adjusted, uneven_spread_test
 
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.reporting.html import joined_assets, render_page
-from mixseek.reporting.tables import as_text, print_indented, table_of
-from mixseek.reporting.wording import plural
+from mixseek.reporting.tables import QUIET, as_text, print_indented, table_of
+from mixseek.reporting.wording import NOTHING, make_visible, p_number, percent, plural, signed_text
 from mixseek.stats.audits import AUDITS, Audit, AuditState, Side
 
 CARD_VERSION = 1
@@ -68,8 +68,9 @@ class CardFinding(CardPart):
     effect: float | None = None
     low: float | None = None
     high: float | None = None
-    # The least effect that is flagged.
+    # The least effect that is flagged, and the defect that a pass has looked for; None on cards of before.
     minimum: float
+    sought: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
     needed: int | None = None
@@ -157,35 +158,40 @@ STATE_STYLES = {
     AuditState.NOT_APPLICABLE: "dim",
     AuditState.TOO_FEW: "magenta",
 }
+UNITS = "effects are shares of the scale, those of order and injection of the samples; all audits are one family (Holm)"
 # Ends of an axis that are easily read.
 _ROUND_ENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 
 
-def percent(share: float | None, *, signed: bool = True) -> str:
+def signed_share(share: float | None) -> str:
     """Of the scale, or of the samples."""
-    return "–" if share is None else f"{100 * share:+.1f}%" if signed else f"{100 * share:.1f}%"
+    return signed_text(share, None)
 
 
 def effect_text(finding: CardFinding) -> str:
     """With its interval."""
-    if finding.effect is None:
-        return "–"
     if finding.low is None:
-        return percent(finding.effect)
-    return f"{percent(finding.effect)} ({percent(finding.low)} to {percent(finding.high)})"
-
-
-def p_text(finding: CardFinding) -> str:
-    """After Holm's correction."""
-    if finding.p_adjusted is None:
-        return "–"
-    return "<.001" if finding.p_adjusted < 0.001 else f"{finding.p_adjusted:.3f}".removeprefix("0")
+        return signed_share(finding.effect)
+    return f"{signed_share(finding.effect)} ({signed_share(finding.low)} to {signed_share(finding.high)})"
 
 
 def limit_text(finding: CardFinding) -> str:
-    """The least effect that is flagged."""
-    sign = "±" if AUDITS[finding.audit].side is Side.BOTH else "from "
-    return f"{sign}{percent(finding.minimum, signed=finding.minimum < 0)}"
+    """The least effect that is flagged; nothing where nothing could be."""
+    if finding.effect is None:
+        return NOTHING
+    sign = "±" if AUDITS[finding.audit].side is Side.BOTH else "≥ "
+    return f"{sign}{percent(finding.minimum) if finding.minimum >= 0 else signed_share(finding.minimum)}"
+
+
+def sought_text(finding: CardFinding) -> str | None:
+    """What a pass is worth: the defect that would have been seen."""
+    if finding.state is not AuditState.PASS or finding.sought is None:
+        return None
+    if not finding.sought:
+        # Planted defects that cost nothing.
+        return "a judge that overlooks them would have been seen"
+    either = " to either side" if AUDITS[finding.audit].side is Side.BOTH else ""
+    return f"an effect of {percent(finding.sought)}{either} would have been seen"
 
 
 def remark(finding: CardFinding) -> str:
@@ -195,10 +201,8 @@ def remark(finding: CardFinding) -> str:
         said.append(finding.reason)
     elif finding.state is AuditState.TOO_FEW:
         said.append(f"{finding.needed:,} items are needed" if finding.needed else "one question is no spread")
-    left_out = sum(finding.left_out.values())
-    if left_out and finding.reason is None:
-        why = ", ".join(f"{count} {reason}" for reason, count in finding.left_out.items())
-        said.append(f"{plural(left_out, 'sample')} left out: {why}")
+    if finding.reason is None:
+        said += [f"{plural(count, 'sample')} left out: {reason}" for reason, count in finding.left_out.items()]
     return "; ".join(said)
 
 
@@ -212,23 +216,24 @@ def print_card(card: Card, console: Console, *places: str) -> None:
     """Flagged audits with samples to open; `places` are files that hold the card."""
     protocol = card.protocol
     head = f"{card.judge.name} under {protocol.name} {protocol.version} ({protocol.language}, {protocol.hash[:8]})"
-    console.print(Text(head, style="bold"))
+    console.print(Text(make_visible(head), style="bold"))
     drawn = f"{plural(card.samples, 'sample')} of {card.dataset}, seed {card.seed}"
-    console.print(Text(f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}"))
-    heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged")
+    console.print(Text(make_visible(f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}")))
+    heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged at")
     rows = [
         (
             one.title,
             (one.state.value, STATE_STYLES[one.state]),
             str(one.items),
             effect_text(one),
-            p_text(one),
+            p_number(one.p_adjusted),
             limit_text(one),
         )
         for one in card.findings
     ]
     console.print()
     print_indented(console, table_of(heads, rows))
+    print_indented(console, Text(UNITS, style=QUIET))
     remarks = [(one.title, remark(one)) for one in card.findings if remark(one)]
     if remarks:
         console.print()
@@ -242,12 +247,18 @@ def print_card(card: Card, console: Console, *places: str) -> None:
 
 def print_flagged(finding: CardFinding, console: Console) -> None:
     console.print()
-    console.print(Text(f"{finding.title}: {finding.measure}", style="bold"))
+    console.print(Text(make_visible(f"{finding.title}: {finding.measure}"), style="bold"))
     for kind, (count, mean) in finding.kinds.items() if len(finding.kinds) > 1 else ():
-        console.print(Text(f"  {kind}: {percent(mean)} in {plural(count, 'sample')}"))
+        console.print(Text(make_visible(f"  {kind}: {signed_share(mean)} in {plural(count, 'sample')}")))
     for example in finding.examples:
-        scores = " → ".join("–" if score is None else f"{score:.2f}" for score in (example.before, example.after))
-        console.print(Text(f"  {example.original}, {example.kind}: {scores}   {example.command}"), soft_wrap=True)
+        shown = f"  {example.original}, {example.kind}: {example_scores(example)}   {example.command}"
+        console.print(Text(make_visible(shown)), soft_wrap=True)
+
+
+def example_scores(example: CardExample) -> str:
+    """Before and after the change, where there is a before."""
+    scores = (example.after,) if example.before is None else (example.before, example.after)
+    return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +285,12 @@ def render_card_page(card: Card) -> str:
         end=end,
         verdict=verdict_text(card),
         effect_text=effect_text,
-        p_text=p_text,
         limit_text=limit_text,
         remark=remark,
-        percent=percent,
+        sought_text=sought_text,
+        units=UNITS,
+        signed_share=signed_share,
+        example_scores=example_scores,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
 
 from mixseek.domain.judgments import JudgedRow, Span, Status
-from mixseek.reporting.comparison.summary import DropResult
+from mixseek.reporting.comparison import DropResult
 from mixseek.reporting.excerpts import cut_row, excerpt_of, left_out
 from mixseek.reporting.model import outcome_word, read_detail
 from mixseek.reporting.summary import GateResult

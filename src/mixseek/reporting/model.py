@@ -10,14 +10,13 @@ from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, 
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
-from mixseek.stats.agreement import PairedDifference
-from mixseek.stats.intervals import Bounds, Interval
+from mixseek.stats.difference import PairedDifference
+from mixseek.stats.intervals import Bounds, Interval, UnevenTest
 from mixseek.stats.strengths import Board
-from mixseek.stats.uneven import UnevenTest
 
 if TYPE_CHECKING:
     from mixseek.reporting.labels.corrected import CorrectedReport
-    from mixseek.reporting.pairs import PairsReport
+    from mixseek.reporting.panel.agreement import PairsReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from statistics import NormalDist
 from typing import Any
 
 from rich.console import Console
@@ -12,11 +11,10 @@ from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_se
 from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
 from mixseek.stats.corrected import Cell as VerdictCell
 from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
-from mixseek.stats.intervals import Interval, StandardErrors, wilson_limits
+from mixseek.stats.intervals import Interval, StandardErrors, wilson_interval
 from mixseek.stats.paired import PairedTest
 from mixseek.stats.raters import Coefficient, Confusion, Estimate, Measure
 
-_Z = NormalDist().inv_cdf(0.975)
 # Raters whose matrix fits on a terminal.
 _MATRIX_RATERS = 9
 _CLEAR = "clear"
@@ -55,6 +53,8 @@ class PairLine:
     pearson: float | None = None
     spearman: float | None = None
     kendall_tau_b: float | None = None
+    auc: float | None = None  # of the second's scores against the first's right and wrong
+    brier: float | None = None
     confusion: Confusion | None = None  # of the second against the first, where both say right or wrong
     shares: Mapping[str, Interval | None] = field(default_factory=dict)  # of that confusion, over questions
 
@@ -171,9 +171,7 @@ def _rater_document(line: RaterLine) -> dict[str, Any]:
 
 def interval_document(interval: Interval | None) -> dict[str, Any] | None:
     """Never without its method."""
-    if interval is None:
-        return None
-    return {"low": interval.low, "high": interval.high, "level": interval.level, "method": interval.method.value}
+    return asdict(interval) if interval else None
 
 
 def _coefficient_document(one: Coefficient) -> dict[str, Any]:
@@ -196,6 +194,8 @@ def _pair_document(line: PairLine) -> dict[str, Any]:
         "pearson": line.pearson,
         "spearman": line.spearman,
         "kendall_tau_b": line.kendall_tau_b,
+        "auc": line.auc,
+        "brier": line.brier,
         "confusion": _confusion_document(line.confusion, line.shares) if line.confusion else None,
     }
 
@@ -209,9 +209,10 @@ def _confusion_document(confusion: Confusion, intervals: Mapping[str, Interval |
 def _share_document(part: int, whole: int, interval: Interval | None) -> dict[str, Any] | None:
     if not whole:
         return None
-    low, high = wilson_limits(part / whole, whole, _Z)
+    wilson = wilson_interval(part, whole)
     over_questions = {"low": interval.low, "high": interval.high, "method": interval.method.value} if interval else None
-    return {"value": part / whole, "low": low, "high": high, "n": whole, "over_questions": over_questions}
+    ends = {"low": wilson.low, "high": wilson.high, "n": whole, "over_questions": over_questions}
+    return {"value": part / whole, **ends}
 
 
 def _agreement_document(section: AgreementSection) -> dict[str, Any]:
@@ -314,6 +315,9 @@ def print_statistics(found: Statistics, console: Console) -> None:
         title = f"Against {found.human}"
         shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
         print_section(console, title, table_of(shares, list(_confusion_rows(found.against_human))))
+        graded = [one for one in found.against_human if one.confusion is None and one.auc is not None]
+        cells = [(one.second, number_cell(one.items), _number(one.auc), _number(one.brier)) for one in graded]
+        print_section(console, f"Scores against {found.human}", table_of(("judge", ">n", ">AUC", ">Brier"), cells))
         heads = ("judge", ">n", *(f">{one.value}" for one in _shown_measures(found.against_human)))
         print_section(console, f"Agreement with {found.human}", table_of(heads, list(_pair_rows(found.against_human))))
     if found.agreement is not None:

@@ -13,10 +13,9 @@ from mixseek.reporting import model, wording
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.labels.corrected_text import corrected_document, corrected_lines
 from mixseek.reporting.model import Headline, ScoreSummary, document_of, split_of
-from mixseek.reporting.pairs import PairsReport
-from mixseek.reporting.pairs_text import describe_pairs, pairs_document
+from mixseek.reporting.panel.agreement import PairsReport
 from mixseek.reporting.panel.headline import describe_headline, headline_document, score_document
-from mixseek.reporting.panel.trust import agreement_document, consistency_documents
+from mixseek.reporting.panel.trust import agreement_document, consistency_documents, describe_pairs, pairs_document
 from mixseek.reporting.wording import call_documents, cost_text, tokens_text
 
 # Limits that a finished run must keep; a gate is a number with a name, and so is its failure.
@@ -58,14 +57,17 @@ class GateResult:
         return f"gate {option} {said}{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
 
 
-def check_gates(gates: Gates, headlines: Mapping[str | None, ScoreSummary]) -> tuple[GateResult, ...]:
+def check_gates(
+    gates: Gates, headlines: Mapping[str | None, ScoreSummary], *, has_pairs: bool = False
+) -> tuple[GateResult, ...]:
     """One result per gate that was set and judge that must keep it."""
     results = []
     for judge, score in headlines.items():
         counts = score.counts
         shares = {
-            # What its judge refused is as little of a judgment as what cannot be read.
-            "max_invalid": (counts.invalid + counts.missing, counts.total),
+            # What its judge refused is as little of a judgment as what cannot be read; nor is a pair of which one order
+            # cannot be used, which leaves it undecided.
+            "max_invalid": (counts.invalid + counts.missing + (counts.undecided if has_pairs else 0), counts.total),
             # Judges that cancel each other out have decided nothing.
             "max_undecided": (counts.undecided + split_of(counts), counts.total),
             "max_unverified": (score.unverified, counts.valid),

@@ -13,8 +13,8 @@ from mixseek.reporting import model, tables, wording
 from mixseek.reporting.excerpts import left_out
 from mixseek.reporting.labels.corrected_text import print_corrected
 from mixseek.reporting.model import Tone
-from mixseek.reporting.pairs_text import orders_text
 from mixseek.reporting.panel.terminal import interval_plot, print_breakdowns, print_headline, print_pairs, print_trust
+from mixseek.reporting.panel.trust import orders_text
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, plural, problem_text
 

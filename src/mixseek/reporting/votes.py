@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 from rich.console import Console
@@ -11,12 +10,10 @@ from rich.text import Text
 from mixseek.reporting.statistics import interval_document
 from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
-from mixseek.stats.intervals import Interval, wilson_limits
-from mixseek.stats.jury import ASSUMPTION, Accuracy, DawidSkene
-from mixseek.stats.pairs import Position, VoteCount
+from mixseek.stats.intervals import Interval, wilson_interval
+from mixseek.stats.jury import ASSUMPTION, Accuracy, DawidSkene, Position, VoteCount
 from mixseek.stats.regression import Fit
 
-_Z = NormalDist().inv_cdf(0.975)
 _ORDERS = ("AB", "BA")
 
 
@@ -177,8 +174,9 @@ def _share_document(part: int, whole: int, interval: Interval | None) -> dict[st
     """With Wilson's limits, which take pairs for independent, and the interval over questions."""
     if not whole:
         return None
-    low, high = wilson_limits(part / whole, whole, _Z)
-    return {"n": part, "value": part / whole, "low": low, "high": high, "over_questions": interval_document(interval)}
+    wilson = wilson_interval(part, whole)
+    ends = {"low": wilson.low, "high": wilson.high, "over_questions": interval_document(interval)}
+    return {"n": part, "value": part / whole, **ends}
 
 
 def _length_document(line: LengthLine) -> dict[str, Any]:
@@ -301,7 +299,7 @@ def _print_lengths(lines: Sequence[LengthLine], console: Console) -> None:
             place = len(line.predictors) - 1
             interval = line.fit.interval(place)
             limits = f"{interval.low:+.3f} … {interval.high:+.3f}" if interval else NOTHING
-            is_clear = interval is not None and not interval.low <= 0 <= interval.high
+            is_clear = interval is not None and interval.leaves_out_nought
             yield (
                 line.judge,
                 number_cell(line.n),

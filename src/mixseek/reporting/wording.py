@@ -329,6 +329,11 @@ def p_text(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
 
 
+def p_number(p_value: float | None) -> str:
+    """`0.028`, `< 0.001`: the head of the column says what it is."""
+    return NOTHING if p_value is None else p_text(p_value).removeprefix("p ").removeprefix("= ")
+
+
 def part_text(part: int, whole: int) -> str:
     return percent(part / whole) if whole else NOTHING
 

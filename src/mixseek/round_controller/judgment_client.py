@@ -1,6 +1,5 @@
 """Asks a model whether another round is worth it (seed 004)."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,8 +17,8 @@ from mixseek.evaluator.metric_protocol import REPLY_MODE, open_reply, why_no_ans
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import RoundPromptContext
-from mixseek.protocols.reply.fields import FieldReader, closed_object
-from mixseek.protocols.reply.json import canonical
+from mixseek.protocols.reply.json import hash_of
+from mixseek.protocols.reply.reader import FieldReader, closed_object
 from mixseek.settings.race import JUDGMENT_NAME
 
 _PROMPTS = Path(__file__).parent / "prompts"
@@ -59,7 +58,7 @@ class JudgmentProtocol:
             "parameters": self.parameters,
             "templates": {"system": self.system_prompt, "user": self.user_template},
         }
-        return hashlib.sha256(canonical(asked).encode()).hexdigest()
+        return hash_of(asked)
 
     @property
     def reply_schema(self) -> Mapping[str, Any]:

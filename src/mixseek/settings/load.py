@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, reason_of
 from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
 
 # From `package.module:Name` to the object: where the user's own code comes in.
@@ -95,7 +95,7 @@ def explaining_failures(
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{file}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except OSError as error:
-        said = (error.strerror or str(error)).lower()
+        said = reason_of(error)
         raise ConfigurationError(f"{file}: {said}; give a file that can be read") from error
 
 

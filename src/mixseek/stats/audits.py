@@ -15,8 +15,7 @@ from statistics import NormalDist
 
 from mixseek.stats.difference import unvaried_interval
 from mixseek.stats.distributions import mid_p, student_two_sided
-from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
-from mixseek.stats.uneven import holm_adjusted
+from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, student_quantile
 
 LEVEL = 0.95
 # The chance with which a defect of the size looked for is to be found.
@@ -88,6 +87,8 @@ class AuditSpec:
     sought: float
     side: Side = Side.BOTH
     test: AuditTest = AuditTest.STUDENT
+    # No interval goes below: a distance has no minus, a difference is at most the scale.
+    least: float = -1.0
 
 
 def _shift(title: str, effect: str, side: Side = Side.BOTH) -> AuditSpec:
@@ -95,7 +96,7 @@ def _shift(title: str, effect: str, side: Side = Side.BOTH) -> AuditSpec:
 
 
 AUDITS: Mapping[Audit, AuditSpec] = {
-    Audit.RETEST: AuditSpec("test–retest", "mean distance of two askings", 0.14, 0.14, 0.225, Side.UP),
+    Audit.RETEST: AuditSpec("test–retest", "mean distance of two askings", 0.14, 0.14, 0.225, Side.UP, least=0.0),
     Audit.ORDER: AuditSpec("order", "pairs won by the first shown minus the second", 0, 0.05, 0.2, test=AuditTest.SIGN),
     Audit.PADDING: _shift("padding", "score gained by content-free text", Side.UP),
     Audit.FORMAT: _shift("format", "score changed by bold, bullets, headings or emoji"),
@@ -174,6 +175,7 @@ def measure(audit: Audit, values: Sequence[AuditValue]) -> AuditResult:
         interval = Interval(mean - half, mean + half, LEVEL, IntervalMethod.CLUSTERED)
     else:
         interval = unvaried_interval(mean, clusters, LEVEL)
+    interval = replace(interval, low=max(interval.low, spec.least), high=min(interval.high, 1.0))
     p_value = sign_p(spec, sums) if spec.test is AuditTest.SIGN else student_p(spec, mean, error, clusters)
     return AuditResult(
         audit, AuditState.PASS, items, clusters, mean, interval, p_value, spread=error * math.sqrt(items)
@@ -205,9 +207,12 @@ def sign_p(spec: AuditSpec, sums: Mapping[str, float]) -> float:
 def decide(result: AuditResult, audits: int) -> AuditResult:
     """The state, and how many items the defect that is looked for would take among so many audits."""
     spec = AUDITS[result.audit]
-    effect, p_value, adjusted = result.effect or 0.0, result.p_value or 0.0, result.p_adjusted or 0.0
+    effect, p_value, adjusted, spread = result.effect, result.p_value, result.p_adjusted, result.spread
+    if effect is None or p_value is None or adjusted is None or spread is None:
+        # Nothing was tested: the state that says so stays.
+        return result
     is_large = effect >= spec.minimum or (spec.side is Side.BOTH and -effect >= spec.minimum)
-    needed = items_needed(spec, result.spread or 0.0, audits)
+    needed = items_needed(spec, spread, audits)
     if is_large and adjusted < 1 - LEVEL:
         state = AuditState.FAIL
     elif is_large and p_value < 1 - LEVEL:

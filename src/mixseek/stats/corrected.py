@@ -609,15 +609,8 @@ class PredictionPowered:
     se: float
 
 
-def prediction_powered(
-    pairs: Sequence[tuple[float, float | None]], weight: float | None = None, level: float = 0.95
-) -> PredictionPowered | None:
+def prediction_powered(sums: PairSums, weight: float | None = None, level: float = 0.95) -> PredictionPowered | None:
     """Angelopoulos et al. 2023 with the power-tuning weight, or with a given one; None without both kinds of items."""
-    return prediction_powered_of(PairSums.of(pairs), weight, level)
-
-
-def prediction_powered_of(sums: PairSums, weight: float | None = None, level: float = 0.95) -> PredictionPowered | None:
-    """The same of sums."""
     n, rest = sums.labels, sums.items - sums.labels
     if not n or not rest:
         return None

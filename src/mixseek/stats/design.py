@@ -13,7 +13,7 @@ from hashlib import sha256
 from statistics import NormalDist
 
 from mixseek.stats.regression import Matrix, inverse, logistic, times
-from mixseek.stats.strengths import Comparison
+from mixseek.stats.strengths import Comparison, derivatives, group_comparisons, variance_of
 
 # Before anything is known, strengths are taken to differ by about two logits; it keeps all numbers finite and fades.
 _PRIOR = 0.25
@@ -110,26 +110,14 @@ def _drawn(seed: int, text: str) -> bytes:
 
 def _fit(comparisons: Sequence[Comparison], places: Mapping[str, int]) -> tuple[list[float], Matrix]:
     """The likeliest strengths under the prior, and how far they may be off."""
-    size = len(places)
-    cells: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for one in comparisons:
-        cell = cells[places[one.first], places[one.second]]
-        cell[0] += 1
-        cell[1] += one.score
+    size, grouped = len(places), group_comparisons(comparisons, places)
     values = [0.0] * size
     spread: Matrix = []
     for _ in range(_STEPS):
-        gradient = [-_PRIOR * value for value in values]
-        information = [[_PRIOR * (a == b) for b in range(size)] for a in range(size)]
-        for (i, j), (count, score) in cells.items():
-            chance = logistic(values[i] - values[j])
-            surprise, weight = score - count * chance, count * chance * (1 - chance)
-            gradient[i] += surprise
-            gradient[j] -= surprise
-            information[i][i] += weight
-            information[j][j] += weight
-            information[i][j] -= weight
-            information[j][i] -= weight
+        gradient, information = derivatives(grouped, values, size)
+        for place, value in enumerate(values):
+            gradient[place] -= _PRIOR * value
+            information[place][place] += _PRIOR
         spread = inverse(information) or []
         step = times(spread, gradient)
         values = [value + change for value, change in zip(values, step, strict=True)]
@@ -148,7 +136,7 @@ def _doubt(values: Sequence[float], spread: Matrix, top: int | None) -> Matrix:
         for b in range(a):
             if above is not None and (a in above) is (b in above):
                 continue
-            variance = _variance(spread, a, b)
+            variance = variance_of(spread, a, b)
             weight = _NORMAL.cdf(-abs(values[a] - values[b]) / math.sqrt(variance)) / variance
             doubt[a][a] += weight
             doubt[b][b] += weight
@@ -157,16 +145,12 @@ def _doubt(values: Sequence[float], spread: Matrix, top: int | None) -> Matrix:
     return doubt
 
 
-def _variance(matrix: Matrix, i: int, j: int) -> float:
-    return matrix[i][i] + matrix[j][j] - 2 * matrix[i][j]
-
-
 def _gain(pair: tuple[int, int], values: Sequence[float], spread: Matrix, worth: Matrix) -> float:
     """The doubt that one comparison of the two takes away; rounded, so that a last digit decides nothing."""
     i, j = pair
     chance = logistic(values[i] - values[j])
     weight = chance * (1 - chance)
-    return round(_variance(worth, i, j) * weight / (1 + weight * _variance(spread, i, j)), 12)
+    return round(variance_of(worth, i, j) * weight / (1 + weight * variance_of(spread, i, j)), 12)
 
 
 def _told(spread: Matrix, pair: tuple[int, int], values: Sequence[float]) -> Matrix:

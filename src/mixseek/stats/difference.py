@@ -11,9 +11,48 @@ from enum import StrEnum
 
 from mixseek.domain.counts import VariantSums
 from mixseek.domain.pairs import SMALLEST_DIFFERENCE, DifferenceSums
-from mixseek.stats.agreement import paired_difference
 from mixseek.stats.distributions import mid_p
-from mixseek.stats.intervals import Bounds, Interval, IntervalMethod
+from mixseek.stats.intervals import Bounds, Interval, IntervalMethod, student_quantile
+
+# How far two ways of asking differ, over pairs that share a question: pairs of one question are not independent.
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """`interval` is None with one cluster: one observation has no spread."""
+
+    mean: float
+    interval: Interval | None
+    pairs: int
+    clusters: int
+
+    @property
+    def is_clear(self) -> bool:
+        """The interval leaves no doubt about the direction."""
+        return self.interval is not None and self.interval.leaves_out_nought
+
+
+def paired_difference(sums: VariantSums, level: float = 0.95) -> PairedDifference | None:
+    """The mean difference with a cluster-robust Student t interval; None without pairs.
+
+    With one pair a cluster this is the ordinary paired t interval. Treating the pairs of one question as independent
+    would promise more than a handful of questions can hold.
+    """
+    if sums.pairs == 0:
+        return None
+    mean = sums.total / sums.pairs
+    if sums.questions < 2:
+        return PairedDifference(mean, None, sums.pairs, sums.questions)
+    # Σ (s − n·mean)², multiplied out.
+    squares = sums.total_of_squares - 2 * mean * sums.total_of_products + mean * mean * sums.pairs_of_squares
+    variance = max(0.0, squares) * sums.questions / (sums.questions - 1) / sums.pairs**2
+    half = student_quantile((1 + level) / 2, sums.questions - 1) * math.sqrt(variance)
+    if half < 1e-9:
+        # Every question moved by the same amount: a width of nought would claim certainty.
+        return PairedDifference(mean, None, sums.pairs, sums.questions)
+    low, high = max(-1.0, mean - half), min(1.0, mean + half)
+    return PairedDifference(mean, Interval(low, high, level, IntervalMethod.CLUSTERED), sums.pairs, sums.questions)
+
 
 # So many questions that moved are flipped exactly; beyond, the sum of the flips is normal to four digits.
 MOST_FLIPPED = 1_000
@@ -23,7 +62,7 @@ _MOST_BITS = 40_000_000
 _ON_LATTICE = 1e-6
 
 
-class PairedMethod(StrEnum):
+class FlipMethod(StrEnum):
     """Named with every p-value."""
 
     MCNEMAR = "McNemar mid-p"
@@ -60,11 +99,11 @@ class Direction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PairedTest:
+class FlipTest:
     """`changed` is what the test rests on: pairs for McNemar's, questions for sign flips."""
 
     p_value: float
-    method: PairedMethod
+    method: FlipMethod
     changed: int
 
 
@@ -76,7 +115,7 @@ class Difference:
     sums: DifferenceSums
     mean: float | None = None
     interval: Interval | None = None
-    test: PairedTest | None = None
+    test: FlipTest | None = None
     bounds: Bounds | None = None
 
     @property
@@ -102,11 +141,10 @@ class Difference:
         """Clear only where the interval leaves out nought and the test agrees at the same level."""
         if self.interval is None or self.test is None or self.mean is None:
             return Direction.UNCLEAR
-        leaves_out_nought = not self.interval.low <= 0 <= self.interval.high
         is_significant = self.test.p_value < 1 - self.interval.level
-        if leaves_out_nought != is_significant:
+        if self.interval.leaves_out_nought != is_significant:
             return Direction.BORDERLINE
-        if not leaves_out_nought:
+        if not is_significant:
             return Direction.UNCLEAR
         return Direction.BETTER if self.mean > 0 else Direction.WORSE
 
@@ -162,15 +200,15 @@ def is_one_to_one(sums: DifferenceSums) -> bool:
     return sums.is_binary and sums.questions == sums.scored
 
 
-def paired_test(sums: DifferenceSums, moves: Sequence[float]) -> PairedTest:
+def paired_test(sums: DifferenceSums, moves: Sequence[float]) -> FlipTest:
     """McNemar's mid-p for right-or-wrong scores with one pair a question, else sign flips of the questions."""
     if is_one_to_one(sums):
         changed = sums.better + sums.worse
-        return PairedTest(mid_p(sums.better, changed), PairedMethod.MCNEMAR, changed)
+        return FlipTest(mid_p(sums.better, changed), FlipMethod.MCNEMAR, changed)
     if sums.moved_questions <= MOST_FLIPPED:
-        return PairedTest(sign_flip_p(moves), PairedMethod.SIGN_FLIP, sums.moved_questions)
+        return FlipTest(sign_flip_p(moves), FlipMethod.SIGN_FLIP, sums.moved_questions)
     p_value = math.erfc(abs(sums.total) / math.sqrt(2 * sums.question_squares))
-    return PairedTest(p_value, PairedMethod.NORMAL, sums.moved_questions)
+    return FlipTest(p_value, FlipMethod.NORMAL, sums.moved_questions)
 
 
 def sign_flip_p(moves: Sequence[float]) -> float:

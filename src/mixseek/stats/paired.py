@@ -8,10 +8,10 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mixseek.stats.association import PairCounts, pearson
 from mixseek.stats.difference import MOST_FLIPPED, sign_flip_p
 from mixseek.stats.distributions import binomial_two_sided, mid_p, student_two_sided
 from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+from mixseek.stats.raters import PairCounts, pearson
 
 
 class DifferenceTest(StrEnum):
@@ -45,7 +45,7 @@ class PairedTest:
     @property
     def is_clear(self) -> bool:
         """Interval and test say the same: a p-value below .05 beside an interval that holds nought is no finding."""
-        beyond = self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+        beyond = self.interval is not None and self.interval.leaves_out_nought
         return beyond and self.p_value < 0.05
 
 

@@ -13,11 +13,9 @@ from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
 Matrix = list[list[float]]
 # Newton's steps; twenty are plenty where there is a maximum at all.
 _MOST_STEPS = 100
-_SMALL_STEP = 1e-12
+_SMALL_STEP = 1e-11
 # A pivot below this share of its own diagonal: columns that say the same.
 _SINGULAR = 1e-11
-# A logit further out is a chance nobody can tell from nought: the maximum lies at infinity.
-_FARTHEST = 40.0
 
 
 def inverse(matrix: Sequence[Sequence[float]]) -> Matrix | None:
@@ -152,18 +150,20 @@ def logit(rows: Sequence[Row]) -> Fit | None:
             for i in range(size)
         ]
         bread = inverse(hessian)
-        if bread is None or max(map(abs, found)) > _FARTHEST:
+        if bread is None:
             return None
         gradient = [
             math.fsum((row.y - p) * row.x[i] for p, row in zip(chances, rows, strict=True)) for i in range(size)
         ]
         step = times(bread, gradient)
-        if max(map(abs, step)) < _SMALL_STEP:
+        longest = max(abs(math.fsum(map(float.__mul__, row.x, step))) for row in rows)
+        if longest < _SMALL_STEP:
             break
         # Two logits at most: a first leap must not land where everything is certain.
-        shrink = min(1.0, 2.0 / max(map(abs, step)))
+        shrink = min(1.0, 2.0 / longest)
         found = [value + shrink * change for value, change in zip(found, step, strict=True)]
     else:
+        # Where the outcomes are told apart without an exception, steps to infinity never end.
         return None
     scores: defaultdict[Hashable, list[float]] = defaultdict(lambda: [0.0] * size)
     for p, row in zip(chances, rows, strict=True):

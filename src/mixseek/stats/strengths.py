@@ -13,23 +13,24 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import combinations
 
-from mixseek.stats.association import kendall_tau_b
 from mixseek.stats.distributions import student_two_sided
-from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, student_quantile
+from mixseek.stats.raters import kendall_tau_b
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
-from mixseek.stats.uneven import holm_adjusted
 
 _MOST_STEPS = 200
-_SMALL_STEP = 1e-13
-# A logit further out is a chance nobody can tell from nought: the maximum lies at infinity.
-_FARTHEST = 40.0
+# In logits: what is left after such a step is its square.
+_SMALL_STEP = 1e-11
+# Strengths that differ by less are as strong: the rounding of two that won as much.
+_EQUAL = 1e-9
 # With fewer questions there is no telling how much they differ; with fewer than the second number their spread may come
 # out next to nothing by chance, and is at least that of independent comparisons.
 _FEWEST_QUESTIONS = 5
 _FEW_QUESTIONS = 20
-# Names that a sentence can hold.
-_MOST_NAMED = 8
+# Names that a sentence can hold, and how much of each.
+_MOST_NAMED, _NAME_CHARACTERS = 8, 60
 
 
 class StrengthState(StrEnum):
@@ -39,8 +40,9 @@ class StrengthState(StrEnum):
     NOTHING = "nothing compared"
     APART = "parts that never met"
     ONE_SIDED = "one side won everything"
-    # Only beside a covariate: it tells wins from losses without an exception.
+    # Only beside a covariate: it tells wins from losses without an exception, or says no more than the names do.
     SEPARATED = "length decides everything"
+    CONFOUNDED = "length goes with the system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +133,15 @@ def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = Fals
     if state is not StrengthState.ESTIMATED:
         return board
     fit = _newton(comparisons, names, with_length=with_length)
-    if fit is None:
-        told = "no strengths beside length: the difference in length tells every win from every loss"
-        return replace(board, state=StrengthState.SEPARATED, sentence=told)
+    if isinstance(fit, StrengthState):
+        return replace(board, state=fit, sentence=_WITHOUT[fit])
     return _ranked(board, fit, level)
+
+
+_WITHOUT = {
+    StrengthState.SEPARATED: "no strengths beside length: the difference in length tells every win from every loss",
+    StrengthState.CONFOUNDED: "no strengths beside length: it cannot be told from who wrote the response",
+}
 
 
 # When there is a maximum.
@@ -191,9 +198,10 @@ def _reached(start: str, edges: Mapping[str, Collection[str]]) -> set[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first few, for a sentence."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    """The first few, shortened, for a sentence; a line break or an escape sequence is shown by its codes."""
+    told = [name if name.isprintable() else repr(name) for name in names[:_MOST_NAMED]]
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…" for name in told) + more
 
 
 # The maximum.
@@ -212,28 +220,29 @@ class _Maximum:
     has_slope: bool
 
 
-def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_length: bool) -> _Maximum | None:
-    """None where length alone tells wins from losses, or never differs."""
+def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_length: bool) -> _Maximum | StrengthState:
+    """A state where length alone tells wins from losses, or where it goes with who wrote it."""
     places = {name: place for place, name in enumerate(names)}
-    grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for one in comparisons:
-        cell = grouped[places[one.first], places[one.second], (one.length or 0.0) if with_length else 0.0]
-        cell[0] += 1
-        cell[1] += one.score
+    grouped = group_comparisons(comparisons, places, with_length=with_length)
     strengths, size = len(names), len(names) + with_length
     values = [0.0] * size
-    for _ in range(_MOST_STEPS):
-        gradient, found = _derivatives(grouped, values, strengths)
-        if found is None or max(map(abs, values)) > _FARTHEST:
-            return None
+    for number in range(_MOST_STEPS):
+        gradient, found = _centred(grouped, values, strengths)
+        if found is None:
+            return StrengthState.SEPARATED if number else StrengthState.CONFOUNDED
         bread = found
         step = times(bread, gradient)
-        longest = max(map(abs, step))
+        slope = step[-1] if with_length else 0.0
+        longest = max(abs(step[i] - step[j] + slope * length) for i, j, length in grouped)
         # Two logits at most: a first leap must not land where everything is certain.
         shrink = min(1.0, 2.0 / longest) if longest else 1.0
         values = [value + shrink * change for value, change in zip(values, step, strict=True)]
         if longest < _SMALL_STEP:
             break
+    else:
+        # Without length there is a maximum, which rounding keeps from being hit; with it, steps to infinity never end.
+        if with_length and longest > _EQUAL:
+            return StrengthState.SEPARATED
     scores: defaultdict[str, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
     for one in comparisons:
         i, j = places[one.first], places[one.second]
@@ -252,10 +261,24 @@ def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_len
     return _Maximum(values, bread, covariance, with_length)
 
 
-def _derivatives(
-    grouped: Mapping[tuple[int, int, float], Sequence[float]], values: Sequence[float], strengths: int
-) -> tuple[list[float], Matrix | None]:
-    """The gradient, and the inverse information among strengths that sum to nought."""
+# Places of two systems and the difference in length, to how many comparisons there were and what the first won.
+Grouped = Mapping[tuple[int, int, float], Sequence[float]]
+
+
+def group_comparisons(
+    comparisons: Sequence[Comparison], places: Mapping[str, int], *, with_length: bool = False
+) -> Grouped:
+    """Those that say the same, together."""
+    grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for one in comparisons:
+        cell = grouped[places[one.first], places[one.second], (one.length or 0.0) if with_length else 0.0]
+        cell[0] += 1
+        cell[1] += one.score
+    return grouped
+
+
+def derivatives(grouped: Grouped, values: Sequence[float], strengths: int) -> tuple[list[float], Matrix]:
+    """The gradient of the likelihood and its information; beyond `strengths` there is the slope of length."""
     size = len(values)
     gradient = [0.0] * size
     information = [[0.0] * size for _ in range(size)]
@@ -270,6 +293,12 @@ def _derivatives(
             gradient[a] += x * surprise
             for b, y in parts:
                 information[a][b] += x * y * weight
+    return gradient, information
+
+
+def _centred(grouped: Grouped, values: Sequence[float], strengths: int) -> tuple[list[float], Matrix | None]:
+    """The gradient, and the inverse information among strengths that sum to nought."""
+    gradient, information = derivatives(grouped, values, strengths)
     # Adding the same to all strengths changes no chance; a ridge along that direction alone makes this invertible.
     ridge = max(information[k][k] for k in range(strengths)) / strengths
     for a in range(strengths):
@@ -287,7 +316,7 @@ def _derivatives(
 
 
 def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
-    order = sorted(range(len(board.names)), key=lambda place: (-fit.values[place], board.names[place]))
+    order = sorted(range(len(board.names)), key=lambda place: (-round(fit.values[place], 9), board.names[place]))
     plain = {one.name: one for one in board.standings}
     differences = _Differences(fit, [plain[name].questions for name in board.names])
     standings = []
@@ -331,9 +360,9 @@ class _Differences:
         asked = min(self.questions[place] for place in places)
         if self.fit.covariance is None or asked < _FEWEST_QUESTIONS:
             return None, 0
-        variance = _variance(self.fit.covariance, places)
+        variance = variance_of(self.fit.covariance, *places)
         if asked < _FEW_QUESTIONS:
-            variance = max(variance, _variance(self.fit.bread, places))
+            variance = max(variance, variance_of(self.fit.bread, *places))
         return variance, asked - 1
 
     def p_value(self, one: int, other: int) -> float:
@@ -360,7 +389,8 @@ class _Differences:
         )
 
 
-def _variance(covariance: Matrix, places: Sequence[int]) -> float:
+def variance_of(covariance: Matrix, *places: int) -> float:
+    """Of one strength, or of the difference of two."""
     one, other = places[0], places[-1]
     if one == other:
         return max(0.0, covariance[one][one])
@@ -378,13 +408,19 @@ class OrderAgreement:
 
 
 def order_agreement(first: Mapping[str, float], second: Mapping[str, float]) -> OrderAgreement:
-    """From strengths or means of any scale."""
+    """From strengths or means of any scale; two that are as strong on both boards stand in the same order."""
     names = sorted(first.keys() & second.keys())
-    pairs = [(one, other) for place, one in enumerate(names) for other in names[:place]]
-    same = sum((first[a] > first[b]) == (second[a] > second[b]) for a, b in pairs)
-    return OrderAgreement(
-        len(names), len(pairs), same, kendall_tau_b(Counter((first[name], second[name]) for name in names))
+    places = {name: (_level(first, name), _level(second, name)) for name in names}
+    same = sum(
+        (one[0] > other[0], one[0] < other[0]) == (one[1] > other[1], one[1] < other[1])
+        for one, other in combinations(places.values(), 2)
     )
+    return OrderAgreement(len(names), math.comb(len(names), 2), same, kendall_tau_b(Counter(places.values())))
+
+
+def _level(strengths: Mapping[str, float], name: str) -> float:
+    """The least of those that are as strong."""
+    return min(value for value in strengths.values() if value > strengths[name] - _EQUAL)
 
 
 # The firsts whose certainty is told.
@@ -402,6 +438,9 @@ class Board:
     human: Strengths | None = None
     agreement: OrderAgreement | None = None
     notes: Sequence[str] = ()
+    # The rule by which several judges are one, and of how many pairs nothing came by it.
+    panel: str | None = None
+    split: int = 0
 
     @property
     def certainties(self) -> dict[int, float]:

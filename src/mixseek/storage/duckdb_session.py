@@ -243,7 +243,7 @@ def escape_glob(path: Path) -> str:
     return "".join(f"[{character}]" if character in "*?[" else character for character in str(path))
 
 
-def first_line(error: duckdb.Error) -> str:
+def first_line(error: Exception) -> str:
     """The sentence that says what happened, without the hints below it."""
     return str(error).partition("\n")[0].strip().rstrip(".")
 

@@ -17,9 +17,11 @@ from typing import Any
 import duckdb
 
 from mixseek.domain.counts import UnitSums
+from mixseek.domain.labels import collect_labels
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.corrected import Cell, KnownPairs, PairSums
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums
+from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
 from mixseek.storage.duckdb_session import (
     escape_glob,
@@ -32,10 +34,9 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.index.loading import ensure_indexed
-from mixseek.storage.index.units import unit_sums
+from mixseek.storage.index.panel import unit_sums
 from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.labels.store import LabelStore
-from mixseek.storage.labels.units import ensure_texts
+from mixseek.storage.labels import LabelStore, ensure_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage", "ratings.sql")
@@ -43,11 +44,11 @@ _SQL = read_statements("mixseek.storage", "ratings.sql")
 USUAL_NAMES: Mapping[str, Sequence[str]] = {
     "item": ("item", "item_id", "sample_id", "id"),
     "judge": ("judge", "rater", "annotator"),
-    "score": ("score", "value", "rating", "label", "verdict", "preference"),
-    "question": ("question_id", "split_key", "question"),
+    "score": ("score", "value", "rating", "label", "verdict", "preference", "winner"),
+    "question": ("question_id", "split_key", "question", "instruction"),
     "system": ("system", "target_model", "model"),
-    "system-a": ("system_a", "target_a", "model_a"),
-    "system-b": ("system_b", "target_b", "model_b"),
+    "system-a": ("system_a", "target_a", "model_a", "generator_1"),
+    "system-b": ("system_b", "target_b", "model_b", "generator_2"),
     "shown": ("shown", "order"),
 }
 # Who says what the column of --gold holds; who says which response people prefer, in a run of pairs.
@@ -76,6 +77,9 @@ _FEWEST_GROUPS = 20
 # Beyond so many questions they are put together by number: the design effect of a thousand groups is that of a million.
 _MOST_CLUSTERS = 2_000
 _CLUSTERS = 1_000
+# Sums of squares hold sixteen digits: values beyond these, or that differ by less of their size, would lose them.
+_LEAST_SIZE, _GREATEST_SIZE = 1e-6, 1e12
+_LEAST_WIDTH = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,8 @@ class RatingSource:
     columns: RatingColumns = field(default_factory=RatingColumns)
     human: str | None = None
     uses_mean: bool = False
+    # Of a run: all that people said of a text is one rating, by `PEOPLE`; else each of them is a rater.
+    people_as_one: bool = False
 
     @property
     def truth(self) -> str | None:
@@ -287,7 +293,7 @@ def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
     with _session(path) as connection:
         table = _Table(connection, path)
         table.load(source.columns)
-        yield _ratings(connection, source, table.place_of)
+        yield _ratings(connection, source, table.place_of, "no row has a score; name its column with --score")
 
 
 @contextlib.contextmanager
@@ -301,28 +307,39 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
         connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
         if fetch_all(connection, "SELECT count(*) FROM run.pair_votes", {})[0][0]:
             fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
-            yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
-            return
-        connection.execute(
-            "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
-            "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "
-            "CASE WHEN status = 'valid' THEN score END AS value, NULL::VARCHAR AS said, true AS is_label, "
-            "row_number() OVER (ORDER BY take, position) AS row, "
-            "row_number() OVER (ORDER BY take, position) AS rank, NULL::DOUBLE AS length, NULL::VARCHAR AS first, "
-            "NULL::VARCHAR AS second, NULL::VARCHAR AS shown FROM run.judged_by_model WHERE NOT is_control"
+        else:
+            connection.execute(_SCORED_ROWS)
+        _add_labels(connection, workspace, run, people_as_one=source.people_as_one)
+        nothing = (
+            f"{run.name}: no judgment is valid, so there is nothing to count (`mixseek report {run.name}` says why)"
         )
-        _add_labels(connection, workspace, run)
-        yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}")
+        yield _ratings(connection, source, lambda row: f"{run.name}: judgment {row}", nothing)
 
 
-def _add_labels(connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory) -> None:
-    """The last word of each person about each text, under the same protocol."""
+_SCORED_ROWS = (
+    "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
+    "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "
+    "CASE WHEN status = 'valid' THEN score END AS value, NULL::VARCHAR AS said, true AS is_label, "
+    "row_number() OVER (ORDER BY take, position) AS row, "
+    "row_number() OVER (ORDER BY take, position) AS rank, NULL::DOUBLE AS length, NULL::VARCHAR AS first, "
+    "NULL::VARCHAR AS second, NULL::VARCHAR AS shown FROM run.judged_by_model WHERE NOT is_control"
+)
+
+
+def _add_labels(
+    connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, *, people_as_one: bool
+) -> None:
+    """What people said about each text, under the same protocol: the last word of each, or what all amount to."""
     labels = LabelStore(workspace).read(read_manifest(run.manifest).protocol.name)
-    last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
+    if people_as_one:
+        last = {(text, PEOPLE): one.share for text, one in collect_labels(labels).items() if one.by_rater}
+    else:
+        last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
     if last:
         texts, raters, shares = zip(*((text, rater, share) for (text, rater), share in last.items()), strict=True)
         said = {"texts": list(texts), "raters": list(raters), "shares": list(shares)}
         fetch_all(connection, _SQL["add_labels"], {**said, "path": escape_glob(ensure_texts(workspace, run))})
+        fetch_all(connection, _SQL["drop_doubled"], {"people": PEOPLE})
 
 
 @contextlib.contextmanager
@@ -360,6 +377,8 @@ class _Table:
         """Columns and their types, from all rows; expressions are then tried on an empty table of the same shape."""
         self._more = ", sample_size = -1" if self._suffix != ".parquet" else ""
         rows = self._connection.execute(f"DESCRIBE SELECT * FROM {self._reader()}").fetchall()  # noqa: S608 - our own
+        if not self._connection.execute(f"SELECT 1 FROM {self._reader()} LIMIT 1").fetchall():  # noqa: S608 - our own
+            raise DatasetError(f"{self._path}: there is no row in it")
         kinds = {str(row[0]): str(row[1]) for row in rows}
         if self._suffix != ".parquet":
             kinds = {name: "VARCHAR" if kind.startswith(_GUESSED) else kind for name, kind in kinds.items()}
@@ -371,16 +390,16 @@ class _Table:
     def load(self, columns: RatingColumns) -> None:
         """Into the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
         value, text, is_number = self._score("score", columns.score)
-        item, _ = self._expression("item", columns.item)
-        judge, _ = self._expression("judge", columns.judge)
         question = self._optional("question", columns.question)
+        names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
+        named = {name: self._optional(name, given) or "NULL" for name, given in names.items()}
+        item = self._optional("item", columns.item) or self._pair_item(question, named["system-a"], named["system-b"])
+        judge, _ = self._expression("judge", columns.judge)
         label = f"coalesce(CAST({self._checked('labelled', columns.labelled)} AS BOOLEAN), false)"
         where = f"WHERE {self._checked('where', columns.where)}" if columns.where else ""
         rank = (
             f"row_number() OVER (ORDER BY {self._checked('order', columns.order)}, _row)" if columns.order else "_row"
         )
-        names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
-        named = {name: self._optional(name, given) or "NULL" for name, given in names.items()}
         shown = self._optional("shown", columns.shown) or "NULL"
         length = f"TRY_CAST({self._checked('length', columns.length)} AS DOUBLE)" if columns.length else "NULL::DOUBLE"
         query = f"""
@@ -403,11 +422,18 @@ class _Table:
             self._refuse(f"rater = '{GOLD}'", f"has the judge {GOLD!r}: name it with --human, and leave out --gold")
             fetch_all(self._connection, _SQL["add_gold"], {"gold": GOLD})
 
+    def _pair_item(self, question: str | None, first: str, second: str) -> str:
+        """Of votes without an id, whoever stands first: the question and who answered it."""
+        if question is None or "NULL" in (first, second):
+            return self._expression("item", None)[0]
+        names = [f"CAST({name} AS VARCHAR)" for name in (first, second)]
+        return f"concat_ws(' / ', {question}, least({', '.join(names)}), greatest({', '.join(names)}))"
+
     def _score(self, name: str, given: str | None) -> tuple[str, str, bool]:
         """As a number and as a text, one of which is NULL; and which of them it is."""
         score, kind = self._expression(name, given)
         if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
-            raise ConfigurationError(f"--{name} {given or name!r}: a score is a number, a boolean or a word")
+            raise ConfigurationError(f"--{name} {given or score}: a score is a number, a boolean or a word")
         if kind.startswith(_NUMBERS):
             return f"CAST({score} AS DOUBLE)", "NULL::VARCHAR", True
         text = f"({score}) ->> '$'" if kind == "JSON" else f"CAST({score} AS VARCHAR)"
@@ -504,7 +530,10 @@ class _Table:
 # Rows as ratings: texts become categories, and what cannot be counted is named by its place.
 
 
-def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_of: Callable[[int], str]) -> Ratings:
+def _ratings(
+    connection: duckdb.DuckDBPyConnection, source: RatingSource, place_of: Callable[[int], str], nothing: str
+) -> Ratings:
+    """`nothing` is said where no row has a value."""
     categories = _read_texts(connection, place_of)
     _refuse_wild(connection, place_of)
     names = [row[0] for row in fetch_all(connection, "SELECT DISTINCT rater FROM rows ORDER BY rater", {})]
@@ -524,7 +553,14 @@ def _ratings(connection: duckdb.DuckDBPyConnection, source: RatingSource, place_
     fetch_all(connection, _SQL["create_rated"], {})
     ratings = Ratings(connection, names, categories)
     if not ratings.count:
-        raise ConfigurationError("no row has a score; name its column with --score")
+        raise ConfigurationError(nothing)
+    for one in ratings.raters:
+        size, width = max(abs(one.least), abs(one.greatest)), one.greatest - one.least
+        if width and (not _LEAST_SIZE < size < _GREATEST_SIZE or width < _LEAST_WIDTH * size):
+            raise ConfigurationError(
+                f"{one.name} gave {one.least:g} to {one.greatest:g}, of which squares cannot be counted exactly; bring "
+                f"scores near 1 with --score, such as '(score - {one.least:g}) / {width:g}'"
+            )
     if categories and source.uses_mean and ratings.repeated:
         raise ConfigurationError("--repeats mean: texts have no mean; take the first")
     return ratings
@@ -572,9 +608,3 @@ def _refuse_torn(connection: duckdb.DuckDBPyConnection) -> None:
             f"the item {item!r} stands under two questions, {first!r} and {second!r}; an item is one judged text: "
             "give --item an expression that tells them apart"
         )
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first few; a name with a line break or an escape sequence is shown by its codes."""
-    names = [name if name.isprintable() else repr(name) for name in names]
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")

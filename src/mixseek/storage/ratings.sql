@@ -2,13 +2,20 @@
 -- rater is the place of its name in the list. Values of texts are their places in the list of categories.
 
 -- name: add_labels
--- People are raters, too: of every sample that has the text they labelled.
+-- People are raters, too: of every sample that has the text they labelled. Of a pair they prefer one, or neither.
 INSERT INTO rows BY NAME
     WITH given AS (SELECT unnest($texts) AS text, unnest($raters) AS rater, unnest($shares)::DOUBLE AS share),
-        samples AS (SELECT DISTINCT item, question, system FROM rows)
-    SELECT item, question, system, rater, share AS value, true AS is_label, number AS row, number AS rank FROM (
-        SELECT samples.*, rater, share, (SELECT max(row) FROM rows) + row_number() OVER (ORDER BY item, rater) AS number
+        samples AS (SELECT DISTINCT ON (item) item, question, system, length, first, second, shown FROM rows ORDER BY item, row)
+    SELECT * EXCLUDE (share, number, shown), true AS is_label, number AS row, number AS rank,
+        CASE WHEN shown IS NULL THEN share END AS value, CASE WHEN shown IS NOT NULL THEN 'AB' END AS shown,
+        CASE WHEN shown IS NOT NULL THEN CASE WHEN share > 0.5 THEN 'A' WHEN share < 0.5 THEN 'B' ELSE 'tie' END END AS said
+    FROM (SELECT samples.*, rater, share, (SELECT max(row) FROM rows) + row_number() OVER (ORDER BY item, rater) AS number
         FROM given JOIN read_parquet($path) AS texts USING (text) JOIN samples ON samples.item = texts.key)
+
+-- name: drop_doubled
+-- What people were asked for on purpose takes the place of what the dataset brought.
+DELETE FROM rows WHERE rater = $people AND EXISTS
+    (SELECT 1 FROM rows AS later WHERE later.item = rows.item AND later.rater = $people AND later.row > rows.row)
 
 -- name: create_pair_rows
 -- A run of pairs: a row for each order that was asked, and one for what people prefer, where the dataset says it.

@@ -16,7 +16,7 @@ from mixseek.storage.duckdb_session import find_leftovers, is_gone
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.journal import holding_lock, is_being_written, says_nothing
 from mixseek.storage.journal.manifest import Manifest, RunStatus, read_manifest, read_stored_manifest, write_manifest
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Whoever has just written something may not have come to the point where it shows that it is needed.

@@ -2,25 +2,44 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from mixseek.domain.counts import UnitSums
+from mixseek.domain.panels import PanelRule, read_preference
 from mixseek.errors import ConfigurationError
-from mixseek.stats.jury import Ballot
-from mixseek.stats.pairs import Vote, VoteCount
+from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
-from mixseek.stats.strengths import Comparison
+from mixseek.stats.strengths import Comparison, listed
 from mixseek.storage.duckdb_session import read_statements
-from mixseek.storage.index.units import unit_sums
-from mixseek.storage.ratings import Rater, Ratings, listed
+from mixseek.storage.index.panel import settle, unit_sums
+from mixseek.storage.ratings import Rater, Ratings
 
 _SQL = read_statements("mixseek.storage", "votes.sql")
-# How votes are written; in any case of letters.
-_WORDS = {
-    **dict.fromkeys(("a>b", "a>>b", "a"), 1.0),
-    **dict.fromkeys(("b>a", "b>>a", "b"), 0.0),
-    **dict.fromkeys(("a=b", "tie"), 0.5),
-}
+# The panel's number beside those of raters.
+_PANEL = -1
 SPELLING = "A>B, B>A or A=B (or A, B, tie)"
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """What no comparison is made of: later votes of a pair, judge and order, and pairs without two names.
+
+    `systems` are all that were compared with another one.
+    """
+
+    repeated: int
+    of_one_system: int
+    unnamed: int
+    systems: Sequence[str]
+
+    @property
+    def notes(self) -> list[str]:
+        told = {
+            "more of the same pair, judge and order: the first one counts": self.repeated,
+            "left out: both responses are by the same system": self.of_one_system,
+            "left out: nothing says who wrote both responses": self.unnamed,
+        }
+        return [f"{count:,} {what}" for what, count in told.items() if count]
 
 
 class Votes:
@@ -31,16 +50,21 @@ class Votes:
         self._truth = truth
         self.judges = [one for one in ratings.raters if one is not truth]
         words = _read_words(ratings)
+        for item, first, second in ratings.fetch(_SQL["torn_pair"]):
+            raise ConfigurationError(
+                f"the item {item!r} stands for {' and '.join(first)}, and for {' and '.join(second)}; an item is one "
+                "pair of responses: give --item an expression that tells them apart"
+            )
         number = truth.number if truth is not None else None
         ratings.fetch(_SQL["create_votes"], raters=list(ratings.names), words=words, truth=number)
         ratings.fetch(_SQL["create_pairs"])
 
-    def check_orders(self) -> None:
-        """Every vote must say what was shown first."""
-        for item, shown in self._ratings.fetch(_SQL["odd_order"]):
+    def check_orders(self, *, is_needed: bool = True) -> None:
+        """Every vote must say what was shown first; where that is not needed, nothing else than that."""
+        for item, shown in self._ratings.fetch(_SQL["odd_order"], is_needed=is_needed):
             told = f"of {item!r} is {shown!r}" if shown is not None else f"of {item!r} is not said"
             raise ConfigurationError(
-                f"--votes: which response was shown first {told}; write AB or BA, and name its column with --shown"
+                f"which response was shown first {told}; write AB or BA, and name its column with --shown"
             )
 
     def positions(self) -> dict[int, dict[tuple[Vote, Vote, Vote], int]]:
@@ -70,9 +94,8 @@ class Votes:
             found[rater].append(Row((1.0, *known, length), vote, question))
         return found
 
-    def comparisons(self, fewest: int) -> dict[int, list[Comparison]]:
-        """By rater, where the table says who wrote A and B; of systems with so many questions."""
-        return _comparisons(self._ratings, "voted_comparisons", fewest)
+    def uncounted(self) -> Uncounted:
+        return Uncounted(*self._ratings.fetch(_SQL["uncounted"])[0])
 
 
 def has_pairs(ratings: Ratings) -> bool:
@@ -80,16 +103,34 @@ def has_pairs(ratings: Ratings) -> bool:
     return bool(ratings.fetch("SELECT count(*) > 0 FROM rows WHERE first IS NOT NULL AND second IS NOT NULL")[0][0])
 
 
-def scored_comparisons(ratings: Ratings, fewest: int) -> dict[int, list[Comparison]]:
-    """By rater: every two systems on every question that both answered."""
-    return _comparisons(ratings, "scored_comparisons", fewest)
+class Comparisons:
+    """Who was better, two systems at a time: by each rater, and by several of them as one."""
 
+    def __init__(self, ratings: Ratings) -> None:
+        self._ratings = ratings
+        # What no comparison is made of, in words; and all who could be compared.
+        self.notes: Sequence[str] = ()
+        self.systems: Sequence[str] = ratings.systems
+        if is_voted := has_pairs(ratings):
+            votes = Votes(ratings, None)
+            votes.check_orders(is_needed=False)
+            uncounted = votes.uncounted()
+            self.notes, self.systems = uncounted.notes, uncounted.systems
+        ratings.fetch(_SQL["voted_comparisons" if is_voted else "scored_comparisons"])
 
-def _comparisons(ratings: Ratings, name: str, fewest: int) -> dict[int, list[Comparison]]:
-    found: defaultdict[int, list[Comparison]] = defaultdict(list)
-    for rater, *rest in ratings.fetch(_SQL[name], fewest=fewest):
-        found[rater].append(Comparison(*rest))
-    return found
+    def of(self, rater: Rater, fewest: int) -> list[Comparison]:
+        """By one of them, of systems with so many questions."""
+        return self._read(rater.number, fewest)
+
+    def of_panel(self, voters: Sequence[Rater], rule: PanelRule, fewest: int) -> tuple[list[Comparison], int]:
+        """One of each pair, by the rule; and of how many pairs nothing came because the voters are split."""
+        said = settle(_SQL["opinions"], "unit, question, first, second", rule)
+        self._ratings.fetch(_SQL["create_settled"].format(settled=said), voters=[one.number for one in voters])
+        self._ratings.fetch(_SQL["add_settled"], number=_PANEL)
+        return self._read(_PANEL, fewest), int(self._ratings.fetch(_SQL["split"])[0][0])
+
+    def _read(self, number: int, fewest: int) -> list[Comparison]:
+        return [Comparison(*row) for row in self._ratings.fetch(_SQL["comparisons"], rater=number, fewest=fewest)]
 
 
 def score_lengths(ratings: Ratings, others: Sequence[Rater]) -> dict[int, list[Row]]:
@@ -112,10 +153,10 @@ def ballots(ratings: Ratings, truth: Rater | None) -> list[Ballot]:
 def _read_words(ratings: Ratings) -> list[float] | None:
     """What each category means as a vote; None where votes are numbers, of which the sign counts."""
     if ratings.categories:
-        odd = [word for word in ratings.categories if word.lower().replace(" ", "") not in _WORDS]
-        if odd:
+        read = {word: read_preference(word) for word in ratings.categories}
+        if odd := [word for word, preference in read.items() if preference is None]:
             raise ConfigurationError(f"--score: {listed(odd)} is no vote; write {SPELLING}")
-        return [_WORDS[word.lower().replace(" ", "")] for word in ratings.categories]
+        return [preference.score for preference in read.values() if preference is not None]
     if all(one.least >= 0 for one in ratings.raters):
         raise ConfigurationError(
             f"--score: a number says how far A is ahead of B, and none here is below 0; write votes as {SPELLING}"

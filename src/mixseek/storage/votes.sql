@@ -2,20 +2,51 @@
 
 -- name: create_votes
 -- One row a vote: 1 for A, 0 for B, 0.5 for a tie, by the responses and not by where they stood; NULL where there is none.
+-- Who is A of an item is what its first row says: a row that has the two the other way round is turned.
 CREATE TABLE votes AS
-    WITH told AS (
-        SELECT unit, items.question, items.item, list_position($raters, rater) - 1 AS rater, rank, first, second,
-            CASE WHEN upper(shown) IN ('AB', 'A') THEN 'AB' WHEN upper(shown) IN ('BA', 'B') THEN 'BA' ELSE shown END AS shown,
-            CASE WHEN length > 0 THEN ln(length) END AS length,
-            CASE WHEN $words IS NULL THEN (sign(value) + 1) / 2 ELSE list_extract($words, (value + 1)::BIGINT) END AS vote
-        FROM rows JOIN items USING (item)
+    WITH sides AS (
+        SELECT item, arg_min(first, row) AS a, arg_min(second, row) AS b FROM rows
+        WHERE first <> second GROUP BY item
+    ), seen AS (
+        SELECT rows.* EXCLUDE (question, system), unit, items.question, a, b, coalesce(first = b AND second = a, false) AS is_turned,
+            CASE WHEN upper(shown) IN ('AB', 'A') THEN 'AB' WHEN upper(shown) IN ('BA', 'B') THEN 'BA' ELSE shown END AS place,
+            CASE WHEN length > 0 THEN ln(length) END AS lead,
+            CASE WHEN $words IS NULL THEN (sign(value) + 1) / 2 ELSE list_extract($words, (value + 1)::BIGINT) END AS said_of_a
+        FROM rows JOIN items USING (item) LEFT JOIN sides USING (item)
+    ), told AS (
+        SELECT unit, question, item, list_position($raters, rater) - 1 AS rater, rank,
+            CASE WHEN is_turned THEN a ELSE first END AS first, CASE WHEN is_turned THEN b ELSE second END AS second,
+            CASE WHEN NOT is_turned THEN place WHEN place = 'BA' THEN 'AB' WHEN coalesce(place, 'AB') = 'AB' THEN 'BA'
+                ELSE place END AS shown,
+            CASE WHEN is_turned THEN -lead ELSE lead END AS length,
+            CASE WHEN is_turned THEN 1 - said_of_a ELSE said_of_a END AS vote
+        FROM seen
     )
     SELECT told.*, truth.vote AS truth FROM told
         LEFT JOIN (SELECT unit, arg_min(vote, rank) AS vote FROM told WHERE rater = $truth GROUP BY unit) AS truth USING (unit)
     WHERE rater IS DISTINCT FROM $truth
 
+-- name: torn_pair
+-- An item is one pair of responses, so two systems wrote them.
+WITH named AS (
+        SELECT item, row, [least(first, second), greatest(first, second)] AS systems FROM rows
+        WHERE first IS NOT NULL AND second IS NOT NULL
+    )
+    SELECT item, min(systems), max(systems) FROM named GROUP BY item HAVING min(systems) <> max(systems)
+    ORDER BY min(row) LIMIT 1
+
 -- name: odd_order
-SELECT item, shown FROM votes WHERE shown IS NULL OR shown NOT IN ('AB', 'BA') ORDER BY rank LIMIT 1
+-- Where an order is optional, a column in which no row has one is about something else.
+SELECT item, shown FROM votes WHERE (shown IS NULL OR shown NOT IN ('AB', 'BA'))
+    AND ($is_needed OR (shown IS NOT NULL AND (SELECT count(*) > 0 FROM votes WHERE shown IN ('AB', 'BA'))))
+    ORDER BY rank LIMIT 1
+
+-- name: uncounted
+-- Votes of a pair, judge and order after the first; pairs by one system, and by nobody known.
+SELECT (SELECT coalesce(sum(more), 0)::BIGINT FROM
+        (SELECT count(vote) - 1 AS more FROM votes GROUP BY rater, unit, shown HAVING count(vote) > 1)),
+    count(*) FILTER (first = second), count(*) FILTER (first IS NULL OR second IS NULL),
+    coalesce(list_sort(list_distinct(flatten(list([first, second]) FILTER (first <> second)))), []) FROM pairs
 
 -- name: create_pairs
 -- One row a rater and pair, the first vote in each order; `told` is what both orders together say.
@@ -81,29 +112,52 @@ WITH said AS (
 
 -- name: voted_comparisons
 -- Both orders together are one comparison; so is each judge's vote. The name that sorts first is the first.
-WITH named AS (
-        SELECT rater, question, unnest([first, second]) AS system FROM pairs WHERE told IS NOT NULL
-    ), kept AS (
-        SELECT rater, system FROM named GROUP BY rater, system HAVING count(DISTINCT question) >= $fewest
-    )
-    SELECT rater, question::VARCHAR, least(first, second), greatest(first, second),
-        CASE WHEN first < second THEN told ELSE 1 - told END, CASE WHEN first < second THEN length ELSE -length END
-    FROM pairs SEMI JOIN kept AS a ON a.rater = pairs.rater AND a.system = first
-    SEMI JOIN kept AS b ON b.rater = pairs.rater AND b.system = second
-    WHERE told IS NOT NULL AND first <> second ORDER BY rater, unit
+CREATE TABLE comparisons AS
+    SELECT rater, unit, question, least(first, second) AS first, greatest(first, second) AS second,
+        CASE WHEN pairs.first < pairs.second THEN told ELSE 1 - told END AS score,
+        CASE WHEN pairs.first < pairs.second THEN length ELSE -length END AS length
+    FROM pairs WHERE told IS NOT NULL AND first <> second
 
 -- name: scored_comparisons
 -- Of every two systems that a judge scored on a question, which one it gave more; of means where there are several items.
-WITH scored AS (
+CREATE TABLE comparisons AS
+    WITH scored AS (
         SELECT rater, question, system, avg(value) AS value FROM rated WHERE system IS NOT NULL GROUP BY rater, question, system
     ), lengths AS (
         SELECT items.question, items.system, avg(ln(length)) AS length FROM rows JOIN items USING (item)
         WHERE length > 0 GROUP BY items.question, items.system
-    ), counted AS (
-        SELECT rater, system FROM scored GROUP BY rater, system HAVING count(*) >= $fewest
     ), kept AS (
-        SELECT scored.*, length FROM scored SEMI JOIN counted USING (rater, system) LEFT JOIN lengths USING (question, system)
+        SELECT scored.*, length FROM scored LEFT JOIN lengths USING (question, system)
     )
-    SELECT rater, question::VARCHAR, one.system, two.system, (sign(one.value - two.value) + 1) / 2, one.length - two.length
+    SELECT rater, question AS unit, question, one.system AS first, two.system AS second,
+        (sign(one.value - two.value) + 1) / 2 AS score, one.length - two.length AS length
     FROM kept AS one JOIN kept AS two USING (rater, question) WHERE one.system < two.system
-    ORDER BY rater, question, one.system, two.system
+
+-- name: opinions
+-- In the shape that the rules of panels take (see index/panel.sql).
+SELECT unit, question, first, second, score AS value, score AS lowest, score AS highest, score::VARCHAR AS verdict,
+    'valid' AS state, false AS is_unverified, 1 AS voices FROM comparisons WHERE list_contains($voters, rater)
+
+-- name: create_settled
+CREATE OR REPLACE TEMP TABLE settled AS SELECT unit, question, first, second, value FROM ({settled})
+
+-- name: add_settled
+-- What several say of a pair is one comparison, under a number of its own.
+INSERT INTO comparisons BY NAME
+    SELECT $number AS rater, unit, question, first, second, value AS score, length
+    FROM settled JOIN (SELECT unit, first, second, any_value(length) AS length FROM comparisons GROUP BY unit, first, second)
+        USING (unit, first, second)
+    WHERE value IS NOT NULL
+
+-- name: split
+SELECT count(*) FROM settled WHERE value IS NULL
+
+-- name: comparisons
+-- Of systems with so many questions.
+WITH named AS (
+        SELECT question, unnest([first, second]) AS system FROM comparisons WHERE rater = $rater
+    ), kept AS (
+        SELECT system FROM named GROUP BY system HAVING count(DISTINCT question) >= $fewest
+    )
+    SELECT question::VARCHAR, first, second, score, length FROM comparisons
+    WHERE rater = $rater AND first IN (FROM kept) AND second IN (FROM kept) ORDER BY unit, question, first, second

@@ -15,6 +15,7 @@ from mixseek.storage.durable import make_directory, storage_error
 from mixseek.storage.journal.manifest import read_manifest
 
 LATEST = "latest"
+SHARDS = "shards"
 SHOWN_NAMES = 5
 _MAX_NAME_BYTES = 150
 _STEM_CHARACTERS = 60
@@ -27,6 +28,8 @@ class RunDirectory:
         self.name, self.path = name, path
         self.manifest = path / "manifest.json"
         self.journal = path / "journal.jsonl"
+        # Journals of parts of the run that are judged elsewhere, until they are part of the journal.
+        self.shards = path / SHARDS
         # Held by whoever writes to the journal.
         self.lock = path / "journal.lock"
         # Made from the journal, and made anew whenever it is in doubt.

@@ -7,13 +7,12 @@ from aiohttp import web
 
 from mixseek.composition.competitions.leaderboards import load_leader_board
 from mixseek.composition.viewing import expected_judgments, list_workspace, read_list_request
-from mixseek.reporting.comparison.summary import comparison_document
+from mixseek.reporting.comparison import comparison_document
 from mixseek.reporting.leaderboard import leader_board_document
 from mixseek.reporting.summary import report_document
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.web.pages import compare_request
-from mixseek.web.viewer import answer_json, answer_pending, in_thread, run_of, viewer_of
-from mixseek.web.work import Pending
+from mixseek.web.viewer import Pending, answer_json, answer_pending, in_thread, run_of, viewer_of
 
 _EVENT_SECONDS = 1.0
 

@@ -48,9 +48,11 @@ SURFACE = [
     "forecast",
     "function_judge",
     "judge",
+    "leaderboard",
     "load_protocol",
     "open_run",
     "statistics",
+    "vote_statistics",
 ]
 RIGHT = {"id": "1", "response": "The answer is 4.", "ground_truth": "4"}
 ANYTHING: Any = "vald"
@@ -322,6 +324,36 @@ def test_ratings_of_a_run_and_of_rows_are_counted() -> None:
 
     assert mixseek.statistics(rows).ratings == 12
     assert mixseek.statistics(mixseek.judge([RIGHT, WRONG])).ratings == 2
+
+
+def test_votes_and_boards_of_rows_are_those_of_the_commands(tmp_path: Path) -> None:
+    """The doors to `mixseek stats --votes --jury --length` and `mixseek leaderboard`, with a run's own beside them."""
+    rows = [
+        {"item": n, "judge": who, "model_a": "owl", "model_b": "wren", "preference": "A>B" if n % 3 else "B>A",
+         "shown": "AB", "gold": "A>B", "ratio": 1 + n % 4}
+        for n in range(12) for who in "xyz"
+    ]  # fmt: skip
+    board = mixseek.leaderboard(rows, length="ratio", path=tmp_path / "board.html")
+    told = mixseek.vote_statistics(rows, jury=True, length="ratio", gold="gold")
+
+    assert (board.source, board.panel, board.strengths.comparisons) == ("data", "majority", 12)
+    assert board.strengths.wins["owl", "wren"] == 8
+    assert str(board).startswith("data: 2 systems, 12 comparisons, 12 questions, by x, y, z")
+    assert "owl" in (tmp_path / "board.html").read_text()
+    assert mixseek.leaderboard(rows, where="judge = 'x'").panel is None
+    assert [one.judge for one in told.votes] == ["x", "y", "z"]
+    assert told.jury is not None
+    assert (told.jury.items, len(told.length)) == (12, 3)
+    with pytest.raises(ConfigurationError, match=r"^data: nothing says who is compared"):
+        mixseek.leaderboard([{"item": 1, "judge": "x", "score": 1}])
+    texts = {"response_a": "quokka", "response_b": "numbat", "target_a": "owl", "target_b": "wren"}
+    pairs = [{"id": f"{n}", "question": f"{n}?", **texts} for n in range(6)]
+
+    def prefer_quokka(sample: mixseek.Sample, messages: Any) -> str:
+        return "[[A]]" if str(messages).index("quokka") < str(messages).index("numbat") else "[[B]]"
+
+    run = mixseek.judge(pairs, judges=prefer_quokka, protocol="pairwise", progress=False)
+    assert mixseek.leaderboard(run).strengths.wins["owl", "wren"] == 6
 
 
 @pytest.mark.parametrize("module", ["mixseek.api.judging", "mixseek.api.run", "mixseek.judges.function"])

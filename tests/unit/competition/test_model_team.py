@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.evaluator.asking_stubs import StubAsker
 
-from mixseek.competition.teams import FreeTextProtocol, ModelTeam
+from mixseek.competition.orchestrator import FreeTextProtocol, ModelTeam
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample

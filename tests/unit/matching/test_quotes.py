@@ -3,7 +3,7 @@
 import pytest
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.quotes.locate import QuoteFinding, QuoteLocator, QuoteProblem, QuoteStage, locate_quote
+from mixseek.matching.quotes import QuoteFinding, QuoteLocator, QuoteProblem, QuoteStage, locate_quote
 
 REPORT = (
     "Summary: the new pump is not quieter, but it used 12.5 percent less power in 2024.\n"

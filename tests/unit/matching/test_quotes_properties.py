@@ -8,11 +8,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mixseek.matching.quotes.folding import fold_quotable, is_inside_number
-from mixseek.matching.quotes.locate import (
+from mixseek.matching.quotes import (
     QuoteLocator,
     QuoteProblem,
     QuoteStage,
+    fold_quotable,
+    is_inside_number,
     locate_quote,
     turns_at_an_edge,
     weight_of,

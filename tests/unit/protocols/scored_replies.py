@@ -9,7 +9,7 @@ from typing import Any
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.protocols.declaration.file import ProtocolDeclaration, read_declaration
+from mixseek.protocols.declaration import ProtocolDeclaration, read_declaration
 from mixseek.protocols.registry import load_protocol
 from mixseek.protocols.scored.protocol import ScoredProtocol
 

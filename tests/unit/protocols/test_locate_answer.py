@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Span
-from mixseek.protocols.semantic.protocol import Location, is_same_answer, locate_answer
+from mixseek.protocols.semantic import Location, is_same_answer, locate_answer
 
 FOUND = [
     # response, answer, the text that must stand at the span

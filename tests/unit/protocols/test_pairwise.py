@@ -20,10 +20,10 @@ from mixseek.domain.judgments import (
     ValidJudgment,
     status_of,
 )
-from mixseek.domain.preferences import AB, BA
+from mixseek.domain.panels import AB, BA
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.pairwise.protocol import PairwiseProtocol
+from mixseek.protocols.pairwise import PairwiseProtocol
 from mixseek.protocols.registry import load_protocol
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from mixseek.protocols import registry
+from mixseek.protocols import registry, semantic
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.semantic import protocol as semantic
-from mixseek.protocols.semantic.protocol import SemanticProtocol
+from mixseek.protocols.semantic import SemanticProtocol
 
 BUILT_IN = Path(registry.__file__).parent
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration.lint import lint_protocol, task_types_of
+from mixseek.protocols.lint import lint_protocol, task_types_of
 from mixseek.protocols.registry import declaration_path, load_protocol, protocol_names
 
 STARTER = (resources.files("mixseek.protocols").joinpath("starters/scored.toml").read_text(encoding="utf-8")).replace(

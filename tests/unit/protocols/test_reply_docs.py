@@ -7,9 +7,9 @@ from jinja2.filters import FILTERS
 
 from mixseek.domain.judgments import Flag
 from mixseek.errors import ConfigurationError
-from mixseek.matching.quotes.locate import QuoteProblem, QuoteStage
+from mixseek.matching.quotes import QuoteProblem, QuoteStage
 from mixseek.protocols.reply.json import Repair
-from mixseek.templating.template import compile_template
+from mixseek.templating import compile_template
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "replies.md").read_text(encoding="utf-8")

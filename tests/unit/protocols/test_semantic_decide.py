@@ -8,8 +8,8 @@ from tests.unit.protocols.semantic_replies import SAMPLE
 from mixseek.domain.judgments import ErrorType, Method, Span, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.matching.outcome import Decision, MatchResult
+from mixseek.protocols import semantic
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.semantic import protocol as semantic
 
 
 def decide(sample: Sample) -> ValidJudgment | Undecided:

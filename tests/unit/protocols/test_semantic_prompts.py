@@ -16,8 +16,8 @@ from mixseek.domain.judgments import ErrorType
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.semantic.protocol import FIELDS
-from mixseek.templating.fence import fence_nonce
+from mixseek.protocols.semantic import FIELDS
+from mixseek.templating import fence_nonce
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 LANGUAGES = ("en", "ja", "zh")

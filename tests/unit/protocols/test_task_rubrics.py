@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.protocols.declaration.file import Complaint
+from mixseek.protocols.declaration import Complaint
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
 
 WHOLE = """---

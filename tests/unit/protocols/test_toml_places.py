@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.protocols.declaration.lint import key_lines, line_of
+from mixseek.protocols.lint import key_lines, line_of
 
 FILE = '''name = "x"
 text = """

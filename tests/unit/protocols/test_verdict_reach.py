@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mixseek.protocols.declaration.lint import unreachable_verdicts
+from mixseek.protocols.lint import unreachable_verdicts
 from mixseek.protocols.scored.parameters import ScoredParameters, total_of, verdict_of
 
 

@@ -9,8 +9,7 @@ from mixseek.domain.counts import DimensionBucket, DimensionCell
 from mixseek.domain.judgments import Status
 from mixseek.reporting.build import build_scored
 from mixseek.reporting.model import InvalidSpread
-from mixseek.stats.intervals import wilson_interval
-from mixseek.stats.uneven import PValueMethod
+from mixseek.stats.intervals import PValueMethod, wilson_interval
 
 
 def test_self_judgments_stand_in_the_control_table_and_nowhere_else() -> None:

@@ -1,13 +1,16 @@
 """Nothing that is judged can hide from its reader, or drive the reader's terminal."""
 
 import re
+from datetime import UTC, datetime
 from importlib import resources
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixseek.reporting.cards import Card, CardExample, CardFinding, CardJudge, CardProtocol, render_card_page
 from mixseek.reporting.wording import INVISIBLE, make_visible, replace_unpaired_surrogates
+from mixseek.stats.audits import Audit, AuditState
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,23 @@ def test_the_page_knows_the_same_characters() -> None:
 
     assert found is not None
     assert found.group(1) == INVISIBLE.replace(r"\U000e0000", r"\u{e0000}").replace(r"\U000e007f", r"\u{e007f}")
+
+
+def test_a_card_of_a_stranger_cannot_drive_a_terminal() -> None:
+    """Every text of it may be hostile; a page shows the same."""
+    evil = "\x1b]0;owned\x07\u202e"
+    example = CardExample(original=evil, changed=evil, kind=evil, before=0.5, after=1.0, command=evil)
+    finding = CardFinding(
+        audit=Audit.PADDING, title=evil, measure=evil, state=AuditState.FAIL, items=3, effect=0.2, minimum=0.1,
+        left_out={evil: 2}, kinds={evil: (2, 0.1), "plain": (1, 0.4)}, examples=(example,),
+    )  # fmt: skip
+    none = CardFinding(audit=Audit.TONE, title=evil, measure=evil, state=AuditState.TOO_FEW, reason=evil, minimum=0.1)
+    card = Card(
+        created_at=datetime(2026, 1, 1, tzinfo=UTC), judge=CardJudge(name=evil, kind=evil, parameters={evil: evil}),
+        protocol=CardProtocol(name=evil, version=evil, language=evil, hash=evil), dataset=evil, samples=3, seed=0,
+        runs=(evil,), findings=(finding, none),
+    )  # fmt: skip
+
+    assert not re.search(f"[{INVISIBLE}]", str(card))
+    assert "U+001B" in str(card)
+    assert not re.search(f"[{INVISIBLE}]", render_card_page(card))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration.lint import lint_protocol
+from mixseek.protocols.lint import lint_protocol
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.marked_text import MAX_BYTES, parse_toml, read_bounded
 from mixseek.settings.race import load_race

@@ -95,6 +95,17 @@ def test_better_outputs_of_its_own_family_are_no_kindness() -> None:
     assert kindness_to_own(own[:9], others) == []
 
 
+def test_no_interval_goes_beyond_the_scale() -> None:
+    """A mean distance of nought is not even possibly below it."""
+    same, far = (measure(Audit.RETEST, values(*[distance] * 25)).interval for distance in (0.0, 1.0))
+
+    assert same is not None
+    assert far is not None
+    assert (same.low, far.high) == (0.0, 1.0)
+    assert same.high > 0
+    assert far.low < 1
+
+
 def test_a_jump_is_two_points_of_eight() -> None:
     """Smaller moves are the judge's ordinary noise."""
     assert [jump(change) for change in (0.24, 0.25, 1.0, -0.25, -0.2)] == [0.0, 1.0, 1.0, -1.0, 0.0]

@@ -153,10 +153,10 @@ def test_a_judge_that_says_the_opposite_is_not_used() -> None:
 
 def test_ppi_is_the_mean_of_labels_plus_a_weighted_correction() -> None:
     pairs: list[tuple[float, float | None]] = [(1.0, 1.0), (0.0, 0.0), (1.0, 0.0), (0.0, 0.0), (1.0, None), (1.0, None)]
-    found = prediction_powered(pairs, weight=1.0)
+    found = prediction_powered(PairSums.of(pairs), weight=1.0)
     assert found is not None
     assert found.point == pytest.approx(1.0 - 0.25)
-    assert prediction_powered([(1.0, 1.0)]) is None
+    assert prediction_powered(PairSums.of([(1.0, 1.0)])) is None
 
 
 def test_a_draw_by_verdict_is_not_random() -> None:
@@ -217,7 +217,7 @@ def test_sums_give_what_single_items_give() -> None:
     pairs = [(float(f), float(min(8, f + rng.randrange(2))) if rng.random() < 0.2 else None) for f in range(9)] * 20
     halves = [pairs[:90], pairs[90:]]
     assert PairSums.total(map(PairSums.of, halves)) == PairSums.of(pairs)
-    found = prediction_powered(pairs)
+    found = prediction_powered(PairSums.of(pairs))
     assert found is not None
     known = [(f, y) for f, y in pairs if y is not None]
     others = [f for f, y in pairs if y is None]

@@ -13,7 +13,7 @@ from mixseek.stats.difference import (
     Difference,
     DifferenceState,
     Direction,
-    PairedMethod,
+    FlipMethod,
     estimate_difference,
     on_lattice,
     sign_flip_p,
@@ -100,7 +100,7 @@ def test_right_or_wrong_with_one_pair_a_question_is_mcnemar() -> None:
     found = estimated([[(0, 1)]] * 12 + [[(1, 0)]] * 3 + [[(1, 1)]] * 45)
 
     assert found.test is not None
-    assert found.test.method is PairedMethod.MCNEMAR
+    assert found.test.method is FlipMethod.MCNEMAR
     assert found.test.p_value == pytest.approx((2 * 576 - 455) / 2**15)
     assert (found.mean, found.mean_a, found.mean_b) == pytest.approx((9 / 60, 48 / 60, 57 / 60))
     assert found.direction is Direction.BETTER
@@ -118,7 +118,7 @@ def test_pairs_of_one_question_are_one_observation() -> None:
     assert (repeated.interval.low, repeated.interval.high) == pytest.approx((once.interval.low, once.interval.high))
     assert apart.interval.high - apart.interval.low < 0.5 * (repeated.interval.high - repeated.interval.low)
     assert repeated.test is not None
-    assert repeated.test.method is PairedMethod.SIGN_FLIP
+    assert repeated.test.method is FlipMethod.SIGN_FLIP
     assert repeated.test.p_value == pytest.approx(16 / 128)
     assert apart.test is not None
     assert apart.test.p_value < 0.001

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from mixseek.domain.counts import VariantSums
-from mixseek.stats.agreement import paired_difference
+from mixseek.stats.difference import paired_difference
 from mixseek.stats.intervals import IntervalMethod
 
 

@@ -1,11 +1,12 @@
 """Bradley and Terry's strengths: what they are by hand, when there are none, and what their intervals count."""
 
 import math
+from itertools import pairwise
 from random import Random
 
 import pytest
 
-from mixseek.stats.strengths import Comparison, StrengthState, fit_strengths, order_agreement
+from mixseek.stats.strengths import Comparison, Standing, StrengthState, fit_strengths, order_agreement
 
 
 def contest(first: str, second: str, *scores: float, length: float | None = None) -> list[Comparison]:
@@ -91,11 +92,33 @@ def test_without_a_maximum_there_is_a_state_and_no_number(
     assert rates == sorted(rates, reverse=True)
 
 
-def test_a_length_that_decides_everything_is_a_state() -> None:
-    rows = [Comparison(f"{n}", "a", "b", float(n % 2), 1.0 if n % 2 else -1.0) for n in range(10)]
+@pytest.mark.parametrize("unit", [1e-4, 1.0, 1e4])
+def test_a_length_that_decides_everything_or_nothing_is_a_state(unit: float) -> None:
+    """Whatever lengths are measured in: a slope of thousands may be right where they hardly differ."""
+    rows = [Comparison(f"{n}", "a", "b", float(n % 2), unit if n % 2 else -unit) for n in range(10)]
+    longer = [Comparison(f"{n}", "a", "b", float(n % 2), unit) for n in range(10)]
+    some = [Comparison(f"{n}", "a", "b", float(n % 3 > 0), unit * (n * n % 7)) for n in range(24)]
+    once = fit_strengths(
+        [Comparison("", one.first, one.second, one.score, (one.length or 0) / unit) for one in some], with_length=True
+    )
 
     assert fit_strengths(rows).state is StrengthState.ESTIMATED
     assert fit_strengths(rows, with_length=True).state is StrengthState.SEPARATED
+    assert fit_strengths(longer, with_length=True).state is StrengthState.CONFOUNDED
+    assert fit_strengths(some, with_length=True).length_slope == pytest.approx((once.length_slope or 0) / unit)
+
+
+def test_a_long_chain_of_near_defeats_has_strengths() -> None:
+    """One tie in a thousand is a chain of wins, however far apart its ends are."""
+    names = [f"{n:02}" for n in range(15)]
+    rows = [
+        Comparison(f"{n}", one, other, 0.5 if n == 0 else 1.0) for one, other in pairwise(names) for n in range(1000)
+    ]
+    board = fit_strengths(rows)
+
+    assert board.state is StrengthState.ESTIMATED
+    assert board.values["00"] - board.values["01"] == pytest.approx(math.log(1999))
+    assert board.values["00"] == pytest.approx(7 * math.log(1999))
 
 
 def test_what_length_explains_is_taken_out() -> None:
@@ -138,6 +161,21 @@ def test_one_with_few_questions_has_no_interval_and_any_rank() -> None:
     assert standings["a"].interval is not None
 
 
+def test_few_questions_that_happen_to_agree_are_no_certainty() -> None:
+    """Eight questions with the same three wins of four: no spread between them, and yet 32 comparisons may err."""
+
+    def board(questions: int) -> Standing:
+        rows = [Comparison(f"q{n % questions}", "a", "b", score) for n in range(questions) for score in (1, 1, 1, 0)]
+        return fit_strengths(rows).standings[0]
+
+    few, many = board(8), board(40)
+
+    assert few.se == pytest.approx(few.fisher_se)
+    assert few.se == pytest.approx(0.5 / math.sqrt(32 * 0.75 * 0.25))
+    # Where there are enough questions, they say themselves how much they differ.
+    assert many.se == pytest.approx(0, abs=1e-6)
+
+
 def test_certainty_grows_with_questions() -> None:
     """Far apart, the first two of four are known; as strong as each other, nobody is."""
     clear = fit_strengths(drawn(Random(6), {"a": 1.2, "b": 1.0, "c": -1.0, "d": -1.2}, 60))
@@ -154,3 +192,7 @@ def test_orders_are_compared_where_both_have_a_say() -> None:
 
     assert (found.names, found.pairs, found.same) == (3, 3, 2)
     assert found.tau_b == pytest.approx(1 / 3)
+
+    for strict in ({"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0}):
+        assert order_agreement({"a": 0.1 + 0.2, "b": 0.3}, strict).same == 0
+    assert order_agreement({"a": 0.1 + 0.2, "b": 0.3}, {"a": 1.0, "b": 1.0}).same == 1

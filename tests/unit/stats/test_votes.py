@@ -5,8 +5,7 @@ from random import Random
 
 import pytest
 
-from mixseek.stats.jury import Ballot, dawid_skene, dawid_skene_accuracy, majority_accuracy, voter_accuracy
-from mixseek.stats.pairs import position_of
+from mixseek.stats.jury import Ballot, dawid_skene, dawid_skene_accuracy, majority_accuracy, position_of, voter_accuracy
 from mixseek.stats.regression import Row, inverse, least_squares, logit
 
 
@@ -118,4 +117,8 @@ def test_a_logit_of_one_group_is_the_log_odds_and_separation_has_none() -> None:
     logits = [math.log(sum(one) / (len(one) - sum(one))) for one in odds]
 
     assert fit.coefficients == pytest.approx([logits[0], logits[1] - logits[0]])
-    assert logit([Row((1.0, float(n)), float(n > 5)) for n in range(12)]) is None
+    for unit in (1e-4, 1.0, 1e4):
+        assert logit([Row((1.0, unit * n), float(n > 5)) for n in range(12)]) is None
+        scaled = logit([Row((1.0, unit * row.x[1]), row.y, row.cluster) for row in rows])
+        assert scaled is not None
+        assert scaled.coefficients[1] * unit == pytest.approx(fit.coefficients[1])

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mixseek.domain.rounds import DecidedBy, ImprovementJudgment, RoundDecision
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage.competition import AggregationStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EXECUTION = "race"

@@ -14,9 +14,8 @@ import pytest
 from tests.unit.storage.competitions import EXECUTION, begin, play
 
 from mixseek.errors import BusyError
-from mixseek.storage.competition import connection as aggregation_connection
-from mixseek.storage.competition.connection import Patience
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage import competition as aggregation_connection
+from mixseek.storage.competition import AggregationStore, Patience
 
 ROOT = Path(__file__).parents[3]
 TEAMS = 20

@@ -24,8 +24,7 @@ from mixseek.domain.rounds import (
     StopReason,
 )
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.competition.connection import MIGRATIONS, Patience, Worker, migrate, read_version
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage.competition import MIGRATIONS, AggregationStore, Patience, Worker, migrate, read_version
 
 STOP = RoundDecision(continues=False, stop_reason=StopReason.MAX_ROUNDS, decided_by=DecidedBy.CONTROLLER)
 TOKYO = timezone(timedelta(hours=9))
@@ -391,7 +390,7 @@ def test_nobody_is_left_waiting_by_a_fault_of_ours(store: AggregationStore, monk
         raise ZeroDivisionError
 
     with monkeypatch.context() as patch:
-        patch.setattr("mixseek.storage.competition.connection.opened", fail)
+        patch.setattr("mixseek.storage.competition.opened", fail)
         with pytest.raises(ZeroDivisionError):
             asyncio.run(asyncio.wait_for(submit(store, "a", 1), timeout=20))
     asyncio.run(submit(store, "a", 1))

@@ -15,8 +15,15 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import DamagedError, DatasetError
 from mixseek.storage.duckdb_session import read_statements
 from mixseek.storage.journal.records import encode_sample
-from mixseek.storage.labels.sheet import SheetText, is_same_text, names_of, neutralise, read_sheet, write_sheet
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import (
+    LabelStore,
+    SheetText,
+    is_same_text,
+    names_of,
+    neutralise,
+    read_sheet,
+    write_sheet,
+)
 from mixseek.storage.workspace import Workspace
 
 TEXT = st.text(st.characters(codec=None), max_size=40)
@@ -30,7 +37,7 @@ def test_sql_and_python_give_a_text_the_same_digest(
     place = tmp_path_factory.mktemp("texts")
     samples = [Sample(str(n), response, question, truth) for n, (question, response, truth) in enumerate(texts)]
     (place / "journal.jsonl").write_bytes(b"".join(map(encode_sample, samples)))
-    statement = read_statements("mixseek.storage.labels", "texts.sql")["texts"]
+    statement = read_statements("mixseek.storage", "labels.sql")["texts"]
     with duckdb.connect() as connection:
         connection.execute(
             statement,
@@ -46,7 +53,7 @@ def test_a_planned_output_that_is_not_there_is_no_text(tmp_path: Path) -> None:
     """Nobody can label it; it stays in the bounds."""
     sample = Sample("planned: x", "", metadata={"planned_without_output": True, "label": 1})
     (tmp_path / "journal.jsonl").write_bytes(encode_sample(sample))
-    statement = read_statements("mixseek.storage.labels", "texts.sql")["texts"]
+    statement = read_statements("mixseek.storage", "labels.sql")["texts"]
     with duckdb.connect() as connection:
         target = str(tmp_path / "texts.parquet")
         parameters = {"journal": str(tmp_path / "journal.jsonl"), "object_bytes": 1 << 22, "target": target}

@@ -183,6 +183,12 @@ def test_other_bad_input_is_one_line(tmp_path: Path) -> None:
         load(tmp_path / "r.xlsx")
     with pytest.raises(DatasetError, match=r"no column for the judge; name one with --judge .there is item, score"):
         load(write(tmp_path / "n.jsonl", [{"item": "a", "score": 1}]))
+    for far in (1e9, 1e-9):
+        rows = [{"item": str(n), "judge": "j", "score": far + n * min(far, 1.0)} for n in range(5)]
+        with pytest.raises(ConfigurationError, match="squares cannot be counted exactly; bring scores near 1"):
+            load(write(tmp_path / "f.jsonl", rows))
+    with pytest.raises(DatasetError, match="there is no row in it"):
+        load(write(tmp_path / "e.jsonl", []))
     many = [{"item": str(n), "judge": "j", "score": f"text {n}"} for n in range(200)]
     with pytest.raises(ConfigurationError, match="different texts"):
         load(write(tmp_path / "m.jsonl", many))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.templating.fence import NONCE_LENGTH, fence, fence_nonce, unused_nonce
+from mixseek.templating import NONCE_LENGTH, fence, fence_nonce, unused_nonce
 
 KEY = b"k" * 32
 

@@ -3,7 +3,7 @@
 import pytest
 
 from mixseek.errors import ConfigurationError, MixseekError, TemplateRenderError
-from mixseek.templating.template import compile_template
+from mixseek.templating import compile_template
 
 
 def test_values_are_inserted_to_the_letter() -> None:

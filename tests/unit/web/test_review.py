@@ -16,7 +16,7 @@ from tests.unit.web.test_views import rows_of
 from tests.unit.web.viewing import Answer, Client, judge_rows, look
 
 from mixseek.domain.labels import Label
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 
 REVIEW = "/api/runs/numbers/review"
@@ -198,7 +198,7 @@ def write_many(path: Path, rater: str, count: int) -> str:
     return f"""
 from pathlib import Path
 from mixseek.domain.labels import Label
-from mixseek.storage.labels.store import LabelStore
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 store = LabelStore(Workspace(Path({str(path)!r})))
 for number in range({count}):

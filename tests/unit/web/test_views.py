@@ -1,5 +1,6 @@
 """What the viewer answers: pages of judgments, samples, runs as they grow, and workspaces that hold nothing."""
 
+import asyncio
 import json
 import re
 import signal
@@ -13,9 +14,13 @@ from tests.flows.running import COMMAND, environment
 from tests.unit.web.viewing import Client, judge_rows, look
 
 from mixseek.composition import compare
+from mixseek.domain.panels import PanelRule
+from mixseek.reporting.board import board_sentences
+from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
+from mixseek.storage.index import listing
 from mixseek.storage.workspace import Workspace
 from mixseek.web import pages, viewer
-from mixseek.web.words import LANGUAGES, read_words, sayer
+from mixseek.web.viewer import LANGUAGES, read_words, sayer
 
 REPLIES = (
     '{"id": "tea-1", "reply": "{\\"is_correct\\": true}"}\n'
@@ -88,6 +93,36 @@ def test_judgments_come_in_pages_that_filters_search_and_order_narrow(workspace:
     look(workspace, scenario)
 
 
+def test_the_pages_of_every_order_are_the_whole_list_in_that_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ties stand as in the dataset; what has no score comes last; a page may lie across several parts of the order."""
+    monkeypatch.setattr(listing, "_PART", "({}) >> 3")
+    unsure = [{**row, "response": f"Either 3 or {row['ground_truth']}."} for row in rows_of(40)]
+    rows = [unsure[number] if number % 5 == 0 else row for number, row in enumerate(rows_of(40))]
+    scores = {row["id"]: None if number % 5 == 0 else float(number % 3 > 0) for number, row in enumerate(rows)}
+    judge_rows(tmp_path, tuple(rows), "ordered")
+    orders = {
+        "": list(scores),
+        "newest": list(scores)[::-1],
+        "lowest": sorted(scores, key=lambda name: (scores[name] is None, scores[name] or 0)),
+        "highest": sorted(scores, key=lambda name: (scores[name] is None, -(scores[name] or 0))),
+    }
+
+    async def scenario(client: Client) -> None:
+        for sort, names in orders.items():
+            for narrowed, expected in (("", names), ("&target=cedar", [one for one in names if int(one[4:]) % 2])):
+                found: list[str] = []
+                for offset in range(0, len(expected) + 9, 9):
+                    asked = f"sort={sort}&limit=9&offset={offset}{narrowed}"
+                    page = (await client.wait(f"/api/runs/ordered/judgments?{asked}")).json
+                    assert page["matches"] == len(expected)
+                    found += [page["samples"][row["sample"]]["id"] for row in page["rows"]]
+                assert (sort, narrowed, found) == (sort, narrowed, expected)
+
+    look(tmp_path / "ws", scenario)
+
+
 @pytest.mark.parametrize("query", ["sort=sideways", "offset=-1", "limit=1001", "meta=parity", "offset=1e3"])
 def test_what_has_no_meaning_is_one_sentence(workspace: Path, query: str) -> None:
     async def scenario(client: Client) -> None:
@@ -115,6 +150,24 @@ def test_a_sample_has_every_judge_its_replies_and_the_prompt(tmp_path: Path) -> 
         assert (await client.ask("/runs/tea/sample?id=nobody")).status == 404
         page = await client.wait("/runs/tea/sample?id=tea-2")
         assert "no JSON at all" in page.text
+
+    look(tmp_path / "ws", scenario)
+
+
+def test_values_of_metadata_are_counted_in_judgments_as_all_else_is(tmp_path: Path) -> None:
+    """In a cascade a sample that the rules leave open has a judgment more than others."""
+    (tmp_path / "replies.jsonl").write_text(REPLIES, encoding="utf-8")
+    unsure = {**_TEA[0], "response": "Either 3 or 4.", "metadata": {"cup": "red"}}
+    certain = [{**_TEA[1], "id": f"tea-{number}"} for number in (2, 3)]
+    judge_rows(tmp_path, (unsure, *certain), "tea", "--judge", f"replay:{tmp_path / 'replies.jsonl'}", "--cascade")
+
+    async def scenario(client: Client) -> None:
+        while (told := (await client.wait("/api/runs/tea/choices")).json)["metadata_read"]["searched"] < 3:
+            await asyncio.sleep(0.05)
+        assert told["choices"]["meta"] == [["cup=blue", 2], ["cup=red", 2]]
+        for condition, count in told["choices"]["meta"]:
+            page = (await client.wait(f"/api/runs/tea/judgments?meta={condition}")).json
+            assert page["matches"] == count
 
     look(tmp_path / "ws", scenario)
 
@@ -211,6 +264,26 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
     assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
 
     assert all(set(said) == set(LANGUAGES) - {"en"} for said in read_words().values())
+
+
+@pytest.mark.parametrize("rule", PanelRule)
+@pytest.mark.parametrize("slope", [1.0, -1.0])
+def test_a_leader_board_speaks_the_reader_s_language(rule: PanelRule, slope: float) -> None:
+    """Every sentence under a board, whatever its numbers are."""
+    rows = [
+        Comparison(f"q{n}", a, b, float(n % 3 < 2), slope * (n % 3 - n % 2))
+        for n in range(30)
+        for a, b in ("ab", "bc", "cd", "da")
+    ]
+    found, controlled = fit_strengths(rows), fit_strengths(rows, with_length=True)
+    for agreement in (order_agreement(found.values, found.values), order_agreement(found.values, {"a": 1, "b": 2})):
+        board = Board("r", "xyz", found, controlled, found, agreement, panel=rule.value, split=int(slope + 2))
+        told = board_sentences(board)
+
+        assert len(told) == 6
+        for language in ("ja", "zh"):
+            assert [one for one in told if sayer(language)(one) == one] == []
+            assert all(number in sayer(language)(told[-2]) for number in re.findall("[0-9.]{3,}", told[-2]))
 
 
 def test_the_command_prints_a_link_and_ends_at_ctrl_c(workspace: Path) -> None:

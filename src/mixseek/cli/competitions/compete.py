@@ -7,7 +7,16 @@ from typing import Annotated
 from typer import Argument, BadParameter, Option
 
 from mixseek.cli.console import ExitCode
-from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, share_option
+from mixseek.cli.options import (
+    Concurrency,
+    JsonOption,
+    MaxCalls,
+    MaxCost,
+    Patience,
+    Quiet,
+    WorkspaceOption,
+    share_option,
+)
 
 
 def parse_points(given: str | float) -> float:
@@ -36,17 +45,13 @@ def compete(
     ] = False,
     as_json: JsonOption = False,
     quiet: Quiet = False,
-    concurrency: Annotated[
-        int, Option(metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most.")
-    ] = 32,
+    concurrency: Concurrency = 32,
     max_calls: MaxCalls = None,
     max_cost: MaxCost = None,
     no_cache: Annotated[
         bool, Option("--no-cache", help="Evaluate again even what the workspace has a reply for.")
     ] = False,
-    patience: Annotated[
-        float, Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.")
-    ] = 600.0,
+    patience: Patience = 600.0,
     retry_invalid: Annotated[
         bool, Option("--retry-invalid", help="Ask again for metric replies that cannot be used; nobody plays again.")
     ] = False,

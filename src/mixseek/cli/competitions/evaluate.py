@@ -9,8 +9,17 @@ from typer import Argument, BadParameter, Option
 
 from mixseek.cli.competitions.compete import parse_points
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
-from mixseek.cli.interrupts import stopping_on_signals
-from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, parse_mapping
+from mixseek.cli.failures import stopping_on_signals
+from mixseek.cli.options import (
+    Concurrency,
+    JsonOption,
+    MaxCalls,
+    MaxCost,
+    Patience,
+    Quiet,
+    WorkspaceOption,
+    parse_mapping,
+)
 
 if TYPE_CHECKING:
     from mixseek.composition.competitions.evaluate import SubmissionText
@@ -49,15 +58,11 @@ def evaluate(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
     quiet: Quiet = False,
-    concurrency: Annotated[
-        int, Option(metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most.")
-    ] = 32,
+    concurrency: Concurrency = 32,
     max_calls: MaxCalls = None,
     max_cost: MaxCost = None,
     no_cache: Annotated[bool, Option("--no-cache", help="Do not look for replies in the workspace's cache.")] = False,
-    patience: Annotated[
-        float, Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.")
-    ] = 600.0,
+    patience: Patience = 600.0,
     retry_invalid: Annotated[
         bool, Option("--retry-invalid", help="Ask again for metric replies that cannot be used.")
     ] = False,

@@ -31,8 +31,14 @@ def leaderboard(
         str | None, Option("--system-a", metavar="EXPR", help=f"{_TABLE}who wrote response A of a vote.")
     ] = None,
     system_b: Annotated[str | None, Option("--system-b", metavar="EXPR", help="Who wrote response B.")] = None,
+    shown: Annotated[
+        str | None, Option(metavar="EXPR", help="Which response of a vote was shown first: AB or BA.")
+    ] = None,
     item: Annotated[str | None, Option(metavar="EXPR", help=f"{_TABLE}what is rated, a text or a pair.")] = None,
-    judge: Annotated[str | None, Option(metavar="EXPR", help=f"{_TABLE}who rates.")] = None,
+    judge: Annotated[
+        str | None,
+        Option(metavar="EXPR|NAME", help=f"{_TABLE}who rates. Of a run: only this judge. Default: all as a panel."),
+    ] = None,
     score: Annotated[
         str | None, Option(metavar="EXPR", help=f"{_TABLE}a score, or a vote: A>B, B>A, A=B, or how far A is ahead.")
     ] = None,
@@ -63,18 +69,17 @@ def leaderboard(
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
     from mixseek.composition.statistics.boards import BoardRequest, load_any_board, write_board
-    from mixseek.reporting.board import board_document, print_board
+    from mixseek.reporting.board import SystemBoard, board_document, print_board
     from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
-    from mixseek.stats.strengths import Board
     from mixseek.storage.ratings import RatingColumns
 
     columns = RatingColumns(
-        *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b
+        *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b, shown=shown
     )
     board = load_any_board(BoardRequest(name, workspace_path(workspace), columns, human, min_questions))
     if html is not None:
         write_board(board, html)
-    if isinstance(board, Board):
+    if isinstance(board, SystemBoard):
         print_answer(board_document(board), lambda console: print_board(board, console, html), as_json=as_json)
     else:
         document = leader_board_document(board)

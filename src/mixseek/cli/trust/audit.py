@@ -20,7 +20,7 @@ from mixseek.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from mixseek.composition.audits.audit import AuditRequest
+    from mixseek.composition.audits import AuditRequest
 
 _ONLY = (
     "Only these audits; repeat for more: retest, order, padding, format, tone, name, own, injection, language, "
@@ -35,11 +35,18 @@ def audit(
     protocol: Annotated[
         str | None, Option(metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic.")
     ] = None,
+    pairs: Annotated[
+        str | None, Option(metavar="all|baseline:MODEL|N", help="Make pairs of single outputs, as for `mixseek judge`.")
+    ] = None,
     items: Annotated[int, Option("--n", metavar="N", min=1, help="Draw so many samples.")] = 100,
-    seed: Annotated[int, Option(metavar="N", help="Of the draw and of every change.")] = 0,
+    seed: Annotated[int, Option(metavar="N", help="Of the pairs, of the draw and of every change.")] = 0,
     only: Annotated[list[str] | None, Option(metavar="AUDIT", help=_ONLY)] = None,
     since: Annotated[
-        Path | None, Option(metavar="CARD", help="An earlier card of this judge: ask again, and look for drift.")
+        Path | None,
+        Option(
+            metavar="CARD",
+            help="An earlier card of this judge: ask again, and look for drift. A later look needs a --run.",
+        ),
     ] = None,
     out: Annotated[list[Path] | None, Option(metavar="FILE", help=_OUT)] = None,
     workspace: WorkspaceOption = None,
@@ -80,10 +87,11 @@ def audit(
       mixseek audit openai:gpt-5-mini --protocol cross --data outputs.jsonl --n 100 --dry-run
       mixseek audit openai:gpt-5-mini --protocol cross --data outputs.jsonl --out card.html --out card.json
       mixseek audit vllm --data answers.jsonl --only padding --only injection
+      mixseek audit vllm --protocol pairwise --pairs all --data outputs.jsonl --only order
       mixseek audit vllm --data answers.jsonl --since card-march.json
       mixseek judge outputs.jsonl --protocol cross --judge openai:gpt-5-mini --require-card card.json
     """
-    from mixseek.composition.audits.audit import AuditRequest, read_audits
+    from mixseek.composition.audits import AuditRequest, read_audits
     from mixseek.composition.request import JudgeRequest, LiveOptions
     from mixseek.settings.load import load_settings
 
@@ -104,6 +112,8 @@ def audit(
             live=LiveOptions(concurrency=concurrency, max_calls=max_calls, max_cost_usd=max_cost),
             configured=settings.judges,
             parameters=parse_parameters(parameters or []),
+            pairs=pairs,
+            seed=seed,
             rubric=rubric,
             environment=os.environ,
         ),
@@ -117,9 +127,9 @@ def audit(
 
 def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, quiet: bool, as_json: bool) -> ExitCode:
     """Ask, write, print, decide."""
-    from mixseek.cli.interrupts import stopping_on_signals
+    from mixseek.cli.failures import stopping_on_signals
     from mixseek.cli.judging import explain_interruption, show_progress
-    from mixseek.composition.audits.audit import forecast_audit, run_audit, write_card
+    from mixseek.composition.audits import forecast_audit, run_audit, write_card
     from mixseek.composition.judge import Interruption
     from mixseek.reporting.cards import print_card
     from mixseek.reporting.summary import describe_dry_run, dry_run_document

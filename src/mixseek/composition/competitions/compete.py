@@ -6,17 +6,17 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
-from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
-from mixseek.competition.teams import CallableTeam, CommandTeam, ModelTeam
-from mixseek.composition.competitions.asking import Counting, open_questions
+from mixseek.competition.orchestrator import CallableTeam, CommandTeam, CompetitionResult, ModelTeam, Orchestrator
 from mixseek.composition.competitions.leaderboards import read_judging
 from mixseek.composition.competitions.race import (
     CompetePlan,
     CompeteRequest,
+    Counting,
     NobodyToAsk,
     make_compete_plan,
     make_evaluator,
     make_judgment,
+    open_questions,
     target_model,
 )
 from mixseek.composition.live import Panel, workspace_key
@@ -29,8 +29,7 @@ from mixseek.reporting.summary import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import AfterRound, RoundParts, Team, Watcher, watch_nothing
 from mixseek.settings.load import importable_from
 from mixseek.settings.race import TeamTable
-from mixseek.storage.competition.connection import Patience
-from mixseek.storage.competition.store import AggregationStore
+from mixseek.storage.competition import AggregationStore, Patience
 from mixseek.storage.durable import make_directory
 from mixseek.storage.journal.journal import JournalFile, says_nothing
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.competitions.asking import Counting, open_questions
 from mixseek.composition.competitions.race import (
+    Counting,
     NobodyToAsk,
     describe_metrics,
     judges_of,
     make_evaluator,
     make_judges,
+    open_questions,
     read_prompts,
 )
 from mixseek.composition.live import Panel, workspace_key
@@ -177,7 +178,7 @@ async def evaluate(
     """Scores what is not scored yet. Raises ConfigurationError before anything is asked, and PermanentJudgeError."""
     plan = make_evaluate_plan(request)
     plan.panel.check_limits()
-    for notice in language_notices(plan):
+    for notice in submission_language_notices(plan):
         notify(notice)
     make_directory(plan.journal.parent, "create the evaluation")
     counting = Counting()
@@ -230,7 +231,7 @@ async def halt_on(stop: Callable[[], bool], questions: Questions) -> None:
     questions.halt()
 
 
-def language_notices(plan: EvaluatePlan) -> list[str]:
+def submission_language_notices(plan: EvaluatePlan) -> list[str]:
     """One sentence where judges are asked in another language than the texts', and nobody chose that."""
     if plan.scoring.file.given_language is not None:
         return []

@@ -1,22 +1,30 @@
 """A race checked and turned into parts: whatever cannot work is said here, before anything is asked or written."""
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.competition.teams import check_command
+from mixseek.competition.orchestrator import FreeTextProtocol, check_command
 from mixseek.composition.competitions.leaderboards import journal_path
+from mixseek.composition.live import Panel, key_id, open_cache, open_tracer, workspace_key
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
 from mixseek.composition.request import RULES, LiveOptions, describe_judge
-from mixseek.engine.questions import Answered, Asker, Question
+from mixseek.domain.judgments import Missing
+from mixseek.engine.call import CallContext, NoCache
+from mixseek.engine.journaling import GroupCommit
+from mixseek.engine.limits import Budget
+from mixseek.engine.questions import Answered, AnsweredBefore, Asker, Place, Question, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
 from mixseek.evaluator.metrics import BaseMetric, JudgeBench, LLMJudgeMetric, MetricSetting, ProtocolMetric
 from mixseek.evaluator.models import Direction
-from mixseek.judges.replay.judge import FileReplayJudge
+from mixseek.judges.replay import FileReplayJudge
 from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
 from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
 from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings
@@ -25,8 +33,11 @@ from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentPro
 from mixseek.settings.load import importable_from, is_import_path, load_object
 from mixseek.settings.models import JudgeSettings
 from mixseek.settings.race import MetricTable, Race, Scoring, TeamTable, load_race, read_text
+from mixseek.storage.journal import records
+from mixseek.storage.journal.journal import JournalFile, read_records
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.workspace import check_run_name
+from mixseek.templating import fence_nonce
 
 _REPLAY = "replay:"
 
@@ -250,3 +261,67 @@ def target_model(plan: CompetePlan, spec: str) -> str | None:
         return None
     model = judge.description.get("model")
     return model if isinstance(model, str) else spec
+
+
+# Single questions of a competition or an evaluation: journaled before they count, cached, and asked for once.
+
+_NO_PROTOCOL = "0" * 64
+
+
+class Counting(Counter[str]):
+    """What reached the disk."""
+
+    def advance(self, counts: Mapping[str, int]) -> None:
+        self.update(counts)
+
+    @property
+    def sent(self) -> dict[str, int | float]:
+        """For programs: calls, replies that the cache had, and US dollars as far as prices are known."""
+        return {"calls": self["calls"], "cached": self["cached"], "cost_usd": self["cost_millionths"] / 1_000_000}
+
+
+def recall_answers(path: Path) -> AnsweredBefore:
+    """All replies of an execution: a competition has thousands of them, not millions."""
+    before = AnsweredBefore()
+    for record in read_records(path):
+        match record:
+            case records.SampleRecord(key=key):
+                before.introduced.add(key)
+            case records.ReplyRecord(key=key, reply=reply):
+                place = Place(key, reply.judge, reply.details.get("take", 1))
+                before.replies[place] = (*before.replies.get(place, ()), reply)
+            case records.OutcomeRecord(key=key, judge=judge, take=take, outcome=outcome):
+                if not isinstance(outcome, Missing):
+                    before.concluded.add(Place(key, judge, take))
+    return before
+
+
+@contextlib.asynccontextmanager
+async def open_questions(
+    panel: Panel,
+    journal: JournalFile,
+    root: Path,
+    counting: Counting,
+    *,
+    environment: Mapping[str, str],
+    notify: Callable[[str], None],
+) -> AsyncIterator[Questions]:
+    """The panel before its endpoints, with what the journal and the workspace know; connections are given back."""
+    options, key = panel.options, workspace_key(root)
+    with (
+        # Reply by reply, unlike a run: there are few of them, and each has cost a round's time.
+        open_cache(root, is_wanted=options.use_cache, notify=notify) as cache,
+        open_tracer(environment) as tracer,
+    ):
+        context = CallContext(
+            # Each question brings its own.
+            protocol=FreeTextProtocol(""),
+            encoder=records,
+            commits=GroupCommit(journal, counting),
+            cache=cache or NoCache(),
+            budget=Budget(options.max_calls, options.max_cost_usd),
+            nonce_of=partial(fence_nonce, key),
+        )
+        slots = panel.make_slots(_NO_PROTOCOL, key, notify, tracer)
+        async with Questions(context, slots, key_id(key), recall_answers(journal.path)) as questions:
+            yield questions

@@ -16,8 +16,7 @@ from urllib.parse import parse_qsl
 import duckdb
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mixseek.composition.labels.corrected import GatheredLabels, gather_labels, open_labelled, weigh_texts
-from mixseek.composition.labels.forms import LabelForm
+from mixseek.composition.labels.corrected import GatheredLabels, LabelForm, gather_labels, open_labelled, weigh_texts
 from mixseek.composition.labels.sheets import (
     DrawRequest,
     ProtocolLabels,
@@ -37,8 +36,7 @@ from mixseek.storage.index.loading import index_error
 from mixseek.storage.index.run import RunIndex
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.records import decode_sample
-from mixseek.storage.labels.store import LabelStore
-from mixseek.storage.labels.units import FoundText
+from mixseek.storage.labels import FoundText, LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 Body = TypeVar("Body", bound=BaseModel)

@@ -18,8 +18,13 @@ from mixseek.reporting.summary import RunSummary
 from mixseek.stats.corrected import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.manifest import Manifest, read_manifest
-from mixseek.storage.labels.sheet import (
+from mixseek.storage.labels import (
+    STRATA,
+    DrawnStratum,
+    FoundText,
     GivenLabel,
+    LabelStore,
+    LabelUnits,
     SheetText,
     is_same_text,
     list_places,
@@ -27,8 +32,6 @@ from mixseek.storage.labels.sheet import (
     read_sheet,
     write_sheet,
 )
-from mixseek.storage.labels.store import LabelStore
-from mixseek.storage.labels.units import STRATA, DrawnStratum, FoundText, LabelUnits
 from mixseek.storage.workspace import RunDirectory, Workspace, list_first
 
 # Longer than any name of a person, shorter than a text pasted by mistake.

@@ -1,16 +1,17 @@
 """Leader boards of systems: from a table's or a run's comparisons to what `mixseek leaderboard` says."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mixseek.composition.competitions.leaderboards import is_competition, load_leader_board, write_leader_board
-from mixseek.composition.report import write_page
+from mixseek.composition.report import find_run
 from mixseek.composition.statistics.ratings import StatisticsRequest, is_table, open_ratings
-from mixseek.composition.statistics.strengths import build_board
+from mixseek.composition.statistics.strengths import BoardOptions, build_board, rule_of
+from mixseek.reporting.board import SystemBoard
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
-from mixseek.stats.strengths import Board
-from mixseek.storage.ratings import RatingColumns, RatingSource
-from mixseek.storage.workspace import LATEST
+from mixseek.storage.durable import write_page
+from mixseek.storage.ratings import PEOPLE, RatingColumns, RatingSource
+from mixseek.storage.workspace import LATEST, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class BoardRequest:
     fewest_questions: int = 1
 
 
-def load_any_board(request: BoardRequest) -> LeaderBoard | Board:
+def load_any_board(request: BoardRequest) -> LeaderBoard | SystemBoard:
     """A file is a table; a name is a competition's, and a run's where no competition is called so."""
     name, root = request.name, request.workspace
     if (name is None or not is_table(name)) and is_competition(root, name):
@@ -32,17 +33,23 @@ def load_any_board(request: BoardRequest) -> LeaderBoard | Board:
     return load_board(request)
 
 
-def write_board(board: LeaderBoard | Board, path: Path) -> None:
+def write_board(board: LeaderBoard | SystemBoard, path: Path) -> None:
     """One self-contained file, wholly there or not at all."""
-    if isinstance(board, Board):
+    if isinstance(board, SystemBoard):
         write_page(render_board(board), path, "leaderboard.html")
     else:
         write_leader_board(board, path)
 
 
-def load_board(request: BoardRequest) -> Board:
+def load_board(request: BoardRequest) -> SystemBoard:
     """Raises ConfigurationError, DatasetError or StorageError in one line."""
-    source = RatingSource(request.columns, request.human)
-    asked = StatisticsRequest(request.name or LATEST, request.workspace, source)
+    name, columns = request.name or LATEST, request.columns
+    options = BoardOptions(request.human, fewest_questions=request.fewest_questions)
+    if not is_table(name):
+        # Of a run it is known who judges: there it is one of them that is meant.
+        run = find_run(Workspace(request.workspace), name)
+        options = replace(options, human=request.human or PEOPLE, judge=columns.judge, rule=rule_of(run))
+        columns = replace(columns, judge=None)
+    asked = StatisticsRequest(name, request.workspace, RatingSource(columns, request.human, people_as_one=True))
     with open_ratings(asked) as ratings:
-        return build_board(asked.name, ratings, request.human, request.fewest_questions)
+        return build_board(name, ratings, options)

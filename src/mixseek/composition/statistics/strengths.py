@@ -1,23 +1,42 @@
 """Ratings of two systems or more as one board: who is stronger, and how far that can be trusted."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from mixseek.domain.panels import PanelRule, voting
 from mixseek.errors import ConfigurationError
-from mixseek.stats.strengths import Board, Comparison, Strengths, fit_strengths, listed, order_agreement
-from mixseek.storage.ratings import PEOPLE, Ratings, RatingSource, open_run
-from mixseek.storage.votes import Votes, has_pairs, scored_comparisons
+from mixseek.reporting.board import SystemBoard
+from mixseek.stats.strengths import Comparison, Strengths, fit_strengths, listed, order_agreement
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.ratings import PEOPLE, Rater, Ratings, RatingSource, open_run
+from mixseek.storage.votes import Comparisons, has_pairs
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 
-def board_of_run(workspace: Workspace, run: RunDirectory) -> Board | None:
+@dataclass(frozen=True, slots=True)
+class BoardOptions:
+    """Whose word the order rests on: the panel's by its rule, or one judge's; `human` is whom it is held against."""
+
+    human: str | None = None
+    judge: str | None = None
+    rule: PanelRule = PanelRule.MAJORITY
+    fewest_questions: int = 1
+
+
+def board_of_run(workspace: Workspace, run: RunDirectory) -> SystemBoard | None:
     """Of a run of pairs by several targets; None for any other."""
-    with open_run(workspace, run, RatingSource()) as ratings:
-        return build_board(run.name, ratings) if has_pairs(ratings) else None
+    with open_run(workspace, run, RatingSource(people_as_one=True)) as ratings:
+        return build_board(run.name, ratings, BoardOptions(PEOPLE, rule=rule_of(run))) if has_pairs(ratings) else None
 
 
-def build_board(source: str, ratings: Ratings, human: str | None = None, fewest: int = 1) -> Board:
-    """Of all judges together, people apart; of systems with at least `fewest` questions."""
-    is_voted = has_pairs(ratings)
+def rule_of(run: RunDirectory) -> PanelRule:
+    """Of which of two is better there are votes, whatever scores they come from."""
+    return read_manifest(run.manifest).panel or PanelRule.MAJORITY
+
+
+def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemBoard:
+    """Of what the judges say together, or one of them; people apart."""
+    is_voted, fewest = has_pairs(ratings), options.fewest_questions
     if not is_voted and not ratings.systems:
         raise ConfigurationError(
             f"{source}: nothing says who is compared; name the column of --system for scores, "
@@ -25,17 +44,39 @@ def build_board(source: str, ratings: Ratings, human: str | None = None, fewest:
         )
     if not is_voted and ratings.categories:
         raise ConfigurationError("--score: the ratings are texts, which have no more or less; votes need --system-a")
-    truth = next((one for one in ratings.raters if one.name == (human or PEOPLE)), None)
-    judges = [one for one in ratings.raters if one is not truth]
-    found = Votes(ratings, None).comparisons(fewest) if is_voted else scored_comparisons(ratings, fewest)
-    comparisons = [row for one in judges for row in found.get(one.number, ())]
-    people = found.get(truth.number, []) if truth is not None else []
+    truth = next((one for one in ratings.raters if one.name == options.human), None)
+    judges = choose_judges([one for one in ratings.raters if one is not truth], options.judge)
+    found = Comparisons(ratings)
+    panel, split = None, 0
+    if len(judges) == 1:
+        comparisons = found.of(judges[0], fewest)
+    else:
+        panel = options.rule.value
+        comparisons, split = found.of_panel(judges, options.rule, fewest)
+    people = found.of(truth, fewest) if truth is not None else []
     strengths = fit_strengths(comparisons)
     by_people = fit_strengths(people) if people else None
     agreement = order_agreement(_order(strengths), _order(by_people)) if by_people is not None else None
-    left_out = sorted(set(ratings.systems) - {one.name for one in strengths.standings}) if not is_voted else []
-    notes = [f"left out, with fewer than {fewest} questions: {listed(left_out)}"] if left_out else []
-    return Board(source, [one.name for one in judges], strengths, _controlled(comparisons), by_people, agreement, notes)
+    notes = list(found.notes)
+    compared = {name for row in (*comparisons, *people) for name in (row.first, row.second)}
+    if left_out := sorted(set(found.systems) - compared):
+        why = f"with fewer than {fewest} questions" if fewest > 1 else "without a comparison"
+        notes.append(f"left out, {why}: {listed(left_out)}")
+    names, controlled = [one.name for one in judges], _controlled(comparisons)
+    return SystemBoard(source, names, strengths, controlled, by_people, agreement, notes, panel=panel, split=split)
+
+
+def choose_judges(raters: Sequence[Rater], only: str | None) -> list[Rater]:
+    """Whose verdicts count: the one that is asked for, else all but a log's own scorers."""
+    if only is None:
+        voters = voting(one.name for one in raters)
+        return [one for one in raters if one.name in voters]
+    chosen = [one for one in raters if one.name == only]
+    if not chosen:
+        raise ConfigurationError(
+            f"--judge {only!r} has judged nothing; there is {listed([one.name for one in raters])}"
+        )
+    return chosen
 
 
 def _order(found: Strengths) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """Strict JSON out of a reply, with every repair named."""
 
+import hashlib
 import json
 import math
 import re
@@ -111,6 +112,11 @@ class _RefusedError(ValueError):
 def canonical(value: object) -> str:
     """One text per JSON value: 1, 1.0 and true differ, the order of keys does not."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def hash_of(asked: object) -> str:
+    """What a protocol asks, as the name by which runs know it."""
+    return hashlib.sha256(canonical(asked).encode()).hexdigest()
 
 
 def decode_plain(text: str) -> dict[str, Any] | None:

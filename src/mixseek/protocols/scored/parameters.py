@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mixseek.domain.judgments import Flag
-from mixseek.protocols.declaration.file import Table
+from mixseek.protocols.declaration import Table
 from mixseek.protocols.identity import Families
 from mixseek.protocols.reply.json import ReplyMode
 

@@ -8,10 +8,8 @@ from rich.text import Text
 
 from mixseek.reporting import tables, wording
 from mixseek.reporting.model import Breakdown, Headline, ScoreSummary
-from mixseek.reporting.pairs import PairsReport
-from mixseek.reporting.pairs_text import bias_text, share_text, states_text
 from mixseek.reporting.panel import trust
-from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
+from mixseek.reporting.panel.agreement import Agreement, PairsReport, SelfConsistency
 from mixseek.reporting.panel.headline import (
     column_title,
     column_word,
@@ -22,6 +20,7 @@ from mixseek.reporting.panel.headline import (
     score_sentence,
     without_text,
 )
+from mixseek.reporting.panel.trust import bias_text, share_text, states_text
 from mixseek.reporting.tables import QUIET, Cell, print_section, table_of
 from mixseek.reporting.wording import make_visible, name_text
 from mixseek.stats.raters import Measure

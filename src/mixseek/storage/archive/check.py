@@ -15,9 +15,9 @@ from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, U
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import JudgeProtocol, MathsComparer, PresentingProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.offline import judge_reply, refuse_incomplete
+from mixseek.engine.offline import judge_reply, judge_shown, refuse_incomplete
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.log_scores import read_log_score
+from mixseek.protocols.semantic import read_log_score
 from mixseek.storage.archive import documents as names
 from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED
 from mixseek.storage.durable import digest_file, storage_error
@@ -234,7 +234,7 @@ class ArchiveCheck:
             return read_log_score(sample, scorer, self._protocol.name)
         details = row.get("reply_details")
         reply = Reply(text, row["judge"], details=details if isinstance(details, dict) else {})
-        judgment = judge_reply(reply, sample, self._protocol)
+        judgment = judge_shown(reply, sample, self._protocol)
         incomplete = refuse_incomplete(sample, self._protocol)
         if incomplete is None:
             return judgment

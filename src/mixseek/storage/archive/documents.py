@@ -87,7 +87,7 @@ _SEMANTIC_FIELDS = ("is_correct", "extracted_answer", "reasoning_score", "error_
 _ESCAPE = re.compile(r"\\(?:([bfnrt])(?=[A-Za-z])|.)")
 _SPELT = {"b": "\\u0008", "f": "\\u000c", "n": "\\u000a", "r": "\\u000d", "t": "\\u0009"}
 # Of what the endpoint said about a reply, what a protocol may look at when it reads the reply again.
-_READ_DETAILS = ("judge_model", "finish_reason", "reserialised", "model", "unusable", "bundle")
+_READ_DETAILS = ("judge_model", "finish_reason", "reserialised", "model", "unusable", "bundle", "presentation")
 
 
 def encode_document(document: Any) -> bytes:

@@ -126,7 +126,9 @@ def fill_rooms(run: RunDirectory, manifest: Manifest, room: Path, read: ReadAgai
                 last_key = judged.key
             for number, reply in enumerate(judged.earlier, 1):
                 outcome = earlier_outcome(read(decode_reply(reply), sample))
-                write_row(filing.file(replace(judged, reply=reply, earlier=()), outcome, number), index, table)
+                # One reply, whatever became of the other presentations.
+                alone = replace(judged, reply=reply, earlier=(), shown={})
+                write_row(filing.file(alone, outcome, number), index, table)
             row = filing.file(judged, judged.outcome or {"status": Status.MISSING.value, "reason": NOT_JUDGED})
             write_row(row, index, table)
             tallies[judged.judge].add(judged, row["status"], row["method"])

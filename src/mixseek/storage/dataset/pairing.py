@@ -8,11 +8,11 @@ from itertools import combinations
 from typing import Any
 
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import Row, Rows, RowSource
 from mixseek.storage.dataset.rows import RowError, RowReader
 
 ALL, BASELINE = "all", "baseline"
-_SHOWN = 5
 # Of one output; a pair has them where both outputs say the same.
 _SHARED = ("question", "question_id", "prompt_variant", "task_name", "task_type", "rubric", "ground_truth")
 
@@ -73,7 +73,7 @@ class PairMaker:
         baseline = self.choice.baseline
         if baseline is not None and baseline not in targets:
             close = difflib.get_close_matches(baseline, targets, n=1)
-            meant = f"did you mean {close[0]!r}?" if close else f"targets are {', '.join(sorted(targets)[:_SHOWN])}"
+            meant = f"did you mean {close[0]!r}?" if close else f"targets are {listed(sorted(targets))}"
             raise DatasetError(f"{self.source.path}: --pairs {self.choice.text}: no output is by {baseline!r}; {meant}")
         for name, group in groups.items():
             pairs = list(self._choose(name, group))
@@ -90,11 +90,11 @@ class PairMaker:
                 if len(self._silent) == 1
                 else "outputs have no response, so they are"
             )
-            told.append(f"{len(self._silent):,} {said} in no pair: {_listed(self._silent)}")
+            told.append(f"{len(self._silent):,} {said} in no pair: {listed(self._silent)}")
         if self._alone:
             said = "question has" if len(self._alone) == 1 else "questions have"
             whom = f"outputs of {self.choice.baseline} and of another target" if self.choice.baseline else "two targets"
-            told.append(f"{len(self._alone):,} {said} no pair, because {whom} are needed: {_listed(self._alone)}")
+            told.append(f"{len(self._alone):,} {said} no pair, because {whom} are needed: {listed(self._alone)}")
         return tuple(told)
 
     def _group(self) -> dict[str, list[tuple[int, Output]]]:
@@ -105,7 +105,7 @@ class PairMaker:
             try:
                 output = self._read(reader, row, number)
             except RowError as error:
-                raise DatasetError(f"{self.source.path}: {self.source.unit} {place}: {error}") from error
+                raise DatasetError(f"{self.source.where(str(self.source.path), place)}: {error}") from error
             name = str(output.get("question_id") or output.get("question"))
             variant = output.get("prompt_variant")
             group = groups.setdefault(f"{name} / {variant}" if variant else name, [])
@@ -159,8 +159,3 @@ def _pair_row(first: Output, second: Output) -> Row:
         "response_b": second["response"],
         "target_b": second["target_model"],
     }
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(name if len(name) <= 60 else f"{name[:59]}…" for name in names[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mixseek.domain.preferences import read_preference
+from mixseek.domain.panels import read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 

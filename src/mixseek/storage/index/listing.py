@@ -16,15 +16,15 @@ from mixseek.storage.index.run import RunIndex
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage.index", "listing.sql")
-# Lists as texts: U+001F around each part.
+# Lists as texts: U+001F around each part; most lists are empty, and a million of them are looked at once.
 _LISTS = {
-    "rules": "list_distinct(rules)",
-    "flags": "list_distinct(list_transform(flags, lambda one: one.flag))",
-    "warnings": "from_json(warnings, '[\"VARCHAR\"]')",
-    "gates": "gated.gates",
-    "quotes": "quoted.quotes",
+    "rules": ("len(rules) > 0", "rules"),
+    "flags": ("len(flags) > 0", "list_transform(flags, lambda one: one.flag)"),
+    "warnings": ("len(warnings) > 2", "from_json(warnings, '[\"VARCHAR\"]')"),
+    "gates": ("gated.gates IS NOT NULL", "gated.gates"),
+    "quotes": ("quoted.quotes IS NOT NULL", "quoted.quotes"),
 }
-_JOINED = "chr(31) || array_to_string({}, chr(31)) || chr(31)"
+_JOINED = "CASE WHEN {} THEN chr(31) || array_to_string({}, chr(31)) || chr(31) END"
 _HAS = "contains({1}, chr(31) || ${0} || chr(31))"
 # Which judgments are meant, by the names that pages and programs filter with.
 FILTERS: Mapping[str, str] = {
@@ -45,13 +45,8 @@ FILTERS: Mapping[str, str] = {
     "rule": _HAS.format("rule", "rules"),
     "flag": _HAS.format("flag", "flags"),
 }
-SORTS: Mapping[str, str] = {
-    # A scan keeps the order in which rows were inserted.
-    "": "",
-    "newest": "ORDER BY outcome DESC",
-    "lowest": "ORDER BY score NULLS LAST, rowid",
-    "highest": "ORDER BY score DESC NULLS LAST, rowid",
-}
+# Each order by a number that every row has one of its own of; rows stand in the order of the dataset.
+SORTS: Mapping[str, str] = {"": "rowid", "newest": "-outcome", "lowest": "lowest", "highest": "highest"}
 # Of each filter, what it holds; those that need two values to tell anything are marked.
 _CHOICES: Mapping[str, tuple[str, int]] = {
     "judge": ("judge", 2),
@@ -72,6 +67,8 @@ _MOST_CHOICES = 300
 # Of one sample: judges times repeats.
 _MOST_JUDGMENTS = 1_000
 _FOUND = "get_bit($found::BIT, sample::INTEGER) = 1"
+# The rows of an order come in parts of about a thousand, so that the deepest page is found without sorting a million.
+_PART = "({}) >> 10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +116,18 @@ class JudgmentList:
         self._lock = threading.Lock()
         self.index = RunIndex(connection, run)
         with self._asking():
-            self.total = int(self._all("count", where="true")[0][0])
             self.samples = int(self._all("last_sample")[0][0])
+            # How many judgments a sample has, and the samples that have another number, by their position.
+            self.usual = int(self._all("usual")[0][0])
+            self.unusual = self._all("unusual", {"samples": self.samples, "usual": self.usual})
             self.dimensions = [name for (name,) in self._all("dimensions")]
             self.models = self.index.judge_models()
             self.outcomes = [
                 OutcomeCount(outcome, Status(status), count, score)
                 for outcome, status, count, score in self._all("outcomes")
             ]
+            self.total = sum(one.count for one in self.outcomes)
             self.choices = {name: found for name in _CHOICES if (found := self._choices(name))}
-
-    def count(self, query: ListQuery) -> int:
-        """How many judgments are meant."""
-        where, parameters = query.condition()
-        with self._asking():
-            return int(self._all("count", parameters, where=where)[0][0])
 
     def sample_positions(self, query: ListQuery, limit: int) -> list[int]:
         """Of the samples that are meant, at most so many, always the same ones."""
@@ -141,11 +135,17 @@ class JudgmentList:
         with self._asking():
             return [sample for (sample,) in self._all("samples", {**parameters, "limit": limit}, where=where)]
 
-    def page(self, query: ListQuery, offset: int, limit: int) -> list[JudgedRow]:
-        """So many of them from one place on, with their texts."""
+    def page(self, query: ListQuery, offset: int, limit: int) -> tuple[list[JudgedRow], int]:
+        """So many of them from one place on, with their texts; and how many are meant."""
         where, parameters = query.condition()
+        rank, place = SORTS[query.sort], {"offset": offset, "limit": limit}
+        part = _PART.format(rank)
         with self._asking():
-            return self._read(where, SORTS[query.sort], {**parameters, "offset": offset, "limit": limit})
+            ((matches, first, last, before),) = self._all("parts", {**parameters, **place}, where=where, part=part)
+            if first is None:
+                return [], matches
+            where += f" AND {part} BETWEEN {first} AND {last}"
+            return self._read(where, rank, {**parameters, **place, "offset": offset - before}), matches
 
     def rank_of(self, query: ListQuery, named: NamedJudgment) -> int:
         """How many stand before it in the order of the dataset."""
@@ -165,8 +165,8 @@ class JudgmentList:
         with self._lock:
             self._connection.close()
 
-    def _read(self, where: str, order: str, parameters: Mapping[str, Any]) -> list[JudgedRow]:
-        found = self._all("page", parameters, where=where, order=order)
+    def _read(self, where: str, rank: str, parameters: Mapping[str, Any]) -> list[JudgedRow]:
+        found = self._all("page", parameters, where=where, rank=rank)
         positions = ", ".join(str(row[0]) for row in found)
         keys = {position: told for position, *told in self._all("keys", positions=positions)} if found else {}
         places = (
@@ -177,7 +177,7 @@ class JudgmentList:
 
     def _choices(self, name: str) -> list[tuple[str, int]]:
         column, fewest = _CHOICES[name]
-        value = "unnest(string_split(told, chr(31)))" if column in _LISTS else "told"
+        value = "unnest(list_distinct(string_split(told, chr(31))))" if column in _LISTS else "told"
         found = self._all("choice", {"limit": _MOST_CHOICES}, column=column, value=value)
         return [(value, count) for value, count in found] if len(found) >= fewest else []
 
@@ -200,8 +200,9 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
         connection = open_duckdb(str(path), config=session_settings(path.with_suffix(".spilled")))
         # A connection of its own to the file that is in place now: a newer index does not change what is open here.
         connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
-        lists = {name: _JOINED.format(told) for name, told in _LISTS.items()}
+        lists = {name: _JOINED.format(*told) for name, told in _LISTS.items()}
         connection.execute(_SQL["build"].format(**lists))
+        connection.execute(_SQL["rank"])
         # What RunIndex asks is asked of the index; `listed` is found in the file that it was made in.
         connection.execute(f"SET search_path = 'run.main,{path.stem}.main'")
     except duckdb.Error as error:

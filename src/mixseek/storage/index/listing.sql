@@ -8,8 +8,9 @@ CREATE TABLE listed AS
     SELECT outcomes.position AS outcome, samples.position AS sample, last.reply, judge, take, status, is_final,
         is_control, verdict, score, error_type AS error, reasoning_score AS reasoning, id, task_name AS task,
         target_model AS target, prompt_variant AS variant, question_id AS question, {rules} AS rules, {flags} AS flags,
-        CASE WHEN len(warnings) > 2 THEN {warnings} END AS warnings, {gates} AS gates, {quotes} AS quotes,
-        coalesce(status = 'valid' AND is_correct AND NOT is_verified, false) AS is_unverified
+        {warnings} AS warnings, {gates} AS gates, {quotes} AS quotes,
+        coalesce(status = 'valid' AND is_correct AND NOT is_verified, false) AS is_unverified,
+        NULL::INTEGER AS lowest, NULL::INTEGER AS highest
     FROM run.outcomes JOIN run.samples USING (key)
     LEFT JOIN (SELECT key, judge, take, max(position) AS reply FROM run.replies GROUP BY key, judge, take) AS last
         USING (key, judge, take)
@@ -22,23 +23,45 @@ CREATE TABLE listed AS
         ON gated.position = outcomes.position
     ORDER BY samples.position, judge_order, judge, take
 
+-- name: rank
+-- The place of every row in each order by score: sorting a million rows for a page would take longer than all else.
+UPDATE listed SET lowest = ranks.lowest, highest = ranks.highest
+    FROM (SELECT rowid AS row, row_number() OVER (ORDER BY score NULLS LAST, rowid) AS lowest,
+            row_number() OVER (ORDER BY score DESC NULLS LAST, rowid) AS highest
+        FROM listed) AS ranks
+    WHERE listed.rowid = ranks.row
+
 -- name: last_sample
 -- Lines of samples in the journal: a sample that was taken up twice is two.
 SELECT coalesce(max(position), 0) FROM run.samples
 
+-- name: usual
+-- How many judgments most samples have; nought where there is none at all.
+SELECT coalesce(mode(judgments), 0) FROM (SELECT count(*) AS judgments FROM listed GROUP BY sample)
+
+-- name: unusual
+SELECT line, coalesce(judgments, 0)
+    FROM range(1, $samples + 1) AS lines(line)
+    LEFT JOIN (SELECT sample, count(*) AS judgments FROM listed GROUP BY sample) ON sample = line
+    WHERE coalesce(judgments, 0) <> $usual
+
 -- name: dimensions
 SELECT dimension FROM run.dimension_scores GROUP BY dimension ORDER BY min(dimension_order), dimension
-
--- name: count
-SELECT count(*) FROM listed WHERE {where}
 
 -- name: samples
 -- By lot, so that a part of many says nothing about their order.
 SELECT sample FROM (SELECT DISTINCT sample FROM listed WHERE {where}) ORDER BY hash(sample), sample LIMIT $limit
 
+-- name: parts
+-- How many rows are meant; which parts of their order hold the page, and how many of them stand before those.
+SELECT coalesce(max(until), 0)::BIGINT, min(part) FILTER (is_shown), max(part) FILTER (is_shown),
+        min(until - rows) FILTER (is_shown)::BIGINT
+    FROM (SELECT *, sum(rows) OVER (ORDER BY part) AS until, until > $offset AND until - rows < $offset + $limit AS is_shown
+        FROM (SELECT {part} AS part, count(*) AS rows FROM listed WHERE {where} GROUP BY part))
+
 -- name: page
-SELECT outcome, sample, judge, take, status, is_final, is_control, reply FROM listed WHERE {where} {order}
-    LIMIT $limit OFFSET $offset
+SELECT outcome, sample, judge, take, status, is_final, is_control, reply FROM listed WHERE {where}
+    ORDER BY {rank} LIMIT $limit OFFSET $offset
 
 -- name: before
 -- How many of what is listed stand before a judgment, in the order of the dataset.

@@ -24,7 +24,6 @@ from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.storage.duckdb_session import escape_glob, fetch_all, read_statements
 from mixseek.storage.index.loading import object_bytes
-from mixseek.storage.index.units import unit_sums
 from mixseek.storage.workspace import RunDirectory
 
 _SQL = read_statements("mixseek.storage.index", "panel.sql")
@@ -271,3 +270,46 @@ def _columns_of(*texts: str) -> str:
     """For DuckDB's reader: metadata and, where asked for, texts of a sample."""
     fields = ", ".join(("metadata JSON", *(f"{name} VARCHAR" for name in texts)))
     return f"{{t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT({fields})'}}"
+
+
+# From judgments to what an interval counts: samples, summed by question.
+#
+# Whatever is averaged, compared or given an interval is first brought to one row a sample (`sample_units`, or
+# `panel_units`: more judges or repeats are no more samples), then summed by question (`unit_sums`: samples of one
+# question resemble each other). A new statistic needs a SELECT of judgments in `queries.sql` or `scored.sql`, and
+# these two functions.
+
+
+def unit_sums(units: str, groups: Sequence[str]) -> str:
+    """From units (of each group, rows with question, value, lowest and highest) to the columns of UnitSums."""
+    named = ", ".join(groups)
+    first = f"{named}, " if named else ""
+    grouped = f"GROUP BY {named} ORDER BY {named}" if named else ""
+    return f"""
+    WITH questions AS (
+        SELECT {first}count(*) AS samples, count(value) AS n, coalesce(sum(value), 0) AS s,
+            coalesce(sum(value * value), 0) AS squares, sum(lowest) AS lowest, sum(highest) AS highest
+        FROM (SELECT {first}question, value::DOUBLE AS value, lowest::DOUBLE AS lowest, highest::DOUBLE AS highest
+            FROM ({units})) GROUP BY {first}question
+    )
+    SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
+        coalesce(sum(s), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
+        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0)
+    FROM questions {grouped}"""  # noqa: S608 - our own text
+
+
+def sample_units(judged: str, groups: Sequence[str]) -> str:
+    """One row a sample and group, of judgments with key, question_id, status, score, is_unverified and the groups."""
+    first = "".join(f"{name}, " for name in groups)
+    return f"""
+        SELECT {first}coalesce(any_value(question_id), key) AS question, avg(score) FILTER (status = 'valid') AS value,
+            avg(CASE WHEN status = 'valid' AND NOT is_unverified THEN score ELSE 0 END) AS lowest,
+            avg(CASE WHEN status = 'valid' THEN score ELSE 1 END) AS highest
+        FROM ({judged}) GROUP BY {first}key"""  # noqa: S608 - our own text
+
+
+def judged_unit_sums(groups: Sequence[str]) -> str:
+    """Of all judgments of one index."""
+    columns = ", ".join(dict.fromkeys(("key", "question_id", "status", "score", "is_unverified", *groups)))
+    judged = f"SELECT {columns} FROM judged WHERE is_control = $control AND (is_final OR NOT $final_only)"  # noqa: S608 - our own names
+    return unit_sums(sample_units(judged, groups), groups)

@@ -7,19 +7,28 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from shlex import quote
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
-from mixseek.domain.judgments import Missing
+from mixseek.domain.calls import PLAIN, LostRequests, ReplyKey
+from mixseek.domain.judgments import Missing, Reply, Status
 from mixseek.errors import BusyError, DamagedError
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest
-from mixseek.storage.journal.records import OutcomeRecord, Record, SampleRecord, decode_line, decode_record
-from mixseek.storage.workspace import RunDirectory, list_first
+from mixseek.storage.journal.records import (
+    OutcomeRecord,
+    Record,
+    SampleRecord,
+    decode_line,
+    decode_record,
+    decode_reply,
+)
+from mixseek.storage.workspace import SHARDS, RunDirectory, list_first
 
 # One writer for a run, whichever process it lives in.
 
@@ -231,10 +240,10 @@ def opening_journal(path: Path, buffering: int = -1) -> Iterator[BinaryIO]:
         raise storage_error("read the journal", path, error) from error
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
     """Byte offset and line, of complete lines only: an end without newline was never committed."""
     with opening_journal(path, buffering=1 << 20) as stream:
-        offset = 0
+        offset = stream.seek(start)
         for line in stream:
             if not line.endswith(b"\n"):
                 return
@@ -253,6 +262,9 @@ def read_records(path: Path) -> Iterator[Record]:
 
 def says_nothing(path: Path) -> bool:
     """Whether nobody has said anything about any sample: no reply, and no outcome but that one is missing."""
+    if any(path.with_name(SHARDS).glob("*/*.jsonl")):
+        # Judged elsewhere, and not taken over yet.
+        return False
     return not path.is_file() or all(
         isinstance(record, SampleRecord) or (isinstance(record, OutcomeRecord) and isinstance(record.outcome, Missing))
         for record in read_records(path)
@@ -388,3 +400,113 @@ def write_all(file: FileIO, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) :]
+
+
+# What a journal already holds, small enough to keep for a million samples: resume asks this and nothing else.
+
+# 0 is "nothing yet"; missing is nothing yet as well, because it is asked for again, unless that changes nothing.
+_STATUSES = (Status.VALID, Status.INVALID, Status.UNDECIDED, Status.MISSING)
+_BASE = len(_STATUSES) + 1
+
+
+class JudgedBefore:
+    """Statuses by sample, judge and repeat. One dict of 16-byte keys for all judges: about 110 bytes a sample."""
+
+    def __init__(self, judges: Sequence[str], repeats: int) -> None:
+        places = [ReplyKey(judge, repeat) for judge in judges for repeat in range(1, repeats + 1)]
+        self._weights = {place: _BASE**position for position, place in enumerate(places)}
+        # The statuses of all judges as digits of one number: small, and shared by samples that ended alike.
+        self._codes: dict[bytes, int] = {}
+        self._decoded: dict[int, Mapping[ReplyKey, Status]] = {0: {}}
+        # Replies that nobody has read yet: only those in flight when a process died, so few.
+        self._unread: dict[bytes, dict[ReplyKey, list[Reply]]] = {}
+        # Few as well: samples that endpoints failed on.
+        self._lost: dict[bytes, dict[ReplyKey, LostRequests]] = {}
+
+    def __len__(self) -> int:
+        """Samples with at least one outcome that stands."""
+        return sum(1 for code in self._codes.values() if code)
+
+    def statuses(self, key: str) -> Mapping[ReplyKey, Status]:
+        """Judge and repeat to status, by the sample's key; what is still to be asked is left out."""
+        return self._decode(self._codes.get(bytes.fromhex(key), 0)) if self._codes else {}
+
+    def unread_replies(self, key: str) -> Mapping[ReplyKey, tuple[Reply, ...]]:
+        """Replies that were paid for and never read, in the order of asking."""
+        unread = self._unread.get(bytes.fromhex(key), {}) if self._unread else {}
+        return {take: tuple(replies) for take, replies in unread.items()}
+
+    def counts(self) -> dict[str, Counter[Status]]:
+        """How many outcomes of each kind, by judge."""
+        counts: dict[str, Counter[Status]] = {place.judge: Counter() for place in self._weights}
+        for code, times in Counter(self._codes.values()).items():
+            for place, status in self._decode(code).items():
+                counts[place.judge][status] += times
+        return counts
+
+    def lost(self, key: str) -> Mapping[ReplyKey, LostRequests]:
+        """Requests that brought no reply, as the last outcome told them."""
+        return self._lost.get(bytes.fromhex(key), {}) if self._lost else {}
+
+    def remember(self, key: str, place: ReplyKey, status: str, *, is_permanent: bool, lost: LostRequests) -> None:
+        """The last status told counts; judges that are not asked in this run are passed over."""
+        weight = self._weights.get(place)
+        if weight is None:
+            return
+        is_open = status == Status.MISSING and not is_permanent
+        digit = 0 if is_open else _STATUSES.index(Status(status)) + 1
+        packed = bytes.fromhex(key)
+        if any(lost):
+            self._lost.setdefault(packed, {})[place] = lost
+        code = self._codes.get(packed, 0)
+        self._codes[packed] = code + (digit - code // weight % _BASE) * weight
+        if is_open:
+            # What came in another presentation is still to be read together with what is asked for again.
+            return
+        unread = self._unread.pop(packed, {})
+        # One outcome is made of all presentations.
+        if rest := {one: replies for one, replies in unread.items() if one[:2] != place[:2]}:
+            self._unread[packed] = rest
+
+    def remember_record(self, record: Mapping[str, Any]) -> None:
+        """Raises ValueError for a record of no known kind, and for one about a sample that was never taken up."""
+        kind = record["t"]
+        if kind not in ("sample", "reply", "outcome"):
+            raise ValueError(f"unknown record type {kind!r}")
+        key = bytes.fromhex(record["key"])
+        if kind == "sample":
+            self._codes.setdefault(key, 0)
+        elif key not in self._codes:
+            named = f" {record['id']!r}" if "id" in record else ""
+            raise ValueError(f"this {kind} is about a sample{named} that the run does not have")
+        elif kind == "reply":
+            # Until its outcome is told, it is still to be read.
+            reply = decode_reply(record)
+            place = ReplyKey(reply.judge, reply.details.get("take", 1), reply.details.get("presentation", PLAIN))
+            if place._replace(presentation=PLAIN) in self._weights:
+                self._unread.setdefault(key, {}).setdefault(place, []).append(reply)
+        else:
+            self.remember(
+                record["key"],
+                ReplyKey(record["judge"], record.get("take", 1)),
+                record["status"],
+                is_permanent=record.get("permanent", False),
+                lost=LostRequests(record.get("lost_tries", 0), **record.get("lost_bill", {})),
+            )
+
+    def _decode(self, code: int) -> Mapping[ReplyKey, Status]:
+        if code not in self._decoded:
+            digits = {place: code // weight % _BASE for place, weight in self._weights.items()}
+            self._decoded[code] = {place: _STATUSES[digit - 1] for place, digit in digits.items() if digit}
+        return self._decoded[code]
+
+
+def recall_journal(path: Path, judges: Sequence[str], repeats: int = 1) -> JudgedBefore:
+    """Reads every line, so that damage is found before new work is added; raises StorageError naming the byte."""
+    judged = JudgedBefore(judges, repeats)
+    for offset, line in read_lines(path):
+        try:
+            judged.remember_record(decode_line(line))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise damaged(path, offset, ValueError(str(error))) from error
+    return judged

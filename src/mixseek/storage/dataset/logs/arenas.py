@@ -10,9 +10,18 @@ from functools import partial
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.formats import Log, LogFormat, Notices
 from mixseek.storage.dataset.logs.reading import Sniffed
-from mixseek.storage.dataset.logs.record import LoggedSample, LoggedScore, as_rows, as_text, digest_name
+from mixseek.storage.dataset.logs.record import (
+    Log,
+    LogFormat,
+    LoggedSample,
+    LoggedScore,
+    Notices,
+    as_rows,
+    as_text,
+    digest_name,
+    opening,
+)
 
 # MT-Bench: question and response stand in the judge's prompt only.
 
@@ -162,10 +171,6 @@ def is_alpaca_eval(sniffed: Sniffed) -> bool:
     return sniffed.is_rows() and (is_annotated or is_output)
 
 
-def open_alpaca_eval(sniffed: Sniffed) -> Log:
-    return Log(partial(read_alpaca_eval, sniffed))
-
-
 def read_alpaca_eval(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """Model outputs have no annotation yet; instructions have no id that all files share, so their digest is it."""
     # Outputs of several models to one instruction are no repeats of one of them.
@@ -208,5 +213,5 @@ def preference_score(row: Mapping[str, Any]) -> LoggedScore:
 
 FORMATS = (
     LogFormat("fastchat", "MT-Bench judgments", is_fastchat, open_fastchat),
-    LogFormat("alpacaeval", "AlpacaEval annotations", is_alpaca_eval, open_alpaca_eval),
+    LogFormat("alpacaeval", "AlpacaEval annotations", is_alpaca_eval, opening(read_alpaca_eval)),
 )

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.formats import Log, LogFormat, Notices
 from mixseek.storage.dataset.logs.reading import Shape, Sniffed, sniff, walk_file
 from mixseek.storage.dataset.logs.record import (
+    Log,
+    LogFormat,
     LoggedSample,
+    Notices,
     as_rows,
     as_table,
     as_text,

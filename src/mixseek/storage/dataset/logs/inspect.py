@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.formats import Log, LogFormat, Notices
 from mixseek.storage.dataset.logs.reading import (
     Member,
     Shape,
@@ -16,8 +15,11 @@ from mixseek.storage.dataset.logs.reading import (
     walk_file,
 )
 from mixseek.storage.dataset.logs.record import (
+    Log,
+    LogFormat,
     LoggedSample,
     LoggedScore,
+    Notices,
     as_rows,
     as_table,
     as_text,

@@ -8,13 +8,16 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from mixseek.domain.samples import LOG_SCORES, RESPONSE_ERROR
+from mixseek.storage.dataset.logs.reading import Sniffed
 
 # The words of a row beyond those that every dataset has.
 REPEAT = "repeat"
@@ -306,3 +309,38 @@ class QuestionNames:
             self._names[digest] = name
             self._taken.add(name)
         return self._names[digest]
+
+
+# What a format is: how its logs are recognised, and what an opened one gives.
+
+# Sentences about a log as a whole: what is cut off, what was left out.
+Notices = list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One log, recognised. Reading its samples again gives the same ones; what is remarkable goes to the notices."""
+
+    samples: Callable[[Notices], Iterator[LoggedSample]]
+    # Of the tool that wrote it, where the log says so.
+    tool_version: str | None = None
+    # Of the shape of the log, where it has one.
+    log_version: str | None = None
+    # Files beside it that were read with it.
+    companions: tuple[Path, ...] = ()
+    notices: tuple[str, ...] = field(default=())
+
+
+def opening(read: Callable[[Sniffed, Notices], Iterator[LoggedSample]]) -> Callable[[Sniffed], Log]:
+    """For a format whose logs say nothing of themselves but their samples."""
+    return lambda sniffed: Log(partial(read, sniffed))
+
+
+@dataclass(frozen=True, slots=True)
+class LogFormat:
+    """`open` raises DatasetError for a log that is recognised and cannot be read, with what is missing."""
+
+    name: str
+    title: str
+    recognise: Callable[[Sniffed], bool]
+    open: Callable[[Sniffed], Log]

@@ -8,10 +8,9 @@ from typing import Any
 
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import Row, Rows, RowSource
-from mixseek.storage.dataset.logs import arenas, batches, experiments, harnesses, inspect, suites, tables
-from mixseek.storage.dataset.logs.formats import Log, LogFormat, Notices
+from mixseek.storage.dataset.logs import arenas, batches, experiments, harnesses, inspect, suites
 from mixseek.storage.dataset.logs.reading import sniff
-from mixseek.storage.dataset.logs.record import WITHHELD, Naming
+from mixseek.storage.dataset.logs.record import WITHHELD, Log, LogFormat, Naming, Notices
 
 # The most telling shapes first; chats and tables last, because any tool may write them.
 FORMATS: tuple[LogFormat, ...] = (
@@ -21,7 +20,6 @@ FORMATS: tuple[LogFormat, ...] = (
     *batches.FORMATS,
     *arenas.FORMATS,
     *experiments.FORMATS,
-    *tables.FORMATS,
 )
 
 # Files of the same tools that only sum up: what they are, how they are told, and what to give instead.

@@ -7,12 +7,14 @@ from functools import partial
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.formats import Log, LogFormat, Notices
 from mixseek.storage.dataset.logs.reading import Shape, Sniffed, Steps, parse_or_none, read_table, walk_file
 from mixseek.storage.dataset.logs.record import (
     TARGET_VARIABLES,
+    Log,
+    LogFormat,
     LoggedSample,
     LoggedScore,
+    Notices,
     QuestionNames,
     as_rows,
     as_table,

@@ -1,1 +1,0 @@
-"""Replies recorded elsewhere."""

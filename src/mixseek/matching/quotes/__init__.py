@@ -1,1 +1,0 @@
-"""Where a quote stands in a text."""

@@ -1,0 +1,201 @@
+"""A protocol as a file: TOML for what a table can say, Jinja2 templates beside it for what is asked."""
+
+import difflib
+import tomllib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from mixseek.domain.samples import SampleNeeds
+from mixseek.errors import ConfigurationError
+from mixseek.protocols.reply.json import hash_of
+from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
+from mixseek.templating import StrictTemplate, compile_template
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One problem in one file; `line` counts from 1 or is None for the whole file. A hint makes no lint fail."""
+
+    where: str
+    line: int | None
+    what: str
+    advice: str
+    is_hint: bool = False
+
+    def __str__(self) -> str:
+        place = self.where if self.line is None else f"{self.where}:{self.line}"
+        said = "; ".join(part for part in (self.what, self.advice) if part)
+        return f"{place}: {'hint: ' if self.is_hint else ''}{said}"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSource:
+    """A template's text and the file that it came from."""
+
+    text: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolDeclaration:
+    """One protocol in one language, as written; the class named by `kind` gives it its rules."""
+
+    name: str
+    version: str
+    kind: str
+    language: str
+    parameters: Mapping[str, Any]
+    templates: Mapping[str, PromptSource]  # by role: "system", "user"
+    where: str
+
+
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class DeclaredProtocol(Generic[Settings]):
+    """What a protocol of any kind takes from its declaration; picklable, so templates are kept as text."""
+
+    declaration: ProtocolDeclaration
+    settings: Settings
+    # Whether some samples can be decided without a judge.
+    has_rules: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        return self.declaration.name
+
+    @property
+    def version(self) -> str:
+        return self.declaration.version
+
+    @property
+    def language(self) -> str:
+        return self.declaration.language
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.settings.model_dump(mode="json")
+
+    @property
+    def needs(self) -> SampleNeeds:
+        return SampleNeeds()
+
+    def template(self, role: str, variables: Collection[str]) -> StrictTemplate:
+        """The compiled template of "system" or "user"; ConfigurationError where it cannot be used."""
+        source = self.declaration.templates[role]
+        return compile_template(source.text, variables, source.where)
+
+    def hash_with(self, parameters: object, schema: object) -> str:
+        """Where the files lie does not count; what they say does. A kind whose order matters passes text."""
+        asked = {
+            "name": self.name,
+            "version": self.version,
+            "kind": self.declaration.kind,
+            "language": self.language,
+            "parameters": parameters,
+            "templates": {role: source.text for role, source in self.declaration.templates.items()},
+            "schema": schema,
+        }
+        return hash_of(asked)
+
+
+def validated(model: type[Settings], declaration: ProtocolDeclaration) -> Settings:
+    """The declaration's parameters; ConfigurationError for what the kind does not know."""
+    try:
+        return model.model_validate(declaration.parameters)
+    except ValidationError as error:
+        raise ConfigurationError(f"{declaration.where}: parameters.{first_problem(error)}") from error
+
+
+class Table(BaseModel):
+    """A table of a declaration: every key is known, and nothing changes once it is read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DeclarationFile(Table):
+    """The shape of a declaration's TOML."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    version: str = Field(min_length=1)
+    kind: str
+    languages: tuple[str, ...] = Field(min_length=1)
+    default_language: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    # Roles to files beside this one; a kind may have prompts of its own for roles that are left out.
+    templates: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _default_is_offered(self) -> "DeclarationFile":
+        if self.default_language not in self.languages:
+            raise ValueError(f"default_language {self.default_language!r} is not one of languages")
+        return self
+
+
+def read_declaration(
+    path: Path, language: str | None = None, parameters: Mapping[str, Any] | None = None
+) -> ProtocolDeclaration:
+    """`parameters` replace those of the file, table by table; the protocol's class checks them."""
+    try:
+        file = DeclarationFile.model_validate(parse_toml(read_toml_text(path)))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path}: not valid TOML: {error}") from error
+    except ValidationError as error:
+        raise ConfigurationError(f"{path}: {first_problem(error)}") from error
+    language = language or file.default_language
+    if language not in file.languages:
+        raise ConfigurationError(f"{path.name}: no prompts in language {unknown_among(language, file.languages)}")
+    templates = {
+        role: read_template(path.parent / pattern.replace("{language}", language))
+        for role, pattern in file.templates.items()
+    }
+    overlaid = _overlay(file.parameters, parameters or {})
+    return ProtocolDeclaration(file.name, file.version, file.kind, language, overlaid, templates, path.name)
+
+
+def first_problem(error: ValidationError) -> str:
+    """A validation error's first complaint on one line, with the place inside the file."""
+    problem = error.errors()[0]
+    place = ".".join(str(part) for part in problem["loc"]) or "file"
+    return f"{place}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def unknown_among(name: str, known: Collection[str]) -> str:
+    """A name that is not known, quoted, with what was probably meant and what there is."""
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{name!r}; {hint}available: {', '.join(known)}"
+
+
+def read_template(path: Path) -> PromptSource:
+    """To the letter; ConfigurationError where it cannot be read."""
+    # Bytes, not text mode: a prompt is hashed to the letter, and line endings are letters.
+    return PromptSource(_read(path, bytes.decode), path.name)
+
+
+def read_toml_text(path: Path) -> str:
+    """The TOML text; ConfigurationError where it cannot be read."""
+    return _read(path, decode_text)
+
+
+def _read(path: Path, decode: Callable[[bytes], str]) -> str:
+    try:
+        return decode(read_bounded(path))
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not UTF-8 (byte {error.start})") from error
+
+
+def _overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for name, value in above.items():
+        old = merged.get(name)
+        merged[name] = _overlay(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return merged

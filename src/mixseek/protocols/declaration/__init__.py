@@ -1,1 +1,0 @@
-"""What a protocol file says, and what can be wrong with it."""

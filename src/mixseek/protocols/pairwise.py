@@ -1,0 +1,478 @@
+"""The pairwise kind: which of two responses to one question is better, asked in both orders.
+
+Letters in a prompt and in a reply are as shown: A is what stands first. Whatever leaves this module is said of the two
+as they are in the dataset, so that a verdict means the same in either order.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
+
+from pydantic import Field
+
+from mixseek.domain.judgments import (
+    Finding,
+    Flag,
+    InvalidJudgment,
+    Method,
+    Missing,
+    Outcome,
+    Reply,
+    Undecided,
+    ValidJudgment,
+    status_of,
+)
+from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
+from mixseek.domain.ports import MathsComparer, Message
+from mixseek.domain.samples import Sample, SampleNeeds
+from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.matching.quotes import locate_quote
+from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
+from mixseek.protocols.identity import judge_identity, relate
+from mixseek.protocols.reply.injected import find_repetition
+from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt, excerpt_text
+from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply, violations, without_thought
+from mixseek.protocols.scored.parameters import Dimension, Words, in_language, missing_words, spoken
+from mixseek.settings.marked_text import parse_toml
+from mixseek.templating import fence, unused_nonce
+
+# What becomes of quotes that do not stand in the response they are said to be from.
+#   record    counted as a warning; the verdict stands
+#   verified  the reply is invalid
+#   off       nobody looks, and none are asked for
+QuotePolicy = Literal["record", "verified", "off"]
+Orders = Literal["both", "ab", "ba"]
+
+FIELDS = ("comment", "reasons", "verdict", "strength")
+_PREFERENCES = tuple(Preference)
+_SIDES = (Preference.A.value, Preference.B.value)
+_ROLES = ("system", "user")
+_VARIABLES = {
+    "system": frozenset({"criteria", "instructions", "strengths", "asks_for_quotes"}),
+    # Never a ground truth: in a dataset of pairs, that is as often as not which of the two people prefer.
+    "user": frozenset({"nonce", "question", "response_a", "response_b"}),
+}
+_PROMPTS = Path(__file__).parent / "prompts"
+_LANGUAGES = ("en", "ja", "zh")
+
+# What is remarkable about a valid judgment, beside `position` and `partial`.
+QUOTE_NOT_FOUND = "quote_not_in_its_response"
+STRENGTH_OF_A_TIE = "strength_beside_a_tie"
+
+
+class PairwiseParameters(Table):
+    """Read from the declaration's [parameters]; all of it is part of the hash."""
+
+    reply_mode: ReplyMode = ReplyMode.REPAIR
+    # Which orders a pair is shown in. One alone is half the price, and cannot tell a preference for a place.
+    orders: Orders = "both"
+    # Whether a verdict in words or marks is taken where it is certain, or JSON alone.
+    verdict_forms: Literal["certain", "json"] = "certain"
+    quotes: QuotePolicy = "record"
+    # From the weakest to the strongest; empty where it is not asked for.
+    strengths: tuple[str, ...] = ("slight", "clear")
+    criteria: dict[str, Dimension] = Field(min_length=1)
+    instructions: Words = ""
+
+
+class _Said(NamedTuple):
+    """One reply, as shown."""
+
+    verdict: Preference
+    strength: str | None = None
+    comment: str = ""
+    evidence: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
+    """As it is, it shows A first; `present` gives the one that shows a pair in the order of that name."""
+
+    presentation: str = AB
+
+    @classmethod
+    def from_declaration(cls, declaration: ProtocolDeclaration) -> Self:
+        """Everything that can be wrong with a declaration is found here, before the first sample."""
+        settings = validated(PairwiseParameters, declaration)
+        for place in missing_words(settings, declaration.language):
+            raise ConfigurationError(
+                f"{declaration.where}: parameters.{place} has no text in language {declaration.language!r}; add it"
+            )
+        protocol = cls(_with_default_templates(declaration), settings)
+        for role, variables in _VARIABLES.items():
+            protocol.template(role, variables)
+        return protocol
+
+    @cached_property
+    def reply_schema(self) -> Mapping[str, Any]:
+        text = {"type": "string"}
+        quote = closed_object({"response": {**text, "enum": list(_SIDES)}, "quote": text, "reason": text})
+        shapes: dict[str, Any] = {
+            "comment": text,
+            "reasons": {"type": "array", "items": quote},
+            "verdict": {**text, "enum": [one.value for one in _PREFERENCES]},
+            "strength": {"type": ["string", "null"], "enum": [*self.settings.strengths, None]},
+        }
+        return closed_object({name: shapes[name] for name in self._fields})
+
+    @cached_property
+    def _fields(self) -> tuple[str, ...]:
+        """What a reply may hold."""
+        absent = {"reasons": self.settings.quotes == "off", "strength": not self.settings.strengths}
+        return tuple(name for name in FIELDS if not absent.get(name, False))
+
+    @cached_property
+    def hash(self) -> str:
+        return self.hash_with(self.parameters, self.reply_schema)
+
+    @property
+    def needs(self) -> SampleNeeds:
+        return SampleNeeds(is_pair=True)
+
+    # Both orders.
+
+    @property
+    def presentations(self) -> tuple[str, ...]:
+        return (AB, BA) if self.settings.orders == "both" else (self.settings.orders,)
+
+    def present(self, presentation: str) -> Self:
+        return replace(self, presentation=presentation)
+
+    def show(self, sample: Sample) -> Sample:
+        """The pair as a judge sees it: what is shown first is A."""
+        if self.presentation == AB or sample.response_b is None:
+            return sample
+        return replace(
+            sample,
+            response=sample.response_b,
+            response_b=sample.response,
+            target_model=sample.target_b,
+            target_b=sample.target_model,
+        )
+
+    def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
+        """Never half a verdict: what is missing is asked for again, and one order alone decides nothing."""
+        told = {name: _told(outcome) for name, outcome in outcomes.items()}
+        absent = [one for one in outcomes.values() if isinstance(one, Missing)]
+        if absent:
+            final = next((one for one in absent if one.is_permanent), absent[0])
+            return final if len(absent) == len(outcomes) else replace(final, reason=_in_orders(final.reason, outcomes))
+        invalid = {name: one for name, one in outcomes.items() if isinstance(one, InvalidJudgment)}
+        valid = {name: one for name, one in outcomes.items() if isinstance(one, ValidJudgment)}
+        if len(invalid) == len(outcomes):
+            findings = [
+                replace(one, detail=f"{name}: {one.detail}") for name in invalid for one in invalid[name].findings
+            ]
+            repairs = tuple(dict.fromkeys(repair for one in invalid.values() for repair in one.repairs))
+            return InvalidJudgment(tuple(findings), repairs, {"orders": told})
+        if len(valid) < len(outcomes):
+            why = [f"order {name}: {_why(one)}" for name, one in outcomes.items() if name not in valid]
+            return Undecided("; ".join(why), fields={"orders": told})
+        return _combined(valid, told)
+
+    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+        """One nonce for all fences of a prompt, which stands in neither response: neither can close its own fence."""
+        shown = self.show(sample)
+        if shown.response_b is None:
+            raise DatasetError(f"sample {sample.id!r} has no response_b, which the {self.name} protocol compares with")
+        nonce = unused_nonce(nonce, (sample.question, shown.response, shown.response_b))
+        told: Mapping[str, Mapping[str, Any]] = {
+            "system": {
+                "criteria": [spoken(one, self.language) for one in self.settings.criteria.values()],
+                "instructions": in_language(self.settings.instructions, self.language),
+                "strengths": self.settings.strengths,
+                "asks_for_quotes": self.settings.quotes != "off",
+            },
+            "user": {
+                "nonce": nonce,
+                "response_a": fence(shown.response, "RESPONSE_A", nonce),
+                "response_b": fence(shown.response_b, "RESPONSE_B", nonce),
+                "question": fence(sample.question, "QUESTION", nonce),
+            },
+        }
+        return tuple(Message(role, self.template(role, _VARIABLES[role]).render(told[role])) for role in _ROLES)
+
+    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """One order, said of A and B as they are in the dataset; all objections are collected."""
+        shown, settings = self.show(sample), self.settings
+        reading = read_reply(reply.text, settings.reply_mode, self._fields)
+        if reading.value is None:
+            said = self._read_words(reply.text, reading.findings)
+            if not isinstance(said, _Said):
+                return InvalidJudgment(said, reading.repairs)
+            return self._judgment(said, reply, sample, (*reading.repairs, Repair.VERDICT_IN_WORDS))
+        fields, repairs = FieldReader(reading.value), reading.repairs
+        if fields.unknown_keys(self._fields):
+            repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
+        checked = self._check(fields, shown)
+        quotes = [one["quote"] for one in checked.evidence] if checked else []
+        texts = {"response A": shown.response, "response B": shown.response_b or "", "question": sample.question}
+        repeated = find_repetition(reading.value, texts, quotes)
+        findings = (*reading.findings, *fields.findings, *(() if repeated is None else (repeated,)))
+        if findings or checked is None:
+            evidence = [self._of_dataset(one) for one in checked.evidence] if checked else []
+            return InvalidJudgment(findings, repairs, {"evidence": evidence} if evidence else {})
+        return self._judgment(checked, reply, sample, repairs)
+
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
+        """There are no rules for quality: a judge has to be asked."""
+        return Undecided(f"the {self.name} protocol has no rules; it needs a judge")
+
+    def _check(self, fields: FieldReader, shown: Sample) -> _Said | None:
+        settings = self.settings
+        verdict = fields.choice("verdict", _PREFERENCES)
+        strength = fields.choice("strength", settings.strengths) if fields.given("strength") is not None else None
+        comment = fields.text("comment") if fields.given("comment") is not None else ""
+        evidence = tuple(self._quotes(fields, shown)) if "reasons" in self._fields else ()
+        said = {one.preference for one in find_verdicts(comment or "") if one.form in ("mark", "sentence")}
+        if verdict is not None and said and said != {verdict}:
+            words = ", ".join(sorted(said))
+            fields.contradiction(f"verdict is {verdict!r}, but the comment says {words}: {excerpt(comment)}")
+        warnings: list[str] = []
+        lost = [one for one in evidence if one["problem"] is not None]
+        if lost and settings.quotes == "verified":
+            detail = f"{excerpt(lost[0]['quote'])} does not stand in response {lost[0]['response']}"
+            fields.violation(f"reasons: {len(lost)} of {len(evidence)} quotes are not found: {detail}")
+        elif lost:
+            warnings.append(QUOTE_NOT_FOUND)
+        if verdict == Preference.TIE and strength is not None:
+            strength, warnings = None, [*warnings, STRENGTH_OF_A_TIE]
+        if verdict is None:
+            return None
+        return _Said(Preference(verdict), strength, comment or "", evidence, tuple(warnings))
+
+    def _quotes(self, fields: FieldReader, shown: Sample) -> Iterator[dict[str, Any]]:
+        """Each looked up in the response that it names, as that was shown; letters are still the reply's."""
+        if fields.given("reasons") is None:
+            return
+        for number, item in enumerate(fields.array("reasons") or ()):
+            place = f"reasons[{number}]"
+            if not isinstance(item, Mapping):
+                fields.note(Flag.UNPARSABLE_OUTPUT, f"{place} is {excerpt(item)}, expected an object")
+                continue
+            entry = FieldReader(item, f"{place}.", fields.findings)
+            side, text = entry.choice("response", _SIDES), entry.text("quote")
+            reason = entry.text("reason") if entry.given("reason") is not None else ""
+            if side is None or text is None:
+                continue
+            response = shown.response if side == Preference.A else shown.response_b or ""
+            found = locate_quote(text, response, question=shown.question)
+            yield {
+                "response": side,
+                "quote": text,
+                "reason": reason or "",
+                "spans": [[span.start, span.end] for span in found.spans],
+                "stage": None if found.stage is None else found.stage.value,
+                "problem": None if found.problem is None else found.problem.value,
+            }
+
+    def _read_words(self, text: str, findings: tuple[Finding, ...]) -> "_Said | tuple[Finding, ...]":
+        """A verdict in marks or plain words, where the reply has no object and one verdict is certain."""
+        refused = any(one.flag is Flag.JUDGE_REFUSAL_OR_EVASION for one in findings)
+        # An object that cannot be read is not searched for words: what it meant to say is in its keys.
+        if self.settings.verdict_forms == "json" or refused or '"verdict"' in text:
+            return findings
+        spoken_text = without_thought(text).text
+        said = find_verdicts(spoken_text)
+        if not said:
+            return findings
+        if len({one.preference for one in said}) > 1:
+            words = ", ".join(dict.fromkeys(one.preference.value for one in said))
+            return (Finding(Flag.INTERNAL_INCONSISTENCY, f"the reply says {words}, each as its verdict"),)
+        if refusals := violations((Repair.VERDICT_IN_WORDS,), self.settings.reply_mode):
+            return (*findings, *refusals)
+        strong = {one.is_strong for one in said if one.is_strong is not None}
+        strengths = self.settings.strengths
+        strength = strengths[-1 if strong == {True} else 0] if strengths and len(strong) == 1 else None
+        return _Said(said[0].preference, strength, excerpt_text(spoken_text))
+
+    def _of_dataset(self, quote: Mapping[str, Any]) -> dict[str, Any]:
+        side = Preference(quote["response"])
+        return {
+            **quote,
+            "response": (side.swapped if self.presentation == BA else side).value,
+            "order": self.presentation,
+        }
+
+    def _judgment(self, said: _Said, reply: Reply, sample: Sample, repairs: tuple[str, ...]) -> ValidJudgment:
+        verdict = said.verdict.swapped if self.presentation == BA else said.verdict
+        judge = judge_identity(reply)
+        relations = [relate(judge, target) for target in (sample.target_model, sample.target_b)]
+        is_own = any(one.method is Method.SELF_JUDGE for one in relations)
+        fields = {
+            "strength": said.strength,
+            "comment": said.comment,
+            "evidence": [self._of_dataset(one) for one in said.evidence],
+            "same_family": any(one.same_family for one in relations),
+            "warnings": list(said.warnings),
+        }
+        method = Method.SELF_JUDGE if is_own else Method.CROSS_JUDGE
+        return ValidJudgment(verdict.score, verdict.value, fields, method, repairs=repairs)
+
+
+def _combined(valid: Mapping[str, ValidJudgment], told: Mapping[str, Any]) -> ValidJudgment:
+    """One judgment of all orders that were asked, each of which is valid."""
+    first, *others = valid.values()
+    verdict, state = Preference(first.verdict), PairState.SINGLE
+    for other in others:
+        verdict, state = combine_orders(verdict, Preference(other.verdict))
+    strengths = {one.fields["strength"] for one in valid.values()}
+    warnings = [state.value] if state in (PairState.POSITION, PairState.PARTIAL) else []
+    fields = {
+        "state": state.value,
+        # Two orders that differ in strength agree on the weaker claim only, which needs no word.
+        "strength": strengths.pop() if state is not PairState.POSITION and len(strengths) == 1 else None,
+        "comment": next((one.fields["comment"] for one in valid.values() if one.fields["comment"]), ""),
+        "evidence": [quote for one in valid.values() for quote in one.fields["evidence"]],
+        "same_family": any(one.fields["same_family"] for one in valid.values()),
+        "warnings": [*warnings, *dict.fromkeys(word for one in valid.values() for word in one.fields["warnings"])],
+        "orders": told,
+    }
+    is_own = any(one.method is Method.SELF_JUDGE for one in valid.values())
+    method = Method.SELF_JUDGE if is_own else first.method
+    repairs = tuple(dict.fromkeys(repair for one in valid.values() for repair in one.repairs))
+    return ValidJudgment(verdict.score, verdict.value, fields, method, repairs=repairs)
+
+
+def _told(outcome: Outcome) -> dict[str, Any]:
+    """One order, for the fields of the pair."""
+    said: dict[str, Any] = {"status": status_of(outcome).value}
+    match outcome:
+        case ValidJudgment():
+            names = ("strength", "comment")
+            return {**said, "verdict": outcome.verdict, **{name: outcome.fields[name] for name in names}}
+        case InvalidJudgment():
+            return {**said, "flags": [{"flag": one.flag.value, "detail": one.detail} for one in outcome.findings]}
+        case Undecided() | Missing():
+            return {**said, "reason": outcome.reason}
+
+
+def _why(outcome: Outcome) -> str:
+    match outcome:
+        case InvalidJudgment():
+            return f"invalid ({'; '.join(f'{one.flag.value}: {one.detail}' for one in outcome.findings)})"
+        case Undecided() | Missing():
+            return outcome.reason
+        case ValidJudgment():
+            return "valid"
+
+
+def _in_orders(reason: str, outcomes: Mapping[str, Outcome]) -> str:
+    absent = [name for name, one in outcomes.items() if isinstance(one, Missing)]
+    return f"order {', '.join(absent)}: {reason}"
+
+
+def _with_default_templates(declaration: ProtocolDeclaration) -> ProtocolDeclaration:
+    unknown = set(declaration.templates) - set(_ROLES)
+    if unknown:
+        raise ConfigurationError(f"{declaration.where}: templates may only be: {', '.join(_ROLES)}")
+    missing = [role for role in _ROLES if role not in declaration.templates]
+    if missing and declaration.language not in _LANGUAGES:
+        raise ConfigurationError(
+            f"{declaration.where}: there is no prompt of our own in language {declaration.language!r} "
+            f"({', '.join(_LANGUAGES)}); name a file in templates.{missing[0]}"
+        )
+    stems = {"system": "pairwise", "user": "pairwise_user"}
+    own = {role: read_template(_PROMPTS / f"{stems[role]}.{declaration.language}.md.j2") for role in missing}
+    return replace(declaration, templates={**declaration.templates, **own})
+
+
+# Which of two responses a reply prefers, where it gives no JSON: only what is said for certain.
+#
+#     marks       [[A>>B]], [[A]], [[C]] (a tie), wherever they stand
+#     sentences   "Therefore, Output (b) is better.", and nothing else in the sentence (see pairwise_verdicts.toml)
+#     a line      "2", "Response A", "tie" as the first line
+#     a pair      "7 9" as the first line: scores, unless both could be ranks
+#
+# A reply may say its verdict several times, and in several of these ways; if they differ, it contradicts itself.
+
+_MARK = re.compile(r"\[\[\s*(?:(A|B)\s*(>{1,2}|<{1,2}|=)\s*(A|B)|(A|B|C|tie))\s*\]\]", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"""[.!?]["”’')]?(?=\s|\Z)|[。！？\n]+""")
+_EMPHASIS = re.compile(r"[*_`#]+")
+_EDGES = " \t\r\"'“”‘’:：;,，、-–—>"
+_SCORES = re.compile(r"(\d{1,3}(?:\.\d+)?)(?:\s*/\s*10)?[\s,]+(\d{1,3}(?:\.\d+)?)(?:\s*/\s*10)?")
+# Longer sentences hold more than a verdict and its reason.
+_LONGEST_SENTENCE = 600
+_FIRST = {"a": Preference.A, "1": Preference.A, "b": Preference.B, "2": Preference.B}
+
+
+class SaidVerdict(NamedTuple):
+    """As shown: A is what the judge saw first. `is_strong` is None where the form does not tell."""
+
+    preference: Preference
+    form: str
+    is_strong: bool | None = None
+
+
+def find_verdicts(text: str) -> tuple[SaidVerdict, ...]:
+    """Every verdict that is said for certain, in order; takes linear time and never raises."""
+    return (*_marks(text), *_first_line(text), *_sentences(text))
+
+
+def _marks(text: str) -> Iterator[SaidVerdict]:
+    for left, sign, right, alone in (found.groups() for found in _MARK.finditer(text)):
+        if alone:
+            yield SaidVerdict(_FIRST.get(alone.lower(), Preference.TIE), "mark")
+        elif sign == "=" and left.lower() != right.lower():
+            yield SaidVerdict(Preference.TIE, "mark")
+        elif sign != "=" and left.lower() != right.lower():
+            better = left if sign.startswith(">") else right
+            yield SaidVerdict(_FIRST[better.lower()], "mark", is_strong=len(sign) == 2)
+
+
+def _first_line(text: str) -> Iterator[SaidVerdict]:
+    first, _, rest = text.strip().partition("\n")
+    line = _EMPHASIS.sub("", first).strip(_EDGES)
+    # Before more text, "1." begins a list and "Output (a):" is a heading.
+    opens = bool(rest.strip()) and first.rstrip(" *_`").endswith((".", ":", "："))
+    found = None if opens else _patterns().terse.fullmatch(line.rstrip(". "))
+    if found is not None:
+        yield SaidVerdict(_FIRST[found["side"].lower()] if found["side"] else Preference.TIE, "line")
+    scores = _SCORES.fullmatch(line)
+    if scores is not None:
+        one, other = float(scores[1]), float(scores[2])
+        if max(one, other) > 2:
+            winner = Preference.TIE if one == other else Preference.A if one > other else Preference.B
+            yield SaidVerdict(winner, "scores")
+
+
+def _sentences(text: str) -> Iterator[SaidVerdict]:
+    patterns, start = _patterns(), 0
+    plain = _EMPHASIS.sub("", _MARK.sub("", text))
+    for end in (*(found.span() for found in _SENTENCE_END.finditer(plain)), (len(plain), len(plain))):
+        sentence = plain[start : end[0]].strip(_EDGES)
+        start = end[1]
+        if not 3 <= len(sentence) <= _LONGEST_SENTENCE:
+            continue
+        for pattern in patterns.winner:
+            if found := pattern.fullmatch(sentence):
+                yield SaidVerdict(_FIRST[found["side"].lower()], "sentence")
+                break
+        else:
+            if any(pattern.fullmatch(sentence) for pattern in patterns.tie):
+                yield SaidVerdict(Preference.TIE, "sentence")
+
+
+class _Patterns(NamedTuple):
+    winner: tuple[re.Pattern[str], ...]
+    tie: tuple[re.Pattern[str], ...]
+    terse: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    tables = parse_toml(Path(__file__).with_name("pairwise_verdicts.toml").read_text(encoding="utf-8"))
+    parts = tables["parts"]
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        # `(?P<side>` is no part.
+        while re.search(r"(?<!P)<[A-Z_]+>", pattern):
+            pattern = re.sub(r"(?<!P)<([A-Z_]+)>", lambda found: parts[found[1]], pattern)
+        return re.compile(pattern, re.IGNORECASE)
+
+    said = tables["sentences"]
+    return _Patterns(tuple(map(compiled, said["winner"])), tuple(map(compiled, said["tie"])), compiled(said["terse"]))

@@ -1,1 +1,0 @@
-"""Protocols that ask which of two responses is better."""

@@ -1,1 +1,0 @@
-"""The semantic protocol of seed 001."""

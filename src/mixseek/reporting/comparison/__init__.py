@@ -1,1 +1,0 @@
-"""Two sides of a comparison: told, and as a page."""

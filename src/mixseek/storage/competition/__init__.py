@@ -1,1 +1,0 @@
-"""The leader board of a competition in DuckDB."""

@@ -1,1 +1,0 @@
-"""Strict, sandboxed prompt templates, and fences that judged text cannot close."""
