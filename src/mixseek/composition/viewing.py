@@ -116,14 +116,15 @@ class ViewedRun:
         }
 
     def choices(self) -> dict[str, Any]:
-        """What judgments can be filtered by, with how many there are of each; metadata as far as it is searched."""
+        """What judgments can be filtered by, with how many of them have it; metadata as far as it is searched."""
         self._searches.go_on(self.judgments.samples)
         texts = self._searches.texts
         outcomes = [
             {"outcome": one.outcome, "tone": tone_of(one.status, one.score).value, "count": one.count}
             for one in self.judgments.outcomes
         ]
-        metadata = [[f"{name}={value}", count] for name, found in texts.choices().items() for value, count in found]
+        told = texts.choices(self.judgments.usual, self.judgments.unusual)
+        metadata = [[f"{name}={value}", count] for name, found in told.items() for value, count in found]
         choices = {**self.judgments.choices, **({"meta": metadata} if metadata else {})}
         read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
         return {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}

@@ -56,11 +56,13 @@ def excerpt_around(text: str, span: Span | None, limit: int) -> Excerpt:
 
 def utf16_offset(text: str, offset: int) -> int:
     """Where a character offset falls for JavaScript, which counts UTF-16 units."""
-    return len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
+    return offset if text.isascii() else len(text[:offset].encode("utf-16-le", "surrogatepass")) // 2
 
 
 def field_limit(lengths: list[int], budget: int) -> int:
     """The largest length that every text may keep so that all together fit the budget; short texts are never cut."""
+    if sum(lengths) <= budget:
+        return max(lengths, default=0)
     left = budget
     ordered = sorted(lengths)
     for index, length in enumerate(ordered):
@@ -78,6 +80,8 @@ def left_out(row: JudgedRow) -> CutRow:
 
 def excerpt_of(row: JudgedRow, span: Span | None, limit: int) -> Excerpt:
     """Of the whole response, of which a long one is kept in part."""
+    if len(row.response) <= limit and not isinstance(row, CutRow):
+        return Excerpt(row.response)
     before = left_out(row).response_before
     inside = Span(span.start - before, span.end - before) if span and span.start >= before else None
     found = excerpt_around(row.response, inside, limit)

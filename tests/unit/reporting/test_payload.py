@@ -195,6 +195,15 @@ def test_every_judgment_is_in_a_block_and_in_the_index() -> None:
     assert index["columns"]["judge"]["choices"] == [["model", 700], ["rules", 700]]
 
 
+def test_short_judgments_fill_blocks_of_two_hundred() -> None:
+    """A browser opens a whole block for one row of it; a sample at the edge stays with all of its judges."""
+    rows = [valid(f"s-{number}", "x", judge=judge) for number in range(150) for judge in ("a", "b", "c")]
+
+    blocks = [unpack_json(block)["rows"] for block in PackedRows(rows, total=450)]
+
+    assert [len(block) for block in blocks] == [201, 201, 48]
+
+
 def test_all_judgments_together_keep_the_budget_and_the_short_ones_are_whole() -> None:
     rows = [valid(f"s-{number}", "long " * 1_000 if number % 2 else "short") for number in range(100)]
 

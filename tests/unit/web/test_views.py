@@ -1,5 +1,6 @@
 """What the viewer answers: pages of judgments, samples, runs as they grow, and workspaces that hold nothing."""
 
+import asyncio
 import json
 import re
 import signal
@@ -19,7 +20,7 @@ from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agre
 from mixseek.storage.index import listing
 from mixseek.storage.workspace import Workspace
 from mixseek.web import pages, viewer
-from mixseek.web.words import LANGUAGES, read_words, sayer
+from mixseek.web.viewer import LANGUAGES, read_words, sayer
 
 REPLIES = (
     '{"id": "tea-1", "reply": "{\\"is_correct\\": true}"}\n'
@@ -149,6 +150,24 @@ def test_a_sample_has_every_judge_its_replies_and_the_prompt(tmp_path: Path) -> 
         assert (await client.ask("/runs/tea/sample?id=nobody")).status == 404
         page = await client.wait("/runs/tea/sample?id=tea-2")
         assert "no JSON at all" in page.text
+
+    look(tmp_path / "ws", scenario)
+
+
+def test_values_of_metadata_are_counted_in_judgments_as_all_else_is(tmp_path: Path) -> None:
+    """In a cascade a sample that the rules leave open has a judgment more than others."""
+    (tmp_path / "replies.jsonl").write_text(REPLIES, encoding="utf-8")
+    unsure = {**_TEA[0], "response": "Either 3 or 4.", "metadata": {"cup": "red"}}
+    certain = [{**_TEA[1], "id": f"tea-{number}"} for number in (2, 3)]
+    judge_rows(tmp_path, (unsure, *certain), "tea", "--judge", f"replay:{tmp_path / 'replies.jsonl'}", "--cascade")
+
+    async def scenario(client: Client) -> None:
+        while (told := (await client.wait("/api/runs/tea/choices")).json)["metadata_read"]["searched"] < 3:
+            await asyncio.sleep(0.05)
+        assert told["choices"]["meta"] == [["cup=blue", 2], ["cup=red", 2]]
+        for condition, count in told["choices"]["meta"]:
+            page = (await client.wait(f"/api/runs/tea/judgments?meta={condition}")).json
+            assert page["matches"] == count
 
     look(tmp_path / "ws", scenario)
 

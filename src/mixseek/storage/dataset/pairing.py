@@ -147,6 +147,19 @@ class PairMaker:
             yield one[0], _pair_row(first[1], second[1])
 
 
+def with_opponents(rows: Rows) -> Rows:
+    """Samples of a log in which two responses were compared, as the pairs that they were."""
+    for place, row in rows:
+        beside = row.get("metadata", {})
+        if row.get("response") is not None and beside.get("opponent_response") is not None:
+            kept = {name: value for name, value in row.items() if name not in ("response", "target_model")}
+            pair = {"response_a": beside["opponent_response"], "response_b": row["response"]}
+            names = {"target_a": beside.get("opponent"), "target_b": row.get("target_model")}
+            rest = {name: value for name, value in beside.items() if not name.startswith("opponent")}
+            row = {**kept, **pair, **names, "metadata": rest}
+        yield place, row
+
+
 def _pair_row(first: Output, second: Output) -> Row:
     shared = {name: first[name] for name in _SHARED if name in first and first[name] == second.get(name)}
     beside, other = first.get("metadata", {}), second.get("metadata", {})

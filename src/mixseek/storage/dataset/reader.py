@@ -30,7 +30,7 @@ from mixseek.storage.dataset.files import (
     spool_stdin,
 )
 from mixseek.storage.dataset.logs.registry import recognise
-from mixseek.storage.dataset.pairing import PairChoice, PairMaker
+from mixseek.storage.dataset.pairing import PairChoice, PairMaker, with_opponents
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
 from mixseek.storage.durable import digest_file
 from mixseek.storage.journal.records import decode_object
@@ -325,7 +325,7 @@ class Dataset:
 
     def _reader(self) -> RowReader:
         required = self._requirements
-        return RowReader(self._mapping, needs_response=required.response, is_pair=required.is_pair)
+        return RowReader(self._mapping, needs_response=required.response, is_pair=required.needs.is_pair)
 
     def _attachments(self) -> Attachments:
         return Attachments(self._files, self._requirements)
@@ -382,7 +382,7 @@ def open_dataset(
     `name` is what it is called where the file is a copy of what a program had in memory.
     """
     # A wrong --map is said before a long stdin is copied.
-    RowReader(mapping, is_pair=requirements is not None and requirements.is_pair and pairs is None)
+    RowReader(mapping, is_pair=requirements is not None and requirements.needs.is_pair and pairs is None)
     parts: list[Path] = []
     if path != STDIN:
         parts = find_parts(path, spool_directory)
@@ -408,6 +408,9 @@ def open_dataset(
         chosen = replace(chosen, unit="row")
     if pairs is not None:
         chosen = PairMaker(chosen, mapping, pairs).paired_source()
+    elif requirements is not None and requirements.needs.is_pair:
+        plain_rows = chosen.rows
+        chosen = replace(chosen, rows=lambda: with_opponents(plain_rows()))
     return Dataset(name or path, chosen, mapping, requirements, note_row, pairs)
 
 

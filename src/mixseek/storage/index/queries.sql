@@ -133,10 +133,18 @@ SELECT count(*) FROM outcomes WHERE is_final AND is_permanent AND status = 'miss
 SELECT judge, judge_model FROM only_models
 
 -- name: choose
-SELECT position, sample_position, key, judge, take, status, is_final, is_control, reason
+-- With the last attempt in each presentation, which is one that was judged.
+WITH chosen AS MATERIALIZED (
+    SELECT position, sample_position, key, judge, take, status, is_final, is_control, reason, judge_order
     FROM judged
     WHERE ($status IS NULL OR status = $status){kinds}
-    ORDER BY sample_position, judge_order, judge, take LIMIT $limit
+    ORDER BY sample_position, judge_order, judge, take LIMIT $limit)
+SELECT chosen.* EXCLUDE (judge_order), said
+    FROM chosen LEFT JOIN (
+        SELECT key, judge, take, list(last ORDER BY last) AS said FROM (
+            SELECT key, judge, take, max(position) AS last FROM replies SEMI JOIN chosen USING (key)
+            GROUP BY key, judge, take, presentation) GROUP BY key, judge, take) AS told USING (key, judge, take)
+    ORDER BY sample_position, judge_order, judge, take
 
 -- name: some_of_each_kind
 -- Keys are digests, so their order is a fair lot, and the same one every time. A score of nought is a kind of its own:

@@ -235,7 +235,7 @@ class RunIndex:
             kinds = f" {_SQL['some_of_each_kind']}"
             parameters["per_kind"] = limit_per_kind
         for page in self._pages(_SQL["choose"].format(kinds=kinds), parameters):
-            yield from self._read(page)
+            yield from self.read_places(page)
 
     def find_sample(self, sample_id: str) -> list[JudgedRow]:
         """One sample under every judge; empty where there is none of that id."""
@@ -298,13 +298,13 @@ class RunIndex:
             return read("sample", places[0][0]), [read("reply", reply) for _, reply in places if reply is not None]
 
     def _read_one(self, journal: BinaryIO, row: dict[str, Any], reply: int | list[int] | None) -> JudgedRow:
-        read = partial(self._places.read, journal)
-        sample = read("sample", row["sample"])
+        read, key = self._places.read, row["key"]
+        sample = read(journal, "sample", row["sample"])
         # What is still due has no line.
-        outcome = read("outcome", row["outcome"]) if row["outcome"] > 0 else row
-        places = [reply] if isinstance(reply, int) else reply or []
-        said = [read("reply", place) for place in places] or [{"key": row["key"], "text": None}]
-        if any(record.get("key") != row["key"] for record in (sample, outcome, *said)):
+        outcome = read(journal, "outcome", row["outcome"]) if row["outcome"] > 0 else row
+        places = [reply] if isinstance(reply, int) else reply or ()
+        said = [read(journal, "reply", place) for place in places] or [{"key": key, "text": None}]
+        if not sample.get("key") == outcome.get("key") == key or any(one.get("key") != key for one in said):
             raise find_damage(self._run)
         try:
             return read_row(row, sample["sample"], outcome, {**said[-1], "text": join_presentations(said)})
@@ -370,39 +370,50 @@ def open_run_index(workspace: Workspace, run: RunDirectory) -> Iterator[RunIndex
         yield RunIndex(connection, run)
 
 
-# Columns of a row with where they come from; what a protocol says is taken where it is of this kind.
+# Of a row, what the index knows.
 _CHOSEN = ("outcome", "sample", "key", "judge", "take", "status", "is_final", "is_control", "reason")
-_OF_INDEX = ("judge", "take", "is_final", "is_control")
-_OF_OUTCOME = ("method", "score", "verdict", "reason")
-_OF_FIELDS = {"is_correct": bool, "extracted_answer": str, "reasoning_score": int, "error_type": str, "comment": str}
-_OF_SAMPLE = (
-    "id", "response", "task_name", "target_model", "question_id", "prompt_variant", "ground_truth",
-    "response_b", "target_b",
-)  # fmt: skip
 
 
 def read_row(
     row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], reply: Mapping[str, Any]
 ) -> JudgedRow:
-    """From what the index knows and the records of the journal."""
+    """From what the index knows and the records of the journal; a report reads a hundred thousand, so it is plain."""
     fields: Mapping[str, Any] = outcome.get("fields", {})
-    named: dict[str, Any] = {
-        **{name: row[name] for name in _OF_INDEX},
-        **{name: outcome.get(name) for name in _OF_OUTCOME},
-        **{name: of_kind(fields.get(name), kind) for name, kind in _OF_FIELDS.items()},
-        **{name: sample.get(name) for name in _OF_SAMPLE},
-        **{name: tuple(outcome.get(name, ())) for name in ("rules", "repairs")},
-    }
+    told, asked = fields.get, sample.get
     return JudgedRow(
-        **named,
+        judge=row["judge"],
+        take=row["take"],
+        is_final=row["is_final"],
+        is_control=row["is_control"],
         status=Status(row["status"]),
+        method=outcome.get("method"),
+        score=outcome.get("score"),
+        verdict=outcome.get("verdict"),
+        reason=outcome.get("reason"),
         span=Span(*outcome["span"]) if outcome.get("span") else None,
+        rules=tuple(outcome.get("rules", ())),
+        repairs=tuple(outcome.get("repairs", ())),
+        flags=tuple([Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())]),
         fields=fields,
-        flags=tuple(Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())),
+        # What a protocol says is taken where it is of this kind.
+        is_correct=of_kind(told("is_correct"), bool),
+        extracted_answer=of_kind(told("extracted_answer"), str),
+        reasoning_score=of_kind(told("reasoning_score"), int),
+        error_type=of_kind(told("error_type"), str),
+        comment=of_kind(told("comment"), str),
         raw_reply=reply["text"],
         ask=of_kind((reply.get("details") or {}).get("ask"), int) or 1,
-        ground_truth_alternatives=tuple(sample.get("ground_truth_alternatives", ())),
-        question=sample.get("question", ""),
+        id=sample["id"],
+        response=sample["response"],
+        task_name=asked("task_name"),
+        target_model=asked("target_model"),
+        question_id=asked("question_id"),
+        prompt_variant=asked("prompt_variant"),
+        ground_truth=asked("ground_truth"),
+        ground_truth_alternatives=tuple(asked("ground_truth_alternatives", ())),
+        question=asked("question", ""),
+        response_b=asked("response_b"),
+        target_b=asked("target_b"),
     )
 
 

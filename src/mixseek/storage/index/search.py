@@ -8,7 +8,8 @@ import contextlib
 import threading
 import time
 import unicodedata
-from collections import Counter, OrderedDict
+from array import array
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,36 @@ def metadata_values(sample: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, str(value)
 
 
+class _Values:
+    """Of one name of the metadata: a number for each value, how many samples have it, and which one each sample has."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, int] = {}
+        # By number, and by position; nought is for those without, and for what is one value too many.
+        self._counts = [0]
+        self._held = array("B")
+
+    def note(self, position: int, value: str) -> None:
+        code = self.codes.get(value)
+        if code is None:
+            # One more than are shown says that there are too many.
+            if len(self.codes) > _MOST_VALUES:
+                return
+            code = self.codes[value] = len(self._counts)
+            self._counts.append(0)
+        self._counts[code] += 1
+        self._held.extend(bytes(position - len(self._held)))
+        self._held.append(code)
+
+    def judgments(self, usual: int, unusual: Sequence[tuple[int, int]]) -> list[tuple[str, int]]:
+        """By value, in order."""
+        counts, held = [usual * count for count in self._counts], self._held
+        for position, judgments in unusual:
+            if position < len(held):
+                counts[held[position]] += judgments - usual
+        return sorted((value, counts[code]) for value, code in list(self.codes.items()))
+
+
 class FoldedTexts:
     """The texts of a journal, folded as far as somebody has asked for; grows with the journal."""
 
@@ -55,7 +86,7 @@ class FoldedTexts:
         self._lock = threading.Lock()
         # How much of the file can be searched, and how many samples that is.
         self.ready_bytes = self.samples = 0
-        self.values: dict[str, Counter[str]] = {}
+        self._values: dict[str, _Values] = {}
 
     def advance(self, deadline: float, samples: int) -> None:
         """Fold until that many samples are, or until that moment (of the monotonic clock)."""
@@ -92,17 +123,17 @@ class FoldedTexts:
         return (folded + "\n").encode("utf-8", "replace")
 
     def _note(self, name: str, value: str) -> None:
-        if name not in self.values and len(self.values) == _MOST_KEYS:
+        if name not in self._values and len(self._values) == _MOST_KEYS:
             return
-        counts = self.values.setdefault(name, Counter())
-        # One more than are shown says that there are too many.
-        if value in counts or len(counts) <= _MOST_VALUES:
-            counts[value] += 1
+        self._values.setdefault(name, _Values()).note(self.samples + 1, value)
 
-    def choices(self) -> dict[str, list[tuple[str, int]]]:
-        """Metadata of few different values, of what is folded so far."""
-        few = {name: counts for name, counts in self.values.items() if 2 <= len(counts) <= _MOST_VALUES}
-        return {name: sorted(counts.items()) for name, counts in few.items()}
+    def choices(self, usual: int, unusual: Sequence[tuple[int, int]]) -> dict[str, list[tuple[str, int]]]:
+        """Metadata of few different values, of what is folded so far, with the number of judgments of each.
+
+        A sample has the usual number of judgments, or its own among those that `unusual` lists by position.
+        """
+        few = {name: values for name, values in list(self._values.items()) if 2 <= len(values.codes) <= _MOST_VALUES}
+        return {name: values.judgments(usual, unusual) for name, values in few.items()}
 
     def blocks(self, begin: int) -> Iterator[bytes]:
         """Whole lines from a byte on, as far as they are ready."""
