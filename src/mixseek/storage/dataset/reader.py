@@ -408,7 +408,7 @@ def open_dataset(
         chosen = replace(chosen, unit="row")
     if pairs is not None:
         chosen = PairMaker(chosen, mapping, pairs).paired_source()
-    elif requirements is not None and requirements.is_pair:
+    elif requirements is not None and requirements.needs.is_pair:
         plain_rows = chosen.rows
         chosen = replace(chosen, rows=lambda: with_opponents(plain_rows()))
     return Dataset(name or path, chosen, mapping, requirements, note_row, pairs)
