@@ -1,4 +1,4 @@
-"""Reports, exports, lists and comparisons of runs that are there."""
+"""Reports, exports, archives, lists and comparisons of runs that are there."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence

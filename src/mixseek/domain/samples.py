@@ -1,4 +1,4 @@
-"""One judged thing, and the key that says two of them are the same."""
+"""One judged thing, the key that says two of them are the same, and what a protocol needs of it."""
 
 import hashlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the handlers share: the workspace, what is slow to make, and how an answer is written."""
+"""What the handlers share: the workspace, what is slow to make, and how an answer is written, in which language."""
 
 import asyncio
 import itertools

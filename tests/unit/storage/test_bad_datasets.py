@@ -175,7 +175,7 @@ def test_a_mapped_column_that_does_not_exist_is_refused_before_judging(tmp_path:
         opened(path, ground_truth="godl").survey()
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(content=st.binary(max_size=200), suffix=st.sampled_from(["jsonl", "csv", "tsv", "json", "parquet", "jsonl.gz"]))
 def test_any_bytes_are_a_dataset_or_one_line(
     content: bytes, suffix: str, tmp_path_factory: pytest.TempPathFactory

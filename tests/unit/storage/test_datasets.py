@@ -199,7 +199,7 @@ def test_a_file_that_changes_while_it_is_judged_is_noticed(tmp_path: Path) -> No
         list(batches)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.fixed_dictionaries(

@@ -1,4 +1,4 @@
-"""Statistics of ratings: from a table or a run to everything that `mixseek stats` says."""
+"""Statistics of ratings and votes: from a table or a run to everything that `mixseek stats` says."""
 
 import contextlib
 from collections import Counter, defaultdict

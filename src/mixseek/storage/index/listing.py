@@ -1,5 +1,6 @@
 """The judgments of a run as a list that can be filtered, searched, sorted and paged, a million of them as well."""
 
+import bisect
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping
@@ -69,6 +70,7 @@ _MOST_JUDGMENTS = 1_000
 _FOUND = "get_bit($found::BIT, sample::INTEGER) = 1"
 # The rows of an order come in parts of about a thousand, so that the deepest page is found without sorting a million.
 _PART = "({}) >> 10"
+_PARTS_KEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class JudgmentList:
     def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
         self._connection, self._run = connection, run
         self._lock = threading.Lock()
+        self._parts_kept: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
         self.index = RunIndex(connection, run)
         with self._asking():
             self.samples = int(self._all("last_sample")[0][0])
@@ -138,14 +141,25 @@ class JudgmentList:
     def page(self, query: ListQuery, offset: int, limit: int) -> tuple[list[JudgedRow], int]:
         """So many of them from one place on, with their texts; and how many are meant."""
         where, parameters = query.condition()
-        rank, place = SORTS[query.sort], {"offset": offset, "limit": limit}
-        part = _PART.format(rank)
+        rank, part = SORTS[query.sort], _PART.format(SORTS[query.sort])
         with self._asking():
-            ((matches, first, last, before),) = self._all("parts", {**parameters, **place}, where=where, part=part)
-            if first is None:
-                return [], matches
-            where += f" AND {part} BETWEEN {first} AND {last}"
-            return self._read(where, rank, {**parameters, **place, "offset": offset - before}), matches
+            parts = self._parts(where, parameters, part)
+            ends = [end for _, end in parts]
+            first, last = bisect.bisect_right(ends, offset), bisect.bisect_left(ends, offset + limit)
+            if first == len(ends):
+                return [], ends[-1] if ends else 0
+            where += f" AND {part} BETWEEN {parts[first][0]} AND {parts[min(last, len(parts) - 1)][0]}"
+            within = offset - (ends[first - 1] if first else 0)
+            return self._read(where, rank, {**parameters, "offset": within, "limit": limit}), ends[-1]
+
+    def _parts(self, where: str, parameters: Mapping[str, Any], part: str) -> list[tuple[Any, ...]]:
+        """Kept for whoever turns to the next page."""
+        key = (where, part, *parameters.values())
+        if key not in self._parts_kept:
+            if len(self._parts_kept) >= _PARTS_KEPT:
+                del self._parts_kept[next(iter(self._parts_kept))]
+            self._parts_kept[key] = self._all("parts", parameters, where=where, part=part)
+        return self._parts_kept[key]
 
     def rank_of(self, query: ListQuery, named: NamedJudgment) -> int:
         """How many stand before it in the order of the dataset."""

@@ -53,11 +53,9 @@ SELECT dimension FROM run.dimension_scores GROUP BY dimension ORDER BY min(dimen
 SELECT sample FROM (SELECT DISTINCT sample FROM listed WHERE {where}) ORDER BY hash(sample), sample LIMIT $limit
 
 -- name: parts
--- How many rows are meant; which parts of their order hold the page, and how many of them stand before those.
-SELECT coalesce(max(until), 0)::BIGINT, min(part) FILTER (is_shown), max(part) FILTER (is_shown),
-        min(until - rows) FILTER (is_shown)::BIGINT
-    FROM (SELECT *, sum(rows) OVER (ORDER BY part) AS until, until > $offset AND until - rows < $offset + $limit AS is_shown
-        FROM (SELECT {part} AS part, count(*) AS rows FROM listed WHERE {where} GROUP BY part))
+-- The parts of an order that hold any of the rows that are meant, each with how many stand before its end.
+SELECT part, (sum(rows) OVER (ORDER BY part))::BIGINT
+    FROM (SELECT {part} AS part, count(*) AS rows FROM listed WHERE {where} GROUP BY part) ORDER BY part
 
 -- name: page
 SELECT outcome, sample, judge, take, status, is_final, is_control, reply FROM listed WHERE {where}

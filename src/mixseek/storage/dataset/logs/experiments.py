@@ -1,4 +1,4 @@
-"""Results of experiment trackers: MLflow (`genai.evaluate`), LangSmith and Braintrust."""
+"""Results of experiment trackers (MLflow `genai.evaluate`, LangSmith, Braintrust), chats, and tables."""
 
 import ast
 import re
