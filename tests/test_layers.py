@@ -8,6 +8,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.test_repo import statements
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
 MODULES = {
@@ -30,7 +32,7 @@ LAYERS = read_layers()
 @functools.cache
 def import_nodes(path: Path) -> list[ast.Import | ast.ImportFrom]:
     """At any depth; every file is walked once for all tests here."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    nodes = statements(ast.parse(path.read_text(encoding="utf-8")))
     return [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
 
 

@@ -26,6 +26,9 @@ FOUND_BY = {
 }
 
 
+ASKED = ("--protocol", "cross", "--language", "en", "--data", "bridges.jsonl", "--n", "20")
+
+
 def bridges(count: int) -> list[dict[str, Any]]:
     """What a mock that reads can judge: a question with four numbers, and a response with half of them."""
     rows = []
@@ -56,8 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def audit(endpoint: Loopback, place: Path, workspace: str, *more: str) -> subprocess.CompletedProcess[str]:
-    fixed = ("--protocol", "cross", "--language", "en", "--data", "bridges.jsonl", "--n", "20", "-w", workspace, "-q")
-    return mixseek_here("audit", endpoint.spec, *fixed, *more, cwd=place, env=KEYS)
+    return mixseek_here("audit", endpoint.spec, *ASKED, "-w", workspace, "-q", *more, cwd=place, env=KEYS)
 
 
 def states(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
@@ -124,6 +126,24 @@ def test_a_sound_judge_passes_every_audit_and_its_card_opens_the_gate(place: Pat
     assert (drifted.returncode, states(drifted)) == (1, {"drift": "fail"})
     assert refused.returncode == 1
     assert "failed drift" in the_one_line(refused)
+
+
+def test_every_look_for_drift_has_a_name_of_its_own(place: Path) -> None:
+    """The same command goes on with the same look, and says so; under another name the judge is asked again."""
+    since = ("--since", "first.json", "--only", "drift", "--json")
+    with loopback(MockOptions(defect=Defect.NONE)) as endpoint:
+        audit(endpoint, place, "w-looks", "--only", "retest", "--out", "first.json")
+        endpoint.server.options = MockOptions(defect=Defect.DRIFTING, defect_size=0.4)
+        drifted = audit(endpoint, place, "w-looks", *since)
+        asked, endpoint.server.options = endpoint.requests, MockOptions(defect=Defect.NONE)
+        same = mixseek_here("audit", endpoint.spec, *ASKED, "-w", "w-looks", *since, cwd=place, env=KEYS)
+        assert endpoint.requests == asked
+        later = audit(endpoint, place, "w-looks", *since, "--run", "later")
+
+    assert (drifted.returncode, states(drifted), drifted.stderr.count("a new one")) == (1, {"drift": "fail"}, 0)
+    assert (same.returncode, states(same)) == (1, {"drift": "fail"})
+    assert "for a new one, give it a name (--run)" in same.stderr
+    assert (later.returncode, states(later)) == (0, {"drift": "pass"}), later.stderr
 
 
 def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:

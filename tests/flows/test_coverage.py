@@ -32,27 +32,27 @@ def archived(place: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in files]
 
 
-@pytest.mark.parametrize(("column", "value"), list(zip(COLUMNS, [None, "", " "], strict=True)))
-def test_a_row_without_its_place_is_flagged_and_the_others_are_judged(
-    tmp_path: Path, column: str, value: str | None
-) -> None:
+def test_a_row_without_its_place_is_flagged_and_the_others_are_judged(tmp_path: Path) -> None:
     """Also where a recorded reply names the place: the sample does not."""
     rows = outputs()
     write_jsonl(tmp_path / "replies.jsonl", [recorded(row, "j", cross_reply(row, "j")) for row in rows])
-    write_jsonl(tmp_path / "outputs.jsonl", [{**row, column: value} if n == 3 else row for n, row in enumerate(rows)])
+    without = dict(zip((3, 4, 6), zip(COLUMNS, [None, "", " "], strict=True), strict=True))
+    lacking = [{**row, **dict([without[n]] if n in without else [])} for n, row in enumerate(rows)]
+    write_jsonl(tmp_path / "outputs.jsonl", lacking)
 
     done = mixseek_here(*CROSS, "--judge", "replay:replies.jsonl", cwd=tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["counts"] == {"valid": 7, "invalid": 1, "undecided": 0, "missing": 0}
-    assert f"1 of 8 rows has no {column}: filed under INCOMPLETE_COVERAGE" in done.stderr
-    assert "(the first incomplete rows: 4)" in done.stderr
-    found = exported(tmp_path)[rows[3]["id"]]
-    assert (found["status"], found["flags"]) == ("invalid", ["INCOMPLETE_COVERAGE"])
-    assert found["flag_details"] == [f"the sample has no {column}, so nothing said about it could be aligned"]
-    (document,) = archived(tmp_path)
-    assert document["flags"] == ["INCOMPLETE_COVERAGE"]
-    assert json.loads(document["reply"]) == cross_reply(rows[3], "j")
+    assert json.loads(done.stdout)["counts"] == {"valid": 5, "invalid": 3, "undecided": 0, "missing": 0}
+    assert "(the first incomplete rows: 4, 5, 7)" in done.stderr
+    found, documents = exported(tmp_path), archived(tmp_path)
+    for number, (column, _) in without.items():
+        assert f"1 of 8 rows has no {column}: filed under INCOMPLETE_COVERAGE" in done.stderr
+        row = found[rows[number]["id"]]
+        assert (row["status"], row["flags"]) == ("invalid", ["INCOMPLETE_COVERAGE"])
+        assert row["flag_details"] == [f"the sample has no {column}, so nothing said about it could be aligned"]
+        assert cross_reply(rows[number], "j") in [json.loads(document["reply"]) for document in documents]
+    assert [document["flags"] for document in documents] == [["INCOMPLETE_COVERAGE"]] * 3
     assert mixseek_here("report", "r", "-w", "ws", cwd=tmp_path).returncode == 0
 
 

@@ -158,6 +158,69 @@ def test_recorded_orders_that_agree_contradict_or_are_absent_end_as_they_should(
     assert "Targets against each other" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
+def turns(*texts: str) -> list[dict[str, str]]:
+    return [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
+
+
+ARENA = {"model_a": "owl", "model_b": "finch"}
+SHAPES: list[dict[str, Any]] = [
+    {
+        "id": "0",
+        **ARENA,
+        "conversation_a": turns("q0?", "a"),
+        "conversation_b": turns("q0?", "b"),
+        "winner": "model_b",
+    },
+    {
+        "id": "1",
+        "conversation_a": turns("q1?", "a", "And?", "a2"),
+        "conversation_b": turns("q1?", "b", "And?", "b2"),
+        **ARENA,
+        "winner": "owl",
+    },
+    {
+        "id": "2",
+        "prompt": "q2?",
+        "chosen": turns("q2?", "x", "More?", "a"),
+        "rejected": turns("q2?", "x", "More?", "b"),
+    },
+    {"id": "3", "prompt": "q3?", "chosen": "a", "rejected": "b"},
+    {"id": "4", "question": "q4?", "response_a": "a", "response_b": "b", "model_a": "owl", "model_b": "owl"},
+]
+
+
+def test_pairs_are_read_in_the_shapes_that_people_have(tmp_path: Path) -> None:
+    """Arenas' conversations, preference data, a winner by its name; a target against itself wins nothing by it."""
+    write_jsonl(tmp_path / "pairs.jsonl", SHAPES)
+    replies = [
+        {"id": row["id"], "order": order, "reply": said}
+        for row in SHAPES
+        for order, said in (("AB", "[[A]]"), ("BA", "[[B]]"))
+    ]
+    write_jsonl(tmp_path / "replies.jsonl", replies)
+    done = judge("pairs.jsonl", "replay:replies.jsonl", "--protocol", "pairwise", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    read = [(row["question"], row["response"], row["response_b"]) for row in export(tmp_path)]
+    told = json.loads(done.stdout)
+
+    assert read == [
+        ("q0?", "a", "b"),
+        ("q1?", "assistant: a\n\nuser: And?\n\nassistant: a2", "assistant: b\n\nuser: And?\n\nassistant: b2"),
+        ("user: q2?\n\nassistant: x\n\nuser: More?", "a", "b"),
+        ("q3?", "a", "b"),
+        ("q4?", "a", "b"),
+    ]
+    agreed = told["pairs"]["judges"][0]["human_agreement"]
+    assert (agreed["pairs"], agreed["value"]) == (4, 0.75)
+    assert [(one["target"], one["against"], one["losses"]) for one in told["pairs"]["targets"]] == [("finch", "owl", 2)]
+    assert {one["target"]: one["mean_score"] for one in told["headline"]["targets"]} == {"owl": 1.0, "finch": 0.0}
+
+    pair = {"instruction": "q?", "output_1": "a", "output_2": "b", "generator_1": "owl", "generator_2": "finch"}
+    write_jsonl(tmp_path / "alpaca.jsonl", [{**pair, "annotator": "x", "preference": 1.2}])
+    done = judge("alpaca.jsonl", "openai:m@http://127.0.0.1:9/v1", "--protocol", "pairwise", "--dry-run", cwd=tmp_path)
+    assert json.loads(done.stdout)["calls"] == 2, done.stderr
+
+
 @pytest.mark.parametrize(
     ("rows", "more", "said"),
     [

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 from mixseek.api.judging import choose_progress, tell
 from mixseek.api.loops import in_thread, wait_for
 from mixseek.api.options import Data, JudgeLike, JudgeOrder, check_options, make_order, several
-from mixseek.composition.audits.audit import AuditRequest, read_audits, run_audit, write_card
+from mixseek.composition.audits import AuditRequest, read_audits, run_audit, write_card
 from mixseek.composition.judge import Interruption
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import JudgeCallError

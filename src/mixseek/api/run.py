@@ -17,8 +17,7 @@ from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclu
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.report import find_run, load_report, write_html
 from mixseek.composition.statistics.boards import BoardRequest, load_board, write_board
-from mixseek.composition.statistics.ratings import StatisticsRequest, load_statistics
-from mixseek.composition.statistics.votes import VotesAsked, load_votes
+from mixseek.composition.statistics.ratings import StatisticsRequest, VotesAsked, load_statistics, load_votes
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule

@@ -1,4 +1,4 @@
-"""What becomes of a failure: one line, and an exit code."""
+"""What becomes of a failure: one line, and an exit code; and of Ctrl-C and SIGTERM."""
 
 import contextlib
 import errno

@@ -27,7 +27,10 @@ from mixseek.cli.options import (
 )
 
 # Help that takes more than a line.
-_DATA = "JSONL, CSV or Parquet, or the log of another tool (see `mixseek import`); `-` reads JSONL from stdin."
+_DATA = (
+    "JSONL, CSV or Parquet: a file, a folder, a glob in quotes, s3:// or gs:// (extra `ray`); or the log of another "
+    "tool (see `mixseek import`); `-` reads JSONL from stdin."
+)
 _JUDGE = (
     "rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE, replay, log:SCORER or log; "
     "repeat for more. Default: rules."

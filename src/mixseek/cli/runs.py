@@ -1,4 +1,4 @@
-"""`mixseek runs`: what a workspace holds, and removing, renaming and sweeping it."""
+"""`mixseek runs` and `mixseek cache`: what a workspace holds, and removing, renaming and sweeping it."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated

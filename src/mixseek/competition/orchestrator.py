@@ -1,4 +1,4 @@
-"""Teams in parallel: each plays its rounds, nobody waits for another, and a stop leaves everything resumable."""
+"""Teams, and all of them in parallel: nobody waits for another, and a stop leaves everything resumable."""
 
 import asyncio
 import contextlib

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from mixseek.composition.compare import read_changed
-from mixseek.composition.report import write_page
 from mixseek.composition.summary import panel_rule
 from mixseek.domain.counts import SettledSample
 from mixseek.domain.judgments import JudgedRow, Status
@@ -17,7 +16,7 @@ from mixseek.reporting.comparison import Comparison, DropResult, brief, score_te
 from mixseek.reporting.model import Headline
 from mixseek.reporting.panel.headline import describe_headline
 from mixseek.reporting.summary import GateResult, describe_score
-from mixseek.storage.durable import check_replaceable, replacing, storage_error
+from mixseek.storage.durable import check_replaceable, replacing, storage_error, write_page
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.report import find_run, write_page
+from mixseek.composition.report import find_run
 from mixseek.composition.request import JudgeRequest, describe_protocol
 from mixseek.composition.summary import dataset_name, panel_rule
 from mixseek.domain.pairs import Pair
@@ -24,6 +24,7 @@ from mixseek.reporting.comparison_page import render_comparison
 from mixseek.reporting.wording import plural
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.intervals import holm_adjusted
+from mixseek.storage.durable import write_page
 from mixseek.storage.index import pairs as paired
 from mixseek.storage.index.pairs import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.storage.index.run import open_run_index

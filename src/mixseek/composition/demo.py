@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.audits.audit import AuditRequest, run_audit, write_card
+from mixseek.composition.audits import AuditRequest, run_audit, write_card
 from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
 from mixseek.composition.competitions.compete import CompetitionObserver, run_competition
 from mixseek.composition.competitions.leaderboards import write_leader_board

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.composition.audits.cards import check_cards
 from mixseek.composition.budget import budget_rounds, likely_batches
+from mixseek.composition.cards import check_cards
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.live import (
     BATCH_SAMPLES,

@@ -1,7 +1,7 @@
-"""Reports, exports, lists and comparisons of runs that are there."""
+"""Reports, exports, archives, lists and comparisons of runs that are there."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
@@ -52,7 +52,7 @@ from mixseek.reporting.wording import plural
 from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
 from mixseek.storage.archive.documents import INVALID_ROOM, PROTOCOL, VALID_ROOM
 from mixseek.storage.archive.write import write_archive
-from mixseek.storage.durable import check_replaceable, replacing
+from mixseek.storage.durable import write_page
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
 from mixseek.storage.index.panel import SettledPanel
@@ -65,8 +65,6 @@ from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
 # Runs for readers: the report, the list of runs, one sample.
 
 _SEED = 20_240_229
-# So many tell a page of ours from somebody's data: `<!` of HTML, `##` of Markdown.
-_KIND_BYTES = 2
 # Samples that judges differ on, in the report as data; the rest is counted.
 DISAGREEMENTS = 2_000
 
@@ -188,21 +186,6 @@ def load_scored(index: RunIndex, panel: SettledPanel, agreement: Agreement | Non
 def write_html(report: ReportData, target: Path) -> None:
     """One self-contained file, whole or not at all."""
     write_page(stream_html(report), target, "report.html")
-
-
-def write_page(page: Iterable[str], target: Path, usual_name: str) -> None:
-    """A text, or its pieces as they are made. Raises ConfigurationError where no file can be at that place."""
-    if target.is_dir():
-        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / usual_name}")
-    if not target.parent.is_dir():
-        raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
-    pieces = iter([page] if isinstance(page, str) else page)
-    first = next(pieces, "").encode()
-    check_replaceable(target, first[:_KIND_BYTES])
-    with replacing(target) as stream:
-        stream.write(first)
-        for piece in pieces:
-            stream.write(piece.encode())
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:

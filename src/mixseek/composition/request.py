@@ -21,10 +21,10 @@ from mixseek.composition.protocols import AnyJudge, NamedJudge, get_panel, is_re
 from mixseek.domain.judgments import Method
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import JudgeProtocol
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import RulesJudge
-from mixseek.protocols.declaration import DeclaredProtocol, SampleNeeds
+from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
@@ -256,12 +256,8 @@ def open_requested(
     pairs = choose_pairs(request, protocol, needs)
     requirements = RowRequirements(
         protocol=protocol.name,
-        is_pair=needs.is_pair,
+        needs=needs,
         response=not is_recorded,
-        response_reason=needs.response_reason if is_recorded else None,
-        fields=needs.fields,
-        rubric=needs.rubric,
-        task_types=needs.task_types,
         rubrics=RubricDirectory(request.rubric) if request.rubric is not None else None,
         bundles=request.bundles,
         allows_outside_files=request.allows_outside_files,

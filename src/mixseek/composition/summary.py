@@ -40,9 +40,10 @@ def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = No
         return None
     if rule := asked or manifest.panel:
         return rule
+    if not is_panel(manifest):
+        return None
     # Between A, B and a tie there is no middle: a score of a half is a verdict of its own.
-    is_graded = index.is_graded() and not index.has_pairs()
-    return default_rule(is_graded=is_graded) if is_panel(manifest) else None
+    return default_rule(is_graded=index.is_graded() and not index.has_pairs())
 
 
 def judge_labels(index: RunIndex, judges: Sequence[str]) -> dict[str, str]:
@@ -61,7 +62,7 @@ def load_headline(
         panel.rule,
         tuple(judge_labels(index, voting(panel.judges)).values()),
         panel.whole(),
-        {column: panel.groups(name) for column, name in LEADING.items()},
+        {column: panel.groups(name) for column, name in LEADING.items() if panel.is_named(name)},
         asked={column: panel.by(column) for column in dict.fromkeys(by)},
         is_graded=index.is_graded(),
         maximum=maximum,
@@ -89,7 +90,10 @@ def summarise_run(
         missing_for_good = index.missing_for_good()
         needs_maths = sum(one.count for one in index.counts(RuleCount) if one.rule == NEEDS_MATHS)
         reasks = tuple(index.counts(ReaskCount))
-        whole, control = summarise_whole(index, index.counts(OutcomeCount, final_only=True))
+        # Only a cascade has judgments that another one followed.
+        whole, control = summarise_whole(
+            index, index.counts(OutcomeCount, final_only=True) if manifest.cascade else cells
+        )
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return RunSummary(
         header=run_header(manifest),
@@ -122,10 +126,11 @@ def summarise_run(
 
 def summarise_whole(index: RunIndex, final: Sequence[OutcomeCount]) -> tuple[ScoreSummary, ScoreSummary]:
     """Judgments as they are counted, without a mean: that is the panel's; and the control."""
-    control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS)
+    controls = [cell for cell in final if cell.is_control]
+    control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS) if controls else NO_UNITS
     return (
         summarise_scores((cell for cell in final if not cell.is_control), NO_UNITS),
-        summarise_scores((cell for cell in final if cell.is_control), control),
+        summarise_scores(controls, control),
     )
 
 

@@ -1,4 +1,4 @@
-"""One judged thing, and the key that says two of them are the same."""
+"""One judged thing, the key that says two of them are the same, and what a protocol needs of it."""
 
 import hashlib
 from collections.abc import Mapping
@@ -73,3 +73,18 @@ class Sample:
 
 
 _values_of = attrgetter(*(one.name for one in fields(Sample)))
+
+
+@dataclass(frozen=True, slots=True)
+class SampleNeeds:
+    """What a protocol needs of every sample beside a question, whoever judges it."""
+
+    # Of the fields that place a sample in a grid.
+    fields: tuple[str, ...] = ()
+    rubric: bool = False
+    # That a rubric may name; empty where the protocol knows no types.
+    task_types: tuple[str, ...] = ()
+    # Why replies that were recorded elsewhere cannot be checked without the response; None where they can.
+    response_reason: str | None = None
+    # Two responses to each question.
+    is_pair: bool = False

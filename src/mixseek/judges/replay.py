@@ -1,4 +1,4 @@
-"""Judges whose replies were collected elsewhere: in a file beside the dataset, or in the dataset itself."""
+"""Judges whose replies or scores were collected elsewhere: in a file beside the dataset, or in the dataset itself."""
 
 import hashlib
 from collections import defaultdict

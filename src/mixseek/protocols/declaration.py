@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from mixseek.domain.samples import SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.reply.json import hash_of
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
@@ -51,21 +52,6 @@ class ProtocolDeclaration:
     parameters: Mapping[str, Any]
     templates: Mapping[str, PromptSource]  # by role: "system", "user"
     where: str
-
-
-@dataclass(frozen=True, slots=True)
-class SampleNeeds:
-    """What a protocol needs of every sample beside a question, whoever judges it."""
-
-    # Of the fields that place a sample in a grid.
-    fields: tuple[str, ...] = ()
-    rubric: bool = False
-    # That a rubric may name; empty where the protocol knows no types.
-    task_types: tuple[str, ...] = ()
-    # Why replies that were recorded elsewhere cannot be checked without the response; None where they can.
-    response_reason: str | None = None
-    # Two responses to each question.
-    is_pair: bool = False
 
 
 Settings = TypeVar("Settings", bound=BaseModel)

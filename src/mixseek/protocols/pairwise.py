@@ -27,17 +27,10 @@ from mixseek.domain.judgments import (
 )
 from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
 from mixseek.domain.ports import MathsComparer, Message
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.quotes import locate_quote
-from mixseek.protocols.declaration import (
-    DeclaredProtocol,
-    ProtocolDeclaration,
-    SampleNeeds,
-    Table,
-    read_template,
-    validated,
-)
+from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
 from mixseek.protocols.identity import judge_identity, relate
 from mixseek.protocols.reply.injected import find_repetition
 from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt, excerpt_text

@@ -6,15 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.ports import JudgeProtocol
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.declaration import (
-    DeclaredProtocol,
-    ProtocolDeclaration,
-    SampleNeeds,
-    read_declaration,
-    unknown_among,
-)
+from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, read_declaration, unknown_among
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
 

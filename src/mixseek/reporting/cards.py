@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.reporting.html import joined_assets, render_page
-from mixseek.reporting.tables import as_text, print_indented, table_of
+from mixseek.reporting.tables import QUIET, as_text, print_indented, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, p_number, percent, plural, signed_text
 from mixseek.stats.audits import AUDITS, Audit, AuditState, Side
 
@@ -68,8 +68,9 @@ class CardFinding(CardPart):
     effect: float | None = None
     low: float | None = None
     high: float | None = None
-    # The least effect that is flagged.
+    # The least effect that is flagged, and the defect that a pass has looked for; None on cards of before.
     minimum: float
+    sought: float | None = None
     p_value: float | None = None
     p_adjusted: float | None = None
     needed: int | None = None
@@ -157,6 +158,7 @@ STATE_STYLES = {
     AuditState.NOT_APPLICABLE: "dim",
     AuditState.TOO_FEW: "magenta",
 }
+UNITS = "effects are shares of the scale, those of order and injection of the samples; all audits are one family (Holm)"
 # Ends of an axis that are easily read.
 _ROUND_ENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 
@@ -174,9 +176,22 @@ def effect_text(finding: CardFinding) -> str:
 
 
 def limit_text(finding: CardFinding) -> str:
-    """The least effect that is flagged."""
-    sign = "±" if AUDITS[finding.audit].side is Side.BOTH else "from "
+    """The least effect that is flagged; nothing where nothing could be."""
+    if finding.effect is None:
+        return NOTHING
+    sign = "±" if AUDITS[finding.audit].side is Side.BOTH else "≥ "
     return f"{sign}{percent(finding.minimum) if finding.minimum >= 0 else signed_share(finding.minimum)}"
+
+
+def sought_text(finding: CardFinding) -> str | None:
+    """What a pass is worth: the defect that would have been seen."""
+    if finding.state is not AuditState.PASS or finding.sought is None:
+        return None
+    if not finding.sought:
+        # Planted defects that cost nothing.
+        return "a judge that overlooks them would have been seen"
+    either = " to either side" if AUDITS[finding.audit].side is Side.BOTH else ""
+    return f"an effect of {percent(finding.sought)}{either} would have been seen"
 
 
 def remark(finding: CardFinding) -> str:
@@ -186,10 +201,8 @@ def remark(finding: CardFinding) -> str:
         said.append(finding.reason)
     elif finding.state is AuditState.TOO_FEW:
         said.append(f"{finding.needed:,} items are needed" if finding.needed else "one question is no spread")
-    left_out = sum(finding.left_out.values())
-    if left_out and finding.reason is None:
-        why = ", ".join(f"{count} {reason}" for reason, count in finding.left_out.items())
-        said.append(f"{plural(left_out, 'sample')} left out: {why}")
+    if finding.reason is None:
+        said += [f"{plural(count, 'sample')} left out: {reason}" for reason, count in finding.left_out.items()]
     return "; ".join(said)
 
 
@@ -206,7 +219,7 @@ def print_card(card: Card, console: Console, *places: str) -> None:
     console.print(Text(make_visible(head), style="bold"))
     drawn = f"{plural(card.samples, 'sample')} of {card.dataset}, seed {card.seed}"
     console.print(Text(make_visible(f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}")))
-    heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged")
+    heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged at")
     rows = [
         (
             one.title,
@@ -220,6 +233,7 @@ def print_card(card: Card, console: Console, *places: str) -> None:
     ]
     console.print()
     print_indented(console, table_of(heads, rows))
+    print_indented(console, Text(UNITS, style=QUIET))
     remarks = [(one.title, remark(one)) for one in card.findings if remark(one)]
     if remarks:
         console.print()
@@ -242,8 +256,9 @@ def print_flagged(finding: CardFinding, console: Console) -> None:
 
 
 def example_scores(example: CardExample) -> str:
-    """Before and after the change."""
-    return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in (example.before, example.after))
+    """Before and after the change, where there is a before."""
+    scores = (example.after,) if example.before is None else (example.before, example.after)
+    return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +287,8 @@ def render_card_page(card: Card) -> str:
         effect_text=effect_text,
         limit_text=limit_text,
         remark=remark,
+        sought_text=sought_text,
+        units=UNITS,
         signed_share=signed_share,
         example_scores=example_scores,
     )

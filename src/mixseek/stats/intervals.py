@@ -1,4 +1,4 @@
-"""How far a mean of scores can be trusted: from sampling, and from what was never judged."""
+"""How far a mean of scores can be trusted: from sampling, from what was never judged, and from uneven groups."""
 
 import bisect
 import itertools

@@ -23,6 +23,8 @@ _USUAL_BYTES = 384 << 20
 _LARGEST_SHARE = 0.8
 # Each thread sets aside a few buffers: more of them would need more memory than they save time.
 _MOST_THREADS = 8
+# A second thread has nothing to do before a table has 120,000 rows; to wake it all the same is a fifth of the CPU.
+_BYTES_FOR_ONE_THREAD = 16 << 20
 _WORDS_OF_MEMORY = ("out of memory", "failed to pin", "failed to allocate", "could not allocate")
 _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file system", "cannot open file")
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -111,16 +113,31 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def session_settings(scratch: Path, *, is_ample: bool = False) -> Settings:
-    """All cores and a bounded share of the memory; `is_ample` is for the second attempt, when the first ran short."""
+def session_settings(scratch: Path, *files: Path, is_ample: bool = False) -> Settings:
+    """All cores (one where the files that will be read are small) and a bounded share of the memory.
+
+    `is_ample` is for the second attempt, when the first ran short.
+    """
     largest = int(_LARGEST_SHARE * usable_memory_bytes())
     limit = largest if is_ample else min(_USUAL_BYTES, largest)
     return {
         "memory_limit": f"{limit >> 10}KiB",
-        "threads": min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, _MOST_THREADS),
+        "threads": 1 if files and all(map(is_small, files)) else usable_threads(),
         "temp_directory": str(scratch),
         **offline_settings(),
     }
+
+
+def is_small(file: Path) -> bool:
+    """Whether one thread does for what is to be read; whoever reads a file that is not there will say so."""
+    try:
+        return file.stat().st_size < _BYTES_FOR_ONE_THREAD
+    except OSError:
+        return True
+
+
+def usable_threads() -> int:
+    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2, _MOST_THREADS)
 
 
 def usable_memory_bytes() -> int:
@@ -171,15 +188,15 @@ def spilling_to(scratch: Path) -> Iterator[None]:
             scratch.parent.rmdir()
 
 
-def run_in_scratch(scratch: Path, work: Callable[[Path, Settings], T], *, is_ample: bool = False) -> T:
-    """What the work gives, done in a private directory; a second time with most of the memory where it ran short."""
+def run_in_scratch(scratch: Path, file: Path, work: Callable[[Path, Settings], T], *, is_ample: bool = False) -> T:
+    """What the work on that file gives, done in a private directory; with most of the memory where it ran short."""
     with private_directory(scratch) as directory:
         try:
-            return work(directory, session_settings(directory / "spilled", is_ample=is_ample))
+            return work(directory, session_settings(directory / "spilled", file, is_ample=is_ample))
         except duckdb.Error as error:
             if is_ample or not is_short_of_memory(error):
                 raise
-    return run_in_scratch(scratch, work, is_ample=True)
+    return run_in_scratch(scratch, file, work, is_ample=True)
 
 
 def remove_leftovers(scratch: Path) -> None:
@@ -226,7 +243,7 @@ def escape_glob(path: Path) -> str:
     return "".join(f"[{character}]" if character in "*?[" else character for character in str(path))
 
 
-def first_line(error: duckdb.Error) -> str:
+def first_line(error: Exception) -> str:
     """The sentence that says what happened, without the hints below it."""
     return str(error).partition("\n")[0].strip().rstrip(".")
 

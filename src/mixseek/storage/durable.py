@@ -5,12 +5,14 @@ import errno
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from mixseek.errors import ConfigurationError, StorageError
 
+# So many tell a page of ours from somebody's data: `<!` of HTML, `##` of Markdown.
+_KIND_BYTES = 2
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -89,3 +91,18 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write to; readers see the old content until the new one is complete and on disk."""
     with temporary_beside(path) as temporary, temporary.open("wb", buffering=1 << 20) as stream:
         yield stream
+
+
+def write_page(page: Iterable[str], target: Path, usual_name: str) -> None:
+    """A text, or its pieces as they are made. Raises ConfigurationError where no file can be at that place."""
+    if target.is_dir():
+        raise ConfigurationError(f"{target}: a directory; name a file in it, such as {target / usual_name}")
+    if not target.parent.is_dir():
+        raise ConfigurationError(f"{target}: there is no directory {target.parent}; create it first")
+    pieces = iter([page] if isinstance(page, str) else page)
+    first = next(pieces, "").encode()
+    check_replaceable(target, first[:_KIND_BYTES])
+    with replacing(target) as stream:
+        stream.write(first)
+        for piece in pieces:
+            stream.write(piece.encode())

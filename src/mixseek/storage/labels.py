@@ -390,7 +390,7 @@ def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
 
     with temporary_beside(path) as target:
         try:
-            run_in_scratch(workspace.scratch, partial(write, target=target))
+            run_in_scratch(workspace.scratch, run.journal, partial(write, target=target))
         except duckdb.Error as error:
             raise StorageError(f"{path}: cannot be written: {first_line(error)}") from error
     return path
@@ -526,7 +526,7 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
     try:
         with (
             private_directory(workspace.scratch) as directory,
-            attaching(None, config=session_settings(directory / "spilled")) as connection,
+            attaching(None, config=session_settings(directory / "spilled", run.journal)) as connection,
         ):
             attach_index(connection, run)
             connection.execute("USE run_index")

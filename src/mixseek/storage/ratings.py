@@ -290,7 +290,7 @@ class Ratings:
 @contextlib.contextmanager
 def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
     """The table's ratings, for as long as the block lasts; raises DatasetError or ConfigurationError in one line."""
-    with _session() as connection:
+    with _session(path) as connection:
         table = _Table(connection, path)
         table.load(source.columns)
         yield _ratings(connection, source, table.place_of, "no row has a score; name its column with --score")
@@ -303,7 +303,7 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
     A model on its own output is left out.
     """
     ensure_indexed(workspace, run)
-    with _session() as connection:
+    with _session(run.journal) as connection:
         connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
         if fetch_all(connection, "SELECT count(*) FROM run.pair_votes", {})[0][0]:
             fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
@@ -343,11 +343,12 @@ def _add_labels(
 
 
 @contextlib.contextmanager
-def _session() -> Iterator[duckdb.DuckDBPyConnection]:
-    with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
-        settings = session_settings(Path(scratch) / "spilled")
-        with open_duckdb(config=settings) as connection:
-            yield connection
+def _session(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    with (
+        tempfile.TemporaryDirectory(prefix="mixseek-") as scratch,
+        open_duckdb(config=session_settings(Path(scratch) / "spilled", path)) as connection,
+    ):
+        yield connection
 
 
 class _Table:

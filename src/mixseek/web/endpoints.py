@@ -12,8 +12,7 @@ from mixseek.reporting.leaderboard import leader_board_document
 from mixseek.reporting.summary import report_document
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.web.pages import compare_request
-from mixseek.web.viewer import answer_json, answer_pending, in_thread, run_of, viewer_of
-from mixseek.web.work import Pending
+from mixseek.web.viewer import Pending, answer_json, answer_pending, in_thread, run_of, viewer_of
 
 _EVENT_SECONDS = 1.0
 

@@ -13,8 +13,7 @@ from mixseek.reporting.html import inert_json, manifest_entries, report_context
 from mixseek.reporting.leaderboard import leader_board_context
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory
-from mixseek.web.viewer import answer_page, in_thread, run_of, served_asset, viewer_of
-from mixseek.web.work import Pending
+from mixseek.web.viewer import Pending, answer_page, in_thread, run_of, served_asset, viewer_of
 
 # Pairs before this are held in memory to find the next ones.
 _LAST_START = 1_000_000

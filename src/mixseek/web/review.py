@@ -17,9 +17,16 @@ from mixseek.composition.labels.reviewing import (
 from mixseek.composition.viewing import read_list_request
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.html import inert_json
-from mixseek.web.viewer import answer_json, answer_page, answer_pending, in_thread, run_of, viewer_of
-from mixseek.web.words import language_of
-from mixseek.web.work import Pending
+from mixseek.web.viewer import (
+    Pending,
+    answer_json,
+    answer_page,
+    answer_pending,
+    in_thread,
+    language_of,
+    run_of,
+    viewer_of,
+)
 
 # What the scripts of a judgment know before there is one.
 _NOTHING = {"run": "", "judges": [], "labels": {}, "dimensions": [], "repeats": 1, "samples": [], "rows": []}

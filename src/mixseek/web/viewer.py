@@ -1,12 +1,20 @@
-"""What the handlers share: the workspace, what is slow to make, and how an answer is written."""
+"""What the handlers share: the workspace, what is slow to make, and how an answer is written, in which language."""
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+import time
+import tomllib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import orjson
@@ -30,10 +38,164 @@ from mixseek.storage.journal.tail import JournalTail
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.web.security import Access
-from mixseek.web.words import LANGUAGES, keep_language, language_of, say_in_language, saying, words_of
-from mixseek.web.work import Pending, SlowWork
 
 T = TypeVar("T")
+
+# Slow things, done once in a thread and kept: whoever asks waits a moment, then is told that it is under way.
+
+# A page answers within 0.3 s, whatever it shows.
+_WAIT_SECONDS = 0.15
+# What is older than the journal is shown for so long, or five times as long as it takes to make.
+_PATIENCE_SECONDS = 3.0
+_KEPT = 6
+_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Not there yet; begun so many seconds ago."""
+
+    seconds: float
+
+
+@dataclass(slots=True)
+class _Entry:
+    value: Any = None
+    previous: Any = None
+    version: Hashable = None
+    has_value: bool = False
+    made_at: float = 0.0
+    took_seconds: float = 0.0
+    began_at: float = 0.0
+    task: "asyncio.Task[Any] | None" = None
+
+
+class SlowWork(Generic[T]):
+    """By key, the few used last; one that is left out is handed to `drop`."""
+
+    def __init__(self, drop: Callable[[T], None] = lambda value: None) -> None:
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="mixseek-view")
+        self._drop = drop
+
+    async def get(
+        self, key: Hashable, version: Hashable, make: Callable[[], T], *, is_growing: bool = False
+    ) -> T | Pending:
+        """Of this version; while it grows, or an older one for a while; or Pending. Raises what `make` raises."""
+        entry = self._entries.setdefault(key, _Entry())
+        self._entries.move_to_end(key)
+        now = time.monotonic()
+        is_fresh = entry.has_value and entry.version == version
+        is_recent = now - entry.made_at < max(_PATIENCE_SECONDS, 5 * entry.took_seconds)
+        is_bearable = entry.has_value and is_growing and is_recent
+        if not is_fresh and not is_bearable and entry.task is None:
+            entry.began_at = now
+            entry.task = asyncio.create_task(self._make(entry, version, make))
+        if entry.task is not None and not is_fresh:
+            task = entry.task
+            await asyncio.wait([task], timeout=_WAIT_SECONDS)
+            if task.done():
+                if entry.task is task:
+                    entry.task = None
+                task.result()
+        self._forget()
+        # What will not change any more is shown as it is, or not yet: nobody would look for a newer one.
+        if not entry.has_value or (entry.version != version and not is_growing):
+            return Pending(time.monotonic() - entry.began_at)
+        value: T = entry.value
+        return value
+
+    async def _make(self, entry: _Entry, version: Hashable, make: Callable[[], T]) -> None:
+        began = time.monotonic()
+        value = await asyncio.get_running_loop().run_in_executor(self._threads, make)
+        # Somebody may still be reading the one that is replaced: it goes when the next one comes.
+        if entry.previous is not None:
+            self._drop(entry.previous)
+        entry.previous = entry.value if entry.has_value else None
+        entry.value, entry.version, entry.has_value = value, version, True
+        entry.made_at = time.monotonic()
+        entry.took_seconds = entry.made_at - began
+
+    def _forget(self) -> None:
+        done = [key for key, entry in self._entries.items() if entry.task is None and entry.has_value]
+        for key in done[:-_KEPT]:
+            self._let_go(self._entries.pop(key))
+
+    async def close(self) -> None:
+        """Nobody waits for what is under way: it changes nothing that stays."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for entry in self._entries.values():
+            if entry.task is not None:
+                entry.task.cancel()
+            self._let_go(entry)
+
+    def _let_go(self, entry: _Entry) -> None:
+        for value in (entry.previous, entry.value):
+            if value is not None:
+                self._drop(value)
+
+
+# The words of the interface, by the English ones; a sentence that nobody has translated stays English.
+
+LANGUAGES = {"en": "English", "ja": "日本語", "zh": "中文"}
+_COOKIE = "mixseek-language"
+_NUMBER = re.compile("[0-9](?:[0-9.,]*[0-9])?")
+
+
+@cache
+def read_words() -> Mapping[str, Mapping[str, str]]:
+    """Language to English to word."""
+    return tomllib.loads((resources.files("mixseek.web") / "words.toml").read_text(encoding="utf-8"))
+
+
+def words_of(language: str) -> Mapping[str, str]:
+    return {english: said[language] for english, said in read_words().items() if language in said}
+
+
+def sayer(language: str) -> Callable[[str], str]:
+    """What templates call with an English sentence; one with numbers is known by its words."""
+    words = words_of(language)
+
+    def say(english: str) -> str:
+        found = words.get(english) or words.get(_NUMBER.sub("#", english))
+        numbers = _NUMBER.findall(english)
+        return re.sub("#([0-9])", lambda place: numbers[int(place[1]) - 1], found) if found else english
+
+    return say
+
+
+# The one that templates of the report, whose macros see no context, call while a page is made.
+_SAYING: ContextVar[Callable[[str], str]] = ContextVar("saying", default=str)
+
+
+def say_in_language(english: str) -> str:
+    return _SAYING.get()(english)
+
+
+@contextmanager
+def saying(language: str) -> Iterator[None]:
+    """Templates speak the language for as long as this lasts."""
+    token = _SAYING.set(sayer(language))
+    try:
+        yield
+    finally:
+        _SAYING.reset(token)
+
+
+def language_of(request: web.Request) -> str:
+    """As asked for in the address, as chosen before, or as the browser prefers; else English."""
+    accepted = request.headers.get("Accept-Language", "")
+    preferred = [part.split(";")[0].strip().split("-")[0].lower() for part in accepted.split(",")]
+    wanted = [request.query.get("lang"), request.cookies.get(_COOKIE), *preferred]
+    return next((language for language in wanted if language in LANGUAGES), "en")
+
+
+def keep_language(request: web.Request, response: web.Response) -> None:
+    """Chosen once in the address, it stays."""
+    if request.query.get("lang") in LANGUAGES:
+        response.set_cookie(_COOKIE, request.query["lang"], path="/", httponly=True, samesite="Strict")
+
+
 # The report's files in their order, and ours; what ends in .j2 is no asset.
 _ASSETS: Mapping[str, tuple[str, ...]] = {
     "report.css": (

@@ -103,30 +103,24 @@ def documents(root: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_repeats_that_say_the_same_change_no_interval(tmp_path: Path, protocol: str) -> None:
-    """In the headline, by task, target, dimension, pair, variant, factor and judge."""
+def test_repeats_and_judges_that_say_the_same_change_no_interval(tmp_path: Path, protocol: str) -> None:
+    """In the headline, by task, target, dimension, pair, variant, factor and judge.
+
+    Each of four judges has the interval that one alone would have, and so has what is said of all of them.
+    """
     entry = ProtocolEntry(name=protocol, version="1", language="en", hash="ab" * 32)
-    write(tmp_path / "once", PROTOCOLS[protocol], ["m"], protocol=entry)
-    write(tmp_path / "thrice", PROTOCOLS[protocol], ["m"], repeats=3, protocol=entry)
-    once, thrice = (
-        [dict(intervals(document)) for document in documents(tmp_path / name)] for name in ("once", "thrice")
-    )
+    write(tmp_path / "one", PROTOCOLS[protocol], ["a"], protocol=entry)
+    write(tmp_path / "thrice", PROTOCOLS[protocol], ["a"], repeats=3, protocol=entry)
+    write(tmp_path / "four", PROTOCOLS[protocol], ["a", "b", "c", "d"], protocol=entry)
+    (one, shown), (four, panel) = documents(tmp_path / "one"), documents(tmp_path / "four")
+    once = [dict(intervals(document)) for document in (one, shown)]
+    thrice = [dict(intervals(document)) for document in documents(tmp_path / "thrice")]
 
     assert sum(value is not None for value in once[1].values()) >= 5
     for before, after in zip(once, thrice, strict=True):
         assert before.keys() == after.keys()
         for place, interval in before.items():
             assert after[place] == pytest.approx(interval, abs=1e-12), place
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_judges_that_say_the_same_change_no_interval(tmp_path: Path, protocol: str) -> None:
-    """Each judge has the interval that one alone would have, and so has what is said of all of them."""
-    entry = ProtocolEntry(name=protocol, version="1", language="en", hash="ab" * 32)
-    write(tmp_path / "one", PROTOCOLS[protocol], ["a"], protocol=entry)
-    write(tmp_path / "four", PROTOCOLS[protocol], ["a", "b", "c", "d"], protocol=entry)
-    (one, shown), (four, panel) = documents(tmp_path / "one"), documents(tmp_path / "four")
-
     for judge in "abcd":
         assert four["per_judge"][judge]["interval"] == one["interval"]
     # The panel's own: what the headline, the targets, the variants and the gates rest on.
@@ -148,19 +142,19 @@ def test_judges_that_say_the_same_change_no_interval(tmp_path: Path, protocol: s
         ] * 4
 
 
-@pytest.mark.parametrize(("judges", "repeats"), [("abcd", 1), ("a", 3)])
-def test_the_spread_of_invalid_evaluations_is_tested_over_samples(tmp_path: Path, judges: str, repeats: int) -> None:
+def test_the_spread_of_invalid_evaluations_is_tested_over_samples(tmp_path: Path) -> None:
     """Four judges who fail on the same outputs are no stronger evidence than one."""
     uneven = [(output(f"Q{n}", "AB"[n % 2], "t1"), UNUSABLE if n % 2 and n < 9 else scored(1, 1)) for n in range(12)]
     write(tmp_path / "one", uneven, ["a"])
-    write(tmp_path / "more", uneven, list(judges), repeats=repeats)
+    write(tmp_path / "four", uneven, list("abcd"))
+    write(tmp_path / "thrice", uneven, ["a"], repeats=3)
     tests = [
         {factor["factor"]: factor["test"] for factor in documents(tmp_path / name)[1]["scored"]["invalid"]["factors"]}
-        for name in ("one", "more")
+        for name in ("one", "four", "thrice")
     ]
 
     assert tests[0]["variant"]["p_value"] == pytest.approx(0.0606, abs=1e-3)
-    assert tests[1]["variant"] == tests[0]["variant"]
+    assert tests[2]["variant"] == tests[1]["variant"] == tests[0]["variant"]
 
 
 def write_panel(root: Path, *said: tuple[Outcome, ...], judges: str = "ab", **changes: Any) -> None:
@@ -270,14 +264,8 @@ def test_unverified_answers_are_counted_and_bound_the_headline(tmp_path: Path) -
     assert document["bounds"] == {"worst": pytest.approx(4 / 10), "best": pytest.approx(7 / 10)}
     assert judge["warnings"] == {"extracted_answer_not_in_response": 1}
     assert document["units"] == {"samples": 8, "questions": 5}
-
-
-def test_reasoning_scores_are_told_by_task_and_target_and_crossed_with_correctness(tmp_path: Path) -> None:
-    write(tmp_path, SEMANTIC, ["m"])
-    _, shown = documents(tmp_path)
-    (judge,) = shown["judges"]
+    # Reasoning scores by task and target, and crossed with correctness.
     reasoning = judge["reasoning"]
-
     assert reasoning["counts"]["5"] == {"correct": 5, "incorrect": 0}
     assert reasoning["counts"]["2"] == {"correct": 0, "incorrect": 3}
     assert reasoning["counts"]["1"] == {"correct": 0, "incorrect": 0}

@@ -50,7 +50,7 @@ def test_a_missing_file_and_a_directory_are_one_line(tmp_path: Path, place: str)
             read(tmp_path / place)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_header_is_read_or_refused_and_nothing_else(tmp_path: Path, data: st.DataObject) -> None:
     """Any byte changed, any length kept: a header or a ConfigurationError, and no memory filled on its word."""

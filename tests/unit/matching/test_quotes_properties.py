@@ -67,7 +67,7 @@ _REWRITINGS = {
 
 @pytest.mark.parametrize("rewrite", _REWRITINGS.values(), ids=_REWRITINGS)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_any_rewriting_of_whole_words_is_found(rewrite: object, data: st.DataObject) -> None:
     """In the quote or in the response: the folding is the same on both sides."""
     assert callable(rewrite)

@@ -185,7 +185,7 @@ def test_a_million_characters_take_no_longer_than_a_page(piece: str) -> None:
     assert any(seconds() < 4 * 0.05 for _ in range(4))
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(
     response=st.text(max_size=200),
     gold=st.lists(st.text(max_size=40), max_size=4),
@@ -206,7 +206,7 @@ _TELLING = [
 _PIECES = st.sampled_from(_TELLING)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(_PIECES, max_size=25), st.lists(st.lists(_PIECES, max_size=5), max_size=3), st.lists(_PIECES, max_size=8)
 )

@@ -337,7 +337,7 @@ def anywhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(st.lists(CHANGES, min_size=1, max_size=3))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_what_the_lint_passes_loads_and_what_does_not_load_it_names(
     anywhere: Path, changes: list[tuple[int, str, str]]
 ) -> None:

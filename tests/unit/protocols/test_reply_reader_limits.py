@@ -44,7 +44,7 @@ def test_any_text_gives_a_value_or_findings(text: str, mode: ReplyMode) -> None:
     assert_well_formed(read_reply(text, mode))
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(pieces=st.lists(PIECES, max_size=30), mode=st.sampled_from(ReplyMode))
 def test_any_mixture_of_meaningful_pieces_does_too(pieces: list[str], mode: ReplyMode) -> None:
     assert_well_formed(read_reply("".join(pieces), mode))

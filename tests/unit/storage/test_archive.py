@@ -65,7 +65,7 @@ def judged_run(root: Path, samples: Sequence[Sample], replies: Sequence[str]) ->
     return run
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(said=st.lists(st.tuples(IDS, REPLIES), min_size=1, max_size=4, unique_by=lambda one: one[0]))
 def test_whatever_was_said_is_read_again_to_the_same(
     said: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory

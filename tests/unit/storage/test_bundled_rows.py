@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.storage.material import write_jsonl
 
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.attachments import RowRequirements
 from mixseek.storage.dataset.reader import open_dataset
@@ -104,7 +104,7 @@ def test_where_the_text_is_needed_its_absence_is_said_with_the_row(tmp_path: Pat
     path = write_jsonl(tmp_path / "r.jsonl", {"id": 1, "response": "x", "reply": "y"}, {"id": 2, "reply": "y"})
 
     with pytest.raises(DatasetError, match="line 2: quotes cannot be verified"):
-        samples_of(path, response_reason="quotes cannot be verified")
+        samples_of(path, needs=SampleNeeds(response_reason="quotes cannot be verified"))
     assert len(samples_of(path)) == 2
 
 

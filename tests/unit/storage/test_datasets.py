@@ -199,7 +199,7 @@ def test_a_file_that_changes_while_it_is_judged_is_noticed(tmp_path: Path) -> No
         list(batches)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.fixed_dictionaries(
@@ -229,3 +229,46 @@ def test_a_batch_of_long_texts_has_fewer_samples(tmp_path: Path, monkeypatch: py
     dataset = opened(write_jsonl(tmp_path / "d.jsonl", *rows))
 
     assert [[sample.id for sample in batch] for batch in dataset.batches(512)] == [["a", "b"], ["c", "d"], ["e"]]
+
+
+def test_a_folder_and_a_glob_are_one_dataset_in_the_order_of_their_names(tmp_path: Path) -> None:
+    """Whatever their formats, folder below folder; what other tools leave beside them is passed over."""
+    folder = tmp_path / "answers"
+    for name in ("b/late", "_temporary", ".cache"):
+        (folder / name).mkdir(parents=True)
+        write_jsonl(folder / name / "part.jsonl", {"id": f"in {name}", "response": "x"})
+    write_jsonl(folder / "a-2.jsonl", {"id": "2", "response": "x"}, {"response": "x"})
+    (folder / "a-1.csv").write_text("id,response\n1,x\n")
+    (folder / "README.md").write_text("no rows")
+
+    def ids(data: Path | str) -> list[str]:
+        return [sample.id for batch in opened(Path(data)).batches(2) for sample in batch]
+
+    assert ids(folder) == ["1", "2", "3", "in b/late"]
+    assert ids(folder / "a-*") == ["1", "2", "3"]
+    assert ids(folder / "**/*.jsonl")[-1] == "in b/late"
+    one, all_of_it = opened(folder / "a-1.csv"), opened(folder)
+    assert opened(folder / "?-1.csv").survey().sha256 == one.survey().sha256
+    assert (all_of_it.description["format"], all_of_it.survey().rows, all_of_it.stem) == ("csv+jsonl", 4, "answers")
+    assert all_of_it.survey().size_bytes == sum(
+        (folder / name).stat().st_size for name in ("a-1.csv", "a-2.jsonl", "b/late/part.jsonl")
+    )
+
+
+def test_what_is_wrong_in_a_folder_is_said_with_its_file_and_line(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "1.jsonl", {"id": "1", "response": "x"}, {"id": "2", "response": "x"})
+    other = write_jsonl(tmp_path / "2.jsonl", {"id": "3", "response": "x"}, {"id": "2", "response": "x"})
+
+    with pytest.raises(DatasetError, match=r"1\.jsonl: line 2 and .*2\.jsonl: line 2 have the same id '2'"):
+        opened(tmp_path).survey()
+    write_jsonl(other, {"id": "3", "response": "x"}, {"id": "4", "text": "x"})
+    with pytest.raises(DatasetError, match=r"^\S+2\.jsonl: line 2: row has no `response`"):
+        opened(tmp_path).survey()
+    write_jsonl(other, {"id": "3", "response": "x"})
+    dataset = opened(tmp_path)
+    dataset.survey()
+    write_jsonl(other, {"id": "30", "response": "x"})
+    with pytest.raises(DatasetError, match="changed while it was being judged"):
+        list(dataset.batches(10))
+    with pytest.raises(DatasetError, match="file is there; check the path"):
+        opened(tmp_path / "*.parquet")

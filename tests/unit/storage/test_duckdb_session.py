@@ -1,5 +1,6 @@
 """A DuckDB is kept for the next file; whoever gets it finds nothing of what was there before."""
 
+import os
 from pathlib import Path
 
 import duckdb
@@ -29,6 +30,18 @@ def test_one_is_used_again_and_knows_nothing_of_before(tmp_path: Path) -> None:
         with pytest.raises(duckdb.InvalidInputException, match="read-only"):
             connection.execute("DROP TABLE here")
     assert sum(map(len, duckdb_session._idle.values())) == 1
+
+
+def test_a_small_file_is_read_by_one_thread_and_a_large_one_by_all(tmp_path: Path) -> None:
+    """To wake threads that have nothing to do takes longer than to read it; one large file is enough for all."""
+    small, large = tmp_path / "small", tmp_path / "large"
+    small.write_bytes(b"x")
+    with large.open("wb") as file:
+        file.truncate(32 << 20)
+    every = min(len(os.sched_getaffinity(0)), 8)
+
+    assert session_settings(tmp_path, small, small)["threads"] == 1
+    assert session_settings(tmp_path, small, large)["threads"] == session_settings(tmp_path)["threads"] == every
 
 
 def test_one_that_spilled_or_failed_is_used_no_more(tmp_path: Path) -> None:

@@ -294,7 +294,7 @@ def test_a_read_only_workspace_is_said_in_our_words(tmp_path: Path, monkeypatch:
 
 def test_a_response_of_many_megabytes_is_indexed(tmp_path: Path) -> None:
     """Lines longer than DuckDB's default limit of 16 MB."""
-    long = make_sample(1, response="長い " * 6_000_000)
+    long = make_sample(1, response="長い " * 2_600_000)
     workspace, run = make_run(
         tmp_path, judged_lines(long, {"rules": CORRECT}) + judged_lines(make_sample(2), {"rules": CORRECT})
     )

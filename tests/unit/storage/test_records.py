@@ -156,7 +156,7 @@ def test_a_line_for_other_programs_carries_nothing_beside_it() -> None:
     assert json.loads(encode_readable_line({"a": "\ud800", "n": 2**70})) == {"a": "�", "n": str(2**70)}
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_anything_else_is_a_value_error(line: bytes) -> None:
     """Readers catch one kind of error and name the byte."""

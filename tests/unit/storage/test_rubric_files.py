@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.storage.material import write_jsonl
 
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
 from mixseek.storage.dataset.reader import Dataset, open_dataset
@@ -32,7 +32,7 @@ def rubrics(tmp_path: Path) -> Path:
 def dataset_of(tmp_path: Path, rubric: Path | None, *rows: dict[str, Any]) -> Dataset:
     rubrics = RubricDirectory(rubric) if rubric else None
     path = write_jsonl(tmp_path / "d.jsonl", *({"id": n, "response": "x", **row} for n, row in enumerate(rows, 1)))
-    requirements = RowRequirements(protocol="rubric", rubric=True, task_types=TYPES, rubrics=rubrics)
+    requirements = RowRequirements("rubric", SampleNeeds(rubric=True, task_types=TYPES), rubrics=rubrics)
     return open_dataset(str(path), mapping={}, spool_directory=None, requirements=requirements)
 
 

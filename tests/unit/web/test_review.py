@@ -73,7 +73,7 @@ def test_nothing_that_others_said_is_sent_before_ones_own_label(place: Path) -> 
         path = f"{REVIEW}/item?queue=disagreements&text={first}&rater="
         before = await client.wait(path + "mia")
         assert [word for word in PLANTED if word in before.text] == []
-        assert set(before.json) == {"text", "sample", "form", "own"}
+        assert set(before.json) == {"text", "sample", "form", "own", "is_turned", "was_turned"}
         assert before.json["own"] is None
         page = await client.wait(f"/runs/numbers/review?queue=disagreements&rater=mia&text={first}")
         assert [word for word in PLANTED[:3] if word in page.text] == []
@@ -300,5 +300,21 @@ def test_a_pair_is_shown_whole_and_without_what_people_prefer(tmp_path: Path) ->
         given = await give(client, label(text, "mia", "tie", "pair-1", "filter:"))
         assert (given.status, given.json["own"]["share"]) == (200, 0.5)
         assert (await give(client, label(text, "mia", "correct", "pair-2", "filter:"))).status == 400
+        # Which of the two comes first is drawn for each rater; the label is about A and B of the dataset all the same.
+        seen = set()
+        for number in range(12):
+            rater = f"rater-{number}"
+            place = f"{REVIEW}/item?queue=filter:&text={text}&rater={rater}"
+            shown, again = [(await client.ask(place)).json for _ in range(2)]
+            assert shown == again
+            first = "A" if shown["sample"]["response"] == "Sencha." else "B"
+            assert shown["is_turned"] == (first == "B")
+            seen.add(first)
+            answer = {**label(text, rater, first, f"turned-{number}", "filter:"), "is_turned": shown["is_turned"]}
+            told = (await give(client, {**answer, "verdict": "A"})).json
+            assert told["own"]["given"] == first
+            # What the judges said comes with the pair as it stands in the dataset.
+            assert (told["sample"]["response"], told["was_turned"]) == ("Sencha.", shown["is_turned"])
+        assert seen == {"A", "B"}
 
     look(tmp_path / "ws", scenario)

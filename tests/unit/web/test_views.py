@@ -20,7 +20,7 @@ from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agre
 from mixseek.storage.index import listing
 from mixseek.storage.workspace import Workspace
 from mixseek.web import pages, viewer
-from mixseek.web.words import LANGUAGES, read_words, sayer
+from mixseek.web.viewer import LANGUAGES, read_words, sayer
 
 REPLIES = (
     '{"id": "tea-1", "reply": "{\\"is_correct\\": true}"}\n'

@@ -20,7 +20,7 @@ from mixseek.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from mixseek.composition.audits.audit import AuditRequest
+    from mixseek.composition.audits import AuditRequest
 
 _ONLY = (
     "Only these audits; repeat for more: retest, order, padding, format, tone, name, own, injection, language, "
@@ -42,7 +42,11 @@ def audit(
     seed: Annotated[int, Option(metavar="N", help="Of the pairs, of the draw and of every change.")] = 0,
     only: Annotated[list[str] | None, Option(metavar="AUDIT", help=_ONLY)] = None,
     since: Annotated[
-        Path | None, Option(metavar="CARD", help="An earlier card of this judge: ask again, and look for drift.")
+        Path | None,
+        Option(
+            metavar="CARD",
+            help="An earlier card of this judge: ask again, and look for drift. A later look needs a --run.",
+        ),
     ] = None,
     out: Annotated[list[Path] | None, Option(metavar="FILE", help=_OUT)] = None,
     workspace: WorkspaceOption = None,
@@ -87,7 +91,7 @@ def audit(
       mixseek audit vllm --data answers.jsonl --since card-march.json
       mixseek judge outputs.jsonl --protocol cross --judge openai:gpt-5-mini --require-card card.json
     """
-    from mixseek.composition.audits.audit import AuditRequest, read_audits
+    from mixseek.composition.audits import AuditRequest, read_audits
     from mixseek.composition.request import JudgeRequest, LiveOptions
     from mixseek.settings.load import load_settings
 
@@ -125,7 +129,7 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
     """Ask, write, print, decide."""
     from mixseek.cli.failures import stopping_on_signals
     from mixseek.cli.judging import explain_interruption, show_progress
-    from mixseek.composition.audits.audit import forecast_audit, run_audit, write_card
+    from mixseek.composition.audits import forecast_audit, run_audit, write_card
     from mixseek.composition.judge import Interruption
     from mixseek.reporting.cards import print_card
     from mixseek.reporting.summary import describe_dry_run, dry_run_document

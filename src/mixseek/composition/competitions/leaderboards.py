@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.report import write_page
 from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
@@ -20,6 +19,7 @@ from mixseek.reporting.leaderboard import (
 )
 from mixseek.settings.race import JUDGMENT_NAME
 from mixseek.storage.competition import AggregationStore, Patience
+from mixseek.storage.durable import write_page
 from mixseek.storage.journal.journal import is_being_written, read_records
 from mixseek.storage.journal.records import ReplyRecord, SampleRecord
 from mixseek.storage.workspace import LATEST, Workspace, find_name

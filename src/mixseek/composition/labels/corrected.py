@@ -1,4 +1,4 @@
-"""Labels for the samples of one run: which there are, how they were drawn, and what they make of the headline."""
+"""Labels for the samples of one run: what people are asked, which there are, and what they make of the headline."""
 
 import math
 from collections import Counter

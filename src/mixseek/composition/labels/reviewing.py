@@ -4,6 +4,7 @@ Nothing that a judge or another rater said of a text leaves here before whoever 
 (`ReviewedRun.item`). A label is the same object in the same store as an imported one, so every report sees it at once.
 """
 
+import hashlib
 import statistics
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,6 +48,7 @@ KINDS = ("disagreements", "undecided", "invalid", "evidence")
 DISPUTES = "disputes"
 # Filters that say nothing about a verdict; a queue by any other one tells what it was filtered by.
 _NEUTRAL = frozenset({"task", "target", "variant", "q", "meta"})
+_TURNED = {"A": "B", "B": "A"}
 _SHOWN = ("question", "response", "response_b", "ground_truth", "rubric", "task_type")
 # Characters of judged text that are sent of one sample.
 _TEXT_BUDGET = 4_000_000
@@ -73,6 +75,8 @@ class GivenLabel(_Body):
     note: str = Field(default="", max_length=4_000)
     seconds: float | None = Field(default=None, ge=0, le=86_400)
     is_open: bool = False
+    # As the item said: the letters are places of a pair that was shown the other way round.
+    is_turned: bool = False
 
 
 class Retraction(_Body):
@@ -231,6 +235,11 @@ class ReviewedRun:
             own = (said.adjudicated if adjudicates else said.by_rater.get(rater)) if said is not None else None
             found, form, shown = self._text(text)
             told: dict[str, Any] = {"text": text, "sample": shown, "form": form.describe(language), "own": None}
+            # People like a place as judges do, and learn who is A. What others say is about A and B of the dataset.
+            by_lot = shown["response_b"] is not None and is_turned_for(rater, text) and not adjudicates and not is_open
+            told |= {"is_turned": by_lot and own is None, "was_turned": by_lot and own is not None}
+            if told["is_turned"]:
+                shown |= {"response": shown["response_b"], "response_b": shown["response"]}
             if adjudicates and said is not None:
                 told["raters"] = [describe_label(label, form) for label in said.by_rater.values()]
             if own is not None:
@@ -278,7 +287,8 @@ class ReviewedRun:
         with self._asking():
             found, form, _ = self._text(given.text)
             try:
-                answer = form.read(given.verdict, given.marks, given.total)
+                verdict = _TURNED.get(given.verdict or "", given.verdict) if given.is_turned else given.verdict
+                answer = form.read(verdict, given.marks, given.total)
             except LabelError as error:
                 raise ConfigurationError(str(error)) from error
             draw = self._draw(given.queue.removeprefix("draw:")) if given.queue.startswith("draw:") else None
@@ -365,6 +375,11 @@ def is_done(queue: Queue, text: str, rater: str, said: Mapping[str, TextLabels])
         return one.adjudicated is not None
     own = one.by_rater.get(rater)
     return own is not None and (not queue.is_drawn or own.draw is not None or own.drawn == Drawing.RANDOM)
+
+
+def is_turned_for(rater: str, text: str) -> bool:
+    """Whether this rater sees B of this pair first: by lot, and always the same."""
+    return hashlib.sha256(f"{rater}\n{text}".encode()).digest()[0] % 2 == 1
 
 
 def describe_label(label: Label, form: LabelForm) -> dict[str, Any]:

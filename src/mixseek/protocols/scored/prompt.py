@@ -1,4 +1,4 @@
-"""What a judge is asked and in which shape it must answer."""
+"""What a judge is asked, in which shape it must answer, and who it must say judged what."""
 
 import hashlib
 import json

@@ -14,17 +14,10 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.matching.quotes import QuoteFinding, locate_quote
-from mixseek.protocols.declaration import (
-    DeclaredProtocol,
-    PromptSource,
-    ProtocolDeclaration,
-    SampleNeeds,
-    read_template,
-    validated,
-)
+from mixseek.protocols.declaration import DeclaredProtocol, PromptSource, ProtocolDeclaration, read_template, validated
 from mixseek.protocols.reply.bundles import IDENTITY_NAMES
 from mixseek.protocols.reply.injected import repetitions
 from mixseek.protocols.reply.json import Repair, excerpt

@@ -1,4 +1,4 @@
-"""Agreement between judges, and of each with itself: from counted patterns to coefficients with intervals; pure."""
+"""Agreement between judges, of each with itself, and of two orders of a pair: from counts to numbers with intervals."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How far the judges can be trusted: the words of agreement and self-consistency, and what programs read."""
+"""How far the judges can be trusted: the words of agreement, self-consistency and pairs, and what programs read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict

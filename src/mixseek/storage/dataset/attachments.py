@@ -9,11 +9,12 @@ import stat
 import struct
 import zlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
+from mixseek.domain.samples import SampleNeeds
 from mixseek.errors import ConfigurationError, reason_of
 from mixseek.storage.dataset.rows import RESPONSE_UNKNOWN, RowError, list_names
 
@@ -284,34 +285,26 @@ class RowRequirements:
     """What must be there before anybody is asked; the plain one is satisfied by a response."""
 
     protocol: str = ""
+    needs: SampleNeeds = field(default_factory=SampleNeeds)
     # False where replies were recorded and the judged text may be unknown.
     response: bool = True
     # Whether a recorded reply may be about many samples, and becomes a row for each.
     bundles: bool = False
-    # Why a row without its response is of no use all the same; None where it is.
-    response_reason: str | None = None
-    # Without which a sample has no place in the grid; such a row is judged to be incomplete, and the others go on.
-    fields: tuple[str, ...] = ()
-    rubric: bool = False
-    # That a rubric may name; empty where the protocol knows no types.
-    task_types: tuple[str, ...] = ()
     rubrics: RubricDirectory | None = None
     # Rows may name files outside the dataset's directory only where the user says so.
     allows_outside_files: bool = False
-    # Every row holds two responses.
-    is_pair: bool = False
 
     def check(self, values: dict[str, Any]) -> None:
         """Raises RowError for what makes a row useless."""
-        if self._is_response_unknown(values) and self.response_reason is not None:
-            raise RowError(self.response_reason)
+        if self._is_response_unknown(values) and self.needs.response_reason is not None:
+            raise RowError(self.needs.response_reason)
 
     def missing(self, values: dict[str, Any]) -> list[str]:
-        """Names of the grid that the row does not have."""
+        """Names of the grid that the row does not have: it is judged to be incomplete, and the others go on."""
         # A reply without its sample says itself what it is about, or is invalid for not saying it.
-        if not self.fields or self._is_response_unknown(values):
+        if not self.needs.fields or self._is_response_unknown(values):
             return []
-        return [field for field in self.fields if not str(values.get(field, "")).strip()]
+        return [field for field in self.needs.fields if not str(values.get(field, "")).strip()]
 
     def _is_response_unknown(self, values: dict[str, Any]) -> bool:
         return not self.response and bool(values.get("metadata", {}).get(RESPONSE_UNKNOWN))
@@ -364,7 +357,7 @@ class Attachments:
         text = values.get("rubric")
         if text is not None:
             self._settle_type(values, text)
-        elif self._requirements.rubric:
+        elif self._requirements.needs.rubric:
             raise RowError(
                 "row has no rubric, and the protocol judges by one; give --rubric DIR with one TASK_NAME.md for each "
                 "task, or a column `rubric` (text) or `rubric_path`"
@@ -377,7 +370,7 @@ class Attachments:
 
     def _settle_type(self, values: dict[str, Any], text: str) -> None:
         """An unknown type would be judged by weights that nobody chose."""
-        task_types = self._requirements.task_types
+        task_types = self._requirements.needs.task_types
         if not task_types:
             return
         rubric = read_rubric(text, task_types)

@@ -105,7 +105,7 @@ class PairMaker:
             try:
                 output = self._read(reader, row, number)
             except RowError as error:
-                raise DatasetError(f"{self.source.path}: {self.source.unit} {place}: {error}") from error
+                raise DatasetError(f"{self.source.where(str(self.source.path), place)}: {error}") from error
             name = str(output.get("question_id") or output.get("question"))
             variant = output.get("prompt_variant")
             group = groups.setdefault(f"{name} / {variant}" if variant else name, [])
@@ -145,6 +145,19 @@ class PairMaker:
             is_turned = self.choice.draw("side", name, one[1]["id"], other[1]["id"])[0] % 2 == 1
             first, second = (other, one) if is_turned else (one, other)
             yield one[0], _pair_row(first[1], second[1])
+
+
+def with_opponents(rows: Rows) -> Rows:
+    """Samples of a log in which two responses were compared, as the pairs that they were."""
+    for place, row in rows:
+        beside = row.get("metadata", {})
+        if row.get("response") is not None and beside.get("opponent_response") is not None:
+            kept = {name: value for name, value in row.items() if name not in ("response", "target_model")}
+            pair = {"response_a": beside["opponent_response"], "response_b": row["response"]}
+            names = {"target_a": beside.get("opponent"), "target_b": row.get("target_model")}
+            rest = {name: value for name, value in beside.items() if not name.startswith("opponent")}
+            row = {**kept, **pair, **names, "metadata": rest}
+        yield place, row
 
 
 def _pair_row(first: Output, second: Output) -> Row:

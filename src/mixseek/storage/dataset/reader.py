@@ -3,7 +3,6 @@
 import difflib
 import hashlib
 import json
-import re
 import stat
 from array import array
 from collections import Counter
@@ -21,6 +20,8 @@ from mixseek.storage.dataset.files import (
     Row,
     Rows,
     RowSource,
+    find_parts,
+    join_sources,
     read_delimited,
     read_json_array,
     read_json_lines,
@@ -29,7 +30,7 @@ from mixseek.storage.dataset.files import (
     spool_stdin,
 )
 from mixseek.storage.dataset.logs.registry import recognise
-from mixseek.storage.dataset.pairing import PairChoice, PairMaker
+from mixseek.storage.dataset.pairing import PairChoice, PairMaker, with_opponents
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
 from mixseek.storage.durable import digest_file
 from mixseek.storage.journal.records import decode_object
@@ -262,14 +263,14 @@ class Dataset:
             yield batch
         if surveyed is None:
             return
-        if surveyed != fingerprint(self.path):
+        if surveyed != fingerprint(self._source.files):
             raise DatasetError(f"{self.name}: changed while it was being judged; run the same command again")
         if attachments.description() != self.survey().attached:
             raise DatasetError(f"{self.name}: files that its rows name changed meanwhile; run the same command again")
 
     @cached_property
-    def _fingerprint(self) -> tuple[int, int]:
-        return fingerprint(self.path)
+    def _fingerprint(self) -> list[tuple[int, int]]:
+        return fingerprint(self._source.files)
 
     def survey(self) -> Survey:
         """Check every row before anything is paid for; raises DatasetError for the first that cannot be judged."""
@@ -277,7 +278,7 @@ class Dataset:
 
     @cached_property
     def _survey(self) -> Survey:
-        size_bytes, _ = self._fingerprint
+        size_bytes = sum(size for size, _ in self._fingerprint)
         reader, attachments = self._reader(), self._attachments()
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
@@ -319,12 +320,12 @@ class Dataset:
 
     def _digest(self) -> str:
         """Of everything that rows come from: questions or scores of a log may stand in a file beside it."""
-        digests = [digest_file(path) for path in (self.path, *self._source.companions)]
+        digests = [digest_file(path) for path in (*self._source.files, *self._source.companions)]
         return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
     def _reader(self) -> RowReader:
         required = self._requirements
-        return RowReader(self._mapping, needs_response=required.response, is_pair=required.is_pair)
+        return RowReader(self._mapping, needs_response=required.response, is_pair=required.needs.is_pair)
 
     def _attachments(self) -> Attachments:
         return Attachments(self._files, self._requirements)
@@ -338,7 +339,7 @@ class Dataset:
                 attachments.fill(values)
                 check(values)
             except RowError as error:
-                raise DatasetError(f"{self.name}: {self._source.unit} {place}: {error}") from error
+                raise DatasetError(f"{self._source.where(self.name, place)}: {error}") from error
             yield place, values
 
     def _refuse_duplicates(self, buckets: list["array[int]"]) -> None:
@@ -356,9 +357,11 @@ class Dataset:
                 continue
             first = places.setdefault(sample_id, place)
             if first != place:
-                unit = self._source.unit
+                places_of = f"{self.name}: {self._source.unit}s {first} and {place}"
+                if self._source.locate is not None:
+                    places_of = f"{self._source.locate(first)} and {self._source.locate(place)}"
                 raise DatasetError(
-                    f"{self.name}: {unit}s {first} and {place} have the same id {sample_id!r}; "
+                    f"{places_of} have the same id {sample_id!r}; "
                     "make ids unique, or name another column with --map id=COLUMN"
                 )
 
@@ -379,26 +382,35 @@ def open_dataset(
     `name` is what it is called where the file is a copy of what a program had in memory.
     """
     # A wrong --map is said before a long stdin is copied.
-    RowReader(mapping, is_pair=requirements is not None and requirements.is_pair and pairs is None)
+    RowReader(mapping, is_pair=requirements is not None and requirements.needs.is_pair and pairs is None)
+    parts: list[Path] = []
     if path != STDIN:
-        file = check_file(path)
+        parts = find_parts(path, spool_directory)
+        file = Path(path) if parts else check_file(path)
     elif spool_directory is None:
         raise DatasetError("-: stdin cannot be read here; name a file")
     else:
         file = spool_stdin(spool_directory, stdin)
+
+    def chosen_by(choose: Callable[[Path], RowSource]) -> RowSource:
+        return join_sources(file, [choose(part) for part in parts]) if parts else choose(file)
+
     source: RowSource | None = None
     # Where replies are recorded, a file may be a bundle of them, and so may a row.
     if requirements is not None and not requirements.response:
-        if path != STDIN:
+        if path != STDIN and not parts:
             source = choose_reply_source(file, requirements.bundles)
         if source is None:
-            plain = choose_source(file)
+            plain = chosen_by(choose_source)
             source = replace(plain, rows=partial(read_replies, plain, mapping, requirements.bundles))
-    chosen = source or choose_any_source(file)
+    chosen = source or chosen_by(choose_any_source)
     if name is not None:
         chosen = replace(chosen, unit="row")
     if pairs is not None:
         chosen = PairMaker(chosen, mapping, pairs).paired_source()
+    elif requirements is not None and requirements.needs.is_pair:
+        plain_rows = chosen.rows
+        chosen = replace(chosen, rows=lambda: with_opponents(plain_rows()))
     return Dataset(name or path, chosen, mapping, requirements, note_row, pairs)
 
 
@@ -410,8 +422,6 @@ def choose_any_source(path: Path) -> RowSource:
 
 def check_file(path: str) -> Path:
     """An existing, regular, readable file."""
-    if re.match(r"[a-z][a-z0-9+]*://", path):
-        raise DatasetError(f"{path}: an address, expected a file; mount it (mount-s3, gcsfuse) or copy it here first")
     file = Path(path)
     try:
         mode = file.stat().st_mode
@@ -457,10 +467,9 @@ def is_json_list(path: Path) -> bool:
         return next((line.strip()[:1] == b"[" for line in stream if line.strip()), False)
 
 
-def fingerprint(path: Path) -> tuple[int, int]:
-    """Size and time of change: cheap enough to ask whenever a pass ends."""
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
+def fingerprint(paths: Sequence[Path]) -> list[tuple[int, int]]:
+    """Size and time of change of each: cheap enough to ask whenever a pass ends."""
+    return [(status.st_size, status.st_mtime_ns) for status in map(Path.stat, paths)]
 
 
 # What was meant to be judged, as a list: question by variant by target, held against what the dataset has.

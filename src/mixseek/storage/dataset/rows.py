@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mixseek.domain.panels import read_preference
+from mixseek.domain.panels import Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
+from mixseek.storage.dataset.logs.record import as_rows, conversation_text, role_of
 
 # Read when the canonical column is absent and nothing is mapped; the first that is present wins.
 ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -24,8 +25,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 # The same for rows that hold two responses. What is right is no column there: it would be which of them is better.
 PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
-    "response": ("response_a", "output_a", "answer_a", "response_1", "output_1", "answer_1"),
-    "response_b": ("output_b", "answer_b", "response_2", "output_2", "answer_2"),
+    "response": (
+        *("response_a", "output_a", "answer_a", "response_1", "output_1", "answer_1", "conversation_a"),
+        "chosen",
+    ),
+    "response_b": ("output_b", "answer_b", "response_2", "output_2", "answer_2", "conversation_b", "rejected"),
     "question": ("input", "prompt", "instruction"),
     "task_name": ("task",),
     "target_model": ("target_a", "model_a", "model_1", "generator_1"),
@@ -35,6 +39,7 @@ PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
 PAIR_FIELDS = ("response_b", "target_b")
 # What the first side of a pair may be called in a mapping.
 _FIRST_SIDE = {"response_a": "response", "target_a": "target_model"}
+_BOTH_SIDES = ("response", "response_b")
 SAMPLE_FIELDS = tuple(
     item.name for item in dataclasses.fields(Sample) if item.name != "metadata" and item.name not in PAIR_FIELDS
 )
@@ -93,6 +98,7 @@ class RowReader:
         if plan is None:
             plan = self._remember(shape)
         cells = [row[column] for column in plan.columns]
+        asked = unfold_conversations(plan, cells) if self._is_pair else None
         if plan.is_plain and "" not in cells and set(map(type, cells)) == _ALL_TEXT:
             values: dict[str, Any] = dict(zip(plan.fields, cells, strict=True))
         else:
@@ -106,6 +112,8 @@ class RowReader:
         if plan.extras:
             values["metadata"] = read_metadata(row, plan.extras)
         if self._is_pair:
+            if asked is not None and (asked.is_long or not values.get("question")):
+                values["question"] = asked.text
             self._settle_pair(values, plan)
         if not values.get("response") and "response_path" in plan.fields:
             # CSV cannot say null: an empty cell beside a path is no response.
@@ -123,9 +131,13 @@ class RowReader:
     def _settle_pair(self, values: dict[str, Any], plan: ColumnPlan) -> None:
         """Two responses, one question of a name, and what people prefer beside them."""
         said = values.pop(HUMAN_PREFERENCE, None)
-        if said is not None:
+        if said is None and {"chosen", "rejected"} <= set(plan.columns) and not self._mapping.keys() & set(_BOTH_SIDES):
+            # What the names of the two columns say.
+            values["metadata"] = {**values.get("metadata", {}), HUMAN_PREFERENCE: Preference.A.value}
+        elif said is not None:
             column = plan.columns[plan.fields.index(HUMAN_PREFERENCE)]
-            preference = read_preference(said)
+            sides = {values.get("target_model"): Preference.A, values.get("target_b"): Preference.B}
+            preference = read_preference(said) or (sides.get(said) if len(sides) == 2 else None)
             if preference is None and (column == HUMAN_PREFERENCE or HUMAN_PREFERENCE in self._mapping):
                 raise RowError(f"`{column}` is {said[:60]!r}, which is no preference; write A, B or tie")
             # A column that only looked like one stays what it was.
@@ -171,12 +183,42 @@ class RowReader:
             return f"`{found}` is {other}; write the response's text (an empty one is allowed) or drop the row"
         if "response_path" in plan.fields:
             return "`response_path` is empty and there is no `response`; name the output's file or drop the row"
+        if self._is_pair:
+            return (
+                f"row has no `response_a`; columns are {list_names(row)}; name both responses with "
+                "--map response_a=COLUMN --map response_b=COLUMN"
+            )
         return f"row has no `response`; columns are {list_names(row)}; map one with --map response=COLUMN"
 
     def _offer(self, column: str) -> str:
         close = difflib.get_close_matches(column, self.columns, n=1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
         return f"columns are {list_names(self.columns)}{meant}"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What two conversations have in common: `is_long` where that is more than one message."""
+
+    text: str
+    is_long: bool
+
+
+def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
+    """Two lists of messages: what both begin with was asked, the rest of each is its response, put into the cells.
+
+    None where they are no such lists, which stay as they are.
+    """
+    places = [plan.fields.index(name) for name in _BOTH_SIDES if name in plan.fields]
+    talks = [as_rows(cells[place]) for place in places]
+    if len(talks) != 2 or not all(talk and all(map(role_of, talk)) for talk in talks):
+        return None
+    shared = 0
+    while shared < min(map(len, talks)) - 1 and talks[0][shared] == talks[1][shared]:
+        shared += 1
+    for place, talk in zip(places, talks, strict=True):
+        cells[place] = conversation_text(talk[shared:])
+    return Asked(conversation_text(talks[0][:shared]), shared > 1) if shared else None
 
 
 def check_fields(mapping: Mapping[str, str], fields: Sequence[str] = READ_FIELDS) -> None:

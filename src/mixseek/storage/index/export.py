@@ -115,7 +115,7 @@ def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
     ensure_indexed(workspace, run)
     with temporary_beside(to) as target:
         try:
-            return run_in_scratch(workspace.scratch, partial(write_table, run, target, suffix))
+            return run_in_scratch(workspace.scratch, run.journal, partial(write_table, run, target, suffix))
         except duckdb.Error as error:
             raise StorageError(
                 f"{to}: cannot write the export: {first_line(error)}; free some space there and try again"

@@ -168,7 +168,7 @@ def is_damaged_index(path: Path) -> bool:
 
 def connect_reading(path: Path) -> contextlib.AbstractContextManager[duckdb.DuckDBPyConnection]:
     """To the file as it is now."""
-    return attaching(path, read_only=True, config=session_settings(reading_scratch(path)))
+    return attaching(path, read_only=True, config=session_settings(reading_scratch(path), path))
 
 
 def reading_scratch(path: Path) -> Path:
@@ -238,7 +238,7 @@ def make_index(workspace: Workspace, run: RunDirectory, manifest: Manifest, stat
         write_totals(run, RunTotals(state, dict(zip(_STATUSES, counts, strict=True)), mean))
 
     try:
-        run_in_scratch(workspace.scratch, build_and_place)
+        run_in_scratch(workspace.scratch, run.journal, build_and_place)
     except duckdb.Error as error:
         raise index_error(run.index, error) from error
 

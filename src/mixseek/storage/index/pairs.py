@@ -182,7 +182,8 @@ def open_pairs(a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
     # Not in the workspace, which may be read-only. No text of anybody goes there.
     with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
         try:
-            with attaching(None, config=session_settings(Path(scratch), is_ample=True)) as connection:
+            settings = session_settings(Path(scratch), *(run.index for run in runs.values()), is_ample=True)
+            with attaching(None, config=settings) as connection:
                 for run in runs.values():
                     connection.execute(f"ATTACH {quoted(str(run.index))} AS {attached[run.path]} (READ_ONLY)")
                 yield PairIndex(connection, {"a": attached[a.path], "b": attached[b.path]})

@@ -118,6 +118,11 @@ class SettledPanel:
         """All samples."""
         return self._groups("FROM units", ())[()]
 
+    def is_named(self, column: str) -> bool:
+        """Whether any sample, or either side of a pair, has something in a column of `units`."""
+        named = "coalesce(target, target_b)" if column == "target" else column
+        return bool(self.ask(f"SELECT count({named}) > 0 FROM units")[0][0])  # noqa: S608 - our own names
+
     def groups(self, column: str) -> PanelGroups:
         """By a column of `units`; a pair belongs to both of its targets."""
         ((has_pairs,),) = self.ask("SELECT count(target_b) > 0 FROM units")

@@ -94,9 +94,11 @@ SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.que
     FROM ({settled}) AS settled JOIN {index}.samples AS samples ON samples.position = settled.sample
 
 -- name: sides
--- Both targets of each pair, with their own score: a pair that A wins is one that B loses.
-SELECT question, state, is_unverified, target, value, lowest, highest FROM units
+-- Both targets of each pair, with their own score: a pair that A wins is one that B loses. A target against itself would
+-- be half a win whatever is said.
+SELECT question, state, is_unverified, target, value, lowest, highest FROM units WHERE target IS DISTINCT FROM target_b
 UNION ALL SELECT question, state, is_unverified, target_b, 1 - value, 1 - highest, 1 - lowest FROM units
+    WHERE target IS DISTINCT FROM target_b
 
 -- name: pair_units
 -- As seen from the target whose name comes first.
@@ -104,7 +106,7 @@ SELECT question, least(target, target_b) AS first, greatest(target, target_b) AS
     CASE WHEN target <= target_b THEN value ELSE 1 - value END AS value,
     CASE WHEN target <= target_b THEN lowest ELSE 1 - highest END AS lowest,
     CASE WHEN target <= target_b THEN highest ELSE 1 - lowest END AS highest
-    FROM units WHERE target IS NOT NULL AND target_b IS NOT NULL
+    FROM units WHERE target <> target_b
 
 -- name: pair_ends
 SELECT first, second, count(*) FILTER (value > 0.5), count(*) FILTER (value = 0.5), count(*) FILTER (value < 0.5),

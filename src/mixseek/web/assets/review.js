@@ -158,6 +158,7 @@ function drawText() {
     question ? block("Question", question, "question") : null,
     truth === null ? null : block("Ground truth", [truth, ...alternatives].join(" · "), "truth"),
     type ? make("p", { class: "soft" }, say("Task type"), " ", ...visibleNodes(type)) : null, rubricPart,
+    item.was_turned ? make("p", { class: "soft", "data-turned": "" }, say("While you decided, the two stood the other way round: your first is B here.")) : null,
     answer,
   ].filter(Boolean));
 }
@@ -251,7 +252,7 @@ function once(act) {
 
 const give = once(async (answer) => {
   const seconds = Math.round((performance.now() - shownAt - hiddenFor) / 100) / 10;
-  const body = { id: newId(), queue: queue.name, text: item.text, rater, note: parts.note?.value ?? "", seconds: Math.min(seconds, 86400), is_open: isOpen, ...answer };
+  const body = { id: newId(), queue: queue.name, text: item.text, rater, note: parts.note?.value ?? "", seconds: Math.min(seconds, 86400), is_open: isOpen, is_turned: item.is_turned, ...answer };
   const told = await tell("/labels", body);
   item = told;
   queue.last = { id: body.id, text: body.text };

@@ -20,6 +20,7 @@ from mixseek.storage.dataset.logs.record import (
     as_rows,
     as_text,
     digest_name,
+    opening,
 )
 
 # MT-Bench: question and response stand in the judge's prompt only.
@@ -170,10 +171,6 @@ def is_alpaca_eval(sniffed: Sniffed) -> bool:
     return sniffed.is_rows() and (is_annotated or is_output)
 
 
-def open_alpaca_eval(sniffed: Sniffed) -> Log:
-    return Log(partial(read_alpaca_eval, sniffed))
-
-
 def read_alpaca_eval(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """Model outputs have no annotation yet; instructions have no id that all files share, so their digest is it."""
     # Outputs of several models to one instruction are no repeats of one of them.
@@ -216,5 +213,5 @@ def preference_score(row: Mapping[str, Any]) -> LoggedScore:
 
 FORMATS = (
     LogFormat("fastchat", "MT-Bench judgments", is_fastchat, open_fastchat),
-    LogFormat("alpacaeval", "AlpacaEval annotations", is_alpaca_eval, open_alpaca_eval),
+    LogFormat("alpacaeval", "AlpacaEval annotations", is_alpaca_eval, opening(read_alpaca_eval)),
 )

@@ -1,4 +1,4 @@
-"""Results of experiment trackers: MLflow (`genai.evaluate`), LangSmith and Braintrust."""
+"""Results of experiment trackers (MLflow `genai.evaluate`, LangSmith, Braintrust), chats, and tables."""
 
 import ast
 import re
@@ -20,6 +20,7 @@ from mixseek.storage.dataset.logs.record import (
     as_text,
     content_text,
     conversation_text,
+    opening,
     question_text,
     read_grade,
     response_text,
@@ -53,10 +54,6 @@ _EXPECTATION = re.compile(r"^(expected|expectation|guidelines|ground_truth|refer
 
 def is_mlflow(sniffed: Sniffed) -> bool:
     return sniffed.is_rows() and sniffed.has("trace_id", "request", "response")
-
-
-def open_mlflow(sniffed: Sniffed) -> Log:
-    return Log(partial(read_mlflow, sniffed))
 
 
 def read_mlflow(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
@@ -111,10 +108,6 @@ def is_langsmith(sniffed: Sniffed) -> bool:
     return sniffed.is_rows() and has_inputs and sniffed.has("example_id")
 
 
-def open_langsmith(sniffed: Sniffed) -> Log:
-    return Log(partial(read_langsmith, sniffed))
-
-
 def read_langsmith(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """Rows with one `example_id` are repeats, in the order of the file."""
     for number, row in sniffed.rows(notices):
@@ -158,10 +151,6 @@ def is_braintrust(sniffed: Sniffed) -> bool:
         and isinstance(scores, Mapping | None)
         and "scores" in sniffed.first
     )
-
-
-def open_braintrust(sniffed: Sniffed) -> Log:
-    return Log(partial(read_braintrust, sniffed))
 
 
 def read_braintrust(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
@@ -225,10 +214,6 @@ def is_chat(sniffed: Sniffed) -> bool:
     )
 
 
-def open_chat(sniffed: Sniffed) -> Log:
-    return Log(partial(read_chat, sniffed))
-
-
 def read_chat(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """The last message is the response if the assistant wrote it; what stands before is the question."""
     for number, row in sniffed.rows(notices):
@@ -277,9 +262,9 @@ def read_inputs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
 
 
 FORMATS = (
-    LogFormat("mlflow", "MLflow results", is_mlflow, open_mlflow),
-    LogFormat("langsmith", "LangSmith results", is_langsmith, open_langsmith),
-    LogFormat("braintrust", "Braintrust results", is_braintrust, open_braintrust),
-    LogFormat("chat", "chat", is_chat, open_chat),
+    LogFormat("mlflow", "MLflow results", is_mlflow, opening(read_mlflow)),
+    LogFormat("langsmith", "LangSmith results", is_langsmith, opening(read_langsmith)),
+    LogFormat("braintrust", "Braintrust results", is_braintrust, opening(read_braintrust)),
+    LogFormat("chat", "chat", is_chat, opening(read_chat)),
     LogFormat("inputs_outputs", "table of inputs and outputs", is_table, open_table),
 )

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -328,6 +329,11 @@ class Log:
     # Files beside it that were read with it.
     companions: tuple[Path, ...] = ()
     notices: tuple[str, ...] = field(default=())
+
+
+def opening(read: Callable[[Sniffed, Notices], Iterator[LoggedSample]]) -> Callable[[Sniffed], Log]:
+    """For a format whose logs say nothing of themselves but their samples."""
+    return lambda sniffed: Log(partial(read, sniffed))
 
 
 @dataclass(frozen=True, slots=True)

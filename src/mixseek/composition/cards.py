@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from mixseek.composition.request import Plan, describe_judge, describe_protocol
-from mixseek.errors import ConfigurationError, GateError
+from mixseek.errors import ConfigurationError, GateError, reason_of
 from mixseek.reporting.cards import Card, CardJudge, CardProtocol
 from mixseek.stats.audits import AuditState
 
@@ -17,7 +17,7 @@ def read_card(path: Path) -> Card:
     try:
         return Card.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+        raise ConfigurationError(f"{path}: cannot be read ({reason_of(error)})") from error
     except ValidationError as error:
         raise ConfigurationError(f"{path}: not a judge card; `mixseek audit` writes one (card.json)") from error
 

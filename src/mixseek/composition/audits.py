@@ -19,13 +19,12 @@ from mixseek.audits.variants import (
     make_variants,
     plain_variant,
 )
-from mixseek.composition.audits.cards import identify, read_earlier
+from mixseek.composition.cards import identify, read_earlier
 from mixseek.composition.conclusion import explain_missing
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.judges import read_kind
 from mixseek.composition.labels.corrected import label_scale
 from mixseek.composition.live import ProgressMaker
-from mixseek.composition.report import write_page
 from mixseek.composition.request import (
     JudgeRequest,
     Plan,
@@ -53,6 +52,7 @@ from mixseek.stats.audits import (
     settle_audits,
 )
 from mixseek.storage.dataset.memory import keep_rows
+from mixseek.storage.durable import write_page
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.labels import LabelStore
@@ -65,6 +65,8 @@ _NEED_RETEST = (Audit.RETEST, Audit.LANGUAGE, Audit.IMPLANT)
 _LOW = 0.5
 _EXAMPLES = 3
 _NO_VERDICT = "no valid verdict on one of the two texts"
+# What the two orders of a pair say of the place.
+_FOLLOWED = {1.0: "the first shown won twice", -1.0: "the second shown won twice", 0.0: "not by the place"}
 CARD_FILE = "card.json"
 
 
@@ -127,7 +129,9 @@ def plan_audit(request: AuditRequest) -> AuditPlan:
         wanted.append(Audit.RETEST)
     variants: list[Variant] = []
     inapplicable: list[Inapplicable] = []
-    occasion = "" if earlier is None else f"{earlier.runs[0]} {earlier.created_at.isoformat()}"
+    # Under another name the judge is asked again; under the same one, an interrupted look goes on.
+    look = (request.judging.run,) if request.judging.run is not None else ()
+    occasion = "" if earlier is None else " ".join((earlier.runs[0], earlier.created_at.isoformat(), *look))
     for sample in samples:
         variants.append(plain_variant(sample))
         for one in make_variants(sample, wanted, request.seed, own_name, occasion):
@@ -182,7 +186,7 @@ def run_audit(
     request: AuditRequest, show_progress: ProgressMaker, stop: Callable[[], bool], notify: Callable[[str], None]
 ) -> tuple[Card, Path] | Interruption:
     """Ask what was not asked yet, and write the card beside the main run: with the place where it is."""
-    audit = plan_audit(request)
+    audit, started = plan_audit(request), datetime.now(UTC)
     summaries: list[RunSummary] = []
     for one in audit.runs():
         result = judge_dataset(one, show_progress, stop, notify)
@@ -194,6 +198,8 @@ def run_audit(
     workspace = Workspace(request.judging.workspace)
     rows = [read_rows(workspace, summary) for summary in summaries]
     card = make_card(audit, rows, [summary.header.run_id for summary in summaries])
+    if request.since is not None and card.created_at < started:
+        notify(f"this look was finished at {card.created_at:%Y-%m-%d %H:%M} UTC; for a new one, give it a name (--run)")
     path = workspace.run(card.runs[0]).path / CARD_FILE
     write_card(card, path)
     return card, path
@@ -298,7 +304,7 @@ def observe(audit: Audit, scores: Scores, labels: Mapping[str, float]) -> list[O
             return observe_earlier(audit, scores)
         case Audit.LENIENT | Audit.OWN:
             return [
-                Observed(name, "labelled", score - label, name, label, score)
+                Observed(name, "people → judge", score - label, name, label, score)
                 for name, label in labels.items()
                 if (score := scores.score(name)) is not None
             ]
@@ -326,7 +332,7 @@ def observe_implants(scores: Scores) -> list[Observed]:
     for one, before, after in scores.contrasts(Audit.IMPLANT):
         again = scores.retest(one.original)
         if before < _LOW or again is None:
-            scores.left_out[Audit.IMPLANT]["its plain text has a low verdict already, or none on second asking"] += 1
+            scores.left_out[Audit.IMPLANT]["a low verdict on the plain text already, or none on second asking"] += 1
         else:
             seen.append(_seen(one, again, after, after - again))
     return seen
@@ -356,7 +362,7 @@ def observe_order(scores: Scores) -> list[Observed]:
             scores.left_out[Audit.ORDER]["no valid verdict in one of the orders"] += 1
             continue
         value = {("A", "B"): 1.0, ("B", "A"): -1.0}.get((str(verdicts[0]), str(verdicts[1])), 0.0)
-        seen.append(Observed(name, "both orders", value, name, None, scores.score(name)))
+        seen.append(Observed(name, _FOLLOWED[value], value, name, None, scores.score(name)))
     return seen
 
 
@@ -454,7 +460,7 @@ def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
         case Audit.LENIENT | Audit.OWN if isinstance(plan.plan.protocol, PresentingProtocol):
             return "a label of a pair says which of two is better, not how good either is"
         case Audit.LENIENT | Audit.OWN if not labels:
-            return "no sample has a label by people"
+            return "no sample has a label by people (`mixseek label`, or a column `label`)"
         case Audit.OWN:
             return "too few labelled samples of the judge's own family, or of others"
         case Audit.INJECTION if labels:
@@ -487,6 +493,7 @@ def describe_finding(
         low=result.interval.low if result.interval else None,
         high=result.interval.high if result.interval else None,
         minimum=spec.minimum,
+        sought=spec.sought,
         p_value=result.p_value,
         p_adjusted=result.p_adjusted,
         needed=result.needed,

@@ -1,1 +1,0 @@
-"""Judge cards: made, read and demanded."""
