@@ -116,8 +116,9 @@ def measure_live(seconds: int) -> None:
     with tempfile.TemporaryDirectory(prefix="mixseek-bench-") as directory, mock_judge(LATENCY_SECONDS) as base_url:
         place = Path(directory)
         # The page is opened in the first seconds; judging goes on until all is measured.
-        data = write_dataset(place / "rows.jsonl", _RATE * (seconds + 30))
-        command = judge_command(place, data, base_url, "live", int(_RATE * LATENCY_SECONDS))
+        data = write_dataset(place / "rows.jsonl", 2 * _RATE * (seconds + 30))
+        # Some more at once than the think time asks for: an answer takes longer than that on a busy machine.
+        command = judge_command(place, data, base_url, "live", int(1.3 * _RATE * LATENCY_SECONDS))
         told = {**os.environ, "OPENAI_API_KEY": "bench"}
         viewing = [MIXSEEK, "view", "--no-open", "--workspace", str(place / "ws")]
         with (

@@ -97,7 +97,7 @@ def test_the_pages_of_every_order_are_the_whole_list_in_that_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ties stand as in the dataset; what has no score comes last; a page may lie across several parts of the order."""
-    monkeypatch.setattr(listing, "_PART", "({}) >> 3")
+    monkeypatch.setattr(listing, "_PART_BITS", 3)
     unsure = [{**row, "response": f"Either 3 or {row['ground_truth']}."} for row in rows_of(40)]
     rows = [unsure[number] if number % 5 == 0 else row for number, row in enumerate(rows_of(40))]
     scores = {row["id"]: None if number % 5 == 0 else float(number % 3 > 0) for number, row in enumerate(rows)}

@@ -69,7 +69,7 @@ _MOST_CHOICES = 300
 _MOST_JUDGMENTS = 1_000
 _FOUND = "get_bit($found::BIT, sample::INTEGER) = 1"
 # The rows of an order come in parts of about a thousand, so that the deepest page is found without sorting a million.
-_PART = "({}) >> 10"
+_PART_BITS = 10
 _PARTS_KEPT = 8
 
 
@@ -141,24 +141,25 @@ class JudgmentList:
     def page(self, query: ListQuery, offset: int, limit: int) -> tuple[list[JudgedRow], int]:
         """So many of them from one place on, with their texts; and how many are meant."""
         where, parameters = query.condition()
-        rank, part = SORTS[query.sort], _PART.format(SORTS[query.sort])
+        rank = SORTS[query.sort]
         with self._asking():
-            parts = self._parts(where, parameters, part)
+            parts = self._parts(where, parameters, rank)
             ends = [end for _, end in parts]
             first, last = bisect.bisect_right(ends, offset), bisect.bisect_left(ends, offset + limit)
             if first == len(ends):
                 return [], ends[-1] if ends else 0
-            where += f" AND {part} BETWEEN {parts[first][0]} AND {parts[min(last, len(parts) - 1)][0]}"
+            lowest, highest = parts[first][0] << _PART_BITS, parts[min(last, len(parts) - 1)][0] + 1 << _PART_BITS
+            where = f"{rank} >= {lowest} AND {rank} < {highest} AND {where}"
             within = offset - (ends[first - 1] if first else 0)
             return self._read(where, rank, {**parameters, "offset": within, "limit": limit}), ends[-1]
 
-    def _parts(self, where: str, parameters: Mapping[str, Any], part: str) -> list[tuple[Any, ...]]:
+    def _parts(self, where: str, parameters: Mapping[str, Any], rank: str) -> list[tuple[Any, ...]]:
         """Kept for whoever turns to the next page."""
-        key = (where, part, *parameters.values())
+        key = (where, rank, *parameters.values())
         if key not in self._parts_kept:
             if len(self._parts_kept) >= _PARTS_KEPT:
                 del self._parts_kept[next(iter(self._parts_kept))]
-            self._parts_kept[key] = self._all("parts", parameters, where=where, part=part)
+            self._parts_kept[key] = self._all("parts", parameters, where=where, part=f"({rank}) >> {_PART_BITS}")
         return self._parts_kept[key]
 
     def rank_of(self, query: ListQuery, named: NamedJudgment) -> int:

@@ -26,7 +26,7 @@ _SEARCHED = ("id", "question", "response", "ground_truth")
 # Metadata with more different values than this is no choice for a filter.
 _MOST_VALUES, _MOST_KEYS = 60, 20
 # How long a request waits for a search, and how long the thread works before it looks who else asks.
-_WAIT_SECONDS, _MOMENT_SECONDS = 0.1, 0.02
+_WAIT_SECONDS, _MOMENT_SECONDS = 0.05, 0.02
 _SEARCHES_KEPT = 8
 # What is in a bit string; positions count from 1.
 _NO, _YES = ord("0"), ord("1")
