@@ -26,7 +26,7 @@ def write_bytes(data: bytes) -> Callable[[Path], Path]:
 
 BAD_DATASETS: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
     "missing file": (lambda directory: directory / "absent.jsonl", ("absent.jsonl",)),
-    "directory": (lambda directory: directory, ("directory",)),
+    "empty directory": (lambda directory: directory, ("no .jsonl", "check the path")),
     "binary file": (write_bytes(bytes(range(256)) * 40), ("data.jsonl",)),
     "invalid UTF-8": (write_bytes(GOOD.encode() + b'{"id": "b", "response": "\xff\xfe"}\n'), ("line 2", "UTF-8")),
     "a line that is a list": (write_bytes(GOOD.encode() + b"[1, 2]\n"), ("line 2",)),
