@@ -232,6 +232,7 @@ def test_pairs_are_read_in_the_shapes_that_people_have(tmp_path: Path) -> None:
         (outputs(1)[:1], PAIRWISE, "two targets are needed: q0"),
         ([ROWS[0] | {"human_preference": "perhaps"}], ("--protocol", "pairwise"), "A, B or tie"),
         (ROWS, ("--protocol", "pairwise", "--map", "response_c=x"), "did you mean"),
+        ([dict.fromkeys(("chosen", "rejected"), turns("q?"))], ("--protocol", "pairwise"), "no response in it"),
     ],
 )
 def test_what_cannot_be_paired_is_refused_in_one_line(

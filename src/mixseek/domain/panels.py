@@ -98,13 +98,16 @@ def combine_orders(first: Preference, second: Preference) -> tuple[Preference, P
 
 # As people and datasets write it; arenas say which model won, some say who is better, some give the number.
 _WORDS = {
-    Preference.A: ("a", "a>b", "a>>b", "model_a", "response_a", "output_a", "1", "first", "left"),
-    Preference.B: ("b", "b>a", "b>>a", "model_b", "response_b", "output_b", "2", "second", "right"),
-    Preference.TIE: ("tie", "a=b", "b=a", "0", "draw", "equal", "both", "neither", "tie(bothbad)", "both_bad", "same"),
+    Preference.A: ("a", "a>b", "a>>b", "modela", "responsea", "outputa", "assistanta", "1", "first", "left"),
+    Preference.B: ("b", "b>a", "b>>a", "modelb", "responseb", "outputb", "assistantb", "2", "second", "right"),
+    Preference.TIE: (
+        *("tie", "a=b", "b=a", "0", "draw", "equal", "both", "neither", "same"),
+        *("tie(bothbad)", "tie(bothgood)", "bothbad", "bothgood"),
+    ),
 }
 _PREFERENCES = {word: preference for preference, words in _WORDS.items() for word in words}
 
 
 def read_preference(said: object) -> Preference | None:
-    """A preference as a dataset writes it; None for what is none. Case and spaces do not count."""
-    return None if said is None else _PREFERENCES.get("".join(str(said).lower().split()).strip("[]"))
+    """A preference as a dataset writes it; None for what is none. Case, spaces and underscores do not count."""
+    return None if said is None else _PREFERENCES.get("".join(str(said).lower().replace("_", " ").split()).strip("[]"))

@@ -117,7 +117,7 @@ def kendall_tau_b(pairs: PairCounts) -> float | None:
     whole = n * (n - 1) // 2
     untied_x = whole - sum(m * (m - 1) // 2 for m in first.values())
     untied_y = whole - sum(m * (m - 1) // 2 for m in second.values())
-    return balance / math.sqrt(untied_x) / math.sqrt(untied_y) if untied_x and untied_y else None
+    return balance / math.sqrt(untied_x * untied_y) if untied_x and untied_y else None
 
 
 class _Prefixes:

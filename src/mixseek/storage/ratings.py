@@ -394,7 +394,7 @@ class _Table:
         names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
         named = {name: self._optional(name, given) or "NULL" for name, given in names.items()}
         item = self._optional("item", columns.item) or self._pair_item(question, named["system-a"], named["system-b"])
-        judge, _ = self._expression("judge", columns.judge)
+        judge = self._optional("judge", columns.judge) or self._expression("judge", None)[0]
         label = f"coalesce(CAST({self._checked('labelled', columns.labelled)} AS BOOLEAN), false)"
         where = f"WHERE {self._checked('where', columns.where)}" if columns.where else ""
         rank = (
@@ -471,7 +471,11 @@ class _Table:
 
     def _optional(self, name: str, given: str | None) -> str | None:
         usual = any(column in self.kinds for column in USUAL_NAMES[name])
-        return self._expression(name, given)[0] if given is not None or usual else None
+        if given is None and not usual:
+            return None
+        sql, kind = self._expression(name, given)
+        # A column of numbers and texts is JSON, whose texts stand in quotes.
+        return f"({sql} ->> '$')" if kind == "JSON" else sql
 
     def _checked(self, name: str, given: str | None) -> str:
         """A column by its exact name, or an expression over one row: no query of its own, and it fits the table."""

@@ -67,6 +67,12 @@ def test_every_kind_of_table_gives_the_same(suffix: str, tmp_path: Path) -> None
     assert load(path) == load(lines)
 
 
+def test_names_that_are_numbers_and_texts_are_as_they_are_written(tmp_path: Path) -> None:
+    rows = [{"item": item, "judge": judge, "score": 1} for item in (1, "a", 2) for judge in (7, "j")]
+
+    assert list(load(write(tmp_path / "r.jsonl", rows), human="j")[4]) == ["j", "7"]
+
+
 def test_columns_may_be_expressions_and_odd_names(tmp_path: Path) -> None:
     """Also a path with a bracket, and an id that looks like a date and is none."""
     rows = [{"the text": f"2024-01-0{n}T00:00:00Z", "who": "j", "stars": n, "kind": "s"} for n in (1, 2, 3)]

@@ -213,6 +213,9 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
     talks = [as_rows(cells[place]) for place in places]
     if len(talks) != 2 or not all(talk and all(map(role_of, talk)) for talk in talks):
         return None
+    for place, talk in zip(places, talks, strict=True):
+        if role_of(talk[-1]) == "user":
+            raise RowError(f"`{plan.columns[place]}` ends with what the user says, so there is no response in it")
     shared = 0
     while shared < min(map(len, talks)) - 1 and talks[0][shared] == talks[1][shared]:
         shared += 1
