@@ -21,6 +21,8 @@ from yarl import URL
 from bench.live import LATENCY_SECONDS, MIXSEEK, judge_command, mock_judge, write_dataset
 from bench.responses import synthetic_rows
 from mixseek.cli.main import main as mixseek
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.workspace import Workspace
 from mixseek.web.security import Access
 from mixseek.web.server import ViewServer, running_view
 
@@ -28,19 +30,19 @@ _PAGES = (
     ("runs and competitions", "/"),
     ("a run, counted", "/runs/{run}"),
     ("first page of judgments", "/api/runs/{run}/judgments"),
-    ("page in the middle", "/api/runs/{run}/judgments?offset=500000"),
+    ("page in the middle", "/api/runs/{run}/judgments?offset={middle}"),
     ("filter by verdict", "/api/runs/{run}/judgments?verdict=incorrect"),
     ("three filters", "/api/runs/{run}/judgments?verdict=incorrect&target=cedar&task=task-3"),
-    ("filter by rule", "/api/runs/{run}/judgments?rule=answer_cue&offset=20000"),
-    ("lowest score first", "/api/runs/{run}/judgments?sort=lowest&offset=100000"),
+    ("filter by rule", "/api/runs/{run}/judgments?rule=answer_cue&offset={early}"),
+    ("lowest score first", "/api/runs/{run}/judgments?sort=lowest&offset={middle}"),
     ("metadata", "/api/runs/{run}/judgments?meta=split=test"),
     ("search, rare", "/api/runs/{run}/judgments?q=brown+ball+fay+gus"),
     ("search, in every text", "/api/runs/{run}/judgments?q=answer"),
     ("search, nowhere", "/api/runs/{run}/judgments?q=oolong"),
     ("search and filter", "/api/runs/{run}/judgments?q=swap&verdict=incorrect&target=kiri"),
     ("what can be filtered by", "/api/runs/{run}/choices"),
-    ("judgment by its name", "/api/runs/{run}/judgments?id=row-777777"),
-    ("one sample", "/runs/{run}/sample?id=row-777777"),
+    ("judgment by its name", "/api/runs/{run}/judgments?id=row-{late}"),
+    ("one sample", "/runs/{run}/sample?id=row-{late}"),
 )
 _TIMES = 5
 
@@ -74,10 +76,12 @@ def make_workspace(directory: Path, count: int) -> Path:
 
 async def measure(root: Path, run: str) -> None:
     """One reader; every request is alone."""
+    count = read_manifest(Workspace(root).run(run).manifest).sample_count
+    places = {"run": run, "early": count // 50, "middle": count // 2, "late": count * 7 // 9}
     async with running_view(root, Access()) as server, ClientSession() as session:
         print(f"{'page':28}{'slowest part':>17}{'whole after':>17}{'again, slowest':>17}{'again, CPU':>17}")
         for name, template in _PAGES:
-            path = template.format(run=run)
+            path = template.format(**places)
             began = time.perf_counter()
             first, is_whole = await ask(server, session, path)
             slowest_part = first
