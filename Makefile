@@ -14,8 +14,8 @@ STAMP_ALL := $(VENV_ALL)/.installed
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-# PIP_CONSTRAINT and not -c: the build backend is pinned too. uv takes a quarter of pip's time; it knows nothing of pip's
-# configuration (an index of one's own, say), so where it cannot install, pip does.
+# PIP_CONSTRAINT and not -c: the build backend is pinned too. uv is quicker than pip, and knows nothing of
+# pip's configuration (an index of one's own, say): where it cannot install, pip does.
 $(STAMP): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (about a minute, once)"
 	@$(PYTHON) -m venv $(VENV)
@@ -46,7 +46,7 @@ $(STAMP_ALL): pyproject.toml constraints.txt
 	@touch $(STAMP_ALL)
 
 test-all: $(STAMP_ALL) compiled  ## every test, also those that need extras and a real model (fetched once, 93 MB)
-	@$(VENV_ALL)/bin/python -m pytest -n auto --dist loadgroup -m ''
+	@$(VENV_ALL)/bin/python -m pytest -n auto --dist loadgroup -m '' --hypothesis-profile thorough
 
 check: $(STAMP)  ## format, lint, types, import layers
 	@$(BIN)/ruff format --check .

@@ -13,6 +13,8 @@ import pytest
 # A machine that has more to do than our tests is no failure of theirs.
 hypothesis.settings.register_profile("mixseek", parent=hypothesis.settings.default, deadline=None, max_examples=15)
 hypothesis.settings.load_profile("mixseek")
+# What `make test-all` asks for: properties are looked at more closely where nobody waits.
+hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.default, deadline=None, max_examples=150)
 
 SECONDS_PER_TEST = 180.0
 # Those who fetch a model wait for a network, too.
