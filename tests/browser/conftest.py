@@ -1,11 +1,13 @@
 """One browser and one workspace for all of these tests; each opens its own windows."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.browser.driving import Chromium, refuse_without_browser, running_chromium
 from tests.browser.material import make_workspace
+from tests.once import made_once
 
 from mixseek.web.server import ViewServer
 
@@ -20,7 +22,9 @@ def chromium() -> Iterator[Chromium]:
 @pytest.fixture(scope="session")
 def workspace(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Depends on the browser: without one, nothing need be judged."""
-    return make_workspace(tmp_path_factory.mktemp("browser"))
+    place = tmp_path_factory.mktemp("browser") / "own"
+    shutil.copytree(made_once(tmp_path_factory, "browser-workspace", make_workspace), place)
+    return place / "ws"
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.flows.running import mixseek, mixseek_here
+from tests.once import made_once
 
 from mixseek.domain.judgments import Flag
 
@@ -13,17 +14,22 @@ from mixseek.domain.judgments import Flag
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Where the demo was run, and what it printed: several tests look at one demo."""
-    place = tmp_path_factory.mktemp("printed")
+    place = made_once(tmp_path_factory, "demo", run_twice)
+    return place, (place / "printed.txt").read_text(encoding="utf-8")
+
+
+def run_twice(place: Path) -> None:
     done = mixseek("demo", cwd=place)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
-    return place, done.stdout
+    (place / "printed.txt").write_text(done.stdout, encoding="utf-8")
+    (place / "told.json").write_text(mixseek_here("demo", "--json", cwd=place).stdout, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def told(printed: tuple[Path, str]) -> tuple[Path, dict[str, Any]]:
     """The same as data: a second run in the same workspace."""
     place, _ = printed
-    return place, json.loads(mixseek_here("demo", "--json", cwd=place).stdout)
+    return place, json.loads((place / "told.json").read_bytes())
 
 
 def test_the_demo_judges_compares_and_reports(printed: tuple[Path, str]) -> None:
