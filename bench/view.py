@@ -79,10 +79,12 @@ async def measure(root: Path, run: str) -> None:
     count = read_manifest(Workspace(root).run(run).manifest).sample_count
     places = {"run": run, "early": count // 50, "middle": count // 2, "late": count * 7 // 9}
     async with running_view(root, Access()) as server, ClientSession() as session:
-        print(f"{'page':28}{'slowest part':>17}{'whole after':>17}{'again, slowest':>17}{'again, CPU':>17}")
+        print(
+            f"{'page':28}{'slowest part':>17}{'whole after':>17}{'again, slowest':>17}{'again, CPU':>17}{'stolen':>10}"
+        )
         for name, template in _PAGES:
             path = template.format(**places)
-            began = time.perf_counter()
+            began, before = time.perf_counter(), machine_time()
             first, is_whole = await ask(server, session, path)
             slowest_part = first
             while not is_whole:
@@ -93,8 +95,15 @@ async def measure(root: Path, run: str) -> None:
             cpu = time.process_time()
             later = max([(await ask(server, session, path))[0] for _ in range(_TIMES)])
             cpu = (time.process_time() - cpu) / _TIMES
-            told = (slowest_part, whole, later, cpu)
-            print(f"{name:28}" + "".join(f"{seconds * 1000:>14.0f} ms" for seconds in told), flush=True)
+            told = "".join(f"{seconds * 1000:>14.0f} ms" for seconds in (slowest_part, whole, later, cpu))
+            stolen, passed = (now - then for now, then in zip(machine_time(), before, strict=True))
+            print(f"{name:28}{told}{stolen / max(passed, 1):>10.0%}", flush=True)
+
+
+def machine_time() -> tuple[int, int]:
+    """What neighbours took from this virtual machine while we wanted to run, and all that passed."""
+    counted = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return counted[7], sum(counted)
 
 
 async def ask(server: ViewServer, session: ClientSession, path: str) -> tuple[float, bool]:
