@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (about a minute, once)"
 	@$(PYTHON) -m venv $(VENV)
 	@export PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1; \
-	{ $(BIN)/python -m pip install --quiet uv && $(BIN)/uv pip install --quiet --compile-bytecode \
+	{ $(BIN)/python -m pip install --quiet uv 2> /dev/null && $(BIN)/uv pip install --quiet --compile-bytecode \
 		--python $(BIN)/python --constraint constraints.txt --build-constraint constraints.txt --editable '.[dev]'; } \
 	|| $(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $(STAMP)
