@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from mixseek.api.loops import run_to_end
-from mixseek.api.options import check_options, live_options
+from mixseek.api.options import check_options, live_options, run_to_end
 from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition.competitions import compete as composition
 from mixseek.composition.competitions import evaluate as evaluating

@@ -13,10 +13,9 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import ConfigurationError
-from mixseek.evaluator.metric_protocol import REPLY_MODE, open_reply, why_no_answer
+from mixseek.evaluator.metrics import REPLY_MODE, open_reply, why_no_answer
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.constants import LANGUAGES
-from mixseek.prompt_builder.models import RoundPromptContext
+from mixseek.prompt_builder.models import LANGUAGES, RoundPromptContext
 from mixseek.protocols.reply.json import hash_of
 from mixseek.protocols.reply.reader import FieldReader, closed_object
 from mixseek.settings.race import JUDGMENT_NAME

@@ -26,8 +26,13 @@ from mixseek.evaluator.metrics import BaseMetric, JudgeBench, LLMJudgeMetric, Me
 from mixseek.evaluator.models import Direction
 from mixseek.judges.replay import FileReplayJudge
 from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
-from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
-from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings
+from mixseek.prompt_builder.models import (
+    DEFAULT_LANGUAGE,
+    PromptBuilderSettings,
+    compile_prompt,
+    find_omissions,
+    load_prompt_settings,
+)
 from mixseek.protocols.registry import protocol_names
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 from mixseek.settings.load import importable_from, is_import_path, load_object
