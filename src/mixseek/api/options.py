@@ -24,9 +24,8 @@ from pydantic import TypeAdapter, ValidationError
 from mixseek.composition.compare import Baseline, find_baseline
 from mixseek.composition.protocols import NamedJudge
 from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
-from mixseek.domain.calls import LiveJudge
 from mixseek.domain.panels import PanelRule
-from mixseek.domain.ports import Judge, JudgeProtocol
+from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError
 from mixseek.judges.function import function_judge
 from mixseek.reporting.comparison import DropGate, GateEnd

@@ -15,7 +15,7 @@ from mixseek.composition.request import Plan
 from mixseek.domain.judgments import Method, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.stats.design import Candidate, next_pairs
+from mixseek.stats.planning import Candidate, next_pairs
 from mixseek.stats.strengths import Comparison
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal.journal import damaged, read_lines

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from mixseek.composition.compare import read_changed
 from mixseek.composition.summary import panel_rule
-from mixseek.domain.counts import SettledSample
+from mixseek.domain.counts import Pair, SettledSample
 from mixseek.domain.judgments import JudgedRow, Status
-from mixseek.domain.pairs import Pair
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.ci import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown

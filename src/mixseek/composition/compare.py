@@ -9,7 +9,7 @@ from typing import Any
 from mixseek.composition.report import find_run
 from mixseek.composition.request import JudgeRequest, describe_protocol
 from mixseek.composition.summary import dataset_name, panel_rule
-from mixseek.domain.pairs import Pair
+from mixseek.domain.counts import Pair
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.comparison import (

@@ -38,7 +38,7 @@ from mixseek.composition.request import (
     make_plan,
 )
 from mixseek.composition.summary import summarise_run
-from mixseek.domain.calls import PLAIN, Call, ReplyKey, Usage, presentations_of
+from mixseek.domain.ports import PLAIN, Call, ReplyKey, Usage, presentations_of
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import EXPECTED_OUTPUT_TOKENS, LiveSlot, NoCache, PendingSample, estimate_usage
 from mixseek.engine.endings import Ending, RunEnd

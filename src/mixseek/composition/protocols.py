@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import orjson
 
-from mixseek.domain.calls import LiveJudge
-from mixseek.domain.ports import Judge, JudgeProtocol
+from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, reason_of
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.function import FunctionJudge

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from mixseek.domain.calls import Answer, Call
+from mixseek.domain.ports import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, StorageError, TransientJudgeError
 from mixseek.judges.endpoint.judge import split_control_tokens
 from mixseek.judges.endpoint.wire import (

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
+from mixseek.domain.ports import CallAccount
 from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
 from mixseek.stats.difference import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval, UnevenTest

@@ -6,9 +6,9 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import FailureGroup, ReaskCount, TakeSpread
 from mixseek.domain.judgments import Method, Status
+from mixseek.domain.ports import CallAccount
 from mixseek.reporting import model, wording
 from mixseek.reporting.labels.corrected import CorrectedReport
 from mixseek.reporting.labels.corrected_text import corrected_document, corrected_lines

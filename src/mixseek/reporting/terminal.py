@@ -7,8 +7,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
+from mixseek.domain.ports import CallAccount
 from mixseek.reporting import model, tables, wording
 from mixseek.reporting.excerpts import left_out
 from mixseek.reporting.labels.corrected_text import print_corrected

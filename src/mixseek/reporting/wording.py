@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageCell
+from mixseek.domain.ports import CallAccount
 from mixseek.reporting import model
 from mixseek.reporting.model import ScoreSummary
 from mixseek.stats.intervals import Interval

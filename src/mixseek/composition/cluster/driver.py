@@ -27,8 +27,7 @@ from mixseek.composition.cluster.worker import (
 from mixseek.composition.live import BATCH_SAMPLES, RunObserver, asking_live, live_slots, panel_of
 from mixseek.composition.protocols import replays_file
 from mixseek.composition.request import ClusterOptions, Plan
-from mixseek.domain.calls import PLAIN, ReplyKey
-from mixseek.domain.ports import ProgressSink
+from mixseek.domain.ports import PLAIN, ProgressSink, ReplyKey
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import LiveSlot, PendingSample, ReplyCache
 from mixseek.engine.endings import Ending, RunEnd

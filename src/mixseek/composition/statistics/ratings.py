@@ -36,9 +36,9 @@ from mixseek.stats.corrected import (
     regression_of,
     rogan_gladen_of_unlabelled,
 )
+from mixseek.stats.difference import paired_test
 from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
 from mixseek.stats.jury import position_of
-from mixseek.stats.paired import paired_test
 from mixseek.stats.raters import (
     AgreementSums,
     Coefficient,

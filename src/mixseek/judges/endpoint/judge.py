@@ -20,8 +20,7 @@ import orjson
 from multidict import CIMultiDict
 from yarl import URL
 
-from mixseek.domain.calls import Answer, Call, LiveJudge
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of

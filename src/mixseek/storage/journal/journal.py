@@ -15,8 +15,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, BinaryIO, Self
 
-from mixseek.domain.calls import PLAIN, LostRequests, ReplyKey
 from mixseek.domain.judgments import Missing, Reply, Status
+from mixseek.domain.ports import PLAIN, LostRequests, ReplyKey
 from mixseek.errors import BusyError, DamagedError
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest

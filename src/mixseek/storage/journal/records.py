@@ -25,7 +25,6 @@ from typing import Any, assert_never
 
 import orjson
 
-from mixseek.domain.calls import NOTHING_LOST, LostRequests
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -40,6 +39,7 @@ from mixseek.domain.judgments import (
     ValidJudgment,
     status_of,
 )
+from mixseek.domain.ports import NOTHING_LOST, LostRequests
 from mixseek.domain.samples import Sample
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
