@@ -5,8 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
-from mixseek.cli.failures import stopping_on_signals
+from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer, stopping_on_signals
 from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import Baseline
 from mixseek.composition.conclusion import Conclusion, RunState, conclude_run

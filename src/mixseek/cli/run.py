@@ -174,7 +174,7 @@ class JobRunner:
         self, function: Callable[..., Any], arguments: Sequence[str], outcome: Outcome, part: "JobPart | None"
     ) -> "tuple[ExitCode, list[tuple[Any, Shown]]]":
         """The command's exit code and its answers, as on a command line of its own."""
-        from mixseek.cli.failures import end_of
+        from mixseek.cli.console import end_of
         from mixseek.cli.job_file import command_of
 
         def tell(line: str) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mixseek.cli.console import ExitCode, notify_plainly, print_answer
-from mixseek.cli.failures import stopping_on_signals
+from mixseek.cli.console import ExitCode, notify_plainly, print_answer, stopping_on_signals
 from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition.competitions.compete import (
     Competition,
