@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import duckdb
 
 from mixseek.api.options import Data, TemporaryWorkspace, choose
-from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
-from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
+from mixseek.composition.conclusion import AnyGate, CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
 from mixseek.composition.labels.corrected import load_corrected
 from mixseek.composition.report import find_run, load_report, write_html
-from mixseek.composition.statistics.boards import BoardRequest, load_board, write_board
-from mixseek.composition.statistics.ratings import StatisticsRequest, VotesAsked, load_statistics, load_votes
+from mixseek.composition.statistics import (
+    BoardRequest,
+    StatisticsRequest,
+    VotesAsked,
+    load_board,
+    load_statistics,
+    load_votes,
+    write_board,
+)
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule

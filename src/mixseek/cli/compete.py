@@ -22,7 +22,7 @@ from mixseek.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from mixseek.composition.competitions.evaluate import SubmissionText
+    from mixseek.composition.compete import SubmissionText
     from mixseek.composition.request import LiveOptions
     from mixseek.reporting.evaluation import Evaluation
 
@@ -98,7 +98,7 @@ def compete(
       mixseek compete race.toml --fail-under 80 --max-invalid 5%
     """
     from mixseek.cli.competing import run_compete
-    from mixseek.composition.competitions.race import CompeteRequest
+    from mixseek.composition.race import CompeteRequest
     from mixseek.settings.load import load_settings
 
     # The command line wins over the settings.
@@ -174,7 +174,7 @@ def evaluate(
       mixseek evaluate a.md b.md --evaluator race.toml --fail-under 70
       echo "A quorum is …" | mixseek evaluate - --query "What is a quorum?" --judge vllm
     """
-    from mixseek.composition.competitions.evaluate import EvaluateRequest, run_evaluation
+    from mixseek.composition.compete import EvaluateRequest, run_evaluation
     from mixseek.reporting.evaluation import evaluation_document, print_evaluation
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
@@ -203,7 +203,7 @@ def evaluate(
 
 def gather(paths: list[str], texts: list[str], mapping: dict[str, str], workspace: Path) -> "list[SubmissionText]":
     """In the order of the command line, texts that stand on it last; raises ConfigurationError for what is none."""
-    from mixseek.composition.competitions.evaluate import SubmissionText, read_submissions
+    from mixseek.composition.compete import SubmissionText, read_submissions
     from mixseek.settings.race import read_text
 
     found: list[SubmissionText] = []
@@ -298,7 +298,7 @@ def leaderboard(
     """
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
-    from mixseek.composition.statistics.boards import BoardRequest, load_any_board, write_board
+    from mixseek.composition.statistics import BoardRequest, load_any_board, write_board
     from mixseek.reporting.board import SystemBoard, board_document, print_board
     from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
     from mixseek.storage.ratings import RatingColumns

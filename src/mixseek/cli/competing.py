@@ -8,13 +8,13 @@ from typing import Any
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer, stopping_on_signals
 from mixseek.competition.orchestrator import CompetitionResult
-from mixseek.composition.competitions.compete import (
+from mixseek.composition.compete import (
     Competition,
     CompetitionObserver,
     forecast_competition,
     run_competition,
 )
-from mixseek.composition.competitions.race import CompeteRequest
+from mixseek.composition.race import CompeteRequest
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
 from mixseek.reporting.summary import describe_forecast, forecast_document

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer, stopping_on_signals
-from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import Baseline
-from mixseek.composition.conclusion import Conclusion, RunState, conclude_run
+from mixseek.composition.conclusion import CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.request import JudgeRequest
 from mixseek.domain.ports import ProgressSink

@@ -133,7 +133,6 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --on lower
     """
-    from mixseek.composition.ci import comparison_report, write_ci
     from mixseek.composition.compare import (
         LISTED,
         LISTED_IN_JSON,
@@ -142,6 +141,7 @@ def compare(
         load_comparison,
         write_comparison,
     )
+    from mixseek.composition.conclusion import comparison_report, write_ci
     from mixseek.reporting.comparison import check_drop, comparison_document, print_comparison
 
     gate = read_drop_gate(max_drop, on, "A")
@@ -246,7 +246,7 @@ def report(
       mixseek report bbh-april --baseline bbh-march --max-drop 2%
       mixseek report bbh-april --junit junit.xml --github-summary
     """
-    from mixseek.composition.ci import run_report, write_ci
+    from mixseek.composition.conclusion import run_report, write_ci
     from mixseek.composition.report import load_report, write_html
     from mixseek.reporting.summary import report_document
     from mixseek.reporting.terminal import print_report

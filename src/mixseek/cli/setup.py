@@ -122,11 +122,12 @@ def list_judges(context: Context, as_json: JsonOption = False) -> ExitCode | Non
     """
     if context.invoked_subcommand is not None:
         return None
-    from mixseek.composition import judges
+    from mixseek.composition.doctor import describe_judges
+    from mixseek.composition.doctor import list_judges as list_known
     from mixseek.settings.load import load_settings
 
-    document = judges.list_judges(load_settings().judges, os.environ)
-    return print_answer(document, judges.describe_judges(document), as_json=as_json)
+    document = list_known(load_settings().judges, os.environ)
+    return print_answer(document, describe_judges(document), as_json=as_json)
 
 
 def check(
@@ -142,7 +143,7 @@ def check(
       mixseek judges check vllm
       mixseek judges check anthropic:claude-sonnet-4-5 --json
     """
-    from mixseek.composition.judges import check_one, describe_check
+    from mixseek.composition.doctor import check_one, describe_check
     from mixseek.settings.load import load_settings
 
     result = check_one(judge, load_settings().judges, os.environ)
@@ -164,7 +165,7 @@ def install_model(
       mixseek models install smollm2
       mixseek judge answers.jsonl --judge gguf:smollm2
     """
-    from mixseek.composition.judges import install_named
+    from mixseek.composition.doctor import install_named
 
     path, warning = install_named(name)
     if as_json:
@@ -216,7 +217,7 @@ def serve_mock(
       mixseek serve-mock --refuse-schemas --context 8000     no JSON schema, and a short context
       mixseek serve-mock --defect length --defect-size 30%   a judge that loves long answers
     """
-    from mixseek.composition.judges import serve
+    from mixseek.composition.doctor import serve
 
     pace = {"latency_seconds": latency, "jitter_seconds": jitter, "drip_seconds": drip}
     failing = {"fault_rate": fault_rate, "seed": seed, "retry_after_seconds": retry_after, "capacity": capacity}

@@ -432,7 +432,7 @@ def stats(
       mixseek stats votes.jsonl --votes --gold winner --length "length(a) / length(b)"
       mixseek stats votes.jsonl --jury --judge "judge || shown" --gold winner
     """
-    from mixseek.composition.statistics.ratings import StatisticsRequest, VotesAsked, load_statistics, load_votes
+    from mixseek.composition.statistics import StatisticsRequest, VotesAsked, load_statistics, load_votes
     from mixseek.reporting.statistics import print_statistics, statistics_document
     from mixseek.reporting.votes import print_votes, votes_document
     from mixseek.stats.corrected import Drawing

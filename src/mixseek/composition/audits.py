@@ -19,10 +19,9 @@ from mixseek.audits.variants import (
     make_variants,
     plain_variant,
 )
-from mixseek.composition.cards import identify, read_earlier
 from mixseek.composition.conclusion import explain_missing
-from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
-from mixseek.composition.judges import read_kind
+from mixseek.composition.doctor import read_kind
+from mixseek.composition.judge import Interruption, forecast_run, identify, judge_dataset, read_earlier
 from mixseek.composition.labels.corrected import label_scale
 from mixseek.composition.live import ProgressMaker
 from mixseek.composition.request import (

@@ -13,10 +13,10 @@ import orjson
 from aiohttp import web
 
 from mixseek.composition.compare import LISTED, CompareRequest
-from mixseek.composition.competitions.leaderboards import load_leader_board
 from mixseek.composition.labels.reviewing import MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
+from mixseek.composition.race import load_leader_board
+from mixseek.composition.runs import expected_judgments, list_workspace, read_list_request, read_number
 from mixseek.composition.summary import run_header
-from mixseek.composition.viewing import expected_judgments, list_workspace, read_list_request, read_number
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.comparison import comparison_document

@@ -25,7 +25,7 @@ from markupsafe import Markup
 from mixseek.composition.compare import LISTED, CompareRequest, load_comparison, read_listed
 from mixseek.composition.labels.reviewing import ReviewedRun
 from mixseek.composition.report import load_report
-from mixseek.composition.viewing import ViewedRun, find_exact_run
+from mixseek.composition.runs import ViewedRun, find_exact_run
 from mixseek.reporting.comparison import ChangedSample, Comparison
 from mixseek.reporting.html import asset_text, inert_json, page_environment, wrapped_script
 from mixseek.reporting.model import ReportData

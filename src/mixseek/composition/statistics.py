@@ -8,8 +8,11 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
-from mixseek.composition.report import find_run
+from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
+from mixseek.composition.report import BoardOptions, build_board, find_run, rule_of
 from mixseek.errors import ConfigurationError
+from mixseek.reporting.board import SystemBoard
+from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.reporting.statistics import (
     AgreementSection,
     CorrectedLine,
@@ -54,17 +57,20 @@ from mixseek.stats.raters import (
 )
 from mixseek.stats.regression import least_squares, logit
 from mixseek.stats.strengths import listed
+from mixseek.storage.durable import write_page
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,
+    PEOPLE,
     LabelPool,
     Rater,
+    RatingColumns,
     Ratings,
     RatingSource,
     open_run,
     open_table,
 )
 from mixseek.storage.votes import Votes, ballots, score_lengths
-from mixseek.storage.workspace import Workspace
+from mixseek.storage.workspace import LATEST, Workspace
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
 MOST_PAIRED_RATERS = 16
@@ -518,3 +524,47 @@ def _jury(ratings: Ratings, truth: Rater | None, judges: Sequence[Rater]) -> Jur
         estimated_accuracy=jury.dawid_skene_accuracy(said, found),
         voters=[VoterLine(one.name, own[one.number]) for one in judges if one.number in own],
     )
+
+
+# Leader boards of systems: from a table's or a run's comparisons to what `mixseek leaderboard` says.
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRequest:
+    """Whose board: a competition, a run or a table; None is the latest."""
+
+    name: str | None
+    workspace: Path
+    columns: RatingColumns = field(default_factory=RatingColumns)
+    human: str | None = None
+    fewest_questions: int = 1
+
+
+def load_any_board(request: BoardRequest) -> LeaderBoard | SystemBoard:
+    """A file is a table; a name is a competition's, and a run's where no competition is called so."""
+    name, root = request.name, request.workspace
+    if (name is None or not is_table(name)) and is_competition(root, name):
+        return load_leader_board(root, name)
+    return load_board(request)
+
+
+def write_board(board: LeaderBoard | SystemBoard, path: Path) -> None:
+    """One self-contained file, wholly there or not at all."""
+    if isinstance(board, SystemBoard):
+        write_page(render_board(board), path, "leaderboard.html")
+    else:
+        write_leader_board(board, path)
+
+
+def load_board(request: BoardRequest) -> SystemBoard:
+    """Raises ConfigurationError, DatasetError or StorageError in one line."""
+    name, columns = request.name or LATEST, request.columns
+    options = BoardOptions(request.human, fewest_questions=request.fewest_questions)
+    if not is_table(name):
+        # Of a run it is known who judges: there it is one of them that is meant.
+        run = find_run(Workspace(request.workspace), name)
+        options = replace(options, human=request.human or PEOPLE, judge=columns.judge, rule=rule_of(run))
+        columns = replace(columns, judge=None)
+    asked = StatisticsRequest(name, request.workspace, RatingSource(columns, request.human, people_as_one=True))
+    with open_ratings(asked) as ratings:
+        return build_board(name, ratings, options)
