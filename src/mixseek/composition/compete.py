@@ -1,4 +1,4 @@
-"""A competition from its race to its leader board."""
+"""A competition from its race to its leader board; and the evaluator alone, without a race."""
 
 import asyncio
 import hashlib

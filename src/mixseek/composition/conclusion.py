@@ -1,4 +1,4 @@
-"""What a judged run comes to: its gates, its baseline, and whether all that was asked for is there."""
+"""What a judged run comes to: its gates, its baseline, whether all that was asked for is there; and for CI."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

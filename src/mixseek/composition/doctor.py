@@ -1,4 +1,4 @@
-"""What is installed, which keys are set, who answers, and what is wrong with a workspace; nothing is changed."""
+"""Who can be asked from here; what is installed, which keys are set, what is wrong with a workspace."""
 
 import asyncio
 import difflib

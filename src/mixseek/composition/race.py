@@ -1,4 +1,4 @@
-"""A race checked and turned into parts before anything is asked or written; and competitions that are there, for readers."""
+"""A race checked and turned into parts before anything is asked or written; and competitions for readers."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Runs and competitions as objects: removed by their exact names, renamed, and a workspace swept."""
+"""Runs and competitions of a workspace: removed, renamed and swept; and what the viewer shows of them."""
 
 import asyncio
 import difflib
