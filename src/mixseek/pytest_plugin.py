@@ -124,7 +124,7 @@ class JudgedAnswer:
         from rich.console import Console
 
         from mixseek.composition.report import load_sample
-        from mixseek.reporting.excerpts import cut_row
+        from mixseek.reporting.payload import cut_row
         from mixseek.reporting.terminal import print_rows
 
         has_colour = self.config.get_terminal_writer().hasmarkup and not self.config.getoption("xmlpath", None)

@@ -14,9 +14,8 @@ from mixseek.composition.compete import CompetitionObserver, EvaluateRequest, Su
 from mixseek.composition.race import CompeteRequest, write_leader_board
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.evaluation import Evaluation
 from mixseek.reporting.html import render_table
-from mixseek.reporting.leaderboard import LeaderBoard, TeamView, leader_board_document, points_text
+from mixseek.reporting.leaderboard import Evaluation, LeaderBoard, TeamView, leader_board_document, points_text
 from mixseek.round_controller.controller import AfterRound
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Language

@@ -32,8 +32,7 @@ from mixseek.composition.summary import summarise_run
 from mixseek.domain.ports import JudgeProtocol, ProgressSink
 from mixseek.errors import JudgeCallError
 from mixseek.reporting.cards import Card
-from mixseek.reporting.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
-from mixseek.reporting.summary import DryRun
+from mixseek.reporting.summary import DryRun, LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 

@@ -29,13 +29,12 @@ from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
-from mixseek.reporting.board import SystemBoard
 from mixseek.reporting.ci import CiReport, render_markdown
 from mixseek.reporting.comparison import Comparison
 from mixseek.reporting.html import render_card
 from mixseek.reporting.statistics import Statistics
 from mixseek.reporting.summary import Gates, RunSummary
-from mixseek.reporting.votes import VoteStatistics
+from mixseek.reporting.votes import SystemBoard, VoteStatistics
 from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.corrected import Drawing

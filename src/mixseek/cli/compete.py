@@ -24,7 +24,7 @@ from mixseek.cli.options import (
 if TYPE_CHECKING:
     from mixseek.composition.compete import SubmissionText
     from mixseek.composition.request import LiveOptions
-    from mixseek.reporting.evaluation import Evaluation
+    from mixseek.reporting.leaderboard import Evaluation
 
 
 def parse_points(given: str | float) -> float:
@@ -175,7 +175,7 @@ def evaluate(
       echo "A quorum is …" | mixseek evaluate - --query "What is a quorum?" --judge vllm
     """
     from mixseek.composition.compete import EvaluateRequest, run_evaluation
-    from mixseek.reporting.evaluation import evaluation_document, print_evaluation
+    from mixseek.reporting.leaderboard import evaluation_document, print_evaluation
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
 
@@ -299,8 +299,8 @@ def leaderboard(
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
     from mixseek.composition.statistics import BoardRequest, load_any_board, write_board
-    from mixseek.reporting.board import SystemBoard, board_document, print_board
     from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
+    from mixseek.reporting.votes import SystemBoard, board_document, print_board
     from mixseek.storage.ratings import RatingColumns
 
     columns = RatingColumns(

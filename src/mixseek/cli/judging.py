@@ -13,13 +13,15 @@ from mixseek.composition.request import JudgeRequest
 from mixseek.domain.ports import ProgressSink
 from mixseek.reporting.ci import CiReport
 from mixseek.reporting.comparison import baseline_text
-from mixseek.reporting.progress import LineProgress, Meter, drawing_bar
 from mixseek.reporting.summary import (
     Gates,
+    LineProgress,
+    Meter,
     RunSummary,
     describe_dry_run,
     describe_groups,
     describe_summary,
+    drawing_bar,
     dry_run_document,
 )
 from mixseek.settings.models import JudgeSettings

@@ -306,7 +306,7 @@ def show(
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.composition.report import load_sample
-    from mixseek.reporting.excerpts import cut_row
+    from mixseek.reporting.payload import cut_row
     from mixseek.reporting.terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])

@@ -237,7 +237,7 @@ def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, C
 def describe_step(step: str, document: dict[str, Any]) -> str:
     """One line about what was written or taken in."""
     if step == "labels":
-        from mixseek.reporting.labels.plan import describe_import
+        from mixseek.reporting.labels import describe_import
 
         return describe_import(document, "").partition("\n")[0]
     place = next((document[key] for key in ("html", "file", "archive", "directory") if document.get(key)), None)

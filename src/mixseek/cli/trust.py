@@ -221,7 +221,7 @@ def sample_labels(
       mixseek label sample bbh-march --n 60 --stratify verdict --seed 7
     """
     from mixseek.composition.labels.sheets import DrawRequest, draw_sheet
-    from mixseek.reporting.labels.plan import describe_draw, draw_result_document
+    from mixseek.reporting.labels import describe_draw, draw_result_document
 
     columns = tuple(filter(None, (part.strip() for part in (stratify or "").split(","))))
     request = DrawRequest(count, tuple(dict.fromkeys(columns)), seed)
@@ -269,7 +269,7 @@ def import_sheet(
       mixseek label import gold.csv --rater gold --run bbh-march --drawn random
     """
     from mixseek.composition.labels.sheets import ImportRequest, import_labels
-    from mixseek.reporting.labels.plan import describe_import
+    from mixseek.reporting.labels import describe_import
     from mixseek.stats.corrected import Drawing
 
     request = ImportRequest(file, rater, run, Drawing(drawn.value), adjudicate, revise)
@@ -295,7 +295,7 @@ def plan(
       mixseek plan bbh-march --width 2.5% --json
     """
     from mixseek.composition.labels.sheets import find_plan
-    from mixseek.reporting.labels.plan import plan_document, print_plan
+    from mixseek.reporting.labels import plan_document, print_plan
 
     report = find_plan(workspace_path(workspace), run, width)
     return print_answer(
@@ -312,7 +312,7 @@ def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_j
       mixseek label status bbh-march --json
     """
     from mixseek.composition.labels.sheets import label_status
-    from mixseek.reporting.labels.plan import print_status
+    from mixseek.reporting.labels import print_status
 
     status = asdict(label_status(workspace_path(workspace), run))
     return print_answer(status, lambda console: print_status(status, console), as_json=as_json)

@@ -40,8 +40,7 @@ from mixseek.evaluator.models import EvaluationRequest, EvaluationResult, Missin
 from mixseek.matching.languages import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.reporting.evaluation import EvaluatedSubmission, Evaluation
-from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
+from mixseek.reporting.leaderboard import EvaluatedSubmission, Evaluation, LeaderBoard, build_leader_board
 from mixseek.reporting.summary import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import AfterRound, RoundParts, Team, Watcher, watch_nothing
 from mixseek.settings.load import importable_from

@@ -14,8 +14,8 @@ from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.ci import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown
 from mixseek.reporting.comparison import Comparison, DropResult, baseline_document, brief, check_drop, score_text
+from mixseek.reporting.headline import describe_headline
 from mixseek.reporting.model import Headline
-from mixseek.reporting.panel.headline import describe_headline
 from mixseek.reporting.summary import (
     GateResult,
     Gates,

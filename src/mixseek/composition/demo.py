@@ -21,7 +21,7 @@ from mixseek.errors import MixseekError
 from mixseek.judges.function import function_judge
 from mixseek.reporting.cards import Card
 from mixseek.reporting.comparison import Comparison
-from mixseek.reporting.labels.corrected import CorrectedReport
+from mixseek.reporting.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.stats.audits import Audit

@@ -34,8 +34,9 @@ from mixseek.domain.panels import PanelRule, PanelState, voting
 from mixseek.engine.offline import judge_shown
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.judges.math_verify import find_maths
-from mixseek.reporting.board import SystemBoard
+from mixseek.reporting.agreement import Agreement, build_agreement, build_consistency
 from mixseek.reporting.build import ReportInput, ScoredInput, build_report, build_scored
+from mixseek.reporting.headline import summarise_group, with_corrected
 from mixseek.reporting.html import stream_html
 from mixseek.reporting.model import (
     LISTED_OF_EACH_KIND,
@@ -46,8 +47,7 @@ from mixseek.reporting.model import (
     ScoredReport,
     StatusCounts,
 )
-from mixseek.reporting.panel.agreement import Agreement, build_agreement, build_consistency
-from mixseek.reporting.panel.headline import summarise_group, with_corrected
+from mixseek.reporting.votes import SystemBoard
 from mixseek.reporting.wording import plural
 from mixseek.stats.strengths import Comparison, Strengths, fit_strengths, listed, order_agreement
 from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker

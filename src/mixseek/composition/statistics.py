@@ -11,7 +11,6 @@ from pathlib import Path
 from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
 from mixseek.composition.report import BoardOptions, build_board, find_run, rule_of
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.board import SystemBoard
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.reporting.statistics import (
     AgreementSection,
@@ -21,7 +20,7 @@ from mixseek.reporting.statistics import (
     Statistics,
     SystemComparison,
 )
-from mixseek.reporting.votes import JurySection, LengthLine, VoteLine, VoterLine, VoteStatistics
+from mixseek.reporting.votes import JurySection, LengthLine, SystemBoard, VoteLine, VoterLine, VoteStatistics
 from mixseek.stats import jury
 from mixseek.stats import raters as formulas
 from mixseek.stats.corrected import (

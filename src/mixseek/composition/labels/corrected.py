@@ -37,8 +37,8 @@ from mixseek.protocols.scored.parameters import (
 )
 from mixseek.protocols.scored.prompt import facts_of
 from mixseek.protocols.scored.protocol import ScoredProtocol
-from mixseek.reporting.labels.corrected import CorrectedReport, LabelFacts, build_corrected
-from mixseek.reporting.labels.plan import PlanReport, build_plan
+from mixseek.reporting.corrected import CorrectedReport, LabelFacts, build_corrected
+from mixseek.reporting.labels import PlanReport, build_plan
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.manifest import Manifest, read_manifest

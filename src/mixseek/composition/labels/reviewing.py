@@ -28,9 +28,8 @@ from mixseek.composition.labels.sheets import (
 from mixseek.composition.protocols import protocol_of_run
 from mixseek.domain.labels import WHOLE, Draw, Label, LabelError, LabelledRun, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.labels.corrected import CorrectedReport, build_corrected, correct_group
-from mixseek.reporting.labels.corrected_text import group_document
-from mixseek.reporting.labels.plan import build_plan, plan_document
+from mixseek.reporting.corrected import CorrectedReport, build_corrected, correct_group
+from mixseek.reporting.labels import build_plan, group_document, plan_document
 from mixseek.reporting.payload import rows_payload
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.index.loading import index_error

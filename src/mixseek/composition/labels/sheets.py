@@ -13,7 +13,7 @@ from mixseek.composition.labels.corrected import ScaleOf, load_corrected, load_p
 from mixseek.composition.report import find_run
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
-from mixseek.reporting.labels.plan import PlanReport
+from mixseek.reporting.labels import PlanReport
 from mixseek.reporting.summary import RunSummary
 from mixseek.stats.corrected import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement

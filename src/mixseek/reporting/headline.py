@@ -8,7 +8,7 @@ from typing import Any
 from mixseek.domain.counts import PanelGroup, PanelGroups
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.reporting import wording
-from mixseek.reporting.labels.corrected import CorrectedGroup, CorrectedReport
+from mixseek.reporting.corrected import CorrectedGroup, CorrectedReport
 from mixseek.reporting.model import (
     Beside,
     Breakdown,
