@@ -33,7 +33,7 @@ from mixseek.domain.ports import JudgeProtocol, ProgressSink
 from mixseek.errors import JudgeCallError
 from mixseek.reporting.cards import Card
 from mixseek.reporting.summary import DryRun, LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
-from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace
 
 # Sentences that the command line writes to stderr; nobody sees them unless logging is set up.

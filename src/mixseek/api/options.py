@@ -32,7 +32,7 @@ from mixseek.reporting.comparison import DropGate, GateEnd
 from mixseek.reporting.summary import Gates
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Settings
-from mixseek.storage.dataset.memory import IN_MEMORY, Rows, keep_rows
+from mixseek.storage.dataset.rows import IN_MEMORY, Rows, keep_rows
 from mixseek.storage.workspace import Workspace
 
 Choice = TypeVar("Choice", bound=StrEnum)

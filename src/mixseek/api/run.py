@@ -38,12 +38,11 @@ from mixseek.reporting.votes import SystemBoard, VoteStatistics
 from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.corrected import Drawing
-from mixseek.storage.dataset.memory import IN_MEMORY, keep_rows
+from mixseek.storage.dataset.rows import IN_MEMORY, keep_rows
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.run import JudgedTake, open_run_index
-from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample
+from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample, read_manifest
 from mixseek.storage.ratings import RatingColumns, RatingSource
 from mixseek.storage.workspace import RunDirectory, Workspace
 

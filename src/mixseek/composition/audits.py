@@ -50,10 +50,10 @@ from mixseek.stats.audits import (
     kindness_to_own,
     settle_audits,
 )
-from mixseek.storage.dataset.memory import keep_rows
+from mixseek.storage.dataset.rows import keep_rows
 from mixseek.storage.durable import write_page
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 

@@ -28,7 +28,7 @@ from mixseek.storage.durable import write_page
 from mixseek.storage.index import pairs as paired
 from mixseek.storage.index.pairs import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.manifest import Manifest, ProtocolEntry, read_manifest
+from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, list_first
 
 _COLUMNS = {"target": "target_model", "variant": "prompt_variant"}

@@ -29,7 +29,7 @@ from mixseek.reporting.summary import (
 from mixseek.reporting.wording import plural
 from mixseek.storage.durable import check_replaceable, replacing, storage_error, write_page
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace
 
 AnyGate = GateResult | DropResult

@@ -68,18 +68,22 @@ from mixseek.storage.journal.journal import (
     read_lines,
     recall_journal,
     says_nothing,
+    take_over_leftovers,
     verify_journal,
 )
-from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.records import (
+    JournalSeal,
+    Manifest,
     OutcomeRecord,
     Record,
+    RunStatus,
     decode_line,
     decode_record,
     decode_sample,
     encode_sample,
+    read_manifest,
+    write_manifest,
 )
-from mixseek.storage.journal.shards import take_over_leftovers
 from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
 from mixseek.templating import fence_nonce
 

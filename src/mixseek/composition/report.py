@@ -51,15 +51,14 @@ from mixseek.reporting.votes import SystemBoard
 from mixseek.reporting.wording import plural
 from mixseek.stats.strengths import Comparison, Strengths, fit_strengths, listed, order_agreement
 from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
-from mixseek.storage.archive.documents import INVALID_ROOM, PROTOCOL, VALID_ROOM
-from mixseek.storage.archive.write import write_archive
+from mixseek.storage.archive.write import INVALID_ROOM, PROTOCOL, VALID_ROOM, write_archive
 from mixseek.storage.durable import write_page
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
 from mixseek.storage.journal.journal import broken_seal, find_broken_seal, find_wrong_length, is_being_written
-from mixseek.storage.journal.manifest import Manifest, read_manifest, read_stored_manifest
+from mixseek.storage.journal.records import Manifest, read_manifest, read_stored_manifest
 from mixseek.storage.ratings import PEOPLE, Rater, Ratings, RatingSource, open_run
 from mixseek.storage.upkeep import is_half_renamed
 from mixseek.storage.votes import Comparisons, has_pairs

@@ -27,8 +27,7 @@ from mixseek.storage.durable import make_directory, storage_error, sync_director
 from mixseek.storage.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
 from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.journal import holding_lock, is_being_written, says_nothing
-from mixseek.storage.journal.manifest import Manifest, read_manifest
-from mixseek.storage.journal.records import decode_sample
+from mixseek.storage.journal.records import Manifest, decode_sample, read_manifest
 from mixseek.storage.upkeep import (
     Leftover,
     find_garbage,

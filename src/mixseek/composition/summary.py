@@ -18,7 +18,7 @@ from mixseek.reporting.model import Headline, JudgeSummary, RunHeader, ScoreSumm
 from mixseek.reporting.summary import SHOWN, RunSummary
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index
-from mixseek.storage.journal.manifest import Manifest
+from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 

@@ -24,7 +24,7 @@ from mixseek.reporting.comparison_page import comparison_context
 from mixseek.reporting.html import inert_json, manifest_entries, report_context
 from mixseek.reporting.leaderboard import leader_board_context, leader_board_document
 from mixseek.reporting.summary import report_document
-from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory
 from mixseek.web.security import Access, Handler, add_headers, guard
 from mixseek.web.viewer import (

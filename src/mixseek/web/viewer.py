@@ -32,8 +32,7 @@ from mixseek.reporting.model import ReportData
 from mixseek.reporting.wording import replace_unpaired_surrogates
 from mixseek.storage.index.loading import stat_journal
 from mixseek.storage.index.search import TextSearches
-from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.journal.records import make_plain
+from mixseek.storage.journal.records import make_plain, read_manifest
 from mixseek.storage.journal.tail import JournalTail
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace

@@ -18,7 +18,7 @@ from mixseek.domain.rounds import RoundState
 from mixseek.domain.samples import Sample
 from mixseek.evaluator.evaluator import BUILT_IN, make_metric
 from mixseek.evaluator.metrics import MetricSetting
-from mixseek.judges.mock.replies import Fault, Prompt, make_prompt, say
+from mixseek.judges.mock_replies import Fault, Prompt, make_prompt, say
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, RoundPromptContext
 from mixseek.protocols.registry import load_protocol

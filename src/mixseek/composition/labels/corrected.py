@@ -41,7 +41,7 @@ from mixseek.reporting.corrected import CorrectedReport, LabelFacts, build_corre
 from mixseek.reporting.labels import PlanReport, build_plan
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.manifest import Manifest, read_manifest
+from mixseek.storage.journal.records import Manifest, read_manifest
 from mixseek.storage.labels import LabelStore, LabelUnits, ensure_texts, has_label_column, open_units
 from mixseek.storage.workspace import RunDirectory, Workspace
 

@@ -34,8 +34,7 @@ from mixseek.reporting.payload import rows_payload
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.index.loading import index_error
 from mixseek.storage.index.run import RunIndex
-from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.journal.records import decode_sample
+from mixseek.storage.journal.records import decode_sample, read_manifest
 from mixseek.storage.labels import FoundText, LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 

@@ -17,7 +17,7 @@ from mixseek.reporting.labels import PlanReport
 from mixseek.reporting.summary import RunSummary
 from mixseek.stats.corrected import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
-from mixseek.storage.journal.manifest import Manifest, read_manifest
+from mixseek.storage.journal.records import Manifest, read_manifest
 from mixseek.storage.labels import (
     STRATA,
     DrawnStratum,

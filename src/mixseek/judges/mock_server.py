@@ -21,8 +21,18 @@ from pydantic import BaseModel, Field, ValidationError
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.wire import mapping, text_of
-from mixseek.judges.mock.defects import Defect, ReadingMock
-from mixseek.judges.mock.replies import Fault, Prompt, Reading, Said, make_prompt, pick_fault, say, share_of
+from mixseek.judges.mock_replies import (
+    Defect,
+    Fault,
+    Prompt,
+    Reading,
+    ReadingMock,
+    Said,
+    make_prompt,
+    pick_fault,
+    say,
+    share_of,
+)
 
 # What the loopback judge remembers: counters for /stats, and a log with a line for each request and each answer.
 
