@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from mixseek.api.options import check_options, live_options, run_to_end
-from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition import compete as composition
 from mixseek.composition.compete import CompetitionObserver, EvaluateRequest, SubmissionText
 from mixseek.composition.race import CompeteRequest, write_leader_board
@@ -17,6 +16,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.reporting.html import render_table
 from mixseek.reporting.leaderboard import Evaluation, LeaderBoard, TeamView, leader_board_document, points_text
 from mixseek.round_controller.controller import AfterRound
+from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Language
 from mixseek.settings.race import EvaluationFile, RaceFile, make_race

@@ -13,7 +13,7 @@ import duckdb
 from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
 from mixseek.composition.conclusion import AnyGate, CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
-from mixseek.composition.labels.corrected import load_corrected
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.report import find_run, load_report, write_html
 from mixseek.composition.statistics import (
     BoardRequest,

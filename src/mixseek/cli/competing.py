@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer, stopping_on_signals
-from mixseek.competition.orchestrator import CompetitionResult
 from mixseek.composition.compete import (
     Competition,
     CompetitionObserver,
@@ -20,6 +19,7 @@ from mixseek.reporting.leaderboard import leader_board_document, print_leader_bo
 from mixseek.reporting.summary import describe_forecast, forecast_document
 from mixseek.reporting.wording import make_visible
 from mixseek.round_controller.controller import Stage, TeamEvent, Watcher, watch_nothing
+from mixseek.round_controller.orchestrator import CompetitionResult
 
 # Teams at work, on stderr: a line each that changes on a terminal, a line for each score elsewhere.
 

@@ -142,7 +142,7 @@ class JobRunner:
                 result = with_labels(result) if step == "labels" else result
             return result
 
-        from mixseek.composition.labels.sheets import with_labels
+        from mixseek.composition.sheets import with_labels
 
         part = JobPart(self._file.judges, before_summary, self._reports[job.name])
         code, answers = self._carry_out(judge, with_options(job.arguments, self._shared), outcome, part)
@@ -155,7 +155,7 @@ class JobRunner:
     def _take_step(self, step: str, job: "Job", outcome: Outcome, result: "RunSummary") -> ExitCode:
         """The command behind the key, about the run that was just judged."""
         from mixseek.cli.job_file import STEPS
-        from mixseek.composition.labels.sheets import is_drawn_sheet
+        from mixseek.composition.sheets import is_drawn_sheet
 
         run, arguments = result.header.run_id, job.steps[step]
         more = [f"--workspace={result.workspace}", "--json"]

@@ -220,7 +220,7 @@ def sample_labels(
       mixseek label sample latest --n 100 --to sheet.csv
       mixseek label sample bbh-march --n 60 --stratify verdict --seed 7
     """
-    from mixseek.composition.labels.sheets import DrawRequest, draw_sheet
+    from mixseek.composition.sheets import DrawRequest, draw_sheet
     from mixseek.reporting.labels import describe_draw, draw_result_document
 
     columns = tuple(filter(None, (part.strip() for part in (stratify or "").split(","))))
@@ -268,7 +268,7 @@ def import_sheet(
       mixseek label import settled.csv --rater both --adjudicate
       mixseek label import gold.csv --rater gold --run bbh-march --drawn random
     """
-    from mixseek.composition.labels.sheets import ImportRequest, import_labels
+    from mixseek.composition.sheets import ImportRequest, import_labels
     from mixseek.reporting.labels import describe_import
     from mixseek.stats.corrected import Drawing
 
@@ -294,7 +294,7 @@ def plan(
       mixseek plan latest --width 4%
       mixseek plan bbh-march --width 2.5% --json
     """
-    from mixseek.composition.labels.sheets import find_plan
+    from mixseek.composition.sheets import find_plan
     from mixseek.reporting.labels import plan_document, print_plan
 
     report = find_plan(workspace_path(workspace), run, width)
@@ -311,7 +311,7 @@ def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_j
       mixseek label status
       mixseek label status bbh-march --json
     """
-    from mixseek.composition.labels.sheets import label_status
+    from mixseek.composition.sheets import label_status
     from mixseek.reporting.labels import print_status
 
     status = asdict(label_status(workspace_path(workspace), run))

@@ -20,9 +20,9 @@ from mixseek.audits.variants import (
     plain_variant,
 )
 from mixseek.composition.conclusion import explain_missing
+from mixseek.composition.corrected import label_scale
 from mixseek.composition.doctor import read_kind
 from mixseek.composition.judge import Interruption, forecast_run, identify, judge_dataset, read_earlier
-from mixseek.composition.labels.corrected import label_scale
 from mixseek.composition.live import ProgressMaker
 from mixseek.composition.request import (
     JudgeRequest,

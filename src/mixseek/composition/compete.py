@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.competition.orchestrator import CallableTeam, CommandTeam, CompetitionResult, ModelTeam, Orchestrator
 from mixseek.composition.live import Panel, workspace_key
 from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.composition.race import (
@@ -35,14 +34,14 @@ from mixseek.engine.limits import HaltedError
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
-from mixseek.evaluator.models import EvaluationRequest, EvaluationResult, MissingMetric
+from mixseek.evaluator.metrics import EvaluationRequest, EvaluationResult, LLMJudgeMetric, MissingMetric, ProtocolMetric
 from mixseek.matching.languages import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.reporting.leaderboard import EvaluatedSubmission, Evaluation, LeaderBoard, build_leader_board
 from mixseek.reporting.summary import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import AfterRound, RoundParts, Team, Watcher, watch_nothing
+from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, CompetitionResult, ModelTeam, Orchestrator
 from mixseek.settings.load import importable_from
 from mixseek.settings.models import JudgeSettings, Language
 from mixseek.settings.race import (

@@ -11,10 +11,10 @@ from mixseek.composition.audits import AuditRequest, run_audit, write_card
 from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
 from mixseek.composition.compete import CompetitionObserver, run_competition
 from mixseek.composition.judge import Interruption, judge_dataset
-from mixseek.composition.labels.sheets import DrawRequest, ImportRequest, draw_sheet, import_labels
 from mixseek.composition.race import CompeteRequest, Counting, write_leader_board
 from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest, LiveOptions
+from mixseek.composition.sheets import DrawRequest, ImportRequest, draw_sheet, import_labels
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import MixseekError

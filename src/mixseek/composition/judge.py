@@ -15,7 +15,7 @@ from typing import IO
 
 from pydantic import ValidationError
 
-from mixseek.composition.labels.corrected import load_corrected
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.live import (
     BATCH_SAMPLES,
     Earlier,

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.competition.orchestrator import FreeTextProtocol, check_command
 from mixseek.composition.live import Panel, key_id, open_cache, open_tracer, workspace_key
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
 from mixseek.composition.request import RULES, LiveOptions, describe_judge
@@ -24,8 +23,15 @@ from mixseek.engine.limits import Budget
 from mixseek.engine.questions import Answered, AnsweredBefore, Asker, Place, Question, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
-from mixseek.evaluator.metrics import BaseMetric, JudgeBench, LLMJudgeMetric, MetricSetting, ProtocolMetric
-from mixseek.evaluator.models import Direction, usage_of
+from mixseek.evaluator.metrics import (
+    BaseMetric,
+    Direction,
+    JudgeBench,
+    LLMJudgeMetric,
+    MetricSetting,
+    ProtocolMetric,
+    usage_of,
+)
 from mixseek.judges.replay import FileReplayJudge
 from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
 from mixseek.prompt_builder.models import (
@@ -38,6 +44,7 @@ from mixseek.prompt_builder.models import (
 from mixseek.protocols.registry import protocol_names
 from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, build_leader_board, render_leader_board
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
+from mixseek.round_controller.orchestrator import FreeTextProtocol, check_command
 from mixseek.settings.load import importable_from, is_import_path, load_object
 from mixseek.settings.models import JudgeSettings
 from mixseek.settings.race import JUDGMENT_NAME, MetricTable, Race, Scoring, TeamTable, load_race, read_text

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from mixseek.composition.labels.corrected import load_corrected
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.protocols import (
     protocol_of_run,
     protocol_record,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from mixseek.domain import rounds
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
-from mixseek.evaluator.models import EvaluationResult, MetricScore, MissingMetric
+from mixseek.evaluator.metrics import EvaluationResult, MetricScore, MissingMetric
 from mixseek.reporting.html import asset_text, manifest_entries, render_page, render_table
 from mixseek.reporting.model import document_of
 from mixseek.reporting.payload import Excerpt, field_limit

@@ -24,7 +24,7 @@ from mixseek.domain.rounds import (
 from mixseek.engine.limits import HaltedError
 from mixseek.errors import AfterRoundError
 from mixseek.evaluator.evaluator import Evaluator, describe_failure
-from mixseek.evaluator.models import EvaluationRequest
+from mixseek.evaluator.metrics import EvaluationRequest
 from mixseek.prompt_builder.builder import UserPromptBuilder, read_clock
 from mixseek.prompt_builder.models import RoundPromptContext
 from mixseek.round_controller.judgment_client import JudgmentClient

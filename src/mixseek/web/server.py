@@ -13,8 +13,8 @@ import orjson
 from aiohttp import web
 
 from mixseek.composition.compare import LISTED, CompareRequest
-from mixseek.composition.labels.reviewing import MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
 from mixseek.composition.race import load_leader_board
+from mixseek.composition.reviewing import MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
 from mixseek.composition.runs import expected_judgments, list_workspace, read_list_request, read_number
 from mixseek.composition.summary import run_header
 from mixseek.domain.rounds import ExecutionStatus

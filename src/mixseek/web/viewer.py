@@ -23,8 +23,8 @@ from jinja2 import ChoiceLoader, Environment, FunctionLoader
 from markupsafe import Markup
 
 from mixseek.composition.compare import LISTED, CompareRequest, load_comparison, read_listed
-from mixseek.composition.labels.reviewing import ReviewedRun
 from mixseek.composition.report import load_report
+from mixseek.composition.reviewing import ReviewedRun
 from mixseek.composition.runs import ViewedRun, find_exact_run
 from mixseek.reporting.comparison import ChangedSample, Comparison
 from mixseek.reporting.html import asset_text, inert_json, page_environment, wrapped_script

@@ -21,11 +21,13 @@ from mixseek.evaluator.metrics import (
     BaseMetric,
     Coverage,
     Criterion,
+    EvaluationRequest,
     LLMJudgeMetric,
     LLMPlain,
+    MetricScore,
     MetricSetting,
+    MissingMetric,
 )
-from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import LANGUAGES, PromptBuilderSettings
 

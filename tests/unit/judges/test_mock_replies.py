@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from tests.unit.evaluator.asking_stubs import StubAsker, bench
 
-from mixseek.competition.orchestrator import FreeTextProtocol
 from mixseek.composition.protocols import write_starter
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol
@@ -23,6 +22,7 @@ from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, RoundPromptContext
 from mixseek.protocols.registry import load_protocol
 from mixseek.round_controller.judgment_client import JudgmentProtocol
+from mixseek.round_controller.orchestrator import FreeTextProtocol
 
 LANGUAGES = ["en", "ja", "zh"]
 RUBRIC = "task_type: fact\n\n## Critical Fail Conditions\n- Names no number.\n"

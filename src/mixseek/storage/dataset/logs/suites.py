@@ -1,4 +1,4 @@
-"""Results that come with verdicts: of test suites (promptfoo, DeepEval), and of others' judges (MT-Bench, AlpacaEval)."""
+"""Results that come with verdicts: test suites (promptfoo, DeepEval), and judges of others (MT-Bench, AlpacaEval)."""
 
 import re
 from collections import Counter

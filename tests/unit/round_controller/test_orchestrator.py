@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from tests.unit.round_controller.memory_store import NOW, MemoryStore, ScriptedMetric, ScriptedTeam
 
-from mixseek.competition.orchestrator import CompetitionResult, Orchestrator
 from mixseek.domain.rounds import ExecutionStatus, StopReason
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
 from mixseek.errors import PermanentJudgeError, StorageError
@@ -16,6 +15,7 @@ from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.round_controller.controller import FailedSubmission, RoundParts, Submission
+from mixseek.round_controller.orchestrator import CompetitionResult, Orchestrator
 from mixseek.settings.race import OutagePolicy, RoundsTable
 
 PROMPTS = UserPromptBuilder(settings=PromptBuilderSettings())

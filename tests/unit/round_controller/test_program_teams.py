@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from mixseek.competition import orchestrator as processes
-from mixseek.competition.orchestrator import CallableTeam, CommandTeam, check_command
 from mixseek.errors import ConfigurationError
+from mixseek.round_controller import orchestrator as processes
 from mixseek.round_controller.controller import FailedSubmission, Submission
+from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, check_command
 
 
 def submit(team: CommandTeam | CallableTeam, prompt: str = "a prompt", timeout: float = 30.0) -> object:
@@ -108,7 +108,7 @@ def test_children_that_stay_behind_hold_nobody_up(tmp_path: Path) -> None:
 def test_commands_die_with_us_however_we_die(tmp_path: Path) -> None:
     """kill -9 leaves no program behind."""
     code = (
-        "import asyncio, sys; from pathlib import Path; from mixseek.competition.orchestrator import run_program\n"
+        "import asyncio, sys; from pathlib import Path; from mixseek.round_controller.orchestrator import run_program\n"
         "asyncio.run(run_program(['sh', '-c', 'sleep 60 & echo $$ $! > pids; sleep 61'], b'', Path('.')))"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)

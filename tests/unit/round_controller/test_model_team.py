@@ -6,13 +6,13 @@ from collections.abc import Callable
 import pytest
 from tests.unit.evaluator.asking_stubs import StubAsker
 
-from mixseek.competition.orchestrator import FreeTextProtocol, ModelTeam
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError
 from mixseek.errors import PermanentJudgeError
 from mixseek.round_controller.controller import FailedSubmission, Submission
+from mixseek.round_controller.orchestrator import FreeTextProtocol, ModelTeam
 
 SAMPLE = Sample("alpha/1", "")
 LONG = "I'm sorry, but I cannot help being long-winded. " + "This goes on about lighthouses. " * 40

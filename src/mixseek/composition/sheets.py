@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.labels.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
+from mixseek.composition.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
 from mixseek.composition.report import find_run
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError

@@ -23,7 +23,7 @@ from mixseek.engine.endings import all_of
 from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError, MixseekError, PermanentJudgeError
-from mixseek.evaluator.models import usage_of
+from mixseek.evaluator.metrics import usage_of
 from mixseek.protocols.reply.json import excerpt_text, hash_of
 from mixseek.protocols.reply.reader import is_refusal, without_thought
 from mixseek.round_controller.controller import (
@@ -246,7 +246,7 @@ class CallableTeam:
     async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
         given = json.dumps({"prompt": prompt, "round_number": round_number}).encode()
         # -P: a file beside the race that is called like a module of Python's must not take its place.
-        child = (sys.executable, "-P", "-m", "mixseek.competition.callable_child")
+        child = (sys.executable, "-P", "-m", "mixseek.round_controller.callable_child")
         return await run_team(self.path, (*child, self.path, str(self.directory.resolve())), given, self.directory)
 
 

@@ -17,15 +17,9 @@ from urllib.parse import parse_qsl
 import duckdb
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mixseek.composition.labels.corrected import GatheredLabels, LabelForm, gather_labels, open_labelled, weigh_texts
-from mixseek.composition.labels.sheets import (
-    DrawRequest,
-    ProtocolLabels,
-    check_rater,
-    describe_protocol,
-    draw_texts,
-)
+from mixseek.composition.corrected import GatheredLabels, LabelForm, gather_labels, open_labelled, weigh_texts
 from mixseek.composition.protocols import protocol_of_run
+from mixseek.composition.sheets import DrawRequest, ProtocolLabels, check_rater, describe_protocol, draw_texts
 from mixseek.domain.labels import WHOLE, Draw, Label, LabelError, LabelledRun, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.corrected import CorrectedReport, build_corrected, correct_group
