@@ -21,7 +21,7 @@ from mixseek.reporting.comparison import (
     GroupDifference,
 )
 from mixseek.reporting.comparison_page import render_comparison
-from mixseek.reporting.wording import plural
+from mixseek.reporting.wording import plural, value_text
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.intervals import holm_adjusted
 from mixseek.storage.durable import write_page
@@ -172,12 +172,7 @@ def differing_values(path: str, a: Any, b: Any) -> Iterator[str]:
         for key in sorted({*a, *b}):
             yield from differing_values(f"{path}.{key}", a.get(key), b.get(key))
     elif a != b:
-        yield f"{path}: {short(a)}, {short(b)}"
-
-
-def short(value: Any) -> str:
-    text = "none" if value is None else str(value)
-    return text if len(text) <= 40 else text[:39] + "…"
+        yield f"{path}: {value_text(a, 39)}, {value_text(b, 39)}"
 
 
 # From the index to what is shown.
@@ -311,7 +306,7 @@ def differing_judges(a: Manifest, b: Manifest) -> str | None:
         return f"A: {', '.join(a.judge_names)}; B: {', '.join(b.judge_names)}"
     for one, other in zip(a.judges, b.judges, strict=True):
         if one.model != other.model:
-            return f"{one.name}: {short(one.model)}, {short(other.model)}"
+            return f"{one.name}: {value_text(one.model, 39)}, {value_text(other.model, 39)}"
         first = differing_values(one.name, one.without_replies.parameters, other.without_replies.parameters)
         if said := next(first, None):
             return said

@@ -30,7 +30,6 @@ from mixseek.composition.race import (
 )
 from mixseek.composition.request import LiveOptions, describe_judge
 from mixseek.engine.endings import STOPPING, all_of
-from mixseek.engine.limits import HaltedError
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
@@ -395,8 +394,6 @@ async def score_all(
         request = EvaluationRequest(str(one.user_query), one.text, team_id=one.name, target_model=one.target_model)
         async with places:
             try:
-                if reasons:
-                    raise HaltedError(reasons[0])
                 result = await evaluator.evaluate(request)
             except STOPPING as error:
                 if not reasons:

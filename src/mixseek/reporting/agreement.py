@@ -211,24 +211,11 @@ class JudgePairs:
 
 
 @dataclass(frozen=True, slots=True)
-class TargetLine:
-    """Two targets; `score` is the first one's, a tie counting half."""
-
-    first: str
-    second: str
-    wins: int
-    ties: int
-    losses: int
-    without: int
-    score: Share
-
-
-@dataclass(frozen=True, slots=True)
 class PairsReport:
     """`human` is what the panel's verdicts agree with people in; None for one judge, whose line says it."""
 
     judges: tuple[JudgePairs, ...]
-    targets: tuple[TargetLine, ...]
+    targets: Sequence[TargetPair]
     human: Share | None = None
 
 
@@ -237,7 +224,7 @@ def build_pairs(counts: PairCounts, judges: Sequence[str]) -> PairsReport:
     panel = counts.measures.get((None, "human"))
     return PairsReport(
         tuple(_judge(name, counts) for name in judges),
-        tuple(_target(one) for one in counts.targets),
+        counts.targets,
         share_of(panel) if panel is not None and panel.scored else None,
     )
 
@@ -274,7 +261,3 @@ def _judge(judge: str, counts: PairCounts) -> JudgePairs:
 
 def _vote(said: str | None) -> float | None:
     return None if said is None else Preference(said).score
-
-
-def _target(pair: TargetPair) -> TargetLine:
-    return TargetLine(pair.first, pair.second, pair.wins, pair.ties, pair.losses, pair.without, share_of(pair.units))

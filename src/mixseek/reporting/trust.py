@@ -8,8 +8,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from mixseek.domain.counts import TargetPair
 from mixseek.reporting import tables, wording
-from mixseek.reporting.agreement import Agreement, JudgePairs, PairsReport, SelfConsistency, Share
+from mixseek.reporting.agreement import Agreement, JudgePairs, PairsReport, SelfConsistency, Share, share_of
 from mixseek.reporting.headline import (
     column_title,
     column_word,
@@ -169,6 +170,11 @@ def share_text(share: Share) -> str:
     return percent(share.value) + (f" ({range_text(share.interval)})" if share.interval else "")
 
 
+def target_score_text(pair: TargetPair) -> str:
+    """Of the first of two targets, a tie counting half."""
+    return share_text(share_of(pair.units))
+
+
 def states_text(states: Mapping[str, int]) -> str:
     """`40 agreed, 3 position`."""
     return ", ".join(f"{count:,} {name}" for name, count in states.items()) or "no verdict"
@@ -199,7 +205,7 @@ def describe_pairs(report: PairsReport) -> Iterator[str]:
     for one in report.targets[:_SHOWN]:
         names = " against ".join(shortened(make_visible(name), _NAME_CHARACTERS) for name in (one.first, one.second))
         without = f", {one.without:,} without a verdict" if one.without else ""
-        yield f"{names}: {one.wins:,} won, {one.ties:,} tied, {one.losses:,} lost{without}; {share_text(one.score)}"
+        yield f"{names}: {one.wins:,} won, {one.ties:,} tied, {one.losses:,} lost{without}; {target_score_text(one)}"
     if len(report.targets) > _SHOWN:
         yield f"and {plural(len(report.targets) - _SHOWN, 'pair of targets', 'pairs of targets')} more: see the report"
     for judge in report.judges:
@@ -223,7 +229,7 @@ def pairs_document(report: PairsReport) -> dict[str, Any]:
                 "target": one.first,
                 "against": one.second,
                 **{name: getattr(one, name) for name in ("wins", "ties", "losses", "without")},
-                "score": _share_document(one.score),
+                "score": _share_document(share_of(one.units)),
             }
             for one in report.targets
         ],
@@ -289,7 +295,7 @@ def print_pairs(report: PairsReport, console: Console) -> None:
     rows: list[Sequence[Cell]] = []
     for one in report.targets:
         counts = (f"{count:,}" for count in (one.wins, one.ties, one.losses, one.without))
-        rows.append((one.first, one.second, *counts, (share_text(one.score), "bold")))
+        rows.append((one.first, one.second, *counts, (target_score_text(one), "bold")))
     heads = ("target", "against", ">won", ">tied", ">lost", ">none", ">score, 95%")
     print_section(console, "Targets against each other", table_of(heads, rows))
     judges: list[Sequence[Cell]] = []

@@ -98,6 +98,11 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
 
 
+def value_text(value: object, limit: int) -> str:
+    """A setting beside another one: so much of it as tells which."""
+    return "none" if value is None else shortened(str(value), limit)
+
+
 def plain_number(value: float) -> str:
     """`2`, not `2.0`."""
     return f"{value:g}"
