@@ -16,6 +16,7 @@ from mixseek.domain.rounds import (
     NoOpinion,
     Opinion,
     RoundDecision,
+    RoundKey,
     RoundProgress,
     RoundState,
     StopReason,
@@ -315,8 +316,11 @@ class RoundController:
         text = without_surrogates(submission.text)
         usage = {**submission.usage, "seconds": round(parts.stopwatch() - began, 3)}
         at = parts.clock()
-        await parts.store.save_submission(parts.execution_id, team.team_id, team.team_name, number, text, usage, at)
+        await parts.store.save_submission(self._key(number), team.team_name, text, usage, at)
         return RoundProgress(number, text, usage, at)
+
+    def _key(self, number: int) -> RoundKey:
+        return RoundKey(self._parts.execution_id, self._team.team_id, number)
 
     async def _within_limits(
         self, work: Coroutine[Any, Any, Submission | FailedSubmission]
@@ -349,7 +353,7 @@ class RoundController:
         result = await parts.evaluator.evaluate(request)
         details, at = result.details(), parts.clock()
         score = result.overall_score
-        await parts.store.save_evaluation(parts.execution_id, team.team_id, current.round_number, score, details, at)
+        await parts.store.save_evaluation(self._key(current.round_number), score, details, at)
         missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
         self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
         if score is None and current.decision is None and parts.on_missing_metric == "stop":
@@ -375,7 +379,7 @@ class RoundController:
             )
         self._asks_anew = False
         decision, at = decide(scores, opinion, parts.rules, parts.on_judge_outage), parts.clock()
-        await parts.store.save_decision(parts.execution_id, team.team_id, current.round_number, opinion, decision, at)
+        await parts.store.save_decision(self._key(current.round_number), opinion, decision, at)
         self._tell(current.round_number, Stage.DECIDED, current.score)
         await self._tell_round(current, opinion, decision)
         return replace(current, opinion=opinion, decision=decision, decided_at=at)
