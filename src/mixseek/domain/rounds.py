@@ -229,7 +229,6 @@ def _standing(entries: Sequence[BoardEntry]) -> tuple[tuple[float, int, str], Ra
     return (-top, reached_in, latest.team_id), team
 
 
-@runtime_checkable
 class RoundKey(NamedTuple):
     """Whose round it is: what each of its steps is stored under."""
 
@@ -238,6 +237,7 @@ class RoundKey(NamedTuple):
     round: int
 
 
+@runtime_checkable
 class LeaderBoardReader(Protocol):
     """Where prompts learn how the teams stand."""
 
