@@ -8,11 +8,21 @@ import typer
 from mixseek.cli.compete import compete, evaluate, leaderboard
 from mixseek.cli.console import print_result
 from mixseek.cli.judge import demo, import_log, judge
-from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
 from mixseek.cli.report import archive, compare, export, report, show, view
 from mixseek.cli.run import run
 from mixseek.cli.runs import collect, move, prune, remove, runs, show_cache
-from mixseek.cli.setup import check, doctor, init, install_model, list_judges, serve_mock
+from mixseek.cli.setup import (
+    check,
+    doctor,
+    init,
+    install_model,
+    lint_protocols,
+    list_judges,
+    new_protocol,
+    protocol_hash,
+    serve_mock,
+    show_protocol,
+)
 from mixseek.cli.trust import audit, import_sheet, label_state, plan, sample_labels, stats
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.

@@ -43,7 +43,7 @@ from mixseek.prompt_builder.models import (
 )
 from mixseek.protocols.registry import protocol_names
 from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, build_leader_board, render_leader_board
-from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
+from mixseek.round_controller.controller import JudgmentClient, JudgmentProtocol
 from mixseek.round_controller.orchestrator import FreeTextProtocol, check_command
 from mixseek.settings.load import importable_from, is_import_path, load_object
 from mixseek.settings.models import JudgeSettings

@@ -21,7 +21,7 @@ from mixseek.judges.mock_replies import Fault, Prompt, make_prompt, say
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, RoundPromptContext
 from mixseek.protocols.registry import load_protocol
-from mixseek.round_controller.judgment_client import JudgmentProtocol
+from mixseek.round_controller.controller import JudgmentProtocol
 from mixseek.round_controller.orchestrator import FreeTextProtocol
 
 LANGUAGES = ["en", "ja", "zh"]
