@@ -1,7 +1,6 @@
 """`python -m bench.cluster [ROWS]`: the same rules on Ray and here, in CPU of all processes, those of Ray included."""
 
 import contextlib
-import importlib.util
 import json
 import os
 import subprocess
@@ -47,9 +46,6 @@ class Cost:
 
 def main(arguments: Sequence[str]) -> None:
     """Print what Ray costs beside the judging."""
-    if importlib.util.find_spec("ray") is None:
-        print("ray: not installed: no figures (pip install 'mixseek[ray]')")
-        return
     count = int(arguments[0]) if arguments else 30_000
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
