@@ -1,4 +1,4 @@
-"""`mixseek judge`: a dataset before its judges; and `demo`: everything at once, without a key or a network."""
+"""`mixseek judge`: a dataset before its judges; `demo`: everything at once, offline; `import`: logs of other tools."""
 
 import os
 import sys

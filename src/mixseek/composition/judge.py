@@ -266,6 +266,8 @@ def check_cards(plan: Plan, notify: Callable[[str], None]) -> None:
                 notify(f"{path}: a concern about {judge.name}: {one.title} ({one.measure})")
 
 
+# The run itself.
+
 # From here on indexing takes more than a moment.
 LONG_TO_INDEX = 100_000
 # The first rows tell what a dataset is written in.
