@@ -199,7 +199,7 @@ def load_report(
             )
         )
         whole = combine_judges(index, manifest) if manifest.cascade else None
-        has_pairs = index.has_pairs()
+        has_pairs = index.facts.has_pairs
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     if not report.is_complete:
         report = replace(report, rows=StoredRows(workspace, run, LISTED_OF_EACH_KIND))
@@ -226,7 +226,7 @@ class StoredRows:
 
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:
     """Samples of the dataset that a stopped run has not come to; one that is sealed has come to all."""
-    return 0 if manifest.has_ended else max(0, manifest.sample_count - index.sample_count())
+    return 0 if manifest.has_ended else max(0, manifest.sample_count - index.facts.samples)
 
 
 def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
@@ -241,12 +241,12 @@ def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
         replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])
         for item in found
     ]
-    return build_agreement(ratings, (total, items), is_graded=index.is_graded())
+    return build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
 
 
 def load_scored(index: RunIndex, panel: SettledPanel, agreement: Agreement | None) -> ScoredReport | None:
     """None under a protocol without dimensions. Seeded: the same run gives the same p-values."""
-    if not index.has_scores():
+    if not index.facts.has_scores:
         return None
     # A target has one mean on a page: that of its samples' verdicts.
     targets: dict[tuple[str | None, ...], UnitSums] = {
@@ -357,7 +357,7 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
             rule = panel_rule(index, manifest)
-            group, is_graded = index.settle(rule, manifest.judge_names).whole(), index.is_graded()
+            group, is_graded = index.settle(rule, manifest.judge_names).whole(), index.facts.is_graded
             _, control = summarise_whole(index, index.counts(OutcomeCount, final_only=True))
         rules.add(rule)
         everything.append(group)

@@ -429,7 +429,8 @@ def digest_rules() -> str:
     return digest.hexdigest()
 
 
-def package_versions() -> dict[str, str]:
+@cache
+def package_versions() -> Mapping[str, str]:
     """Installed versions; an extra that is not there is left out."""
     versions = {}
     for name in PACKAGES:

@@ -46,6 +46,38 @@ NO_UNITS = UnitSums()
 
 
 @dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a run has, counted when it was indexed."""
+
+    # Each sample by the judge that had the last word, without controls.
+    valid: int
+    invalid: int
+    undecided: int
+    missing: int
+    mean_score: float | None
+    has_repeats: bool
+    is_graded: bool  # a valid score is neither 0 nor 1; else the judgments are right or wrong
+    has_controls: bool
+    missing_for_good: int  # final judgments: the endpoint refuses the sample, and asking again changes nothing
+    needs_maths: int  # judgments that a tool for algebra could have decided
+    has_lost_tries: bool
+    has_flags: bool
+    has_reasons: bool
+    has_warnings: bool
+    has_reasoning_scores: bool
+    samples: int  # that the journal holds: fewer than the dataset where a run was stopped
+    has_pairs: bool
+    has_targets: bool
+    has_variants: bool
+    has_tasks: bool
+    has_replies: bool
+    has_calls: bool  # replies of live judges
+    has_models: bool  # recorded replies that say whose they are
+    has_scores: bool  # under a protocol with dimensions
+    maximum: float | None  # of the protocol's own scale; None where samples have different ones
+
+
+@dataclass(frozen=True, slots=True)
 class OrderCount:
     """Judgments of pairs that ended alike: what each order said of A and B, what it came to, and what people say."""
 

@@ -305,7 +305,7 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
     ensure_indexed(workspace, run)
     with _session(run.journal) as connection:
         connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
-        if fetch_all(connection, "SELECT count(*) FROM run.pair_votes", {})[0][0]:
+        if fetch_all(connection, "SELECT has_pairs FROM run.facts", {})[0][0]:
             fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
         else:
             connection.execute(_SCORED_ROWS)

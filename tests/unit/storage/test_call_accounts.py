@@ -71,7 +71,7 @@ def test_requests_that_brought_nothing_are_tries_too(tmp_path: Path) -> None:
         accounts = {
             account.judge: (account.calls, account.tries, account.cost_usd) for account in index.call_accounts()
         }
-        missing_for_good = index.missing_for_good()
+        missing_for_good = index.facts.missing_for_good
 
     assert accounts == {"live": (1, 5, Decimal("0.250357")), "dead": (0, 8, 0)}
     assert missing_for_good == 1
