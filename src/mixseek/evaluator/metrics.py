@@ -25,8 +25,7 @@ from mixseek.protocols.reply.injected import repetitions
 from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt, hash_of
 from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply
 from mixseek.settings.load import explaining_failures
-from mixseek.settings.marked_text import parse_toml
-from mixseek.settings.models import Table
+from mixseek.settings.models import Table, parse_toml
 from mixseek.templating import compile_template
 
 # What is evaluated, and what comes of it: a score for each metric, or the name of what is missing.

@@ -36,7 +36,7 @@ from mixseek.protocols.reply.injected import find_repetition
 from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt, excerpt_text
 from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply, violations, without_thought
 from mixseek.protocols.scored.parameters import Dimension, Words, in_language, missing_words, spoken
-from mixseek.settings.marked_text import parse_toml
+from mixseek.settings.models import parse_toml
 from mixseek.templating import fence, unused_nonce
 
 # What becomes of quotes that do not stand in the response they are said to be from.

@@ -26,7 +26,7 @@ from mixseek.protocols.reply.json import (
     excerpt_text,
     find_objects,
 )
-from mixseek.settings.marked_text import parse_toml
+from mixseek.settings.models import parse_toml
 
 # Reads typed fields out of a reply's object and collects every objection; nothing is ever coerced.
 
