@@ -83,6 +83,7 @@ _UNIT: Final = re.compile(
     r"\s*(\\?%|percent|\^?\{?\\circ\}?|°|(?:[A-Za-zμµ]+(?:\^?\{?[23]\}?|[²³])?(?:/[A-Za-z]+)?)?)\.?"
 )
 _RAISED: Final = re.compile("⁻?[⁰¹²³⁴-⁹]+")
+_EXPONENT: Final = re.compile(r"\^\s?(-\d+|\d{2,})")
 _INFINITE: Final = re.compile(r"[-+]?\s*(?:\\infty|∞|infinity|inf|oo)")
 _MOST_DIGITS: Final = 400
 # An end of an interval; no number that is read is as large.
@@ -331,6 +332,8 @@ def _to_latex(text: str) -> str:
     """Signs as commands: whoever reads LaTeX may not read them."""
     text = _ROOT.sub(lambda found: rf"\sqrt{{{found[1] or found[2] or found[3]}}}", text)
     text = _RAISED.sub(lambda found: f"^{{{unicodedata.normalize('NFKC', found[0])}}}", text)
+    # In LaTeX an exponent without braces is one sign long.
+    text = _EXPONENT.sub(r"^{\1}", text)
     return "".join(_SIGNS.get(character, character) for character in text)
 
 

@@ -19,7 +19,9 @@ _NAMED = {
     # characters, which would shift every span behind it.
     **dict(zip("｡、【】〔〕⟨〈⟩〉İ", "。,[]()<<>>I", strict=True)),
     # Invisible characters separate nothing a reader sees, and must not hide a letter.
-    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", " "),
+    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\u061c", " "),
+    # So do the marks of writing direction, which stand around Latin letters in Arabic and Hebrew.
+    **dict.fromkeys("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", " "),
 }
 
 
@@ -61,7 +63,15 @@ def fold(text: str) -> str:
 
 _BLOCKS = "think|thinking|thought|reasoning|scratchpad"
 _REASONING = re.compile(rf"<({_BLOCKS})>.*?(?:(</\1>)|\Z)", re.IGNORECASE | re.DOTALL)
-_ORPHAN_CLOSE = re.compile(rf"</(?:{_BLOCKS})>", re.IGNORECASE)
+# Struck through: taken back in so many signs.
+_STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,300}(?<=\S)~~")
+# Marks of single families of models count as well; a channel that is not the final one is no answer.
+_ORPHAN_CLOSE = re.compile(
+    rf"</(?:{_BLOCKS})>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>", re.IGNORECASE
+)
+_MARKED_OPEN = re.compile(
+    r"(?:◁think▷|\[THINK\]|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)\b).*", re.DOTALL
+)
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
@@ -102,13 +112,15 @@ def visible_part(response: str) -> Visible:
     if offset and _is_inside_reasoning(response, offset) and _ORPHAN_CLOSE.search(response, offset) is None:
         return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",))
     text = fold(response[offset:])
-    if "<" in text or "[" in text:
+    if "<" in text or "[" in text or "◁" in text:
         text = _blank_behind_end(_blank_reasoning(text, rules), rules)
         text, count = _SPECIAL.subn(_blank, text)
         if count:
             rules.append("special_tokens_removed")
     if "```" in text:
         text = _CODE_FENCE.sub(_blank, text)
+    if "~~" in text:
+        text = _STRUCK.sub(_blank, text)
     run_ons = (found.start() for found in _RUN_ON.finditer(text) if text[: found.start()].strip())
     return Visible(text, text.lower(), offset, next(run_ons, len(text)), tuple(rules))
 
@@ -147,4 +159,8 @@ def _blank_reasoning(text: str, rules: list[str]) -> str:
     if ends:
         rules.append("reasoning_dropped")
         text = " " * ends[-1] + text[ends[-1] :]
+    unclosed = _MARKED_OPEN.search(text)
+    if unclosed is not None:
+        rules.append("unclosed_reasoning_dropped")
+        text = text[: unclosed.start()] + " " * len(unclosed[0])
     return text

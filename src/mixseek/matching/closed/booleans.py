@@ -85,6 +85,7 @@ def polarity_of(gold: str, question: str = "") -> tuple[bool, str] | None:
 
 _QUOTED = re.compile(r"\"[^\"\n]{6,}\"|`[^`\n]{6,}`")
 _NEGATION_REACH = 25
+_NOT_SIGN = re.compile(r"(?:^|[\s(`])[¬!~]$")
 _STOP = re.compile(r"[.!?](?=\s)|[。\n]")
 
 
@@ -172,7 +173,8 @@ class BooleanReader(Reader):
                 # "unlikely to be true": the second word is denied by the first.
                 negator = match.span()
             elif word in positive or word in negative:
-                value, start = word in positive, match.start()
+                start = match.start()
+                value = (word in positive) ^ (_NOT_SIGN.search(lowered, max(0, start - 2), start) is not None)
                 # "not valid", "isn't plausible", "not deductively valid": a few words before turn it round.
                 is_near = negator is not None and start - negator[1] < _NEGATION_REACH
                 if negator and is_near and _CLAUSE_END.isdisjoint(piece[negator[1] : start]):

@@ -90,7 +90,24 @@ class BracketReader(Reader):
 _ITEM = re.compile(r"[^\s,;:<>|→\"*\[\](){}、，：。]+")
 _NUMBERING = re.compile(r"\d{1,3}[.):]*|[-•>.:]+")
 # Words that join the items of a list without being one.
-_JOINING = {"and", "then", "followed", "by", "comes", "next", "finally", "lastly", "first", "step", "&", "と", "和"}
+_JOINING = {
+    "and",
+    "then",
+    "followed",
+    "by",
+    "comes",
+    "next",
+    "finally",
+    "last",
+    "lastly",
+    "first",
+    "second",
+    "third",
+    "step",
+    "&",
+    "と",
+    "和",
+}
 _TRIM = ".:'`!?"
 
 

@@ -146,6 +146,8 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
         if lowered[max(start, tag.start() - 8) : tag.start()].rstrip(" *`:").endswith(" not"):
             return None
         close = lowered.find("</", tag.end(), end)
+        if close < 0 and not text[tag.end() : end].strip():
+            return None  # a closing tag without its slash: what was closed stands before it
         stop = close if close >= 0 else min(end, tag.end() + _REACH)
         return _trimmed(text, tag.end(), stop, "answer_tag", keep_empty=True)
     if has_mark and lowered[max(0, position - 8) : position].endswith(("</", "</final_")):
@@ -206,9 +208,18 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
 _TAIL = 1_500
 
 
+_LABEL = re.compile(r"\W*[A-Z0-9]{1,2}\.(?=[ \t]+\S+(?:[ \t]+\S+){0,2}[ \t]*(?:\n|$))")
+
+
+def _label_end(text: str, start: int) -> int:
+    """Where a sentence begins that is led by the label of an option: the full stop of "B. Mars" ends nothing."""
+    label = _LABEL.match(text, start)
+    return label.end() if label else start
+
+
 def is_one_sentence(text: str) -> bool:
     """No sentence ends before the end."""
-    found = _SENTENCE_END.search(text)
+    found = _SENTENCE_END.search(text, _label_end(text, 0))
     return found is None or not text[found.end() :].strip(" .!?。\"'*)")
 
 
@@ -222,7 +233,7 @@ def soft_statements(text: str, lowered: str, start: int, end: int) -> list[State
     line = _last_line(text, begin, end)
     if line is not None:
         found.append(line)
-        ends = [stop.end() for stop in _SENTENCE_END.finditer(text, line.start, line.end - 1)]
+        ends = [stop.end() for stop in _SENTENCE_END.finditer(text, _label_end(text, line.start), line.end - 1)]
         found.append(_trimmed(text, ends[-1], line.end, "last_sentence") if ends else None)
     begin = end - len(text[start:end].lstrip())
     stop = _SENTENCE_END.search(text, begin, min(end, begin + _REACH))

@@ -15,6 +15,7 @@ from mixseek.matching.short_text.words import CARDINALS, FUNCTION_WORDS, UNIT_WO
 # Dates in prose, by granularity: a year accepts a day in it, two days of one year contradict each other.
 
 _YEARS: Final = range(1000, 2101)
+_LONGEST_ERA: Final = 64
 _CITED_YEARS: Final = range(1700, 2031)
 
 
@@ -78,7 +79,9 @@ def _around_unspaced(text: list[str], index: int) -> PartialDate | None:
         at += 2
     if not any(values.values()):
         return None
-    return PartialDate(values.get("年"), values.get("月"), values.get("日"), index - 1, at - 1)
+    year = values.get("年", 0)
+    # 令和6年 is counted from the beginning of an era.
+    return PartialDate(year if year > _LONGEST_ERA else None, values.get("月"), values.get("日"), index - 1, at - 1)
 
 
 def _around_month(words: Words, index: int) -> PartialDate | None:
