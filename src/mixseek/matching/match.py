@@ -5,16 +5,20 @@ from collections.abc import Callable, Sequence
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.closed.booleans import BooleanReader, polarity_of
-from mixseek.matching.closed.choice import CONTAINERS, match_closed
-from mixseek.matching.closed.lists import BracketReader, EitherReader, WordListReader, is_bracket_sequence
-from mixseek.matching.closed.number_answers import NumberReader
-from mixseek.matching.closed.options import OptionReader, comparable, lettered_options, numbered_options
-from mixseek.matching.closed.statements import ends_plainly, firm_statements
-from mixseek.matching.languages import Phrases
+from mixseek.matching.choice import CONTAINERS, match_closed
+from mixseek.matching.kinds import (
+    BooleanReader,
+    BracketReader,
+    EitherReader,
+    WordListReader,
+    is_bracket_sequence,
+    polarity_of,
+)
+from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
-from mixseek.matching.outcome import Comparison, Decision, MatchResult, Reader
-from mixseek.matching.visible import Visible, fold, visible_part
+from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
+from mixseek.matching.visible import Phrases, Visible, fold, visible_part
 
 # Says whether at a place of the response a value of the same kind begins that is not the ground truth.
 OtherValue = Callable[[int], bool]
@@ -162,7 +166,7 @@ def _match_reader(visible: Visible, reader: Reader, closed: Comparison | None = 
 
 def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Comparison:
     # Late, as above: most ground truths are of a closed kind.
-    from mixseek.matching.short_text.rules import compare_short_text
+    from mixseek.matching.short_text import compare_short_text
 
     start = len(visible.text) - len(visible.text.lstrip())
     decision, span, rules = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)

@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.closed.statements import firm_statements
-from mixseek.matching.languages import table
 from mixseek.matching.numbers import read_numbers
-from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
+from mixseek.matching.statements import NEEDS_MATHS, Decision, Reader, Reading, firm_statements
+from mixseek.matching.visible import table
 
 _LONGEST: Final = 1_000
 # Longer than any bare answer: a worked solution.

@@ -28,7 +28,7 @@ from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision, MatchResult
+from mixseek.matching.statements import Decision, MatchResult
 from mixseek.matching.visible import fold, visible_part
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, validated
 from mixseek.protocols.identity import method_of

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixseek.matching.outcome import Decision
-from mixseek.matching.short_text.rules import Rule, compare_short_text
+from mixseek.matching.short_text import Rule, compare_short_text
+from mixseek.matching.statements import Decision
 
 _WHO = "who designed the old iron bridge over the river at Marlow"
 _WHERE = "in which town was the painter of the blue harbour series born"

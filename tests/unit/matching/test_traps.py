@@ -4,7 +4,7 @@ import pytest
 
 from mixseek.domain.judgments import ErrorType
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision
 
 _Q = "Who carries the lantern?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
 

@@ -4,7 +4,7 @@ import pytest
 
 from mixseek.judges.math_verify import find_maths
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision
 from mixseek.reporting.summary import needs_maths_text
 
 SAME = [

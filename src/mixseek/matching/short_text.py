@@ -13,29 +13,27 @@ from itertools import chain
 from typing import Final
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.closed.choice import commits_to_words
-from mixseek.matching.languages import Phrases
-from mixseek.matching.outcome import Comparison, Decision
-from mixseek.matching.short_text.gold import (
+from mixseek.matching.choice import commits_to_words
+from mixseek.matching.gold import (
+    FILLER_WORDS,
+    FUNCTION_WORDS,
+    ROMAN_NUMERALS,
     Asked,
     Gold,
     GoldAnswer,
     Kind,
     PartialDate,
     Question,
+    Words,
     dates_in,
+    is_unspaced,
     prepare_gold,
     read_question,
-)
-from mixseek.matching.short_text.words import (
-    FILLER_WORDS,
-    FUNCTION_WORDS,
-    ROMAN_NUMERALS,
-    Words,
-    is_unspaced,
     relation_keys,
     stem,
 )
+from mixseek.matching.statements import Comparison, Decision
+from mixseek.matching.visible import Phrases
 
 # One comparison in progress: what is compared, what was found, and the names of the rules that may decide it.
 

@@ -5,9 +5,9 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
-from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import UNITS, with_plain_dates
-from mixseek.matching.outcome import Decision, Reader, Reading
+from mixseek.matching.statements import Decision, Reader, Reading
+from mixseek.matching.visible import Phrases
 
 # The options a question lists, by letter or by number.
 

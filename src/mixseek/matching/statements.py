@@ -1,11 +1,15 @@
-"""Where a response states its answer, and where it only seems to."""
+"""Where a response states its answer, and where it only seems to; and what a kind of ground truth can make of it."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple
+from enum import StrEnum
+from typing import ClassVar, NamedTuple
 
-from mixseek.domain.judgments import Span
-from mixseek.matching.languages import Phrases
+from mixseek.domain.judgments import ErrorType, Span
+from mixseek.matching.visible import Phrases
+
+# Where a response states its answer, and where it only seems to.
 
 # Answers that are named but not given: denied, supposed, asked about, checked, or described.
 
@@ -320,3 +324,70 @@ def turns_in_circles(text: str) -> bool:
     """Whether the end of the text repeats one unit over and over, counters aside."""
     shape = _DIGITS.sub("0", text[-240:].rstrip())
     return len(shape) > 200 and any(shape[period:] == shape[:-period] for period in _PERIODS)
+
+
+# What a kind of ground truth makes of a stated answer.
+
+
+class Decision(StrEnum):
+    """UNDECIDED is honest: what the rules decide must be right."""
+
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
+    UNDECIDED = "undecided"
+
+
+class Comparison(NamedTuple):
+    """A decision on a text and the rules that led there; the span is within the text, None where silence decided."""
+
+    decision: Decision
+    span: Span | None
+    rules: tuple[str, ...]
+
+
+class MatchResult(NamedTuple):
+    """The decision, the exact place in the original response, and the rules that led there, in order."""
+
+    decision: Decision
+    extracted_answer: str | None
+    span: Span | None
+    rules: tuple[str, ...]
+    # None while undecided, and for a wrong answer: why it is wrong, rules cannot know.
+    error_type: ErrorType | None
+
+
+# The rule of an answer that only a comparer of algebra could decide, where there is none.
+NEEDS_MATHS = "needs_maths"
+
+
+# Values that are made for every response are tuples: a frozen dataclass takes four times as long to make.
+class Reading(NamedTuple):
+    """A value read in a piece of text, already compared; offsets are within the piece."""
+
+    decision: Decision
+    start: int
+    end: int
+    rule: str
+
+    def left_open(self, rule: str) -> "Reading":
+        return self._replace(decision=Decision.UNDECIDED, rule=rule)
+
+
+class Reader(ABC):
+    """Knows one ground truth; reads pieces of responses against it."""
+
+    kind: ClassVar[str]
+    spans_lines: ClassVar[bool] = False  # whether an answer of this kind may be written over several lines
+    question: str = ""
+
+    @abstractmethod
+    def read(self, piece: str, *, firm: bool) -> Reading | None:
+        """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
+
+    @abstractmethod
+    def is_other(self, text: str, place: int) -> bool:
+        """Whether a value of this kind begins at `place` that is not the ground truth."""
+
+    def is_absent(self, text: str) -> bool:
+        """Whether the ground truth stands nowhere in the text; False for kinds of which that cannot be seen."""
+        return False

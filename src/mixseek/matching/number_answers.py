@@ -11,9 +11,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import NumberToken, is_day_of_month, read_numbers, word_numbers
-from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
+from mixseek.matching.statements import NEEDS_MATHS, Decision, Reader, Reading
+from mixseek.matching.visible import Phrases
 
 _SAYS = Phrases("number_answers")
 _LEAST_ROUNDED = 3

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from itertools import chain
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.closed import statements
-from mixseek.matching.closed.options import OptionReader
-from mixseek.matching.closed.statements import Statement
-from mixseek.matching.languages import Phrases
-from mixseek.matching.outcome import Comparison, Decision, Reader, Reading
-from mixseek.matching.visible import Visible
+from mixseek.matching import statements
+from mixseek.matching.options import OptionReader
+from mixseek.matching.statements import Comparison, Decision, Reader, Reading, Statement
+from mixseek.matching.visible import Phrases, Visible
 
 # Whether the sentence around a value commits to it: conditions, suppositions, denials and questions do not.
 
