@@ -32,9 +32,8 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.quotes import locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
 from mixseek.protocols.identity import judge_identity, relate
-from mixseek.protocols.reply.injected import find_repetition
-from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt, excerpt_text
-from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply, violations, without_thought
+from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, excerpt_text, find_repetition
+from mixseek.protocols.reply_reader import FieldReader, closed_object, read_reply, violations, without_thought
 from mixseek.protocols.scored.parameters import Dimension, Words, in_language, missing_words, spoken
 from mixseek.settings.models import parse_toml
 from mixseek.templating import fence, unused_nonce
