@@ -15,7 +15,7 @@ from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
 from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
 from mixseek.composition.labels.corrected import load_corrected
-from mixseek.composition.report import find_run, load_report, write_html
+from mixseek.composition.report import load_report, write_html
 from mixseek.composition.statistics.boards import BoardRequest, load_board, write_board
 from mixseek.composition.statistics.ratings import StatisticsRequest, VotesAsked, load_statistics, load_votes
 from mixseek.composition.summary import summarise_run
@@ -40,7 +40,7 @@ from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample
 from mixseek.storage.ratings import RatingColumns, RatingSource
-from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 
 if TYPE_CHECKING:
     # Not in the core: whoever asks for such a table has it.

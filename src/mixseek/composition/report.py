@@ -60,24 +60,13 @@ from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
 from mixseek.storage.journal.journal import broken_seal, find_broken_seal, find_wrong_length, is_being_written
 from mixseek.storage.journal.manifest import Manifest, read_manifest, read_stored_manifest
 from mixseek.storage.upkeep import is_half_renamed
-from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
+from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 
 # Runs for readers: the report, the list of runs, one sample.
 
 _SEED = 20_240_229
 # Samples that judges differ on, in the report as data; the rest is counted.
 DISAGREEMENTS = 2_000
-
-
-def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
-    """The run of that name; without a name the only one."""
-    if name is not None:
-        return workspace.resolve(name)
-    runs = workspace.runs()
-    if len(runs) > 1:
-        names = ", ".join(run.name for run in runs[:5])
-        raise ConfigurationError(f"{workspace.root}: which run? there is {names}; name one, or `{LATEST}`")
-    return workspace.resolve(LATEST)
 
 
 def load_report(

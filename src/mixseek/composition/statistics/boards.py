@@ -4,14 +4,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mixseek.composition.competitions.leaderboards import is_competition, load_leader_board, write_leader_board
-from mixseek.composition.report import find_run
 from mixseek.composition.statistics.ratings import StatisticsRequest, is_table, open_ratings
 from mixseek.composition.statistics.strengths import BoardOptions, build_board, rule_of
 from mixseek.reporting.board import SystemBoard
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.storage.durable import write_page
 from mixseek.storage.ratings import PEOPLE, RatingColumns, RatingSource
-from mixseek.storage.workspace import LATEST, Workspace
+from mixseek.storage.workspace import LATEST, Workspace, find_run
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
-from mixseek.composition.report import find_run
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.statistics import (
     AgreementSection,
@@ -64,7 +63,7 @@ from mixseek.storage.ratings import (
     open_table,
 )
 from mixseek.storage.votes import Votes, ballots, score_lengths
-from mixseek.storage.workspace import Workspace
+from mixseek.storage.workspace import Workspace, find_run
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
 MOST_PAIRED_RATERS = 16
