@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
 from mixseek.domain.judgments import Reply
@@ -57,7 +58,7 @@ def spans() -> Any:
     provider.shutdown()
 
 
-@pytest.mark.parametrize(
+@each(
     ("environment", "expected"),
     [
         ({}, False),

@@ -1,6 +1,7 @@
 """Golds are repaired and taken apart, and questions are read, before anything is compared."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.outcome import Decision
@@ -52,7 +53,7 @@ def test_a_gold_without_words_gives_no_answers() -> None:
     assert prepare_gold(("...", ""), _NOTHING_ASKED).answers == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "asked"),
     [
         ("when was the bridge built", Asked.TIME),
