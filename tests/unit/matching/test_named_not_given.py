@@ -1,6 +1,6 @@
 """What a response names is not always what it answers: each line here once fooled the rules or a peer."""
 
-import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision
@@ -34,14 +34,14 @@ _CASES = [
 ]
 
 
-@pytest.mark.parametrize(("response", "given", "named", "question"), _CASES)
+@each(("response", "given", "named", "question"), _CASES)
 def test_the_answer_given_is_told_from_the_one_only_named(response: str, given: str, named: str, question: str) -> None:
     """What is given is correct; what is only named never is."""
     assert match_answer(response, given, question=question).decision is Decision.CORRECT
     assert match_answer(response, named, question=question).decision is not Decision.CORRECT
 
 
-@pytest.mark.parametrize(
+@each(
     "response",
     [
         '{"reasoning": "Penrill is smaller", "answer": "Oakhaven"}',
@@ -57,9 +57,7 @@ def test_words_outside_of_what_is_marked_as_the_answer_are_not_the_answer(respon
     assert match_answer(response, "Penrill").decision is not Decision.CORRECT
 
 
-@pytest.mark.parametrize(
-    ("response", "gold"), [("!false", "True"), ("¬True", "False"), ("not ~True", "True"), ("Great!\nYes", "Yes")]
-)
+@each(("response", "gold"), [("!false", "True"), ("¬True", "False"), ("not ~True", "True"), ("Great!\nYes", "Yes")])
 def test_a_sign_of_negation_turns_a_truth_value_round(response: str, gold: str) -> None:
     assert match_answer(response, gold).decision is Decision.CORRECT
 
