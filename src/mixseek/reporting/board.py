@@ -100,7 +100,7 @@ def board_sentences(board: Board) -> list[str]:
     if board.panel is not None:
         said.append(f"one verdict a pair: the {board.panel} of {len(board.judges)} judges")
         if board.split:
-            said.append(f"{plural(board.split, 'pair is', 'pairs are')} left out, on which the judges are split")
+            said.append(f"{plural(board.split, 'pair')} on which the judges are split: half a win for each side")
     said += [
         f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)} % certain"
         for count, share in board.certainties.items()

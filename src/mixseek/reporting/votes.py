@@ -319,7 +319,7 @@ def _print_lengths(lines: Sequence[LengthLine], console: Console) -> None:
 def _print_jury(section: JurySection, console: Console) -> None:
     best = section.best
     rows: list[Sequence[Cell]] = [
-        ("majority", _share(section.majority.share), f"{plural(section.ties, 'tie')} count 1/k"),
+        ("majority", _share(section.majority.share), f"{plural(section.ties, 'tie counts', 'ties count')} 1/k"),
         ("Dawid–Skene", _share(section.estimated_accuracy.share), plural(section.estimated.iterations, "iteration")),
         ("judges, on average", _share(section.mean_single), plural(len(section.voters), "judge")),
     ]

@@ -13,6 +13,12 @@ from mixseek.storage.durable import write_page
 from mixseek.storage.ratings import PEOPLE, RatingColumns, RatingSource
 from mixseek.storage.workspace import LATEST, Workspace
 
+# A run has no columns to name any more: its dataset had them.
+_NAMING_OF_RUN = (
+    "its dataset has no column for who wrote a response: judge it again with --map target_model=COLUMN, "
+    "of pairs --map target_a=COLUMN --map target_b=COLUMN"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class BoardRequest:
@@ -48,7 +54,8 @@ def load_board(request: BoardRequest) -> SystemBoard:
     if not is_table(name):
         # Of a run it is known who judges: there it is one of them that is meant.
         run = find_run(Workspace(request.workspace), name)
-        options = replace(options, human=request.human or PEOPLE, judge=columns.judge, rule=rule_of(run))
+        human = request.human or PEOPLE
+        options = replace(options, human=human, judge=columns.judge, rule=rule_of(run), naming=_NAMING_OF_RUN)
         columns = replace(columns, judge=None)
     asked = StatisticsRequest(name, request.workspace, RatingSource(columns, request.human, people_as_one=True))
     with open_ratings(asked) as ratings:

@@ -21,6 +21,8 @@ class BoardOptions:
     judge: str | None = None
     rule: PanelRule = PanelRule.MAJORITY
     fewest_questions: int = 1
+    # What to do where nothing says who is compared.
+    naming: str = "name the column of --system for scores, or of --system-a and --system-b for votes"
 
 
 def board_of_run(workspace: Workspace, run: RunDirectory) -> SystemBoard | None:
@@ -38,10 +40,7 @@ def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemB
     """Of what the judges say together, or one of them; people apart."""
     is_voted, fewest = has_pairs(ratings), options.fewest_questions
     if not is_voted and not ratings.systems:
-        raise ConfigurationError(
-            f"{source}: nothing says who is compared; name the column of --system for scores, "
-            "or of --system-a and --system-b for votes"
-        )
+        raise ConfigurationError(f"{source}: nothing says who is compared; {options.naming}")
     if not is_voted and ratings.categories:
         raise ConfigurationError("--score: the ratings are texts, which have no more or less; votes need --system-a")
     truth = next((one for one in ratings.raters if one.name == options.human), None)

@@ -12,6 +12,7 @@ from typing import Any
 from mixseek.domain.panels import Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
+from mixseek.storage.dataset.logs.reading import read_cell
 from mixseek.storage.dataset.logs.record import as_rows, conversation_text, role_of
 
 # Read when the canonical column is absent and nothing is mapped; the first that is present wins.
@@ -56,6 +57,7 @@ _MAX_PLANS = 1_024
 _COLUMNS_SHOWN = 12
 _ALTERNATIVES = "ground_truth_alternatives"
 _ALL_TEXT = {str}
+_ROLES = {"system", "developer", "user", "assistant", "tool"}
 
 
 class RowError(ValueError):
@@ -71,6 +73,11 @@ class ColumnPlan:
     extras: tuple[str, ...]  # columns nobody asked for: metadata
     # Every field takes text as it stands; alternatives may be a list written as text.
     is_plain: bool
+
+    @property
+    def question(self) -> int | None:
+        """Its place among the fields."""
+        return self.fields.index("question") if "question" in self.fields else None
 
 
 class RowReader:
@@ -99,6 +106,8 @@ class RowReader:
             plan = self._remember(shape)
         cells = [row[column] for column in plan.columns]
         asked = unfold_conversations(plan, cells) if self._is_pair else None
+        if plan.question is not None and (talk := read_talk(cells[plan.question])):
+            cells[plan.question] = conversation_text(talk)
         if plan.is_plain and "" not in cells and set(map(type, cells)) == _ALL_TEXT:
             values: dict[str, Any] = dict(zip(plan.fields, cells, strict=True))
         else:
@@ -210,8 +219,8 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
     None where they are no such lists, which stay as they are.
     """
     places = [plan.fields.index(name) for name in _BOTH_SIDES if name in plan.fields]
-    talks = [as_rows(cells[place]) for place in places]
-    if len(talks) != 2 or not all(talk and all(map(role_of, talk)) for talk in talks):
+    talks = [read_talk(cells[place]) for place in places]
+    if len(talks) != 2 or not all(talks):
         return None
     for place, talk in zip(places, talks, strict=True):
         if role_of(talk[-1]) == "user":
@@ -222,6 +231,16 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
     for place, talk in zip(places, talks, strict=True):
         cells[place] = conversation_text(talk[shared:])
     return Asked(conversation_text(talks[0][:shared]), shared > 1) if shared else None
+
+
+def read_talk(cell: Any) -> list[Mapping[str, Any]]:
+    """A list of messages, or the text of one (CSV has nothing better); nothing where it is none."""
+    if isinstance(cell, str) and not cell.startswith("[{"):
+        return []
+    talk = as_rows(read_cell(cell))
+    roles = set(map(role_of, talk))
+    # A text is more easily something else that has roles in it.
+    return talk if all(roles) and (not isinstance(cell, str) or roles <= _ROLES) else []
 
 
 def check_fields(mapping: Mapping[str, str], fields: Sequence[str] = READ_FIELDS) -> None:
