@@ -10,6 +10,8 @@ from types import FrameType
 import hypothesis
 import pytest
 
+# Nothing that is collected with the tests is garbage: see `pytest_collection_finish`.
+gc.disable()
 # A machine that has more to do than our tests is no failure of theirs.
 hypothesis.settings.register_profile("mixseek", parent=hypothesis.settings.default, deadline=None, max_examples=15)
 hypothesis.settings.load_profile("mixseek")
@@ -46,6 +48,7 @@ def pytest_collection_finish() -> None:
     """Ten thousand cases are there until the end: the collector need not walk over them again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def limit_of(item: pytest.Item) -> float:

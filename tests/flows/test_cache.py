@@ -1,9 +1,7 @@
 """`mixseek cache` and `mixseek serve-mock`, from outside."""
 
 import json
-import os
 import signal
-import subprocess
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -11,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.flows.live import judge, riddles
 from tests.flows.loopback import loopback
-from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line, write_jsonl
+from tests.flows.running import mixseek_here, start, the_one_line, write_jsonl
 
 
 def cache(*words: str, cwd: Path) -> dict[str, object]:
@@ -62,19 +60,17 @@ def test_a_prune_that_says_nothing_useful_is_one_line(words: list[str], said: st
 )
 def test_the_mock_fails_as_it_is_told(words: list[str], status: int, header: str | None, tmp_path: Path) -> None:
     """Over HTTP, as a judge would see it; and it leaves at SIGTERM."""
-    command = [COMMAND, "serve-mock", "--port", "0", "--latency", "0", *words]
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stdout is not None
+    process = start("serve-mock", "--port", "0", "--latency", "0", *words, cwd=tmp_path)
+    try:
         base_url = process.stdout.readline().split()[4]
         body = json.dumps({"model": "mock", "messages": [{"role": "user", "content": "is it correct, or is it not?"}]})
         request = urllib.request.Request(f"{base_url}/chat/completions", body.encode(), method="POST")  # noqa: S310
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(request, timeout=10)  # noqa: S310 - loopback
         refused.value.close()
-        os.kill(process.pid, signal.SIGTERM)
-        process.wait(10)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=10)
 
     assert refused.value.code == status
     assert refused.value.headers.get("Retry-After") == header

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.flows.live import wait_until
-from tests.flows.running import mixseek_here, start_anew, sums, write_jsonl
+from tests.flows.running import mixseek_here, start, start_anew, sums, write_jsonl
+from tests.flows.warm import Begun
 
-from mixseek.cli.failures import stop_signals, stopping_on_signals
+from mixseek.cli.console import stop_signals, stopping_on_signals
 
 # What a run leaves on the disk tells how far it is; the first moment is before there is anything.
 MOMENTS = {
@@ -36,14 +37,17 @@ def catches_sigterm(pid: int) -> bool:
 def test_whenever_it_comes_the_exit_code_is_130(moment: str, tmp_path: Path) -> None:
     """While modules are loaded, the dataset is read, judged or indexed, or when all is done."""
     data = write_jsonl(tmp_path / "data.jsonl", sums(600))
-    process = start_anew("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)
+    # A process that is loading is a new one; any other may have been forked from one that has loaded.
+    words = ("judge", data, "--workspace", "ws", "--run", "r")
+    process: Begun | subprocess.Popen[str]
+    process = start(*words, cwd=tmp_path) if MOMENTS[moment] else start_anew(*words, cwd=tmp_path)
     if MOMENTS[moment]:
         assert wait_until(lambda: has_come(tmp_path / "ws" / MOMENTS[moment]), process)
     else:
         assert wait_until(lambda: catches_sigterm(process.pid), process)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
-    again = mixseek_here("judge", data, "--workspace", "ws", "--run", "r", cwd=tmp_path)
+    again = mixseek_here(*words, cwd=tmp_path)
 
     assert process.returncode == 130 or (process.returncode == 0 and "mean score" in out), err
     assert "Traceback" not in err

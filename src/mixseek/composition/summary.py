@@ -6,19 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, RuleCount, TakeSpread
+from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, TakeSpread
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.errors import ConfigurationError
-from mixseek.matching.outcome import NEEDS_MATHS
+from mixseek.reporting.agreement import PairsReport, build_pairs
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
+from mixseek.reporting.headline import LEADING, build_headline
 from mixseek.reporting.model import Headline, JudgeSummary, RunHeader, ScoreSummary
-from mixseek.reporting.panel.agreement import PairsReport, build_pairs
-from mixseek.reporting.panel.headline import LEADING, build_headline
 from mixseek.reporting.summary import SHOWN, RunSummary
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index
-from mixseek.storage.journal.manifest import Manifest
+from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 
@@ -43,7 +42,7 @@ def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = No
     if not is_panel(manifest):
         return None
     # Between A, B and a tie there is no middle: a score of a half is a verdict of its own.
-    return default_rule(is_graded=index.is_graded() and not index.has_pairs())
+    return default_rule(is_graded=index.facts.is_graded and not index.facts.has_pairs)
 
 
 def judge_labels(index: RunIndex, judges: Sequence[str]) -> dict[str, str]:
@@ -58,21 +57,22 @@ def load_headline(
     index: RunIndex, panel: SettledPanel, *, by: Sequence[str] = (), maximum: float | None = None
 ) -> Headline:
     """Targets and prompt variants where samples name them, and the columns that were asked for."""
+    named = {column: name for column, name in LEADING.items() if getattr(index.facts, f"has_{name}s")}
     headline = build_headline(
         panel.rule,
         tuple(judge_labels(index, voting(panel.judges)).values()),
         panel.whole(),
-        {column: panel.groups(name) for column, name in LEADING.items() if panel.is_named(name)},
+        {column: panel.groups(name) for column, name in named.items() if panel.is_named(name)},
         asked={column: panel.by(column) for column in dict.fromkeys(by)},
-        is_graded=index.is_graded(),
+        is_graded=index.facts.is_graded,
         maximum=maximum,
     )
-    return replace(headline, whole="A preferred") if index.has_pairs() else headline
+    return replace(headline, whole="A preferred") if index.facts.has_pairs else headline
 
 
 def load_pairs(index: RunIndex, panel: SettledPanel) -> PairsReport | None:
     """None where responses were judged one at a time."""
-    return build_pairs(index.pair_counts(panel), panel.judges) if index.has_pairs() else None
+    return build_pairs(index.pair_counts(panel), panel.judges) if index.facts.has_pairs else None
 
 
 def summarise_run(
@@ -80,15 +80,13 @@ def summarise_run(
 ) -> RunSummary:
     """From the index, which is brought up to date first; `rule` is the one asked for."""
     with open_run_index(workspace, run) as index:
-        panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
-        headline = load_headline(index, panel, maximum=index.maximum())
+        facts, panel = index.facts, index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        headline = load_headline(index, panel, maximum=facts.maximum)
         pairs = load_pairs(index, panel)
         cells = index.counts(OutcomeCount, final_only=False)
         units = index.unit_sums("judge")
         calls = tuple(index.call_accounts())
         spreads = tuple(index.counts(TakeSpread)) if manifest.repeats > 1 else ()
-        missing_for_good = index.missing_for_good()
-        needs_maths = sum(one.count for one in index.counts(RuleCount) if one.rule == NEEDS_MATHS)
         reasks = tuple(index.counts(ReaskCount))
         # Only a cascade has judgments that another one followed.
         whole, control = summarise_whole(
@@ -115,8 +113,8 @@ def summarise_run(
         },
         calls=calls,
         spreads=spreads,
-        missing_for_good=missing_for_good,
-        needs_maths=needs_maths,
+        missing_for_good=facts.missing_for_good,
+        needs_maths=facts.needs_maths,
         control=control,
         all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
         reasks=reasks,

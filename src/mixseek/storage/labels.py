@@ -52,7 +52,7 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.durable import make_directory, replacing, storage_error, temporary_beside
-from mixseek.storage.index.loading import ensure_indexed, object_bytes, stat_journal
+from mixseek.storage.index.loading import ensure_indexed, object_bytes, read_facts, stat_journal
 from mixseek.storage.index.panel import panel_units
 from mixseek.storage.index.run import JournalPlaces
 from mixseek.storage.journal.journal import JournalFile, opening_journal
@@ -530,8 +530,8 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
         ):
             attach_index(connection, run)
             connection.execute("USE run_index")
-            ((has_repeats,),) = connection.execute("SELECT coalesce(max(take), 1) > 1 FROM outcomes").fetchall()
-            query = _SQL["units"].format(units=panel_units(rule, "run_index", has_repeats=has_repeats))
+            units = panel_units(rule, "run_index", has_repeats=read_facts(connection).has_repeats)
+            query = _SQL["units"].format(units=units)
             fetch_all(connection, query, {"texts": escape_glob(texts)})
             yield LabelUnits(connection, run)
     except duckdb.Error as error:

@@ -36,7 +36,7 @@ from mixseek.storage.duckdb_session import (
 )
 from mixseek.storage.index.loading import ensure_indexed
 from mixseek.storage.index.panel import unit_sums
-from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore, ensure_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -306,7 +306,7 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
     ensure_indexed(workspace, run)
     with _session(run.journal) as connection:
         connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
-        if fetch_all(connection, "SELECT count(*) FROM run.pair_votes", {})[0][0]:
+        if fetch_all(connection, "SELECT has_pairs FROM run.facts", {})[0][0]:
             fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
         else:
             connection.execute(_SCORED_ROWS)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.engine.stub_judging import StubProtocol, StubReplies, StubRules
 
-from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import Reply, Status
-from mixseek.domain.ports import Judge
+from mixseek.domain.ports import Judge, ReplyKey
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_one
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample, totals_of
 
-from mixseek.domain.calls import CallAccount, Latency, LostRequests
 from mixseek.domain.judgments import Missing, Reply
+from mixseek.domain.ports import CallAccount, Latency, LostRequests
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 
@@ -71,7 +71,7 @@ def test_requests_that_brought_nothing_are_tries_too(tmp_path: Path) -> None:
         accounts = {
             account.judge: (account.calls, account.tries, account.cost_usd) for account in index.call_accounts()
         }
-        missing_for_good = index.missing_for_good()
+        missing_for_good = index.facts.missing_for_good
 
     assert accounts == {"live": (1, 5, Decimal("0.250357")), "dead": (0, 8, 0)}
     assert missing_for_good == 1

@@ -354,7 +354,7 @@ def test_a_journal_that_has_grown_is_read_from_where_the_index_ends(
 
 def everything_about(workspace: Workspace, run: RunDirectory) -> list[Any]:
     with open_run_index(workspace, run) as opened:
-        assert opened.has_scores()
+        assert opened.facts.has_scores
         return [
             list(opened.rows()),
             opened.counts(OutcomeCount, final_only=True),

@@ -46,7 +46,8 @@ def settled(panels: Sequence[Sequence[Opinion]], rule: PanelRule | None, *, is_g
             "CREATE TABLE said (sample BIGINT, value DOUBLE, lowest DOUBLE, highest DOUBLE, verdict VARCHAR, "
             "state VARCHAR, is_unverified BOOLEAN, voices BIGINT)"
         )
-        connection.executemany("INSERT INTO said VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        connection.execute(f"INSERT INTO said SELECT {', '.join(['unnest(?)'] * len(columns))}", columns)
         query = settle("FROM said", "sample", rule, str(is_graded))
         return connection.execute(
             f"SELECT state, value, verdict, lowest, highest FROM ({query}) ORDER BY sample"  # noqa: S608 - our own text

@@ -36,13 +36,13 @@ from mixseek.domain.panels import PanelRule
 from mixseek.domain.samples import Sample
 from mixseek.storage.index.loading import read_totals
 from mixseek.storage.index.run import RunIndex, open_run_index
-from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
+from mixseek.storage.journal.records import ProtocolEntry, write_manifest
 
 JUDGES = ("m1", "m2")
 
 
 def asked(index: RunIndex) -> RunIndex:
-    assert index.has_scores()
+    assert index.facts.has_scores
     return index
 
 
@@ -75,7 +75,7 @@ def test_a_protocol_without_dimensions_costs_and_shows_nothing(tmp_path: Path) -
     workspace, run = make_run(tmp_path, judged_lines(make_sample(1), {"rules": CORRECT}))
 
     with open_run_index(workspace, run) as index:
-        assert not index.has_scores()
+        assert not index.facts.has_scores
 
 
 def test_a_run_in_which_nothing_is_valid_is_still_counted(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_run_in_which_nothing_is_valid_is_still_counted(tmp_path: Path) -> Non
         write_manifest(run.manifest, make_manifest(("m1",), protocol=entry))
 
         with open_run_index(workspace, run) as index:
-            assert index.has_scores() == is_scored
+            assert index.facts.has_scores == is_scored
             if is_scored:
                 assert [(cell.status, cell.count) for cell in index.counts(ScoredCell)] == [(Status.INVALID, 1)]
 

@@ -16,18 +16,20 @@ from typing import Any
 import duckdb
 import orjson
 
+from mixseek.domain.counts import RunFacts
 from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
+from mixseek.matching.outcome import NEEDS_MATHS
 from mixseek.protocols.identity import method_of
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,
     escape_glob,
+    execute,
     first_line,
     is_beyond_repair,
     is_short_of_memory,
-    read_sql,
     read_statements,
     run_in_scratch,
     session_settings,
@@ -43,13 +45,13 @@ from mixseek.storage.journal.journal import (
     read_lines,
     verify_journal,
 )
-from mixseek.storage.journal.manifest import Manifest, read_manifest
-from mixseek.storage.journal.records import decode_record
+from mixseek.storage.journal.records import Manifest, decode_record, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16
 LOADING = read_statements("mixseek.storage.index", "loading.sql")
+_SCHEMA = read_statements("mixseek.storage.index", "schema.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
 # The built-in protocols without dimensions.
@@ -60,8 +62,6 @@ _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in _TABLES}
 # What stands before the end of the indexed part: if it is the same as then, so is the part.
 _LAST_BLOCK_BYTES = 1 << 16
 _PLACES_PER_ROW = 16_384
-# In the order of `final_totals`.
-_STATUSES = ("valid", "invalid", "undecided", "missing")
 _OWN = Method.SELF_JUDGE
 
 
@@ -148,7 +148,7 @@ def open_usable(
         return None, None
     try:
         connection = kept.enter_context(connect_reading(path))
-        row = connection.execute("FROM index_state").fetchone()
+        row = execute(connection, "FROM index_state").fetchone()
     except duckdb.Error as error:
         if is_beyond_repair(error):
             return None, None
@@ -229,13 +229,14 @@ def make_index(workspace: Workspace, run: RunDirectory, manifest: Manifest, stat
         workspace.outdated_index.unlink(missing_ok=True)
 
     def build_and_place(directory: Path, settings: Settings) -> None:
-        *counts, mean = build(directory, run, lines, now, settings)
+        facts = build(directory, run, lines, now, settings)
         try:
             # Whoever reads the index that was there goes on reading it.
             (directory / run.index.name).replace(run.index)
         except OSError as error:
             raise storage_error("write the index", run.index, error) from error
-        write_totals(run, RunTotals(state, dict(zip(_STATUSES, counts, strict=True)), mean))
+        counts = {status.value: getattr(facts, status.value) for status in Status}
+        write_totals(run, RunTotals(state, counts, facts.mean_score))
 
     try:
         run_in_scratch(workspace.scratch, run.journal, build_and_place)
@@ -274,10 +275,8 @@ def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
     return JournalLines(offsets, begin, offset, longest)
 
 
-def build(
-    directory: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings
-) -> tuple[Any, ...]:
-    """A whole index in a directory of ours; returns the run's totals."""
+def build(directory: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings) -> RunFacts:
+    """A whole index in a directory of ours; returns what it says of the run."""
     path = directory / run.index.name
     source = run.journal
     try:
@@ -288,20 +287,31 @@ def build(
     except OSError as error:
         raise storage_error("write the index", run.index, error) from error
     with attaching(path, config=settings) as connection:
-        if not lines.begin:
-            connection.execute(read_sql("mixseek.storage.index", "schema.sql"))
-        counted = dict(connection.execute(LOADING["line_counts"]).fetchall())
-        before = {kind: counted.get(kind, 0) for kind in _TABLES}
-        load_lines(connection, run, source, lines, state, before)
-        if keys := connection.execute(LOADING["orphans"]).fetchall():
+        before = dict.fromkeys(_TABLES, 0)
+        if lines.begin:
+            before |= dict(execute(connection, LOADING["line_counts"]).fetchall())
+            # No line of the journal says these; they are found anew whenever it has grown.
+            execute(connection, "DELETE FROM outcomes WHERE position < 0; DELETE FROM index_state")
+        else:
+            # A table that is made by itself is written to disk by itself.
+            execute(connection, f"BEGIN; {_SCHEMA['tables']}; COMMIT")
+        load_lines(connection, run, source, lines, before, state.judges)
+        if keys := execute(connection, LOADING["orphans"]).fetchall():
             raise orphaned(run.journal, [key for (key,) in keys])
         settle_run(connection, state)
         mark_controls(connection, state.judges)
-        load_scores(connection, state.protocol, before["outcome"])
-        connection.execute("DELETE FROM index_state")
+        load_scores(connection, state.protocol, before["outcome"], has_grown=lines.begin > 0)
         connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
-        totals: tuple[Any, ...] = connection.execute(LOADING["final_totals"]).fetchall()[0]
-    return totals
+        execute(connection, LOADING["facts"], {"needs_maths": NEEDS_MATHS})
+        facts = read_facts(connection)
+        if facts.has_pairs:
+            execute(connection, _SCHEMA["views_of_pairs"])
+    return facts
+
+
+def read_facts(connection: duckdb.DuckDBPyConnection) -> RunFacts:
+    """What the open index says of its run."""
+    return RunFacts(*execute(connection, "FROM facts").fetchall()[0])
 
 
 def load_lines(
@@ -309,8 +319,8 @@ def load_lines(
     run: RunDirectory,
     source: Path,
     lines: JournalLines,
-    state: IndexState,
-    before: dict[str, int],
+    before: Mapping[str, int],
+    judges: list[str],
 ) -> None:
     """Kind by kind; fewer rows than lines is damage, more are what was written since."""
     for kind, table in _TABLES.items():
@@ -320,13 +330,15 @@ def load_lines(
         length = object_bytes(lines.longest_bytes)
         parameters: dict[str, Any] = {"journal": escape_glob(source), "object_bytes": length}
         if kind == "outcome":
-            parameters["judges"] = state.judges
-        connection.execute(LOADING[kind], parameters)
-        connection.execute(LOADING["give_positions"].format(table=table), {"before": before[kind]})
+            parameters["judges"] = judges
+        execute(connection, LOADING[kind], parameters)
+        execute(connection, LOADING["give_positions"].format(table=table), {"before": before[kind]})
         last = before[kind] + len(offsets)
-        connection.execute(LOADING["drop_after"].format(table=table), {"last": last})
-        if connection.execute(LOADING["last_position"].format(table=table)).fetchone() != (last,):
+        ((loaded,),) = execute(connection, LOADING["last_position"].format(table=table)).fetchall()
+        if loaded is None or loaded < last:
             raise find_damage(run)
+        if loaded > last:
+            execute(connection, LOADING["drop_after"].format(table=table), {"last": last})
         for start in range(0, len(offsets), _PLACES_PER_ROW):
             part = offsets[start : start + _PLACES_PER_ROW]
             connection.execute(
@@ -341,46 +353,47 @@ def object_bytes(longest_bytes: int) -> int:
 
 def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> None:
     """From what was written to what holds: one row a sample, one a sample and judge, none left out."""
-    connection.execute(LOADING["drop_untold"])
-    ((samples, own_samples, outcomes, own_outcomes, first_takes),) = connection.execute(LOADING["counts"]).fetchall()
+    ((samples, own_samples, outcomes, own_outcomes, first_takes),) = execute(connection, LOADING["counts"]).fetchall()
     if samples != own_samples:
-        connection.execute(LOADING["keep_first_sample"])
+        execute(connection, LOADING["keep_first_sample"])
     if outcomes != own_outcomes:
-        connection.execute(LOADING["keep_last_outcome"])
+        execute(connection, LOADING["keep_last_outcome"])
     if state.cascade or first_takes != own_samples * len(state.judges):
         due = {"judges": state.judges, "cascade": state.cascade, "reason": NOT_JUDGED}
-        connection.execute(LOADING["add_missing"], due)
+        execute(connection, LOADING["add_missing"], due)
     if state.cascade:
-        connection.execute(LOADING["mark_final"])
+        execute(connection, LOADING["mark_final"])
 
 
 def mark_controls(connection: duckdb.DuckDBPyConnection, judges: list[str]) -> None:
     """Invalid and missing judgments of a model on its own output, for the few pairs of judge and target there are."""
-    targets = [row[0] for row in connection.execute(LOADING["targets"]).fetchall()]
+    targets = [row[0] for row in execute(connection, LOADING["targets"]).fetchall()]
     if not targets:
         return
-    models = [row[0] for row in connection.execute(LOADING["models"]).fetchall()]
+    models = [row[0] for row in execute(connection, LOADING["models"]).fetchall()]
     pairs = [(judge, target) for judge in dict.fromkeys([*judges, *models]) for target in targets]
     # By the same rule as every valid judgment, and by what those say.
     own = [pair for pair in pairs if method_of(Reply("", pair[0]), Sample("", "", target_model=pair[1])) is _OWN]
-    own = list(dict.fromkeys([*own, *connection.execute(LOADING["own_pairs"]).fetchall()]))
+    own = list(dict.fromkeys([*own, *execute(connection, LOADING["own_pairs"]).fetchall()]))
     if own:
         names = {"judges": [judge for judge, _ in own], "targets": [target for _, target in own]}
-        connection.execute(LOADING["mark_controls"], names)
+        execute(connection, LOADING["mark_controls"], names)
 
 
-def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: int) -> None:
+def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: int, *, has_grown: bool) -> None:
     """Also of a run without a valid judgment; marks of the first `before` outcomes may be there already."""
-    was_scored = connection.execute("SELECT count(*) > 0 FROM scored").fetchone() == (True,)
-    connection.execute("DELETE FROM scored")
-    first = connection.execute(LOADING["first_valid"]).fetchone()
+    was_scored = has_grown and execute(connection, "SELECT count(*) > 0 FROM scored").fetchone() == (True,)
+    if was_scored:
+        execute(connection, "DELETE FROM scored")
+    first = execute(connection, LOADING["first_valid"]).fetchone()
     if not (first[0] if first else protocol not in _WITHOUT_DIMENSIONS):
         return
-    connection.execute(LOADING["fill_scored"])
+    execute(connection, _SCHEMA["views_of_dimensions"])
+    execute(connection, LOADING["fill_scored"])
     for table in ("dimension_scores", "evidence"):
         if was_scored:
-            connection.execute(LOADING["drop_replaced"].format(table=table))
-        connection.execute(LOADING[f"fill_{table}"], {"after": before if was_scored else 0})
+            execute(connection, LOADING["drop_replaced"].format(table=table))
+        execute(connection, LOADING[f"fill_{table}"], {"after": before if was_scored else 0})
 
 
 def write_totals(run: RunDirectory, totals: RunTotals) -> None:

@@ -93,10 +93,6 @@ SELECT kind, sum(lines)::BIGINT FROM places GROUP BY kind
 SELECT DISTINCT key FROM (SELECT key FROM replies UNION ALL SELECT key FROM outcomes)
     ANTI JOIN samples USING (key) ORDER BY 1
 
--- name: drop_untold
--- No line of the journal says these; they are found anew whenever it has grown.
-DELETE FROM outcomes WHERE position < 0
-
 -- name: counts
 -- Samples and outcomes, each with how many differ, and how many of those are first takes.
 SELECT (SELECT count(*) FROM samples), (SELECT count(DISTINCT key) FROM samples), (SELECT count(*) FROM outcomes),
@@ -191,8 +187,29 @@ INSERT INTO evidence
         FROM outcomes WHERE position > $after AND status IN ('valid', 'invalid'))
     WHERE item.stage IS NOT NULL OR item.problem IS NOT NULL
 
--- name: final_totals
--- The run as a whole: each sample by the judge that had the last word.
-SELECT count(*) FILTER (status = 'valid'), count(*) FILTER (status = 'invalid'),
-    count(*) FILTER (status = 'undecided'), count(*) FILTER (status = 'missing'), avg(score) FILTER (status = 'valid')
-    FROM outcomes WHERE is_final AND NOT is_control
+-- name: facts
+-- What a run has, so that nobody asks for what it has not: to plan a small question takes longer than to answer it. The
+-- fields of RunFacts; the first five are the run as a whole, each sample by the judge that had the last word.
+CREATE OR REPLACE TABLE facts AS SELECT * FROM
+    (SELECT count(*) FILTER (is_whole AND status = 'valid') AS valid,
+        count(*) FILTER (is_whole AND status = 'invalid') AS invalid,
+        count(*) FILTER (is_whole AND status = 'undecided') AS undecided,
+        count(*) FILTER (is_whole AND status = 'missing') AS missing,
+        avg(score) FILTER (is_whole AND status = 'valid') AS mean_score,
+        coalesce(max(take), 1) > 1 AS has_repeats,
+        count(*) FILTER (status = 'valid' AND score NOT IN (0, 1)) > 0 AS is_graded,
+        count(*) FILTER (is_control) > 0 AS has_controls,
+        count(*) FILTER (is_final AND is_permanent AND status = 'missing') AS missing_for_good,
+        count(*) FILTER (NOT is_control AND list_contains(rules, $needs_maths)) AS needs_maths,
+        count(*) FILTER (lost_tries > 0) > 0 AS has_lost_tries, count(*) FILTER (len(flags) > 0) > 0 AS has_flags,
+        count(reason) > 0 AS has_reasons, count(*) FILTER (len(warnings) > 2) > 0 AS has_warnings,
+        count(reasoning_score) > 0 AS has_reasoning_scores
+        FROM (SELECT *, is_final AND NOT is_control AS is_whole FROM outcomes)),
+    (SELECT count(*) AS samples, count(length_b) > 0 AS has_pairs,
+        count(coalesce(target_model, target_b)) > 0 AS has_targets, count(prompt_variant) > 0 AS has_variants,
+        count(task_name) > 0 AS has_tasks FROM samples),
+    (SELECT count(*) > 0 AS has_replies, count(is_cached) > 0 AS has_calls, count(judge_model) > 0 AS has_models
+        FROM replies),
+    (SELECT count(*) > 0 AS has_scores, CASE WHEN min(maximum) FILTER (status = 'valid' AND NOT is_control)
+        = max(maximum) FILTER (status = 'valid' AND NOT is_control)
+        THEN max(maximum) FILTER (status = 'valid' AND NOT is_control) END AS maximum FROM scored)

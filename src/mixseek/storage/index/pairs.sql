@@ -12,7 +12,7 @@ CREATE TEMP TABLE side_{side} AS
     WHERE ($target IS NULL OR target = $target) AND ($variant IS NULL OR variant = $variant)
 
 -- name: has_repeats
-SELECT coalesce(max(take), 1) > 1 FROM {index}.outcomes
+SELECT has_repeats FROM {index}.facts
 
 -- name: names
 SELECT DISTINCT {column} FROM {index}.samples WHERE {column} IS NOT NULL ORDER BY 1 LIMIT 1000

@@ -5,7 +5,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
@@ -18,6 +18,7 @@ from mixseek.domain.counts import (
     SettledSample,
     TakeSums,
     TargetPair,
+    UnitGroups,
     UnitSums,
 )
 from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState
@@ -89,11 +90,15 @@ def panel_units(rule: PanelRule | None, index: str = "main", *, has_repeats: boo
 
 
 def settle_panel(
-    connection: duckdb.DuckDBPyConnection, run: RunDirectory, rule: PanelRule | None, judges: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    run: RunDirectory,
+    rule: PanelRule | None,
+    judges: Sequence[str],
+    *,
+    has_repeats: bool,
 ) -> "SettledPanel":
     """Makes the temporary tables `units` and, where there is a rule, `opinions`."""
     panel = SettledPanel(connection, run, rule, tuple(judges))
-    (has_repeats,) = panel.ask("SELECT coalesce(max(take), 1) > 1 FROM outcomes")[0]
     units = panel_units(rule, has_repeats=has_repeats)
     if rule is not None:
         panel.ask(f"CREATE OR REPLACE TEMP TABLE opinions AS {opinions(rule, has_repeats=has_repeats)}")
@@ -110,6 +115,8 @@ class SettledPanel:
     run: RunDirectory
     rule: PanelRule | None
     judges: tuple[str, ...]
+    # By source and columns: what was summed already.
+    known: dict[tuple[str, tuple[str, ...]], UnitGroups] = field(default_factory=dict)
 
     def ask(self, query: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         return fetch_all(self.connection, query, parameters or {})
@@ -187,7 +194,14 @@ class SettledPanel:
         ((longest,),) = self.ask("SELECT longest_bytes FROM index_state")
         return {"journal": escape_glob(self.run.journal), "object_bytes": object_bytes(longest)}
 
-    def _groups(self, source: str, columns: Sequence[str]) -> dict[tuple[str | None, ...], PanelGroup]:
+    def sums(self, columns: tuple[str, ...], source: str = "FROM units") -> UnitGroups:
+        """What every interval rests on, by columns of the source."""
+        if (source, columns) not in self.known:
+            rows, size = self.ask(unit_sums(source, columns)), len(columns)
+            self.known[source, columns] = {row[:size]: UnitSums(*row[size:]) for row in rows}
+        return self.known[source, columns]
+
+    def _groups(self, source: str, columns: tuple[str, ...]) -> dict[tuple[str | None, ...], PanelGroup]:
         size = len(columns)
         first = "".join(f"{name}, " for name in columns)
         states: dict[tuple[str | None, ...], dict[PanelState, int]] = defaultdict(dict)
@@ -196,7 +210,7 @@ class SettledPanel:
             name, (state, count, own) = row[:size], row[size:]
             states[name][PanelState(state)] = count
             unverified[name] += own
-        sums = {row[:size]: UnitSums(*row[size:]) for row in self.ask(unit_sums(source, columns))}
+        sums = self.sums(columns, source)
         return {name: PanelGroup(units, states[name], unverified[name]) for name, units in sums.items()}
 
     # How far the judges agree with each other, and each with itself.

@@ -2,12 +2,6 @@
 -- that bears the name of a type gives its fields. Reasons may be as many as rows: the most frequent are enough.
 -- A model on its own output is a control, beside all statistics and in none of them.
 
--- name: sample_count
-SELECT count(*) FROM samples
-
--- name: maxima
-SELECT DISTINCT maximum FROM scored WHERE status = 'valid' AND NOT is_control AND maximum IS NOT NULL LIMIT 2
-
 -- name: OutcomeCount
 -- Sums of valid scores only: an invalid judgment has no number to add.
 SELECT judge, task_name, status, verdict, error_type, count(*),
@@ -22,9 +16,6 @@ SELECT judge, status, verdict, state, verdict_ab, verdict_ba, human, count(*)
     FROM pair_votes WHERE NOT is_control
     GROUP BY judge, judge_order, status, verdict, state, verdict_ab, verdict_ba, human
     ORDER BY judge_order, judge, status, verdict, state, verdict_ab, verdict_ba, human
-
--- name: has_pairs
-SELECT count(length_b) > 0 FROM samples
 
 -- name: pair_measures
 -- One row a pair, judge and measure, repeats averaged. Consistency and the place that is followed are measured where both
@@ -124,9 +115,6 @@ SELECT judge, sum(lost_tries), coalesce(sum(lost_bill.input_tokens), 0)::BIGINT,
 -- name: finish_reasons
 SELECT judge, finish_reason, count(*) FROM replies WHERE NOT is_cached AND finish_reason IS NOT NULL
     GROUP BY judge, finish_reason ORDER BY count(*) DESC, finish_reason
-
--- name: missing_for_good
-SELECT count(*) FROM outcomes WHERE is_final AND is_permanent AND status = 'missing'
 
 -- name: only_models
 -- Live judges are known by their own names; a recorded reply may say whose it is.

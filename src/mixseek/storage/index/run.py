@@ -2,6 +2,7 @@
 
 import bisect
 import contextlib
+import functools
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,19 +15,20 @@ from typing import Any, BinaryIO, TypeVar, get_type_hints
 import duckdb
 import orjson
 
-from mixseek.domain.calls import PLAIN, CallAccount, Latency
 from mixseek.domain.counts import (
     OWN_PARTS,
     CoverageCell,
     CoverageCounts,
     OrderCount,
     PairCounts,
+    RunFacts,
     ScoredUnits,
     UnitGroups,
     UnitSums,
 )
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
+from mixseek.domain.ports import PLAIN, CallAccount, Latency
 from mixseek.storage.duckdb_session import (
     fetch_all,
     offline_settings,
@@ -35,10 +37,9 @@ from mixseek.storage.duckdb_session import (
     read_statements,
     reading_beside,
 )
-from mixseek.storage.index.loading import ensure_indexed, find_damage, reading
+from mixseek.storage.index.loading import ensure_indexed, find_damage, read_facts, reading
 from mixseek.storage.index.panel import (
     SettledPanel,
-    is_graded,
     judged_unit_sums,
     panel_units,
     sample_units,
@@ -60,6 +61,21 @@ _SQL = {
 # What a page can show as a grid, and what can be laid out in a moment to find the holes.
 _GRID_CELLS = 2_000
 _PRODUCT_CELLS = 500_000
+# What must be there, of the facts about a run, for anything to be counted.
+_NEEDED = {
+    "FlagCount": "has_flags",
+    "ReasonCount": "has_reasons",
+    "WarningCount": "has_warnings",
+    "ReasoningCount": "has_reasoning_scores",
+    "ReaskCount": "has_replies",
+    "TakeSpread": "has_repeats",
+}
+# Columns that samples may leave empty, the fact that tells whether all do, and how the panel calls them.
+_NAMES = {
+    "task_name": ("has_tasks", "task_name"),
+    "target_model": ("has_targets", "target"),
+    "prompt_variant": ("has_variants", "variant"),
+}
 # Factor of a report to the column that holds its values; the whole has none.
 _INVALID_FACTORS = {
     "": (),
@@ -94,13 +110,18 @@ class RunIndex:
         self._connection = connection
         self._run = run
         self._places = JournalPlaces(connection)
+        # The panel where one judge gave every verdict: its sums are the judge's.
+        self._alone: SettledPanel | None = None
 
-    def sample_count(self) -> int:
-        """How many samples the journal holds: fewer than the dataset where a run was stopped."""
-        return int(self._all("sample_count")[0][0])
+    @functools.cached_property
+    def facts(self) -> RunFacts:
+        """What the run has; nothing else is asked for."""
+        return read_facts(self._connection)
 
     def counts(self, kind: type[Counted], **parameters: Any) -> list[Counted]:
         """All values of one of the types in `domain.counts`, in the order of a report; see the query of its name."""
+        if not getattr(self.facts, _NEEDED.get(kind.__name__, "samples")):
+            return []
         if "$own_parts" in _SQL[kind.__name__]:
             parameters["own_parts"] = OWN_PARTS
         make: Callable[..., Counted] = kind
@@ -116,26 +137,31 @@ class RunIndex:
 
     def unit_sums(self, *groups: str, final_only: bool = False, control: bool = False) -> UnitGroups:
         """What every interval rests on, by judge, task_name, target_model or prompt_variant: samples, not judgments."""
-        return self._units(judged_unit_sums(groups), groups, final_only=final_only, control=control)
+        if control and not self.facts.has_controls:
+            return {}
+        # What no sample names is no group: the sums are those of the other columns.
+        named = [group for group in groups if group not in _NAMES or getattr(self.facts, _NAMES[group][0])]
+        shared: dict[str, str | None] = {}
+        if self._alone is not None and not control:
+            shared["judge"] = self._alone.judges[0]
+            named = [group for group in named if group != "judge"]
+            known = self._alone.sums(tuple(_NAMES[group][1] for group in named))
+        else:
+            known = self._units(judged_unit_sums(named), named, final_only=final_only, control=control)
+        found = {}
+        for values, sums in known.items():
+            of_group = {**shared, **dict(zip(named, values, strict=True))}
+            if sums.samples:
+                found[tuple(of_group.get(group) for group in groups)] = sums
+        return found
 
     # The panel: one row a sample, whoever judged it how often.
 
-    def is_graded(self) -> bool:
-        """Whether any valid score is neither 0 nor 1; else the judgments are right or wrong."""
-        return bool(fetch_all(self._connection, f"SELECT {is_graded()}", {})[0][0])
-
-    def maximum(self) -> float | None:
-        """Of the protocol's own scale; None where there is none, or where samples have different ones."""
-        found = self._all("maxima")
-        return found[0][0] if len(found) == 1 else None
-
     def settle(self, rule: PanelRule | None, judges: Sequence[str] = ()) -> SettledPanel:
         """Every sample with one verdict; see `panel_units`. Judges are in the order of the manifest."""
-        return settle_panel(self._connection, self._run, rule, judges)
-
-    def has_pairs(self) -> bool:
-        """Whether two responses were judged at a time."""
-        return bool(self._all("has_pairs")[0][0])
+        panel = settle_panel(self._connection, self._run, rule, judges, has_repeats=self.facts.has_repeats)
+        self._alone = panel if rule is None and len(judges) == 1 else None
+        return panel
 
     def pair_counts(self, panel: SettledPanel) -> PairCounts:
         """What each order said, by judge, and what became of the targets; measures of the panel are under `None`."""
@@ -146,6 +172,8 @@ class RunIndex:
 
     def call_accounts(self) -> list[CallAccount]:
         """What was asked of live judges and what it cost, in the order of the judges; empty where there are none."""
+        if not (self.facts.has_calls or self.facts.has_lost_tries):
+            return []
         accounts: dict[str, CallAccount] = {}
         finished: dict[str, dict[str, int]] = defaultdict(dict)
         for judge, reason, count in self._all("finish_reasons"):
@@ -165,19 +193,11 @@ class RunIndex:
             )
         return list(accounts.values())
 
-    def missing_for_good(self) -> int:
-        """Final judgments that are missing because the endpoint refuses the sample: asking again changes nothing."""
-        return int(self._all("missing_for_good")[0][0])
-
     def judge_models(self) -> dict[str, str]:
         """Judges whose recorded replies are all one model's, with that model."""
-        return dict(self._all("only_models"))
+        return dict(self._all("only_models")) if self.facts.has_models else {}
 
     # Under a protocol with dimensions.
-
-    def has_scores(self) -> bool:
-        """False for a protocol without dimensions: there is nothing else to ask."""
-        return bool(self._all("has_scored")[0][0])
 
     def scored_units(self) -> ScoredUnits:
         """What every interval rests on: samples and their questions, not judgments."""

@@ -1,9 +1,6 @@
 -- What RunIndex asks under a protocol with dimensions: every query groups, so what comes back does not grow with the
 -- number of judgments.
 
--- name: has_scored
-SELECT count(*) > 0 FROM (SELECT 1 FROM scored LIMIT 1)
-
 -- name: ScoredCell
 SELECT judge, target_model, prompt_variant, language, task_type, status, verdict, confidence, is_control,
     same_family, is_critical, maximum, count(*), coalesce(sum(score), 0), coalesce(sum(score * score), 0)
