@@ -328,6 +328,9 @@ def why_not_counted(run: RunDirectory, manifest: Manifest, totals: RunTotals | N
 def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
     """One sample under every judge that was asked, in order."""
     workspace = Workspace(root)
+    names = [one.name for one in workspace.runs()] if name is None else []
+    if len(names) > 1 and sample_id in (LATEST, *names):
+        raise ConfigurationError(f"{sample_id!r} is a run; name a sample of it as well: `mixseek show {sample_id} ID`")
     run = find_run(workspace, name)
     with open_run_index(workspace, run) as index:
         rows = index.find_sample(sample_id)

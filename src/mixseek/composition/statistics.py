@@ -434,6 +434,8 @@ def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
     """Raises ConfigurationError, DatasetError or StorageError in one line."""
     with open_ratings(request) as ratings:
         truth = next((one for one in ratings.raters if one.name == request.source.truth), None)
+        if asked.votes and not is_table(request.name) and not ratings.categories:
+            raise ConfigurationError(f"{request.name}: --votes is about pairs, and this run has single responses")
         votes = Votes(ratings, truth) if asked.votes else None
         judges = [one for one in ratings.raters if one is not truth]
         notes = []

@@ -8,7 +8,7 @@ import contextlib
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -452,14 +452,15 @@ class _Table:
             )
         return f"{value} AS gold, {text} AS gold_said"
 
+    def _numbered_rows(self) -> Iterable[tuple[int, Any]]:
+        """With their lines; nothing where a file has none."""
+        if self._suffix in (".jsonl", ".ndjson"):
+            return read_json_lines(self._path)
+        return read_delimited(self._path, self._suffix[1:]) if self._suffix in (".csv", ".tsv") else ()
+
     def place_of(self, row: int) -> str:
         """Where that row stands, in words: the line where a file has lines."""
-        numbered = None
-        if self._suffix in (".jsonl", ".ndjson"):
-            numbered = read_json_lines(self._path)
-        elif self._suffix in (".csv", ".tsv"):
-            numbered = read_delimited(self._path, self._suffix[1:])
-        line = next(islice(numbered, row - 1, None), None) if numbered is not None else None
+        line = next(islice(self._numbered_rows(), row - 1, None), None)
         return f"{self._path}: line {line[0]}" if line is not None else f"{self._path}: row {row}"
 
     def _expression(self, name: str, given: str | None) -> tuple[str, str]:
@@ -528,8 +529,8 @@ class _Table:
 
     def _unreadable(self, error: duckdb.Error) -> DatasetError:
         """Whoever reads lines one by one can say which is wrong; DuckDB's own words otherwise."""
-        if self._suffix in (".jsonl", ".ndjson") and not is_short_of_memory(error):
-            for _ in read_json_lines(self._path):
+        if not is_short_of_memory(error):
+            for _ in self._numbered_rows():
                 pass
         return DatasetError(f"{self._path}: cannot be read: {unnamed(first_line(error), self._path)}")
 
