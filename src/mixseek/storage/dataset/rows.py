@@ -65,6 +65,7 @@ _COLUMNS_SHOWN = 12
 _ALTERNATIVES = "ground_truth_alternatives"
 _ALL_TEXT = {str}
 _ROLES = {"system", "developer", "user", "assistant", "tool"}
+_TURN = ("user", "assistant")
 
 
 class RowError(ValueError):
@@ -227,6 +228,10 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
     """
     places = [plan.fields.index(name) for name in _BOTH_SIDES if name in plan.fields]
     talks = [read_talk(cells[place]) for place in places]
+    if plan.question is not None and len(talks) == 2 and not any(talks):
+        talks = [join_turns(cells[plan.question], cells[place]) for place in places]
+        if all(talks):
+            cells[plan.question] = ""
     if len(talks) != 2 or not all(talks):
         return None
     for place, talk in zip(places, talks, strict=True):
@@ -248,6 +253,17 @@ def read_talk(cell: Any) -> list[Mapping[str, Any]]:
     roles = set(map(role_of, talk))
     # A text is more easily something else that has roles in it.
     return talk if all(roles) and (not isinstance(cell, str) or roles <= _ROLES) else []
+
+
+def join_turns(*cells: Any) -> list[Mapping[str, Any]]:
+    """What was asked and what was answered, each as the text of a list turn by turn, as tables of LMSYS have it."""
+    asked, said = (read_cell(cell) if isinstance(cell, str) and cell.startswith('["') else None for cell in cells)
+    if not isinstance(asked, list) or not isinstance(said, list) or len(asked) != len(said):
+        return []
+    if not all(isinstance(turn, str) for turn in (*asked, *said)):
+        return []
+    turns = zip(asked, said, strict=True)
+    return [{"role": role, "content": text} for turn in turns for role, text in zip(_TURN, turn, strict=True)]
 
 
 def check_fields(mapping: Mapping[str, str], fields: Sequence[str] = READ_FIELDS) -> None:
