@@ -6,7 +6,7 @@ import pytest
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.numbers import read_numbers
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision
 
 
 @pytest.mark.parametrize(

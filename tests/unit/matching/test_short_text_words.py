@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.matching.short_text.gold import dates_in
-from mixseek.matching.short_text.words import Words, is_unspaced, relation_keys, stem
+from mixseek.matching.gold import Words, dates_in, is_unspaced, relation_keys, stem
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.reply.json import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
-from mixseek.protocols.reply.reader import PROSE, ReplyReading, read_reply
+from mixseek.protocols.reply_json import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
+from mixseek.protocols.reply_reader import PROSE, ReplyReading, read_reply
 
 OBJECT = '{"verdict": "no", "n": 2}'
 VALUE = {"verdict": "no", "n": 2}
