@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.flows.cross_material import cross_reply, outputs, recorded
-from tests.flows.running import mixseek_here, write_jsonl
+from tests.flows.running import mixseek, mixseek_here, the_one_line, write_jsonl
 from tests.unit.storage.competitions import begin, play
 
 from mixseek.cli import console
@@ -115,3 +115,23 @@ def test_a_leader_board_keeps_the_names_of_teams(place: Path) -> None:
     shown = unfolded(told(place, "leaderboard")).casefold()
 
     assert all(team.casefold() in shown for team in teams)
+
+
+def test_a_terminal_of_another_encoding_shows_what_it_can(tmp_path: Path) -> None:
+    """And what is asked for with half of its names, or of a run of another kind, is told in words that fit."""
+    write_jsonl(
+        tmp_path / "a.jsonl", [{"id": "1", "question": "あ?", "response": "答えは 2 です", "ground_truth": "2"}]
+    )
+    for name in ("one", "two"):
+        assert mixseek_here("judge", "a.jsonl", "--run", name, "-q", cwd=tmp_path).returncode == 0
+    env = {"PYTHONIOENCODING": "ascii"}
+    shown = mixseek("show", "one", "1", cwd=tmp_path, env=env)
+    document = mixseek("show", "one", "1", "--json", cwd=tmp_path, env=env)
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "  ??? ?2? ??" in shown.stdout
+    assert json.loads(document.stdout)["judgments"][0]["response"] == "答えは 2 です"
+    assert "name a sample of it as well" in the_one_line(mixseek_here("show", "latest", cwd=tmp_path))
+    assert "this run has single responses" in the_one_line(mixseek_here("stats", "one", "--votes", cwd=tmp_path))
+    (tmp_path / "sjis.csv").write_bytes("item,judge,score\n東京,x,1\n".encode("cp932"))
+    assert "line 2 is not valid UTF-8" in the_one_line(mixseek_here("stats", "sjis.csv", cwd=tmp_path))

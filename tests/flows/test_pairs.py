@@ -1,5 +1,6 @@
 """Pairs from outside: both orders through the engine, whatever happens to it, and what can be done with such a run."""
 
+import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -215,6 +216,21 @@ def test_pairs_are_read_in_the_shapes_that_people_have(tmp_path: Path) -> None:
     assert [(one["target"], one["against"], one["losses"]) for one in told["pairs"]["targets"]] == [("finch", "owl", 2)]
     assert {one["target"]: one["mean_score"] for one in told["headline"]["targets"]} == {"owl": 1.0, "finch": 0.0}
 
+    # A cell of CSV is text, so lists are JSON there, or what Python prints.
+    with (tmp_path / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, list(SHAPES[0]))
+        lines.writeheader()
+        for row, write in ((SHAPES[0], json.dumps), (SHAPES[1], str)):
+            cells = {name: write(value) if isinstance(value, list) else value for name, value in row.items()}
+            lines.writerow(cells)
+    options = ("--protocol", "pairwise", "--judge", "replay:replies.jsonl", "--workspace", "cells", "--run")
+    mixseek_here("judge", "pairs.csv", *options, "r", cwd=tmp_path)
+    assert [(one["question"], one["response"], one["response_b"]) for one in export(tmp_path, "cells")] == read[:2]
+    mixseek_here("judge", write_jsonl(tmp_path / "unnamed.jsonl", SHAPES[3:4]), *options, "un", cwd=tmp_path)
+    refused = the_one_line(mixseek_here("leaderboard", "un", "-w", "cells", cwd=tmp_path))
+    assert "judge it again with --map target_model=COLUMN" in refused
+    assert "--system" not in refused
+
     pair = {"instruction": "q?", "output_1": "a", "output_2": "b", "generator_1": "owl", "generator_2": "finch"}
     write_jsonl(tmp_path / "alpaca.jsonl", [{**pair, "annotator": "x", "preference": 1.2}])
     done = judge("alpaca.jsonl", "openai:m@http://127.0.0.1:9/v1", "--protocol", "pairwise", "--dry-run", cwd=tmp_path)
@@ -279,7 +295,7 @@ def test_pairs_are_drawn_by_the_seed_and_what_is_left_out_is_named(tmp_path: Pat
 
 def test_a_panel_of_pairs_is_what_more_than_half_say_else_split(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "pairs.jsonl", ROWS[:3])
-    verdicts = {"x": "AAA", "y": "ABB", "z": "BBC"}
+    verdicts = {"x": "AAA", "y": "AAB", "z": "BAC"}
     for judge_name, words in verdicts.items():
         turned = {"A": "B", "B": "A", "C": "C"}
         rows = [
@@ -297,9 +313,11 @@ def test_a_panel_of_pairs_is_what_more_than_half_say_else_split(tmp_path: Path) 
     headline = json.loads(done.stdout)["headline"]
 
     assert headline["rule"] == "majority"
-    # A A B, A B B, A B tie.
+    # A A B, A A A, A B tie: two wins, and a pair that nobody has won.
     assert (headline["counts"]["valid"], headline["counts"]["split"]) == (2, 1)
-    assert headline["mean_score"] == 0.5
+    assert headline["mean_score"] == pytest.approx(2.5 / 3)
+    assert headline["units"]["samples"] == 3
+    assert headline["bounds"] == pytest.approx({"worst": 2 / 3, "best": 1.0})
     assert {one["target"] for one in headline["targets"]} == {"one", "two"}
 
 
@@ -334,9 +352,9 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
     shown = mixseek_here("leaderboard", "r", cwd=tmp_path).stdout
     unknown = mixseek_here("leaderboard", "r", "--judge", "w", cwd=tmp_path)
 
-    # A, A, split and B: of each four pairs, two for A and one for B.
+    # A, A, split and B: of each four pairs, two for A, one for B, and half a win for each in the one that is split.
     assert panel["panel"] == {"rule": "majority", "split": 3}
-    assert (panel["comparisons"], panel["questions"], panel["wins"]) == (9, 9, [[0, 6], [3, 0]])
+    assert (panel["comparisons"], panel["questions"], panel["wins"]) == (12, 12, [[0, 7.5], [4.5, 0]])
     assert (alone["panel"], alone["comparisons"], alone["wins"]) == (None, 12, [[0, 6], [6, 0]])
     assert (panel["human"]["wins"], labelled["human"]["wins"]) == ([[0, 12], [0, 0]], [[0, 9], [3, 0]])
     assert labelled["agreement"]["same_order"] == 1
@@ -344,7 +362,7 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
         key: panel[key] for key in ("wins", "judges", "standings")
     }
     assert "one verdict a pair: the majority of 3 judges" in shown
-    assert "3 pairs are left out, on which the judges are split" in shown
+    assert "3 pairs on which the judges are split: half a win for each side" in shown
     assert unknown.returncode == 2
     assert "--judge 'w' has judged nothing" in the_one_line(unknown)
 

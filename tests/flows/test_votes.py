@@ -111,7 +111,7 @@ def test_scores_are_compared_question_by_question(tmp_path: Path) -> None:
 
 def test_a_jury_is_held_against_its_best_judge(tmp_path: Path) -> None:
     rng = Random(8)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for item in range(80):
         truth = rng.choice(("good", "bad"))
         for judge, skill in (("a", 0.95), ("b", 0.9), ("c", 0.6), ("d", 0.55)):
@@ -124,6 +124,21 @@ def test_a_jury_is_held_against_its_best_judge(tmp_path: Path) -> None:
     assert jury["dawid_skene"]["accuracy"] > jury["majority"]["accuracy"]
     assert jury["majority"]["ties"] > 0
     assert "err independently" in jury["dawid_skene"]["assumption"]
+
+    # The same votes on pairs, with the two systems the other way round in some rows, truth included.
+    def pair(one: Mapping[str, Any], *, is_turned: bool) -> dict[str, Any]:
+        words = {"good": "model_b", "bad": "model_a"} if is_turned else {"good": "[[A]]", "bad": "B>A"}
+        names = ("finch", "owl") if is_turned else ("owl", "finch")
+        row = {"question_id": one["item"], "judge": one["judge"], "model_a": names[0], "model_b": names[1]}
+        return {**row, "winner": words[one["verdict"]], "truth": words[one["truth"]]}
+
+    pairs = [pair(one, is_turned=one["judge"] != "a" and rng.random() < 0.5) for one in rows]
+    path = write_jsonl(tmp_path / "p.jsonl", pairs)
+    same = answer("stats", path, "--jury", "--gold", "truth")["jury"]
+    assert set(same["labels"]) == {"A>B", "B>A"}
+    for part in ("majority", "best_single", "dawid_skene"):
+        assert same[part]["accuracy"] == pytest.approx(jury[part]["accuracy"])
+    assert answer("stats", path)["agreement"] == answer("stats", tmp_path / "j.jsonl")["agreement"]
 
 
 def test_length_moves_a_judge_or_does_not(tmp_path: Path) -> None:

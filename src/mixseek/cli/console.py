@@ -85,7 +85,8 @@ def print_json(document: Any) -> None:
     """One line for programs, which may read line by line; indented for a person who looks at it on a terminal."""
     indent = 2 if sys.stdout.isatty() else None
     # NaN has no place in JSON: refused here rather than read elsewhere.
-    print_result(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent))
+    is_ascii = (sys.stdout.encoding or "utf-8").lower() not in ("utf-8", "utf8")
+    print_result(json.dumps(document, ensure_ascii=is_ascii, allow_nan=False, indent=indent))
 
 
 # Without a terminal there is no width to ask for; wide enough for the tables, narrow enough for a log.
@@ -231,6 +232,8 @@ def exit_code_of(error: MixseekError) -> ExitCode:
         case GateError():
             return ExitCode.GATE_NOT_MET
         case WorkerError() | BusyError() | TransientJudgeError():
+            return ExitCode.INCOMPLETE
+        case StorageError(__cause__=OSError(errno=errno.ENOSPC | errno.EDQUOT)):
             return ExitCode.INCOMPLETE
         case StorageError(__cause__=OSError(errno=number)) if number in MISPLACED:
             return ExitCode.USAGE

@@ -4,6 +4,7 @@ Imports next to nothing at the top: every judging process imports this file once
 `run` has begun ends the process as signals do, without a word and without our exit code.
 """
 
+import io
 import os
 import signal
 import sys
@@ -22,6 +23,10 @@ def run() -> None:
 
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
+    for stream in (sys.stdout, sys.stderr):
+        # What another encoding has no letter for is shown as `?`, which is no reason to fail.
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
+            stream.reconfigure(errors="replace")
     try:
         code = main(sys.argv[1:])
     except KeyboardInterrupt:

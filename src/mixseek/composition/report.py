@@ -75,6 +75,8 @@ class BoardOptions:
     judge: str | None = None
     rule: PanelRule = PanelRule.MAJORITY
     fewest_questions: int = 1
+    # What to do where nothing says who is compared.
+    naming: str = "name the column of --system for scores, or of --system-a and --system-b for votes"
 
 
 def board_of_run(workspace: Workspace, run: RunDirectory) -> SystemBoard | None:
@@ -92,10 +94,7 @@ def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemB
     """Of what the judges say together, or one of them; people apart."""
     is_voted, fewest = has_pairs(ratings), options.fewest_questions
     if not is_voted and not ratings.systems:
-        raise ConfigurationError(
-            f"{source}: nothing says who is compared; name the column of --system for scores, "
-            "or of --system-a and --system-b for votes"
-        )
+        raise ConfigurationError(f"{source}: nothing says who is compared; {options.naming}")
     if not is_voted and ratings.categories:
         raise ConfigurationError("--score: the ratings are texts, which have no more or less; votes need --system-a")
     truth = next((one for one in ratings.raters if one.name == options.human), None)
@@ -318,6 +317,9 @@ def why_not_counted(run: RunDirectory, manifest: Manifest, totals: RunTotals | N
 def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
     """One sample under every judge that was asked, in order."""
     workspace = Workspace(root)
+    names = [one.name for one in workspace.runs()] if name is None else []
+    if len(names) > 1 and sample_id in (LATEST, *names):
+        raise ConfigurationError(f"{sample_id!r} is a run; name a sample of it as well: `mixseek show {sample_id} ID`")
     run = find_run(workspace, name)
     with open_run_index(workspace, run) as index:
         rows = index.find_sample(sample_id)

@@ -434,6 +434,8 @@ def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
     """Raises ConfigurationError, DatasetError or StorageError in one line."""
     with open_ratings(request) as ratings:
         truth = next((one for one in ratings.raters if one.name == request.source.truth), None)
+        if asked.votes and not is_table(request.name) and not ratings.categories:
+            raise ConfigurationError(f"{request.name}: --votes is about pairs, and this run has single responses")
         votes = Votes(ratings, truth) if asked.votes else None
         judges = [one for one in ratings.raters if one is not truth]
         notes = []
@@ -555,6 +557,13 @@ def write_board(board: LeaderBoard | SystemBoard, path: Path) -> None:
         write_leader_board(board, path)
 
 
+# A run has no columns to name any more: its dataset had them.
+_NAMING_OF_RUN = (
+    "its dataset has no column for who wrote a response: judge it again with --map target_model=COLUMN, "
+    "of pairs --map target_a=COLUMN --map target_b=COLUMN"
+)
+
+
 def load_board(request: BoardRequest) -> SystemBoard:
     """Raises ConfigurationError, DatasetError or StorageError in one line."""
     name, columns = request.name or LATEST, request.columns
@@ -562,7 +571,8 @@ def load_board(request: BoardRequest) -> SystemBoard:
     if not is_table(name):
         # Of a run it is known who judges: there it is one of them that is meant.
         run = find_run(Workspace(request.workspace), name)
-        options = replace(options, human=request.human or PEOPLE, judge=columns.judge, rule=rule_of(run))
+        human = request.human or PEOPLE
+        options = replace(options, human=human, judge=columns.judge, rule=rule_of(run), naming=_NAMING_OF_RUN)
         columns = replace(columns, judge=None)
     asked = StatisticsRequest(name, request.workspace, RatingSource(columns, request.human, people_as_one=True))
     with open_ratings(asked) as ratings:

@@ -15,8 +15,13 @@ no score, is counted beside the mean, and is in the bounds as wrong and as right
 Midway between two verdicts is a score without a verdict: on a graded scale there is something between them, between
 right and wrong there is nothing. A judge that its own repeats divide has been heard: it is one of those of whom more
 than half, or all, must agree.
+
+Between two responses there is the tie. A pair that is split has no verdict and is counted as such, but nobody has won
+it: it is half a win for each side, as where two orders name different winners. Left out, the pairs that are hardest to
+tell apart would be missing, and strengths would come out too far apart.
 """
 
+import unicodedata
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -40,7 +45,7 @@ class PanelRule(StrEnum):
 
 
 class PanelState(StrEnum):
-    """What a sample has come to before all of its judges; only VALID has a score."""
+    """What a sample has come to before all of its judges; only VALID has a verdict, and a score but for pairs."""
 
     VALID = "valid"
     SPLIT = "split"
@@ -96,18 +101,27 @@ def combine_orders(first: Preference, second: Preference) -> tuple[Preference, P
     return Preference.TIE, PairState.POSITION
 
 
-# As people and datasets write it; arenas say which model won, some say who is better, some give the number.
-_WORDS = {
-    Preference.A: ("a", "a>b", "a>>b", "modela", "responsea", "outputa", "assistanta", "1", "first", "left"),
-    Preference.B: ("b", "b>a", "b>>a", "modelb", "responseb", "outputb", "assistantb", "2", "second", "right"),
-    Preference.TIE: (
-        *("tie", "a=b", "b=a", "0", "draw", "equal", "both", "neither", "same"),
-        *("tie(bothbad)", "tie(bothgood)", "bothbad", "bothgood"),
-    ),
+# As people and datasets write it: arenas say which model won, some say who is better, some give the number.
+_KINDS = ("", "model", "response", "output", "assistant", "answer", "candidate", "completion", "option", "system")
+_SIDES = (
+    *((f"{kind}{a}", f"{kind}{b}") for kind in _KINDS for a, b in (("a", "b"), ("1", "2"))),
+    *(("a>b", "b>a"), ("a>>b", "b>>a"), ("b<a", "a<b"), ("b<<a", "a<<b"), ("first", "second"), ("left", "right")),
+)
+# A bare C may be a third response; in the brackets of MT-Bench it is a tie.
+_TIES = (
+    *("tie", "tied", "a=b", "b=a", "a==b", "a~b", "a≈b", "[[c]]", "0", "draw", "equal", "both", "neither", "same"),
+    *("tie(bothbad)", "tie(bothgood)", "bothbad", "bothgood", "equallygood", "equallybad", "nopreference"),
+    *("引き分け", "同等", "平局", "平手"),
+)
+_PREFERENCES = {
+    **{word: preference for sides in _SIDES for word, preference in zip(sides, Preference, strict=False)},
+    **dict.fromkeys(_TIES, Preference.TIE),
 }
-_PREFERENCES = {word: preference for preference, words in _WORDS.items() for word in words}
 
 
 def read_preference(said: object) -> Preference | None:
-    """A preference as a dataset writes it; None for what is none. Case, spaces and underscores do not count."""
-    return None if said is None else _PREFERENCES.get("".join(str(said).lower().replace("_", " ").split()).strip("[]"))
+    """A preference as a dataset writes it; None for what is none. Case, width, spaces and `_` do not count."""
+    if said is None:
+        return None
+    word = "".join(unicodedata.normalize("NFKC", str(said)).lower().replace("_", " ").split())
+    return _PREFERENCES.get(word) or _PREFERENCES.get(word.strip("[]*"))

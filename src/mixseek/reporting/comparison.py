@@ -445,7 +445,7 @@ def side_table(comparison: Comparison) -> Any:
                 f"{unscored:,}",
             )
         )
-    return table_of(("|", "name", "run", "judges", ">score", ">samples", ">unpaired", ">no score"), rows)
+    return table_of(("|", "name", "run", "judges", ">score", ">samples", ">unpaired", ">no verdict"), rows)
 
 
 def group_table(factor: str, groups: Sequence[GroupDifference], *, is_binary: bool) -> Any:

@@ -325,7 +325,7 @@ def _print_lengths(lines: Sequence[LengthLine], console: Console) -> None:
 def _print_jury(section: JurySection, console: Console) -> None:
     best = section.best
     rows: list[Sequence[Cell]] = [
-        ("majority", _share(section.majority.share), f"{plural(section.ties, 'tie')} count 1/k"),
+        ("majority", _share(section.majority.share), f"{plural(section.ties, 'tie counts', 'ties count')} 1/k"),
         ("Dawid–Skene", _share(section.estimated_accuracy.share), plural(section.estimated.iterations, "iteration")),
         ("judges, on average", _share(section.mean_single), plural(len(section.voters), "judge")),
     ]
@@ -429,7 +429,7 @@ def board_sentences(board: Board) -> list[str]:
     if board.panel is not None:
         said.append(f"one verdict a pair: the {board.panel} of {len(board.judges)} judges")
         if board.split:
-            said.append(f"{plural(board.split, 'pair is', 'pairs are')} left out, on which the judges are split")
+            said.append(f"{plural(board.split, 'pair')} on which the judges are split: half a win for each side")
     said += [
         f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)} % certain"
         for count, share in board.certainties.items()

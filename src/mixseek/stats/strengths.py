@@ -437,7 +437,7 @@ class Board:
     human: Strengths | None = None
     agreement: OrderAgreement | None = None
     notes: Sequence[str] = ()
-    # The rule by which several judges are one, and of how many pairs nothing came by it.
+    # The rule by which several judges are one, and how many pairs are ties because it found no winner.
     panel: str | None = None
     split: int = 0
 

@@ -8,7 +8,7 @@ import contextlib
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ import duckdb
 
 from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import collect_labels
+from mixseek.domain.panels import Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.corrected import Cell, KnownPairs, PairSums
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums
@@ -418,6 +419,8 @@ class _Table:
         for name in ("item", "judge"):
             column = "rater" if name == "judge" else name
             self._refuse(f"{column} IS NULL", f"has no {name}; fill it in, or leave such rows out with --where")
+        if "NULL" not in (named["system-a"], named["system-b"]):
+            _turn_rows(self._connection)
         if columns.gold is not None:
             self._refuse(f"rater = '{GOLD}'", f"has the judge {GOLD!r}: name it with --human, and leave out --gold")
             fetch_all(self._connection, _SQL["add_gold"], {"gold": GOLD})
@@ -449,14 +452,15 @@ class _Table:
             )
         return f"{value} AS gold, {text} AS gold_said"
 
+    def _numbered_rows(self) -> Iterable[tuple[int, Any]]:
+        """With their lines; nothing where a file has none."""
+        if self._suffix in (".jsonl", ".ndjson"):
+            return read_json_lines(self._path)
+        return read_delimited(self._path, self._suffix[1:]) if self._suffix in (".csv", ".tsv") else ()
+
     def place_of(self, row: int) -> str:
         """Where that row stands, in words: the line where a file has lines."""
-        numbered = None
-        if self._suffix in (".jsonl", ".ndjson"):
-            numbered = read_json_lines(self._path)
-        elif self._suffix in (".csv", ".tsv"):
-            numbered = read_delimited(self._path, self._suffix[1:])
-        line = next(islice(numbered, row - 1, None), None) if numbered is not None else None
+        line = next(islice(self._numbered_rows(), row - 1, None), None)
         return f"{self._path}: line {line[0]}" if line is not None else f"{self._path}: row {row}"
 
     def _expression(self, name: str, given: str | None) -> tuple[str, str]:
@@ -525,10 +529,29 @@ class _Table:
 
     def _unreadable(self, error: duckdb.Error) -> DatasetError:
         """Whoever reads lines one by one can say which is wrong; DuckDB's own words otherwise."""
-        if self._suffix in (".jsonl", ".ndjson") and not is_short_of_memory(error):
-            for _ in read_json_lines(self._path):
+        if not is_short_of_memory(error):
+            for _ in self._numbered_rows():
                 pass
         return DatasetError(f"{self._path}: cannot be read: {unnamed(first_line(error), self._path)}")
+
+
+def _turn_rows(connection: duckdb.DuckDBPyConnection) -> None:
+    """Votes on one pair, said of the same A and B; ratings that are no votes stay as they are."""
+    fetch_all(connection, _SQL["create_turned"], {})
+    if not fetch_all(connection, "SELECT 1 FROM turned LIMIT 1", {}):
+        return
+    said = "SELECT said FROM rows UNION SELECT gold_said FROM rows"
+    found = f"SELECT said FROM ({said}) WHERE said IS NOT NULL ORDER BY said LIMIT $limit"  # noqa: S608 - our own text
+    words = [row[0] for row in fetch_all(connection, found, {"limit": MOST_CATEGORIES + 1})]
+    read = [preference for word in words if (preference := read_preference(word)) is not None]
+    if words and len(read) == len(words):
+        fetch_all(connection, _SQL["spell_votes"], {"words": words, "spelled": [_SPELLED[one] for one in read]})
+    elif not fetch_all(connection, "SELECT coalesce(min(value) < 0, false) FROM rows", {})[0][0]:
+        return
+    fetch_all(connection, _SQL["turn_rows"], {})
+
+
+_SPELLED = {Preference.A: "A>B", Preference.B: "B>A", Preference.TIE: "A=B"}
 
 
 # Rows as ratings: texts become categories, and what cannot be counted is named by its place.

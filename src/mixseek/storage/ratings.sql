@@ -34,6 +34,26 @@ CREATE TABLE rows AS
     SELECT key AS item, question, NULL::VARCHAR AS system, rater, NULL::DOUBLE AS value, said, true AS is_label, row,
         row AS rank, length_a / nullif(length_b, 0) AS length, target_a AS first, target_b AS second, shown FROM placed
 
+-- name: create_turned
+-- Who is A of an item is what its first row says. These have the two the other way round.
+CREATE TEMP TABLE turned AS
+    SELECT row, a, b FROM rows JOIN (SELECT item, arg_min(first, row) AS a, arg_min(second, row) AS b FROM rows
+        WHERE first <> second GROUP BY item) USING (item) WHERE first = b AND second = a
+
+-- name: spell_votes
+-- One spelling for all, so that a turned vote is spelled as the others are.
+UPDATE rows SET said = list_extract($spelled, list_position($words, said)),
+    gold_said = list_extract($spelled, list_position($words, gold_said))
+
+-- name: turn_rows
+-- With all that they say of A and B.
+UPDATE rows SET first = a, second = b, length = CASE WHEN length > 0 THEN 1 / length END, value = -value, gold = -gold,
+    said = CASE said WHEN 'A>B' THEN 'B>A' WHEN 'B>A' THEN 'A>B' ELSE said END,
+    gold_said = CASE gold_said WHEN 'A>B' THEN 'B>A' WHEN 'B>A' THEN 'A>B' ELSE gold_said END,
+    shown = CASE WHEN upper(shown) IN ('BA', 'B') THEN 'AB' WHEN coalesce(upper(shown), 'AB') IN ('AB', 'A') THEN 'BA'
+        ELSE shown END
+    FROM turned WHERE rows.row = turned.row
+
 -- name: add_gold
 -- A truth beside the ratings is a rater as well; its first word about an item counts.
 INSERT INTO rows BY NAME

@@ -123,8 +123,9 @@ class Comparisons:
         return self._read(rater.number, fewest)
 
     def of_panel(self, voters: Sequence[Rater], rule: PanelRule, fewest: int) -> tuple[list[Comparison], int]:
-        """One of each pair, by the rule; and of how many pairs nothing came because the voters are split."""
-        said = settle(_SQL["opinions"], "unit, question, first, second", rule)
+        """One of each pair, by the rule; and how many of them are ties because the voters are split."""
+        # Between the two there is the tie: a graded scale.
+        said = settle(_SQL["opinions"], "unit, question, first, second", rule, is_graded="true")
         self._ratings.fetch(_SQL["create_settled"].format(settled=said), voters=[one.number for one in voters])
         self._ratings.fetch(_SQL["add_settled"], number=_PANEL)
         return self._read(_PANEL, fewest), int(self._ratings.fetch(_SQL["split"])[0][0])

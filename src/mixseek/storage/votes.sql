@@ -2,25 +2,13 @@
 
 -- name: create_votes
 -- One row a vote: 1 for A, 0 for B, 0.5 for a tie, by the responses and not by where they stood; NULL where there is none.
--- Who is A of an item is what its first row says: a row that has the two the other way round is turned.
 CREATE TABLE votes AS
-    WITH sides AS (
-        SELECT item, arg_min(first, row) AS a, arg_min(second, row) AS b FROM rows
-        WHERE first <> second GROUP BY item
-    ), seen AS (
-        SELECT rows.* EXCLUDE (question, system), unit, items.question, a, b, coalesce(first = b AND second = a, false) AS is_turned,
-            CASE WHEN upper(shown) IN ('AB', 'A') THEN 'AB' WHEN upper(shown) IN ('BA', 'B') THEN 'BA' ELSE shown END AS place,
-            CASE WHEN length > 0 THEN ln(length) END AS lead,
-            CASE WHEN $words IS NULL THEN (sign(value) + 1) / 2 ELSE list_extract($words, (value + 1)::BIGINT) END AS said_of_a
-        FROM rows JOIN items USING (item) LEFT JOIN sides USING (item)
-    ), told AS (
-        SELECT unit, question, item, list_position($raters, rater) - 1 AS rater, rank,
-            CASE WHEN is_turned THEN a ELSE first END AS first, CASE WHEN is_turned THEN b ELSE second END AS second,
-            CASE WHEN NOT is_turned THEN place WHEN place = 'BA' THEN 'AB' WHEN coalesce(place, 'AB') = 'AB' THEN 'BA'
-                ELSE place END AS shown,
-            CASE WHEN is_turned THEN -lead ELSE lead END AS length,
-            CASE WHEN is_turned THEN 1 - said_of_a ELSE said_of_a END AS vote
-        FROM seen
+    WITH told AS (
+        SELECT unit, items.question, item, list_position($raters, rater) - 1 AS rater, rank, first, second,
+            CASE WHEN upper(shown) IN ('AB', 'A') THEN 'AB' WHEN upper(shown) IN ('BA', 'B') THEN 'BA' ELSE shown END AS shown,
+            CASE WHEN length > 0 THEN ln(length) END AS length,
+            CASE WHEN $words IS NULL THEN (sign(value) + 1) / 2 ELSE list_extract($words, (value + 1)::BIGINT) END AS vote
+        FROM rows JOIN items USING (item)
     )
     SELECT told.*, truth.vote AS truth FROM told
         LEFT JOIN (SELECT unit, arg_min(vote, rank) AS vote FROM told WHERE rater = $truth GROUP BY unit) AS truth USING (unit)
@@ -139,7 +127,9 @@ SELECT unit, question, first, second, score AS value, score AS lowest, score AS 
     'valid' AS state, false AS is_unverified, 1 AS voices FROM comparisons WHERE list_contains($voters, rater)
 
 -- name: create_settled
-CREATE OR REPLACE TEMP TABLE settled AS SELECT unit, question, first, second, value FROM ({settled})
+-- Who are split name no winner: half a win for each, counted all the same (see `domain.panels`).
+CREATE OR REPLACE TEMP TABLE settled AS
+    SELECT unit, question, first, second, coalesce(value, 0.5) AS value, state FROM ({settled})
 
 -- name: add_settled
 -- What several say of a pair is one comparison, under a number of its own.
@@ -147,10 +137,9 @@ INSERT INTO comparisons BY NAME
     SELECT $number AS rater, unit, question, first, second, value AS score, length
     FROM settled JOIN (SELECT unit, first, second, any_value(length) AS length FROM comparisons GROUP BY unit, first, second)
         USING (unit, first, second)
-    WHERE value IS NOT NULL
 
 -- name: split
-SELECT count(*) FROM settled WHERE value IS NULL
+SELECT count(*) FROM settled WHERE state = 'split'
 
 -- name: comparisons
 -- Of systems with so many questions.

@@ -151,14 +151,33 @@ def words_of(language: str) -> Mapping[str, str]:
     return {english: said[language] for english, said in read_words().items() if language in said}
 
 
+@cache
+def _sentences_with_names(language: str) -> Sequence[tuple[re.Pattern[str], Sequence[str], str]]:
+    """Those with a star: as a pattern, what each of its groups is (a number or a name), and what is said."""
+    found = []
+    for english, said in words_of(language).items():
+        if "*" in english:
+            parts = re.split("([#*])", english)
+            pattern = "".join({"#": f"({_NUMBER.pattern})", "*": "(.+)"}.get(part, re.escape(part)) for part in parts)
+            found.append((re.compile(pattern, re.DOTALL), parts[1::2], said))
+    return found
+
+
 def sayer(language: str) -> Callable[[str], str]:
-    """What templates call with an English sentence; one with numbers is known by its words."""
+    """What templates call with an English sentence; one with numbers (#) or names (*) is known by its other words."""
     words = words_of(language)
 
     def say(english: str) -> str:
         found = words.get(english) or words.get(_NUMBER.sub("#", english))
-        numbers = _NUMBER.findall(english)
-        return re.sub("#([0-9])", lambda place: numbers[int(place[1]) - 1], found) if found else english
+        parts = {"#": _NUMBER.findall(english)}
+        if found is None:
+            for pattern, kinds, said in _sentences_with_names(language):
+                if match := pattern.fullmatch(english):
+                    found = said
+                    told = list(zip(kinds, match.groups(), strict=True))
+                    parts = {one: [text for kind, text in told if kind == one] for one in "#*"}
+                    break
+        return re.sub("([#*])([0-9])", lambda place: parts[place[1]][int(place[2]) - 1], found) if found else english
 
     return say
 

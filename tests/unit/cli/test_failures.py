@@ -41,10 +41,10 @@ def test_every_error_of_the_tree_has_an_exit_code(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(errno.EROFS, ExitCode.USAGE), (errno.ENOTDIR, ExitCode.USAGE), (errno.ENOSPC, ExitCode.INTERNAL)],
+    [(errno.EROFS, ExitCode.USAGE), (errno.ENOTDIR, ExitCode.USAGE), (errno.ENOSPC, ExitCode.INCOMPLETE)],
 )
 def test_a_workspace_in_the_wrong_place_is_the_callers_to_mend(number: int, code: ExitCode) -> None:
-    """A full disk is not: no other command line would help."""
+    """A full disk is not: with some space, the same command goes on."""
     error = errors.StorageError("x")
     error.__cause__ = OSError(number, "y")
 

@@ -31,9 +31,11 @@ def test_a_win_needs_both_orders(first: Preference, second: Preference, verdict:
     ("said", "preference"),
     [
         *((word, A) for word in ("A", "a", " A ", "A>B", "A >> B", "[[A>B]]", "model_a", "Model A", "1", 1)),
-        *((word, B) for word in ("B", "B>A", "model_b", 2, "second")),
-        *((word, TIE) for word in ("tie", "Tie (bothbad)", "both_bad", "Both bad", "A=B", 0)),
-        *((word, None) for word in (None, "", "C", "3", "A or B", "Paris", 1.5, -1, True, ["A"])),
+        *((word, A) for word in ("[[A>>B]]", "**[[A]]**", "Ａ＞Ｂ", "B < A", "assistant_1")),
+        *((word, B) for word in ("B", "B>A", "model_b", 2, "second", "[[B>>A]]", "A<<B", "Answer B", "response_2")),
+        *((word, TIE) for word in ("tie", "Tie (bothbad)", "both_bad", "Both bad", "A=B", 0, "[[A=B]]", "A == B")),
+        *((word, TIE) for word in ("[[C]]", "[[c]]", "tie (both bad)", "no preference", "引き分け", "平局")),
+        *((word, None) for word in (None, "", "C", "[C]", "3", "A or B", "Paris", 1.5, -1, True, ["A"])),
     ],
 )
 def test_a_preference_is_read_as_datasets_write_it_and_nothing_else_is_one(said: object, preference: object) -> None:

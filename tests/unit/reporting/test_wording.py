@@ -74,15 +74,15 @@ def test_the_interval_names_its_level_and_method() -> None:
     ("score", "expected"),
     [
         (scored(3, 1), None),
-        (scored(8, 1, 1), "If the one sample without a score were wrong: 80.0%; right: 90.0%."),
-        (scored(6, 2, 2), "If all 2 samples without a score were wrong: 60.0%; right: 80.0%."),
+        (scored(8, 1, 1), "If the one sample without a verdict were wrong: 80.0%; right: 90.0%."),
+        (scored(6, 2, 2), "If all 2 samples without a verdict were wrong: 60.0%; right: 80.0%."),
         (scored(6, 2, 0, unverified=2), "If the 2 unverified were wrong: 50.0%."),
         (
             scored(6, 2, 2, unverified=2),
-            "If all 2 samples without a score and the 2 unverified were wrong: 40.0%; "
-            "if those without a score were right: 80.0%.",
+            "If all 2 samples without a verdict and the 2 unverified were wrong: 40.0%; "
+            "if those without a verdict were right: 80.0%.",
         ),
-        (GRADED, "If the one sample without a score had the lowest one: 0.585; the highest: 0.785."),
+        (GRADED, "If the one sample without a verdict had the lowest score: 0.585; the highest: 0.785."),
     ],
 )
 def test_bounds_are_a_sentence_when_there_is_something_to_bound(score: ScoreSummary, expected: str | None) -> None:

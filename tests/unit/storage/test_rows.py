@@ -1,5 +1,6 @@
 """One row to the fields of a sample."""
 
+import json
 from typing import Any
 
 import pytest
@@ -222,3 +223,19 @@ def test_any_row_is_a_sample_of_texts_or_a_row_error(row: dict[str, Any]) -> Non
         texts = value if name == "ground_truth_alternatives" else (value or "",)
         assert all(isinstance(text, str) for text in texts)
     sample.key()
+
+
+def test_a_cell_that_holds_a_conversation_is_read_as_one() -> None:
+    """As JSON or as Python prints it; what only looks like one stays text."""
+    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "How many?"}]
+    for cell in (chat, json.dumps(chat), str(chat)):
+        assert read({"response": "7", "prompt": cell}).question == "How many?"
+    for text in ('[{"role": "engineer"}]', '[{"role": "user"', r"[{'\d'}]", '["How many?"]'):
+        assert read({"response": "7", "prompt": text}).question == text
+
+    reader = RowReader({}, is_pair=True)
+    lists = {"prompt": '["q?", "And?"]', "response_a": '["a", "b"]', "response_b": '["c", "d"]'}
+    told = reader.values(lists, 1)
+    assert (told["question"], told["response"]) == ("q?", "assistant: a\n\nuser: And?\n\nassistant: b")
+    assert reader.values({**lists, "response_b": "plain"}, 1)["response"] == lists["response_a"]
+    assert reader.values({**lists, "response_b": '["c", null]'}, 1)["question"] == lists["prompt"]

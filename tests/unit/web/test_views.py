@@ -258,8 +258,8 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
 
     look(workspace, scenario)
 
-    assert sayer("ja")("If all 1,234 samples without a score were wrong: 61.5%; right: 70.8%.") == (
-        "スコアのない 1,234 サンプルがすべて不正解なら 61.5%、すべて正解なら 70.8%。"
+    assert sayer("ja")("If all 1,234 samples without a verdict were wrong: 61.5%; right: 70.8%.") == (
+        "判定のない 1,234 サンプルがすべて不正解なら 61.5%、すべて正解なら 70.8%。"
     )
     assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
 
@@ -284,6 +284,14 @@ def test_a_leader_board_speaks_the_reader_s_language(rule: PanelRule, slope: flo
         for language in ("ja", "zh"):
             assert [one for one in told if sayer(language)(one) == one] == []
             assert all(number in sayer(language)(told[-2]) for number in re.findall("[0-9.]{3,}", told[-2]))
+    # With names in it, numbers in them included.
+    for rows in ([Comparison("q", "gpt-4", "b", 1.0)], [Comparison("q", a, b, 0.5) for a, b in (("gpt-4", "b"), "cd")]):
+        refused = fit_strengths(rows).sentence
+        for language in ("ja", "zh"):
+            said = sayer(language)(refused)
+            assert said != refused
+            assert "gpt-4" in said
+            assert "strengths" not in said
 
 
 def test_the_command_prints_a_link_and_ends_at_ctrl_c(workspace: Path) -> None:

@@ -17,6 +17,7 @@ from mixseek.domain.panels import Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import is_nested, keep_copy, select_plain
+from mixseek.storage.dataset.logs.reading import read_cell
 from mixseek.storage.dataset.logs.record import as_rows, conversation_text, role_of
 from mixseek.storage.duckdb_session import first_line, offline_settings, open_duckdb
 from mixseek.storage.journal.records import make_plain
@@ -63,6 +64,8 @@ _MAX_PLANS = 1_024
 _COLUMNS_SHOWN = 12
 _ALTERNATIVES = "ground_truth_alternatives"
 _ALL_TEXT = {str}
+_ROLES = {"system", "developer", "user", "assistant", "tool"}
+_TURN = ("user", "assistant")
 
 
 class RowError(ValueError):
@@ -78,6 +81,11 @@ class ColumnPlan:
     extras: tuple[str, ...]  # columns nobody asked for: metadata
     # Every field takes text as it stands; alternatives may be a list written as text.
     is_plain: bool
+
+    @property
+    def question(self) -> int | None:
+        """Its place among the fields."""
+        return self.fields.index("question") if "question" in self.fields else None
 
 
 class RowReader:
@@ -106,6 +114,8 @@ class RowReader:
             plan = self._remember(shape)
         cells = [row[column] for column in plan.columns]
         asked = unfold_conversations(plan, cells) if self._is_pair else None
+        if plan.question is not None and (talk := read_talk(cells[plan.question])):
+            cells[plan.question] = conversation_text(talk)
         if plan.is_plain and "" not in cells and set(map(type, cells)) == _ALL_TEXT:
             values: dict[str, Any] = dict(zip(plan.fields, cells, strict=True))
         else:
@@ -217,8 +227,12 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
     None where they are no such lists, which stay as they are.
     """
     places = [plan.fields.index(name) for name in _BOTH_SIDES if name in plan.fields]
-    talks = [as_rows(cells[place]) for place in places]
-    if len(talks) != 2 or not all(talk and all(map(role_of, talk)) for talk in talks):
+    talks = [read_talk(cells[place]) for place in places]
+    if plan.question is not None and len(talks) == 2 and not any(talks):
+        talks = [join_turns(cells[plan.question], cells[place]) for place in places]
+        if all(talks):
+            cells[plan.question] = ""
+    if len(talks) != 2 or not all(talks):
         return None
     for place, talk in zip(places, talks, strict=True):
         if role_of(talk[-1]) == "user":
@@ -229,6 +243,27 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
     for place, talk in zip(places, talks, strict=True):
         cells[place] = conversation_text(talk[shared:])
     return Asked(conversation_text(talks[0][:shared]), shared > 1) if shared else None
+
+
+def read_talk(cell: Any) -> list[Mapping[str, Any]]:
+    """A list of messages, or the text of one (CSV has nothing better); nothing where it is none."""
+    if isinstance(cell, str) and not cell.startswith("[{"):
+        return []
+    talk = as_rows(read_cell(cell))
+    roles = set(map(role_of, talk))
+    # A text is more easily something else that has roles in it.
+    return talk if all(roles) and (not isinstance(cell, str) or roles <= _ROLES) else []
+
+
+def join_turns(*cells: Any) -> list[Mapping[str, Any]]:
+    """What was asked and what was answered, each as the text of a list turn by turn, as tables of LMSYS have it."""
+    asked, said = (read_cell(cell) if isinstance(cell, str) and cell.startswith('["') else None for cell in cells)
+    if not isinstance(asked, list) or not isinstance(said, list) or len(asked) != len(said):
+        return []
+    if not all(isinstance(turn, str) for turn in (*asked, *said)):
+        return []
+    turns = zip(asked, said, strict=True)
+    return [{"role": role, "content": text} for turn in turns for role, text in zip(_TURN, turn, strict=True)]
 
 
 def check_fields(mapping: Mapping[str, str], fields: Sequence[str] = READ_FIELDS) -> None:

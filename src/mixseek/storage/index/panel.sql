@@ -88,7 +88,9 @@ SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.que
     samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id,
     samples.task_name, samples.task_type, samples.language, samples.output_id, samples.shown,
     samples.target_b, samples.human,
-    settled.value::DOUBLE AS value, settled.lowest::DOUBLE AS lowest,
+    -- Of a pair that its judges are split on nobody is the winner: half a win for each.
+    coalesce(settled.value, CASE WHEN settled.state = 'split' AND samples.length_b IS NOT NULL THEN 0.5 END)::DOUBLE AS value,
+    settled.lowest::DOUBLE AS lowest,
     settled.highest::DOUBLE AS highest, settled.state, settled.verdict, settled.is_unverified,
     settled.voices::BIGINT AS voices
     FROM ({settled}) AS settled JOIN {index}.samples AS samples ON samples.position = settled.sample

@@ -1,6 +1,5 @@
 """What platforms give out: files of batch endpoints, experiment trackers, chats and tables."""
 
-import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.reading import Shape, Sniffed, parse_json, sniff, walk_file
+from mixseek.storage.dataset.logs.reading import Shape, Sniffed, read_cell, sniff, walk_file
 from mixseek.storage.dataset.logs.record import (
     Log,
     LogFormat,
@@ -338,24 +337,6 @@ BATCHES = (
 
 # Results of experiment trackers (MLflow `genai.evaluate`, LangSmith, Braintrust), chats, and tables.
 
-# A cell longer than this is a text, whatever it begins with.
-_LONGEST_CELL = 1 << 20
-
-
-def read_cell(value: Any) -> Any:
-    """A cell of a table that may be an object: as JSON, or as Python prints one. Anything else is as it stands."""
-    if not isinstance(value, str) or value[:1] not in "{[" or len(value) > _LONGEST_CELL or not value:
-        return value
-    try:
-        return parse_json(value)
-    except ValueError:
-        pass
-    try:
-        return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return value
-
-
 # MLflow.
 
 _VALUE, _RATIONALE, _ERROR = "/value", "/rationale", "/error_message"
@@ -520,14 +501,17 @@ def is_chat(sniffed: Sniffed) -> bool:
     return (
         sniffed.is_rows()
         and not is_plain
-        and any(any(role_of(one) for one in as_rows(sniffed.first.get(name))) for name in ("messages", "conversations"))
+        and any(
+            any(role_of(one) for one in as_rows(read_cell(sniffed.first.get(name))))
+            for name in ("messages", "conversations")
+        )
     )
 
 
 def read_chat(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """The last message is the response if the assistant wrote it; what stands before is the question."""
     for number, row in sniffed.rows(notices):
-        messages = as_rows(row.get("messages", row.get("conversations")))
+        messages = as_rows(read_cell(row.get("messages", row.get("conversations"))))
         if not messages:
             raise DatasetError(f"{sniffed.path}: row {number}: a chat without `messages`")
         last = messages[-1]

@@ -3,6 +3,7 @@
 Nothing here holds more than one sample of a log in memory, and whatever is cut short gives what it holds and says so.
 """
 
+import ast
 import contextlib
 import csv
 import json
@@ -10,6 +11,7 @@ import re
 import struct
 import sys
 import tempfile
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -34,6 +36,8 @@ _LARGEST_VALUE_BYTES = 64 << 20
 _CHUNK_BYTES = 1 << 20
 _FIRST_LINE_BYTES = 4 << 20
 _SMALL_BYTES = 64 << 10
+# A cell longer than this is a text, whatever it begins with.
+_LONGEST_CELL = 1 << 20
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -45,6 +49,23 @@ def parse_json(data: bytes | str) -> Any:
             return json.loads(data)
         except RecursionError:
             raise ValueError("nested too deeply") from None
+
+
+def read_cell(value: Any) -> Any:
+    """A cell of a table that may be an object: as JSON, or as Python prints one. Anything else is as it stands."""
+    if not isinstance(value, str) or value[:1] not in "{[" or len(value) > _LONGEST_CELL or not value:
+        return value
+    try:
+        return parse_json(value)
+    except ValueError:
+        pass
+    try:
+        with warnings.catch_warnings():
+            # A backslash in somebody's text is not for whoever reads the terminal.
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
 
 
 # A JSON text as a stream.
