@@ -7,6 +7,9 @@ STAMP_DOCS := $(VENV)/.installed-docs
 # Apart from .venv: `make test` must not come to need what is installed here.
 VENV_ALL := .venv-all
 STAMP_ALL := $(VENV_ALL)/.installed
+# Ray is measured as its users have it; in .venv it would hide what happens without it.
+VENV_RAY := .venv-ray
+STAMP_RAY := $(VENV_RAY)/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help setup compiled demo test test-all check format bench table replies coverage oracle docs clean
@@ -61,6 +64,13 @@ format: $(STAMP)  ## rewrite the files as `make check` wants them
 bench: compiled  ## speed and size, as ratios in one run
 	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet openai || echo "no openai SDK to compare with"
 	@$(BIN)/python -m bench
+	@$(MAKE) --silent $(STAMP_RAY) && $(VENV_RAY)/bin/python -m bench.cluster
+
+$(STAMP_RAY): $(STAMP)
+	@echo "setting up $(VENV_RAY) to measure a cluster (about 560 MB, once)"
+	@$(PYTHON) -m venv $(VENV_RAY)
+	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_RAY)/bin/python -m pip install --quiet --editable '.[ray]'
+	@touch $(STAMP_RAY)
 
 table: $(STAMP)  ## accuracy and ledger of the rules on the data beside the project, when it is there
 	@$(BIN)/python -m bench.accuracy
@@ -89,4 +99,4 @@ docs: $(STAMP_DOCS)  ## regenerate the reference pages, and build the site from 
 	@$(BIN)/zensical build --clean --strict
 
 clean:  ## remove what was built
-	@rm -rf $(VENV) $(VENV_ALL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache site demo-workspace
+	@rm -rf $(VENV) $(VENV_ALL) $(VENV_RAY) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache site demo-workspace

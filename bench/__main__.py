@@ -1,4 +1,4 @@
-"""`make bench`: rules against a plain regex and math-verify; start-up; size; runs; prompts; live judges; viewer; Ray"""
+"""`make bench`: rules against a plain regex and math-verify; start-up; size; runs; prompts; live judges; viewer"""
 
 import json
 import logging
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import cluster, live, prompts, real_files, view
+from bench import live, prompts, real_files, view
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
@@ -36,7 +36,6 @@ def main() -> None:
     real_files.main()
     live.main([])
     view.main(["100000"])
-    cluster.main([])
 
 
 def _chain_of_thought_rows() -> list[Row]:

@@ -14,8 +14,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
-from mixseek.domain.calls import Answer, Call
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, Message
 from mixseek.engine.limits import AdaptiveLimit, Attempts, Endpoint, Environment, RetryPolicy
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import EndpointJudge

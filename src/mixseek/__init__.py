@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mixseek.api.audits import AuditOptions, audit
     from mixseek.api.compete import Competition, acompete, aevaluate, compete, evaluate
-    from mixseek.api.judging import ajudge, forecast, judge
+    from mixseek.api.judging import AuditOptions, ajudge, audit, forecast, judge
     from mixseek.api.options import JudgeOptions
     from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
     from mixseek.composition.conclusion import RunState
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
     from mixseek.reporting.cards import Card
-    from mixseek.reporting.evaluation import Evaluation
+    from mixseek.reporting.leaderboard import Evaluation
     from mixseek.round_controller.controller import RoundRecord
 
 __all__ = [
@@ -55,10 +54,10 @@ __all__ = [
 
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
-    "AuditOptions": "mixseek.api.audits",
+    "AuditOptions": "mixseek.api.judging",
     "Card": "mixseek.reporting.cards",
     "Competition": "mixseek.api.compete",
-    "Evaluation": "mixseek.reporting.evaluation",
+    "Evaluation": "mixseek.reporting.leaderboard",
     "GateError": "mixseek.errors",
     "InvalidJudgment": "mixseek.domain.judgments",
     "JudgeOptions": "mixseek.api.options",
@@ -74,7 +73,7 @@ _HOMES = {
     "acompete": "mixseek.api.compete",
     "aevaluate": "mixseek.api.compete",
     "ajudge": "mixseek.api.judging",
-    "audit": "mixseek.api.audits",
+    "audit": "mixseek.api.judging",
     "compare": "mixseek.api.run",
     "compete": "mixseek.api.compete",
     "evaluate": "mixseek.api.compete",

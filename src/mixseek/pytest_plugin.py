@@ -124,7 +124,7 @@ class JudgedAnswer:
         from rich.console import Console
 
         from mixseek.composition.report import load_sample
-        from mixseek.reporting.excerpts import cut_row
+        from mixseek.reporting.payload import cut_row
         from mixseek.reporting.terminal import print_rows
 
         has_colour = self.config.get_terminal_writer().hasmarkup and not self.config.getoption("xmlpath", None)
@@ -244,7 +244,7 @@ def settle(run: "Run") -> "list[tuple[str, PanelState, str | None, float | None]
     from mixseek.composition.summary import panel_rule
     from mixseek.domain.panels import PanelState
     from mixseek.storage.index.run import open_run_index
-    from mixseek.storage.journal.manifest import read_manifest
+    from mixseek.storage.journal.records import read_manifest
     from mixseek.storage.workspace import Workspace
 
     manifest = read_manifest(run.directory.manifest)

@@ -13,6 +13,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.unit.storage.competitions import EXECUTION, NOON, begin, submit
 from tests.unit.web.viewing import judge_rows
 
+from mixseek.domain.rounds import RoundKey
 from mixseek.storage.competition import AggregationStore
 from mixseek.web.server import ViewServer
 
@@ -98,7 +99,7 @@ def hostile(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> tup
         store = AggregationStore(root / "ws")
         await begin(store)
         await submit(store, "a", 1, HOSTILE, HOSTILE)
-        await store.save_evaluation(EXECUTION, "a", 1, 50.0, {HOSTILE: 50.0}, NOON)
+        await store.save_evaluation(RoundKey(EXECUTION, "a", 1), 50.0, {HOSTILE: 50.0}, NOON)
         store.close()
 
     asyncio.run(compete())

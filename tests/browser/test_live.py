@@ -9,7 +9,7 @@ from tests.browser.driving import Chromium
 from tests.flows.loopback import loopback
 from tests.flows.running import start, sums, write_jsonl
 
-from mixseek.judges.mock.server import MockOptions
+from mixseek.judges.mock_server import MockOptions
 
 SAMPLES = 400
 

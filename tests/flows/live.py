@@ -14,7 +14,7 @@ from tests.flows.running import mixseek, mixseek_here, read_jsonl, start
 from tests.flows.warm import Begun
 
 from mixseek.domain.judgments import Flag
-from mixseek.judges.mock.replies import Fault
+from mixseek.judges.mock_replies import Fault
 
 # Looks like a key and occurs nowhere else: wherever it turns up, it leaked.
 CANARY = "sk-canary-3f9d61c07b"

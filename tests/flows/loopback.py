@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from mixseek.judges.mock.server import MockOptions, MockServer, running_mock
+from mixseek.judges.mock_server import MockOptions, MockServer, running_mock
 
 START_SECONDS = 60.0
 

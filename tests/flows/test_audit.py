@@ -12,8 +12,8 @@ from tests.flows.pages import check_page, read_page
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
-from mixseek.judges.mock.defects import Defect
-from mixseek.judges.mock.server import MockOptions
+from mixseek.judges.mock_replies import Defect
+from mixseek.judges.mock_server import MockOptions
 
 # Which audit finds which defect; `position` is of pairs, `drifting` needs an earlier card.
 FOUND_BY = {

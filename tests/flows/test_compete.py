@@ -35,7 +35,7 @@ max = 2
 # is to stop.
 IMPATIENT = """
 from mixseek.cli.main import run
-from mixseek.composition.competitions import compete
+from mixseek.composition import compete
 from mixseek.storage import competition
 competition._FIRST_WORD_SECONDS = 0.5
 compete._SECONDS_AFTER_STOP = 0.7

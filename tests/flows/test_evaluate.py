@@ -15,7 +15,7 @@ from mixseek.api.options import check_options
 from mixseek.composition.request import LiveOptions
 from mixseek.domain.rounds import ExecutionStatus, StopReason
 from mixseek.errors import AfterRoundError, ConfigurationError, PermanentJudgeError
-from mixseek.evaluator.models import MissingMetric
+from mixseek.evaluator.metrics import MissingMetric
 
 QUERY = "Write something good."
 TEXTS = {f"t{team}": f"Submission of t{team} in round 1 (asked 1 times)." for team in range(2)}

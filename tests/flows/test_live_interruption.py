@@ -29,7 +29,7 @@ from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line, write_jsonl
 from tests.flows.warm import Begun
 
-from mixseek.judges.mock.server import MockOptions
+from mixseek.judges.mock_server import MockOptions
 
 KILLS = 6
 SAMPLES = 64

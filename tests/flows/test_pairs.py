@@ -11,8 +11,8 @@ from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
-from mixseek.judges.mock.replies import Fault
-from mixseek.judges.mock.server import MockOptions
+from mixseek.judges.mock_replies import Fault
+from mixseek.judges.mock_server import MockOptions
 
 QUESTIONS = 34
 TARGETS = ("alpha", "beta", "gamma")

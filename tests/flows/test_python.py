@@ -22,7 +22,7 @@ from tests.flows.running import environment, sums, write_jsonl
 import mixseek
 from mixseek.api.run import require
 from mixseek.errors import ConfigurationError
-from mixseek.judges.mock.server import MockOptions
+from mixseek.judges.mock_server import MockOptions
 
 SAME_CODE = """
 import mixseek

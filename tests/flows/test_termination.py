@@ -10,7 +10,7 @@ from tests.flows.live import wait_until
 from tests.flows.running import mixseek_here, start, start_anew, sums, write_jsonl
 from tests.flows.warm import Begun
 
-from mixseek.cli.failures import stop_signals, stopping_on_signals
+from mixseek.cli.console import stop_signals, stopping_on_signals
 
 # What a run leaves on the disk tells how far it is; the first moment is before there is anything.
 MOMENTS = {

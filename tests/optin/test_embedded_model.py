@@ -8,9 +8,8 @@ import pytest
 from tests.flows.running import mixseek
 from tests.optin.test_llama_server import SCHEMA, SHORT
 
-from mixseek.domain.calls import Answer, Call
 from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import PermanentJudgeError
 from mixseek.judges.embedded import MODELS, SMOLLM2_WARNING, EmbeddedJudge, make_embedded_judge, weights_digest

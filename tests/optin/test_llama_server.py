@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from tests.optin.conftest import ModelServer
 
-from mixseek.domain.calls import Answer, Call, LiveJudge
 from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import PermanentJudgeError
 from mixseek.judges.specs import make_live_judge

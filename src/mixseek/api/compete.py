@@ -7,21 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from mixseek.api.loops import run_to_end
-from mixseek.api.options import check_options, live_options
-from mixseek.competition.orchestrator import CompetitionResult
-from mixseek.composition.competitions import compete as composition
-from mixseek.composition.competitions import evaluate as evaluating
-from mixseek.composition.competitions.compete import CompetitionObserver
-from mixseek.composition.competitions.evaluate import EvaluateRequest, SubmissionText
-from mixseek.composition.competitions.leaderboards import write_leader_board
-from mixseek.composition.competitions.race import CompeteRequest
+from mixseek.api.options import check_options, live_options, run_to_end
+from mixseek.composition import compete as composition
+from mixseek.composition.compete import CompetitionObserver, EvaluateRequest, SubmissionText
+from mixseek.composition.race import CompeteRequest, write_leader_board
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.evaluation import Evaluation
 from mixseek.reporting.html import render_table
-from mixseek.reporting.leaderboard import LeaderBoard, TeamView, leader_board_document, points_text
+from mixseek.reporting.leaderboard import Evaluation, LeaderBoard, TeamView, leader_board_document, points_text
 from mixseek.round_controller.controller import AfterRound
+from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Language
 from mixseek.settings.race import EvaluationFile, RaceFile, make_race
@@ -225,9 +220,9 @@ async def _evaluate(
 ) -> Evaluation:
     given = check_options(dict(options), EvaluateOptions.__annotations__, "evaluate")
     if "workspace" in given:
-        return await evaluating.evaluate(make_request(user_query, submissions, given, Path(given["workspace"])), stop)
+        return await composition.evaluate(make_request(user_query, submissions, given, Path(given["workspace"])), stop)
     with tempfile.TemporaryDirectory(prefix="mixseek-") as directory:
-        evaluation = await evaluating.evaluate(make_request(user_query, submissions, given, Path(directory)), stop)
+        evaluation = await composition.evaluate(make_request(user_query, submissions, given, Path(directory)), stop)
     return replace(evaluation, journal=None)
 
 

@@ -1,13 +1,17 @@
-"""What `mixseek.judge` can be told, and the request that it makes: the one that the command line makes, too."""
+"""The options of judging from Python as a request, and work in a thread of its own for whoever calls."""
 
+import asyncio
+import concurrent.futures
+import contextvars
 import difflib
 import operator
 import os
 import reprlib
 import shutil
 import tempfile
+import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -20,16 +24,15 @@ from pydantic import TypeAdapter, ValidationError
 from mixseek.composition.compare import Baseline, find_baseline
 from mixseek.composition.protocols import NamedJudge
 from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
-from mixseek.domain.calls import LiveJudge
 from mixseek.domain.panels import PanelRule
-from mixseek.domain.ports import Judge, JudgeProtocol
+from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError
 from mixseek.judges.function import function_judge
 from mixseek.reporting.comparison import DropGate, GateEnd
 from mixseek.reporting.summary import Gates
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Settings
-from mixseek.storage.dataset.memory import IN_MEMORY, Rows, keep_rows
+from mixseek.storage.dataset.rows import IN_MEMORY, Rows, keep_rows
 from mixseek.storage.workspace import Workspace
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -339,3 +342,48 @@ def find_against(request: JudgeRequest, given: Mapping[str, Any], *, is_kept: bo
     if not is_kept:
         raise ConfigurationError("baseline: a run of a workspace; give workspace, or use run.compare(other)")
     return find_baseline(request, name, None if drop is None else DropGate(drop, GateEnd(on or "point")))
+
+
+# Work in a thread of its own, wherever the caller is: a script, a notebook, a server's handler.
+
+T = TypeVar("T")
+
+
+def in_thread(work: Callable[[], T]) -> "concurrent.futures.Future[T]":
+    """A thread that ends with the process, whatever it is at; what it shows goes where the caller's goes.
+
+    In a thread, always: so it works inside a running event loop, and Ctrl-C finds somebody who is waiting.
+    """
+    done: concurrent.futures.Future[T] = concurrent.futures.Future()
+    context = contextvars.copy_context()
+
+    def carry() -> None:
+        try:
+            done.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            done.set_exception(error)
+
+    threading.Thread(target=carry, name="mixseek", daemon=True).start()
+    return done
+
+
+def wait_for(
+    work: "concurrent.futures.Future[T]", stop: threading.Event, tell: Callable[[str], None] = lambda _: None
+) -> T:
+    """The result; an interrupt lets come home what is in flight before it is raised."""
+    try:
+        return work.result()
+    except KeyboardInterrupt:
+        if work.done():
+            raise
+        stop.set()
+        tell("stopping after what is in flight; interrupt once more to stop at once")
+        # The second interrupt comes out of here; the thread then ends with the process.
+        concurrent.futures.wait([work])
+        raise
+
+
+def run_to_end(make: Callable[[Callable[[], bool]], Coroutine[Any, Any, T]]) -> T:
+    """The result of the coroutine that `make` gives; `make` gets what says whether to stop."""
+    stop = threading.Event()
+    return wait_for(in_thread(lambda: asyncio.run(make(stop.is_set))), stop)

@@ -11,34 +11,38 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import duckdb
 
 from mixseek.api.options import Data, TemporaryWorkspace, choose
-from mixseek.composition.ci import CiTargets, run_report, write_ci
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
-from mixseek.composition.conclusion import AnyGate, Conclusion, RunState, conclude_run
-from mixseek.composition.labels.corrected import load_corrected
+from mixseek.composition.conclusion import AnyGate, CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.report import load_report, write_html
-from mixseek.composition.statistics.boards import BoardRequest, load_board, write_board
-from mixseek.composition.statistics.ratings import StatisticsRequest, VotesAsked, load_statistics, load_votes
+from mixseek.composition.statistics import (
+    BoardRequest,
+    StatisticsRequest,
+    VotesAsked,
+    load_board,
+    load_statistics,
+    load_votes,
+    write_board,
+)
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
-from mixseek.reporting.board import SystemBoard
 from mixseek.reporting.ci import CiReport, render_markdown
 from mixseek.reporting.comparison import Comparison
 from mixseek.reporting.html import render_card
 from mixseek.reporting.statistics import Statistics
 from mixseek.reporting.summary import Gates, RunSummary
-from mixseek.reporting.votes import VoteStatistics
+from mixseek.reporting.votes import SystemBoard, VoteStatistics
 from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.corrected import Drawing
-from mixseek.storage.dataset.memory import IN_MEMORY, keep_rows
+from mixseek.storage.dataset.rows import IN_MEMORY, keep_rows
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.run import JudgedTake, open_run_index
-from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample
+from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample, read_manifest
 from mixseek.storage.ratings import RatingColumns, RatingSource
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 

@@ -5,23 +5,25 @@ from typing import Annotated, Any
 
 import typer
 
-from mixseek.cli.compare import compare
-from mixseek.cli.competitions.compete import compete
-from mixseek.cli.competitions.evaluate import evaluate
-from mixseek.cli.competitions.leaderboard import leaderboard
+from mixseek.cli.compete import compete, evaluate, leaderboard
 from mixseek.cli.console import print_result
-from mixseek.cli.importing import import_log
-from mixseek.cli.judge import demo, judge
-from mixseek.cli.judges import check, install_model, list_judges, serve_mock
-from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
-from mixseek.cli.report import archive, export, report, show
+from mixseek.cli.judge import demo, import_log, judge
+from mixseek.cli.report import archive, compare, export, report, show, view
 from mixseek.cli.run import run
 from mixseek.cli.runs import collect, move, prune, remove, runs, show_cache
-from mixseek.cli.setup import doctor, init
-from mixseek.cli.trust.audit import audit
-from mixseek.cli.trust.labels import import_sheet, label_state, plan, sample_labels
-from mixseek.cli.trust.statistics import stats
-from mixseek.cli.view import view
+from mixseek.cli.setup import (
+    check,
+    doctor,
+    init,
+    install_model,
+    lint_protocols,
+    list_judges,
+    new_protocol,
+    protocol_hash,
+    serve_mock,
+    show_protocol,
+)
+from mixseek.cli.trust import audit, import_sheet, label_state, plan, sample_labels, stats
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
 MARKUP = None

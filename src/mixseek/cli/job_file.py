@@ -18,7 +18,7 @@ from typer import TyperException
 
 from mixseek.cli.judge import judge
 from mixseek.cli.report import archive, export, report
-from mixseek.cli.trust.labels import import_sheet
+from mixseek.cli.trust import import_sheet
 from mixseek.errors import ConfigurationError
 from mixseek.settings.load import explaining_failures
 from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded

@@ -5,23 +5,23 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
-from mixseek.cli.failures import stopping_on_signals
-from mixseek.composition.ci import CiTargets, run_report, write_ci
+from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer, stopping_on_signals
 from mixseek.composition.compare import Baseline
-from mixseek.composition.conclusion import Conclusion, RunState, conclude_run
+from mixseek.composition.conclusion import CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
 from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.request import JudgeRequest
 from mixseek.domain.ports import ProgressSink
 from mixseek.reporting.ci import CiReport
 from mixseek.reporting.comparison import baseline_text
-from mixseek.reporting.progress import LineProgress, Meter, drawing_bar
 from mixseek.reporting.summary import (
     Gates,
+    LineProgress,
+    Meter,
     RunSummary,
     describe_dry_run,
     describe_groups,
     describe_summary,
+    drawing_bar,
     dry_run_document,
 )
 from mixseek.settings.models import JudgeSettings

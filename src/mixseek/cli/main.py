@@ -18,7 +18,7 @@ def run() -> None:
     on_stop(leave)
     import contextlib
 
-    from mixseek.cli import app, failures  # noqa: F401 - loaded here, while a signal may end the process at any line
+    from mixseek.cli import app  # noqa: F401 - loaded here, while a signal may end the process at any line
 
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
@@ -47,7 +47,7 @@ def leave(signum: int, frame: FrameType | None) -> None:
 
 def interrupt(signum: int, frame: FrameType | None) -> None:
     """SIGTERM is Ctrl-C from somebody else."""
-    from mixseek.cli.failures import stop_signals
+    from mixseek.cli.console import stop_signals
 
     stop_signals.append(signum)
     raise KeyboardInterrupt
@@ -55,7 +55,7 @@ def interrupt(signum: int, frame: FrameType | None) -> None:
 
 def leave_or_print(unraisable: "sys.UnraisableHookArgs") -> None:
     """A stop that came inside a destructor could not be raised: all ends here, as after a second Ctrl-C."""
-    from mixseek.cli.failures import stop_signals
+    from mixseek.cli.console import stop_signals
 
     if stop_signals:
         os._exit(130)
@@ -68,6 +68,6 @@ def main(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
     from mixseek.cli.app import command
-    from mixseek.cli.failures import end_of
+    from mixseek.cli.console import end_of
 
     return end_of(lambda: command().main(arguments, prog_name="mixseek", standalone_mode=False), debug=debug)

@@ -1,13 +1,14 @@
-"""Commands that read what was judged: `report`, `show`, `export`, `archive`."""
+"""Looking at runs: `mixseek report`, `show`, `export`, `archive`, `compare` and `view`."""
 
-from dataclasses import asdict
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, BadParameter, Option, launch
 
-from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, hold_against, read_drop_gate
-from mixseek.cli.console import ExitCode, print_answer, print_notice
+from mixseek.cli.console import ExitCode, print_answer, print_notice, print_result
 from mixseek.cli.options import (
     GithubSummaryOption,
     JsonOption,
@@ -17,8 +18,189 @@ from mixseek.cli.options import (
     SummaryFileOption,
     WorkspaceOption,
     ci_targets,
+    share_option,
     workspace_path,
 )
+
+if TYPE_CHECKING:
+    from mixseek.domain.panels import PanelRule
+    from mixseek.reporting.comparison import DropGate, DropResult
+    from mixseek.web.server import ViewServer
+
+
+# `mixseek view`: a local page on the workspace.
+
+
+def view(
+    workspace: WorkspaceOption = None,
+    port: Annotated[int, Option(metavar="N", min=0, max=65535, help="0 takes a free one.")] = 0,
+    host: Annotated[
+        str,
+        Option(
+            metavar="ADDRESS", help="Where to listen; another than this machine's own loopback needs --allow-remote."
+        ),
+    ] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool, Option("--allow-remote", help="Let other machines ask, with the token in $MIXSEEK_VIEW_TOKEN.")
+    ] = False,
+    read_only: Annotated[bool, Option("--read-only", help="Refuse everything that would change something.")] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Print the link and open no browser.")] = False,
+) -> ExitCode:
+    """Look at runs in the browser, also while they are judged.
+
+    Serves pages on this machine only, to whoever has the link that it prints: runs and competitions, every judgment
+    with filters and search, a sample under all of its judges, two runs side by side, and queues of texts for people to
+    label, blind. Ctrl-C ends it.
+
+    \b
+    Examples:
+      mixseek view
+      mixseek view --workspace ws --port 8765 --no-open
+    """
+    from mixseek.web.security import TOKEN_VARIABLE, decide_access
+    from mixseek.web.server import serve
+
+    root = workspace_path(workspace)
+    token = os.environ.get(TOKEN_VARIABLE)
+    access = decide_access(host, allows_remote=allow_remote, is_read_only=read_only, token=token)
+
+    def ready(server: "ViewServer") -> None:
+        print_result(f"{root} at {server.link}\n  Ctrl-C ends it")
+        if not no_open:
+            launch(server.link)
+
+    serve(root, access, port, ready)
+    return ExitCode.OK
+
+
+# `mixseek compare`: B against A, and the gate that holds a run against a baseline.
+
+_COMPARED = "Two runs, A and B; or one, with two targets or variants. `latest` is the one started last."
+_TARGET = "Whose outputs. Once: on both sides. Twice: A's, then B's."
+_VARIANT = "Which prompt variant. Once: on both sides. Twice: A's, then B's."
+_OUT = "Where the HTML goes. Default: compare-….html beside the journal of B."
+_BASELINE = "Say how far this run differs from an earlier one, sample by sample (see `mixseek compare`)."
+_MAX_DROP = "Exit 1 when the mean score is lower than the baseline's by more, e.g. 0.02 or 2%."
+_ON = "Hold the difference itself against --max-drop, or the lower end of its interval. Default: point."
+
+BaselineOption = Annotated[str | None, Option("--baseline", metavar="RUN", help=_BASELINE)]
+MaxDropOption = Annotated[float | None, share_option(_MAX_DROP)]
+OnOption = Annotated[str | None, Option("--on", metavar="point|lower", help=_ON)]
+
+
+def read_drop_gate(max_drop: float | None, on: str | None, baseline: str | None) -> "DropGate | None":
+    """None without a limit; raises BadParameter for options that mean nothing without each other."""
+    if on not in (None, "point", "lower"):
+        raise BadParameter(f"{on!r} is neither `point` nor `lower`", param_hint="'--on'")
+    if max_drop is None:
+        if on is not None:
+            raise BadParameter("says what is held against --max-drop SHARE; give that too", param_hint="'--on'")
+        return None
+    if baseline is None:
+        raise BadParameter("needs a run to hold this one against: --baseline RUN", param_hint="'--max-drop'")
+    from mixseek.reporting.comparison import DropGate, GateEnd
+
+    return DropGate(max_drop, GateEnd(on or "point"))
+
+
+def compare(
+    runs: Annotated[list[str] | None, Argument(metavar="[A] [B]", help=_COMPARED)] = None,
+    targets: Annotated[list[str] | None, Option("--target", metavar="NAME", help=_TARGET)] = None,
+    variants: Annotated[list[str] | None, Option("--variant", metavar="NAME", help=_VARIANT)] = None,
+    panel: PanelOption = None,
+    workspace: WorkspaceOption = None,
+    out: Annotated[Path | None, Option("--out", "-o", metavar="FILE", help=_OUT)] = None,
+    open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
+    max_drop: Annotated[
+        float | None, share_option("Exit 1 when B's mean score is lower than A's by more, e.g. 2%.")
+    ] = None,
+    on: OnOption = None,
+    as_json: JsonOption = False,
+    junit: JUnitOption = None,
+    github_summary: GithubSummaryOption = False,
+    summary_file: SummaryFileOption = None,
+) -> ExitCode:
+    """Compare two runs, targets or prompt variants, sample by sample.
+
+    The difference B minus A over what both were asked, with an interval that knows which samples share a question, an
+    exact test, the ids that got better and worse, and what of it is the judge's doing: a text that is the same on both
+    sides and got another score.
+
+    \b
+    Examples:
+      mixseek compare bbh-march bbh-april
+      mixseek compare latest --target gpt-5 --target gpt-6
+      mixseek compare latest --variant A --variant B --target gpt-5 --json
+      mixseek compare bbh-march bbh-april --max-drop 2% --on lower
+    """
+    from mixseek.composition.compare import (
+        LISTED,
+        LISTED_IN_JSON,
+        CompareRequest,
+        default_page,
+        load_comparison,
+        write_comparison,
+    )
+    from mixseek.composition.conclusion import comparison_report, write_ci
+    from mixseek.reporting.comparison import check_drop, comparison_document, print_comparison
+
+    gate = read_drop_gate(max_drop, on, "A")
+    ci = ci_targets(junit, summary_file, github_summary=github_summary)
+    request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel)
+    comparison = load_comparison(request, listed=LISTED_IN_JSON if as_json else LISTED, is_complete=as_json)
+    target = out or (None if as_json else default_page(request.workspace, comparison))
+    if target is not None:
+        write_comparison(request.workspace, comparison, target)
+    gates = () if gate is None else (check_drop(gate, comparison),)
+    if ci is not None:
+        write_ci(ci, [comparison_report(request.workspace, comparison, gates)])
+    document = comparison_document(comparison, target, gates)
+    print_answer(document, lambda console: print_comparison(comparison, console, target), as_json=as_json)
+    if open_page and target is not None:
+        launch(target.resolve().as_uri())
+    return tell_gates(gates)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A run that is there already, held against a baseline; nothing where none was named."""
+
+    document: dict[str, Any]
+    line: str | None = None
+    gates: "tuple[DropResult, ...]" = ()
+
+    def tell(self, *, as_json: bool) -> ExitCode:
+        if self.line is not None and not as_json:
+            print_result(f"Baseline  {self.line}")
+        return tell_gates(self.gates)
+
+
+def hold_against(
+    workspace: Path, run: str, name: str | None, gate: "DropGate | None", panel: "PanelRule | None"
+) -> Held:
+    """For a report."""
+    if name is None:
+        return Held({"baseline": None, "gates": []})
+    from mixseek.composition.compare import Baseline, compare_with_baseline
+    from mixseek.reporting.comparison import baseline_document, baseline_text, check_drop, gate_document
+    from mixseek.storage.workspace import Workspace
+
+    baseline = Baseline(Workspace(workspace).resolve(name).name, gate)
+    compared = compare_with_baseline(workspace, baseline, run, panel)
+    gates = () if gate is None else (check_drop(gate, compared),)
+    document = {"baseline": baseline_document(compared), "gates": [gate_document(one) for one in gates]}
+    return Held(document, baseline_text(compared), gates)
+
+
+def tell_gates(gates: "Sequence[DropResult]") -> ExitCode:
+    """A line on stderr for each that is not met."""
+    failed = [gate for gate in gates if not gate.is_met]
+    for gate in failed:
+        print_notice(f"mixseek: {gate.describe()}")
+    return ExitCode.GATE_NOT_MET if failed else ExitCode.OK
+
+
+# Commands that read what was judged: `report`, `show`, `export`, `archive`.
 
 _RUNS = "A run's name, or `latest`; left out, the only run. Several runs of one protocol are set side by side."
 # More do not help anybody who reads; --json has them all.
@@ -64,7 +246,7 @@ def report(
       mixseek report bbh-april --baseline bbh-march --max-drop 2%
       mixseek report bbh-april --junit junit.xml --github-summary
     """
-    from mixseek.composition.ci import run_report, write_ci
+    from mixseek.composition.conclusion import run_report, write_ci
     from mixseek.composition.report import load_report, write_html
     from mixseek.reporting.summary import report_document
     from mixseek.reporting.terminal import print_report
@@ -124,7 +306,7 @@ def show(
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.composition.report import load_sample
-    from mixseek.reporting.excerpts import cut_row
+    from mixseek.reporting.payload import cut_row
     from mixseek.reporting.terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mixseek.cli.console import Shown
     from mixseek.cli.job_file import Job, JobFile
     from mixseek.cli.judging import JobPart
-    from mixseek.composition.ci import CiTargets
+    from mixseek.composition.conclusion import CiTargets
     from mixseek.reporting.ci import CiReport
     from mixseek.reporting.summary import RunSummary
 
@@ -142,7 +142,7 @@ class JobRunner:
                 result = with_labels(result) if step == "labels" else result
             return result
 
-        from mixseek.composition.labels.sheets import with_labels
+        from mixseek.composition.sheets import with_labels
 
         part = JobPart(self._file.judges, before_summary, self._reports[job.name])
         code, answers = self._carry_out(judge, with_options(job.arguments, self._shared), outcome, part)
@@ -155,7 +155,7 @@ class JobRunner:
     def _take_step(self, step: str, job: "Job", outcome: Outcome, result: "RunSummary") -> ExitCode:
         """The command behind the key, about the run that was just judged."""
         from mixseek.cli.job_file import STEPS
-        from mixseek.composition.labels.sheets import is_drawn_sheet
+        from mixseek.composition.sheets import is_drawn_sheet
 
         run, arguments = result.header.run_id, job.steps[step]
         more = [f"--workspace={result.workspace}", "--json"]
@@ -174,7 +174,7 @@ class JobRunner:
         self, function: Callable[..., Any], arguments: Sequence[str], outcome: Outcome, part: "JobPart | None"
     ) -> "tuple[ExitCode, list[tuple[Any, Shown]]]":
         """The command's exit code and its answers, as on a command line of its own."""
-        from mixseek.cli.failures import end_of
+        from mixseek.cli.console import end_of
         from mixseek.cli.job_file import command_of
 
         def tell(line: str) -> None:
@@ -197,7 +197,7 @@ class JobRunner:
 
     def write_reports(self, outcomes: Sequence[Outcome]) -> None:
         """Jobs that name one file share it. One that came to no result is told of as an error: CI must not miss it."""
-        from mixseek.composition.ci import CiTargets, write_ci
+        from mixseek.composition.conclusion import CiTargets, write_ci
 
         by_file: dict[CiTargets, list[CiReport]] = {}
         for job, outcome in zip(self._file.jobs, outcomes, strict=True):
@@ -237,7 +237,7 @@ def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, C
 def describe_step(step: str, document: dict[str, Any]) -> str:
     """One line about what was written or taken in."""
     if step == "labels":
-        from mixseek.reporting.labels.plan import describe_import
+        from mixseek.reporting.labels import describe_import
 
         return describe_import(document, "").partition("\n")[0]
     place = next((document[key] for key in ("html", "file", "archive", "directory") if document.get(key)), None)

@@ -44,7 +44,7 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     """
     if context.invoked_subcommand is not None:
         return None
-    from mixseek.composition.competitions.leaderboards import list_competitions
+    from mixseek.composition.race import list_competitions
     from mixseek.composition.report import list_runs
     from mixseek.reporting.leaderboard import print_competitions
     from mixseek.reporting.summary import runs_document

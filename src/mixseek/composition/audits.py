@@ -19,11 +19,10 @@ from mixseek.audits.variants import (
     make_variants,
     plain_variant,
 )
-from mixseek.composition.cards import identify, read_earlier
 from mixseek.composition.conclusion import explain_missing
-from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
-from mixseek.composition.judges import read_kind
-from mixseek.composition.labels.corrected import label_scale
+from mixseek.composition.corrected import label_scale
+from mixseek.composition.doctor import read_kind
+from mixseek.composition.judge import Interruption, forecast_run, identify, judge_dataset, read_earlier
 from mixseek.composition.live import ProgressMaker
 from mixseek.composition.request import (
     JudgeRequest,
@@ -51,10 +50,10 @@ from mixseek.stats.audits import (
     kindness_to_own,
     settle_audits,
 )
-from mixseek.storage.dataset.memory import keep_rows
+from mixseek.storage.dataset.rows import keep_rows
 from mixseek.storage.durable import write_page
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mixseek.composition.request import JudgeRequest, describe_protocol
 from mixseek.composition.summary import dataset_name, panel_rule
-from mixseek.domain.pairs import Pair
+from mixseek.domain.counts import Pair
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.comparison import (
@@ -20,14 +20,14 @@ from mixseek.reporting.comparison import (
     GroupDifference,
 )
 from mixseek.reporting.comparison_page import render_comparison
-from mixseek.reporting.wording import plural
+from mixseek.reporting.wording import plural, value_text
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.intervals import holm_adjusted
 from mixseek.storage.durable import write_page
 from mixseek.storage.index import pairs as paired
 from mixseek.storage.index.pairs import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.manifest import Manifest, ProtocolEntry, read_manifest
+from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first
 
 _COLUMNS = {"target": "target_model", "variant": "prompt_variant"}
@@ -171,12 +171,7 @@ def differing_values(path: str, a: Any, b: Any) -> Iterator[str]:
         for key in sorted({*a, *b}):
             yield from differing_values(f"{path}.{key}", a.get(key), b.get(key))
     elif a != b:
-        yield f"{path}: {short(a)}, {short(b)}"
-
-
-def short(value: Any) -> str:
-    text = "none" if value is None else str(value)
-    return text if len(text) <= 40 else text[:39] + "…"
+        yield f"{path}: {value_text(a, 39)}, {value_text(b, 39)}"
 
 
 # From the index to what is shown.
@@ -310,7 +305,7 @@ def differing_judges(a: Manifest, b: Manifest) -> str | None:
         return f"A: {', '.join(a.judge_names)}; B: {', '.join(b.judge_names)}"
     for one, other in zip(a.judges, b.judges, strict=True):
         if one.model != other.model:
-            return f"{one.name}: {short(one.model)}, {short(other.model)}"
+            return f"{one.name}: {value_text(one.model, 39)}, {value_text(other.model, 39)}"
         first = differing_values(one.name, one.without_replies.parameters, other.without_replies.parameters)
         if said := next(first, None):
             return said

@@ -9,20 +9,19 @@ from typing import Any
 
 from mixseek.composition.audits import AuditRequest, run_audit, write_card
 from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
-from mixseek.composition.competitions.compete import CompetitionObserver, run_competition
-from mixseek.composition.competitions.leaderboards import write_leader_board
-from mixseek.composition.competitions.race import CompeteRequest, Counting
+from mixseek.composition.compete import CompetitionObserver, run_competition
 from mixseek.composition.judge import Interruption, judge_dataset
-from mixseek.composition.labels.sheets import DrawRequest, ImportRequest, draw_sheet, import_labels
+from mixseek.composition.race import CompeteRequest, Counting, write_leader_board
 from mixseek.composition.report import load_report, write_html
 from mixseek.composition.request import RULES, JudgeRequest, LiveOptions
+from mixseek.composition.sheets import DrawRequest, ImportRequest, draw_sheet, import_labels
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import MixseekError
 from mixseek.judges.function import function_judge
 from mixseek.reporting.cards import Card
 from mixseek.reporting.comparison import Comparison
-from mixseek.reporting.labels.corrected import CorrectedReport
+from mixseek.reporting.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.stats.audits import Audit

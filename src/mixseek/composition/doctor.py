@@ -1,5 +1,7 @@
-"""What is installed, which keys are set, who answers, and what is wrong with a workspace; nothing is changed."""
+"""Who can be asked from here; what is installed, which keys are set, what is wrong with a workspace."""
 
+import asyncio
+import difflib
 import os
 import platform
 import re
@@ -13,22 +15,136 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mixseek.composition.competitions.leaderboards import list_competitions
-from mixseek.composition.judges import check_one, describe_configured
 from mixseek.composition.live import NONCE_KEY_FILE, workspace_key
+from mixseek.composition.race import list_competitions
 from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of
+from mixseek.judges import mock_server
+from mixseek.judges.embedded import MODELS, install, models_directory
 from mixseek.judges.endpoint.address import PROVIDERS
+from mixseek.judges.mock_replies import Defect, Fault
+from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.reporting.wording import make_visible, plural
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
 from mixseek.storage.index.loading import is_damaged_index
 from mixseek.storage.journal.journal import is_being_written, verify_journal
-from mixseek.storage.journal.manifest import RunStatus, read_manifest
+from mixseek.storage.journal.records import RunStatus, read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
 from mixseek.storage.workspace import RunDirectory, Workspace
+
+if TYPE_CHECKING:
+    from mixseek.judges.endpoint.judge import CheckResult
+
+
+# Which judges are configured, whether one answers, and where the small ones come from.
+
+Kind = TypeVar("Kind", bound=StrEnum)
+
+# What may stand after --judge here, and whether it answers.
+
+
+def list_judges(configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> dict[str, Any]:
+    """For programs. Each table is made once, so that a mistake is said; `key_found` is None where none is needed."""
+    return {
+        "configured": [describe_configured(name, configured, environment) for name in configured],
+        "providers": [
+            {
+                "name": name,
+                "base_url": provider.base_url,
+                "key_variables": provider.key_variables,
+                "key_found": any(map(environment.get, provider.key_variables)) if provider.key_required else None,
+            }
+            for name, provider in PROVIDERS.items()
+        ],
+        "forms": dict(JUDGE_FORMS),
+    }
+
+
+def describe_configured(
+    name: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
+) -> dict[str, str | None]:
+    """What the judge says of itself, or why it cannot be used yet."""
+    said: Mapping[str, Any] = configured[name].model_dump()
+    problem = None
+    try:
+        said = make_live_judge(name, configured, environment).description
+    except ConfigurationError as error:
+        problem = str(error)
+    return {"name": name, **{key: said.get(key) for key in ("provider", "model", "base_url")}, "problem": problem}
+
+
+def describe_judges(document: Mapping[str, Any]) -> str:
+    """For a person."""
+    lines = ["Configured in mixseek.toml:"]
+    for judge in document["configured"]:
+        lines.append(
+            f"  {judge['name']:<14} {judge['model'] or '?'} at {judge['base_url'] or judge['provider'] or '?'}"
+        )
+        lines += [f"  {'':<14} ! {judge['problem']}"] if judge["problem"] is not None else []
+    if not document["configured"]:
+        lines.append("  none; add a table such as [judges.vllm] with base_url and model")
+    lines += ["", "Providers (--judge PROVIDER:MODEL):"]
+    for one in document["providers"]:
+        key = {None: "no key needed", True: "key found", False: f"set {' or '.join(one['key_variables'])}"}
+        lines.append(f"  {one['name']:<14} {one['base_url'] or 'needs a base URL':<56} {key[one['key_found']]}")
+    lines += ["", "Forms:", *(f"  {form:<28} {meaning}" for form, meaning in JUDGE_FORMS.items())]
+    return "\n".join(lines)
+
+
+def check_one(name: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> "CheckResult":
+    """Makes one call; raises ConfigurationError for a judge that is not to be called."""
+    if name in ("rules", "replay") or name.startswith("replay:"):
+        raise ConfigurationError(f"judge {name!r} answers without being called; there is nothing to check")
+    judge = make_live_judge(name, configured, environment)
+    from mixseek.judges.endpoint.judge import check_judge
+
+    async def check() -> "CheckResult":
+        try:
+            return await check_judge(judge)
+        finally:
+            await judge.close()
+
+    return asyncio.run(check())
+
+
+def describe_check(name: str, result: "CheckResult") -> str:
+    """For a person."""
+    lines = [f"{name}: {result.problem or 'answers'}"]
+    if result.latency_seconds is not None:
+        lines.append(f"  model {result.model or 'not named'}, {result.latency_seconds:.2f} s, schema {result.schema}")
+    return "\n".join([*lines, *(f"  {sentence}" for sentence in result.advice)])
+
+
+# The loopback judge by its options.
+
+
+def serve(host: str, port: int, faults: Sequence[str], defect: str | None, **options: Any) -> None:
+    """Until Ctrl-C; `options` are those of MockOptions. Raises ConfigurationError for a kind that is none."""
+    chosen = tuple(read_kind(Fault, name, "--fault") for name in faults) or tuple(Fault)
+    wrong = None if defect is None else read_kind(Defect, defect, "--defect")
+    mock_server.serve(host, port, mock_server.MockOptions(faults=chosen, defect=wrong, **options))
+
+
+def read_kind(kinds: type[Kind], name: str, option: str) -> Kind:
+    """By name, with the nearest one for a slip."""
+    try:
+        return kinds(name)
+    except ValueError:
+        close = difflib.get_close_matches(name, list(kinds), n=1)
+        meant = f"did you mean '{close[0]}'?" if close else f"kinds are {', '.join(kinds)}"
+        raise ConfigurationError(f"{option} {name!r}: {meant}") from None
+
+
+# Weights on this machine by name.
+
+
+def install_named(name: str) -> tuple[Path, str]:
+    """Where the weights lie, fetched first when they are not there, and what must be said about them."""
+    return install(name, models_directory(os.environ)), MODELS[name].warning
+
 
 # What each extra gives; which packages it takes is said by the installed package itself.
 EXTRAS = {

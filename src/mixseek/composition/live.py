@@ -20,9 +20,8 @@ from typing import Any
 
 from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.composition.request import LiveOptions, Plan
-from mixseek.domain.calls import PLAIN, LiveJudge, ReplyKey, Usage, presentations_of
 from mixseek.domain.judgments import Reply, Status
-from mixseek.domain.ports import JudgeProtocol, ProgressSink
+from mixseek.domain.ports import PLAIN, JudgeProtocol, LiveJudge, ProgressSink, ReplyKey, Usage, presentations_of
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import (
     CallContext,

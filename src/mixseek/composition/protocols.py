@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import orjson
 
-from mixseek.domain.calls import LiveJudge
-from mixseek.domain.ports import Judge, JudgeProtocol
+from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, reason_of
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.function import FunctionJudge
@@ -20,9 +19,9 @@ from mixseek.protocols.declaration import Complaint, PromptSource, ProtocolDecla
 from mixseek.protocols.registry import declaration_path, describe, load_protocol, make_protocol, protocol_names
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
 from mixseek.settings.models import JudgeSettings
-from mixseek.storage.archive.documents import encode_document
+from mixseek.storage.archive.write import encode_document
 from mixseek.storage.durable import replacing
-from mixseek.storage.journal.manifest import Manifest
+from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Reports, exports, archives, lists and comparisons of runs that are there."""
+"""Reports, exports, archives, lists and boards of runs that are there."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from mixseek.composition.labels.corrected import load_corrected
+from mixseek.composition.corrected import load_corrected
 from mixseek.composition.protocols import (
     protocol_of_run,
     protocol_record,
@@ -15,7 +15,6 @@ from mixseek.composition.protocols import (
     restore_protocol,
     rubric_of_run,
 )
-from mixseek.composition.statistics.strengths import board_of_run
 from mixseek.composition.summary import (
     combine_judges,
     dataset_name,
@@ -31,11 +30,13 @@ from mixseek.composition.summary import (
 from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.judgments import JudgedRow
-from mixseek.domain.panels import PanelRule, PanelState
+from mixseek.domain.panels import PanelRule, PanelState, voting
 from mixseek.engine.offline import judge_shown
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.judges.math_verify import find_maths
+from mixseek.reporting.agreement import Agreement, build_agreement, build_consistency
 from mixseek.reporting.build import ReportInput, ScoredInput, build_report, build_scored
+from mixseek.reporting.headline import summarise_group, with_corrected
 from mixseek.reporting.html import stream_html
 from mixseek.reporting.model import (
     LISTED_OF_EACH_KIND,
@@ -46,21 +47,103 @@ from mixseek.reporting.model import (
     ScoredReport,
     StatusCounts,
 )
-from mixseek.reporting.panel.agreement import Agreement, build_agreement, build_consistency
-from mixseek.reporting.panel.headline import summarise_group, with_corrected
+from mixseek.reporting.votes import SystemBoard
 from mixseek.reporting.wording import plural
+from mixseek.stats.strengths import Comparison, Strengths, fit_strengths, listed, order_agreement
 from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
-from mixseek.storage.archive.documents import INVALID_ROOM, PROTOCOL, VALID_ROOM
-from mixseek.storage.archive.write import write_archive
+from mixseek.storage.archive.write import INVALID_ROOM, PROTOCOL, VALID_ROOM, write_archive
 from mixseek.storage.durable import write_page
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
 from mixseek.storage.journal.journal import broken_seal, find_broken_seal, find_wrong_length, is_being_written
-from mixseek.storage.journal.manifest import Manifest, read_manifest, read_stored_manifest
+from mixseek.storage.journal.records import Manifest, read_manifest, read_stored_manifest
+from mixseek.storage.ratings import PEOPLE, Rater, Ratings, RatingSource, open_run
 from mixseek.storage.upkeep import is_half_renamed
+from mixseek.storage.votes import Comparisons, has_pairs
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
+
+# Ratings of two systems or more as one board: who is stronger, and how far that can be trusted.
+
+
+@dataclass(frozen=True, slots=True)
+class BoardOptions:
+    """Whose word the order rests on: the panel's by its rule, or one judge's; `human` is whom it is held against."""
+
+    human: str | None = None
+    judge: str | None = None
+    rule: PanelRule = PanelRule.MAJORITY
+    fewest_questions: int = 1
+
+
+def board_of_run(workspace: Workspace, run: RunDirectory) -> SystemBoard | None:
+    """Of a run of pairs by several targets; None for any other."""
+    with open_run(workspace, run, RatingSource(people_as_one=True)) as ratings:
+        return build_board(run.name, ratings, BoardOptions(PEOPLE, rule=rule_of(run))) if has_pairs(ratings) else None
+
+
+def rule_of(run: RunDirectory) -> PanelRule:
+    """Of which of two is better there are votes, whatever scores they come from."""
+    return read_manifest(run.manifest).panel or PanelRule.MAJORITY
+
+
+def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemBoard:
+    """Of what the judges say together, or one of them; people apart."""
+    is_voted, fewest = has_pairs(ratings), options.fewest_questions
+    if not is_voted and not ratings.systems:
+        raise ConfigurationError(
+            f"{source}: nothing says who is compared; name the column of --system for scores, "
+            "or of --system-a and --system-b for votes"
+        )
+    if not is_voted and ratings.categories:
+        raise ConfigurationError("--score: the ratings are texts, which have no more or less; votes need --system-a")
+    truth = next((one for one in ratings.raters if one.name == options.human), None)
+    judges = choose_judges([one for one in ratings.raters if one is not truth], options.judge)
+    found = Comparisons(ratings)
+    panel, split = None, 0
+    if len(judges) == 1:
+        comparisons = found.of(judges[0], fewest)
+    else:
+        panel = options.rule.value
+        comparisons, split = found.of_panel(judges, options.rule, fewest)
+    people = found.of(truth, fewest) if truth is not None else []
+    strengths = fit_strengths(comparisons)
+    by_people = fit_strengths(people) if people else None
+    agreement = order_agreement(_order(strengths), _order(by_people)) if by_people is not None else None
+    notes = list(found.notes)
+    compared = {name for row in (*comparisons, *people) for name in (row.first, row.second)}
+    if left_out := sorted(set(found.systems) - compared):
+        why = f"with fewer than {fewest} questions" if fewest > 1 else "without a comparison"
+        notes.append(f"left out, {why}: {listed(left_out)}")
+    names, controlled = [one.name for one in judges], _controlled(comparisons)
+    return SystemBoard(source, names, strengths, controlled, by_people, agreement, notes, panel=panel, split=split)
+
+
+def choose_judges(raters: Sequence[Rater], only: str | None) -> list[Rater]:
+    """Whose verdicts count: the one that is asked for, else all but a log's own scorers."""
+    if only is None:
+        voters = voting(one.name for one in raters)
+        return [one for one in raters if one.name in voters]
+    chosen = [one for one in raters if one.name == only]
+    if not chosen:
+        raise ConfigurationError(
+            f"--judge {only!r} has judged nothing; there is {listed([one.name for one in raters])}"
+        )
+    return chosen
+
+
+def _order(found: Strengths) -> dict[str, float]:
+    """Strengths, or win rates where there are none."""
+    return found.values or {one.name: one.win_rate for one in found.standings}
+
+
+def _controlled(comparisons: Sequence[Comparison]) -> Strengths | None:
+    """Only where lengths are known and differ."""
+    if not any(one.length for one in comparisons):
+        return None
+    return fit_strengths([one for one in comparisons if one.length is not None], with_length=True)
+
 
 # Runs for readers: the report, the list of runs, one sample.
 

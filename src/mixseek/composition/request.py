@@ -30,7 +30,7 @@ from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
 from mixseek.storage.dataset.pairing import PairChoice, read_choice
 from mixseek.storage.dataset.reader import Dataset, PlannedGrid, open_dataset
-from mixseek.storage.journal.manifest import (
+from mixseek.storage.journal.records import (
     REPLIES_BYTES,
     REPLIES_SHA256,
     Environment,

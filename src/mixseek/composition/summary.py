@@ -10,14 +10,14 @@ from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCou
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.errors import ConfigurationError
+from mixseek.reporting.agreement import PairsReport, build_pairs
 from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
+from mixseek.reporting.headline import LEADING, build_headline
 from mixseek.reporting.model import Headline, JudgeSummary, RunHeader, ScoreSummary
-from mixseek.reporting.panel.agreement import PairsReport, build_pairs
-from mixseek.reporting.panel.headline import LEADING, build_headline
 from mixseek.reporting.summary import SHOWN, RunSummary
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index
-from mixseek.storage.journal.manifest import Manifest
+from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 

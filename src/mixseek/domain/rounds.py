@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 MAX_SCORE = 100.0
 # The order in which weighted metrics were added up shows far behind the point; it must not decide a rank.
@@ -229,6 +229,14 @@ def _standing(entries: Sequence[BoardEntry]) -> tuple[tuple[float, int, str], Ra
     return (-top, reached_in, latest.team_id), team
 
 
+class RoundKey(NamedTuple):
+    """Whose round it is: what each of its steps is stored under."""
+
+    execution: str
+    team: str
+    round: int
+
+
 @runtime_checkable
 class LeaderBoardReader(Protocol):
     """Where prompts learn how the teams stand."""
@@ -249,17 +257,17 @@ class ExecutionStore(LeaderBoardReader, Protocol):
         """Raises ConfigurationError when the id stands for another task or configuration."""
 
     async def save_submission(
-        self, execution: str, team: str, name: str, number: int, text: str, usage: Mapping[str, Any], at: datetime, /
+        self, key: RoundKey, team_name: str, text: str, usage: Mapping[str, Any], at: datetime, /
     ) -> None:
         """On disk before returning. Another text for a round that has been evaluated is refused."""
 
     async def save_evaluation(
-        self, execution: str, team: str, number: int, score: float | None, details: Mapping[str, Any], at: datetime, /
+        self, key: RoundKey, score: float | None, details: Mapping[str, Any], at: datetime, /
     ) -> None:
         """A score of None says that the evaluation was tried and gave none; it may be replaced by a score later."""
 
     async def save_decision(
-        self, execution: str, team: str, number: int, opinion: Opinion | None, decision: RoundDecision, at: datetime, /
+        self, key: RoundKey, opinion: Opinion | None, decision: RoundDecision, at: datetime, /
     ) -> None:
         """`opinion` None says that nobody was asked."""
 

@@ -8,15 +8,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from mixseek.domain.calls import NOTHING_LOST, PLAIN, Answer, Call, LiveJudge, LostRequests, ReplyKey, Usage
 from mixseek.domain.judgments import Finding, InvalidJudgment, Missing, Outcome, Reply, Status, Undecided, ValidJudgment
 from mixseek.domain.ports import (
+    NOTHING_LOST,
+    PLAIN,
+    Answer,
+    Call,
     Judge,
     JudgeAwareProtocol,
     JudgeProtocol,
+    LiveJudge,
+    LostRequests,
     Message,
     PresentingProtocol,
+    ReplyKey,
     ShownProtocol,
+    Usage,
 )
 from mixseek.domain.samples import Sample
 from mixseek.engine.endings import FirstReplies

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
+from mixseek.domain.ports import Answer, Call, LiveJudge, Usage
 from mixseek.engine.call import Price, estimate_usage, total
 from mixseek.engine.endings import STOPPING
 from mixseek.engine.limits import (

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
+from mixseek.domain.ports import Answer, Call, LiveJudge, Usage
 from mixseek.errors import DeclinedError, FunctionJudgeError, MixseekError, PermanentJudgeError, TransientJudgeError
 
 T = TypeVar("T")

@@ -5,9 +5,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from mixseek.domain.calls import NOTHING_LOST, ReplyKey
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
-from mixseek.domain.ports import ProgressSink
+from mixseek.domain.ports import NOTHING_LOST, ProgressSink, ReplyKey
 from mixseek.engine.call import (
     CallContext,
     LiveSlot,

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import assert_never
 
-from mixseek.domain.calls import PLAIN, ReplyKey
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -19,7 +18,7 @@ from mixseek.domain.judgments import (
     ValidJudgment,
     status_of,
 )
-from mixseek.domain.ports import GridProtocol, Judge, JudgeProtocol, PresentingProtocol
+from mixseek.domain.ports import PLAIN, GridProtocol, Judge, JudgeProtocol, PresentingProtocol, ReplyKey
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
 
 # One sample before its judges.

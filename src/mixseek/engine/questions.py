@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, Protocol, Self
 
-from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol, ReplyKey
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import (
     CallContext,

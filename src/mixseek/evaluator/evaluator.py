@@ -12,14 +12,18 @@ from mixseek.evaluator.metrics import (
     BaseMetric,
     ClarityCoherence,
     Coverage,
+    EvaluationRequest,
+    EvaluationResult,
     JudgeBench,
     LLMJudgeMetric,
     LLMPlain,
+    MetricScore,
     MetricSetting,
+    MissingMetric,
     ProtocolMetric,
     Relevance,
+    resolve_weights,
 )
-from mixseek.evaluator.models import EvaluationRequest, EvaluationResult, MetricScore, MissingMetric, resolve_weights
 from mixseek.protocols.registry import load_protocol, protocol_names
 from mixseek.settings.load import is_import_path, load_object
 

@@ -25,8 +25,9 @@ from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from mixseek.domain.calls import Answer, Call
+from mixseek.domain.ports import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, StorageError, TransientJudgeError
+from mixseek.judges.endpoint.address import Redaction, without_credentials
 from mixseek.judges.endpoint.judge import split_control_tokens
 from mixseek.judges.endpoint.wire import (
     OpenAIChat,
@@ -39,7 +40,6 @@ from mixseek.judges.endpoint.wire import (
     text_or_none,
     turns_of,
 )
-from mixseek.judges.keys import Redaction, without_credentials
 from mixseek.settings.models import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
 
 # What a GGUF file says about itself before its weights begin.

@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.domain.judgments import Reply
+from mixseek.domain.ports import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, DeclinedError, FunctionJudgeError
 
 # What the function is given: the sample, and the protocol's prompt where it has a second parameter.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from mixseek.domain.calls import Usage
+from mixseek.domain.ports import Usage
 from mixseek.errors import ConfigurationError
 from mixseek.settings.models import JudgeSettings
 

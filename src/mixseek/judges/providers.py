@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from mixseek.domain.calls import Answer, Call, Usage
+from mixseek.domain.ports import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
+from mixseek.judges.endpoint.address import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, decoding, make_answer
-from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.settings.models import JudgeSettings
 
 SPEC_PREFIX = "pydantic-ai:"

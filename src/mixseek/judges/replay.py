@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from mixseek.domain.calls import PLAIN, presentation_of
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.panels import AB, BA
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import PLAIN, JudgeProtocol, presentation_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.protocols.reply.bundles import Bundle, BundleEntry, fold_identity, split_bundle

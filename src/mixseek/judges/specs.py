@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from mixseek.domain.calls import LiveJudge
 from mixseek.domain.judgments import Undecided, ValidJudgment
-from mixseek.domain.ports import Judge, JudgeProtocol, MathsComparer
+from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge, MathsComparer
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS, means_address, refuse_address, resolve_target

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from mixseek.domain.calls import Answer, Call, LiveJudge
+from mixseek.domain.ports import Answer, Call, LiveJudge
 from mixseek.errors import ConfigurationError, JudgeCallError
 
 _EXPORTER_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")

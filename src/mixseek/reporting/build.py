@@ -8,12 +8,12 @@ from random import Random
 from typing import Any, TypeVar
 
 from mixseek.domain import counts
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.domain.ports import CallAccount
 from mixseek.reporting import model
+from mixseek.reporting.agreement import Agreement, PairsReport, SelfConsistency
 from mixseek.reporting.model import ScoreSummary
-from mixseek.reporting.panel.agreement import Agreement, PairsReport, SelfConsistency
 from mixseek.stats.difference import paired_difference
 from mixseek.stats.intervals import (
     Rate,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from mixseek.reporting.html import joined_assets, render_page
 from mixseek.reporting.tables import QUIET, as_text, print_indented, table_of
-from mixseek.reporting.wording import NOTHING, make_visible, p_number, percent, plural, signed_text
+from mixseek.reporting.wording import NOTHING, make_visible, p_number, percent, plural, signed_text, value_text
 from mixseek.stats.audits import AUDITS, Audit, AuditState, Side
 
 CARD_VERSION = 1
@@ -128,7 +128,7 @@ class Card(CardPart):
         for name in sorted({*self.judge.parameters, *judge.parameters}):
             ours, theirs = self.judge.parameters.get(name), judge.parameters.get(name)
             if ours != theirs:
-                yield f"judge {name} {_short(ours)}, now {_short(theirs)}"
+                yield f"judge {name} {value_text(ours, 11)}, now {value_text(theirs, 11)}"
 
     def objections(self, judge: CardJudge, protocol: CardProtocol, now: datetime, most: timedelta | None) -> str | None:
         """Why this judge may not be used on the strength of this card; None where it may."""
@@ -141,11 +141,6 @@ class Card(CardPart):
         if failed:
             return f"{judge.name} failed {', '.join(one.title for one in failed)}"
         return None
-
-
-def _short(value: Any) -> str:
-    text = "none" if value is None else str(value)
-    return text if len(text) <= 12 else f"{text[:11]}…"
 
 
 # How it is shown.

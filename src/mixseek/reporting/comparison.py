@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from mixseek.domain.counts import Pair, StatusPairs
 from mixseek.domain.judgments import JudgedRow
-from mixseek.domain.pairs import Pair, StatusPairs
 from mixseek.reporting import wording
 from mixseek.reporting.tables import QUIET, Cell, as_text, fitted, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, plural

@@ -17,10 +17,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from mixseek.domain.counts import FailureGroup
-from mixseek.reporting import board, wording
-from mixseek.reporting.labels import corrected_text
+from mixseek.reporting import headline, labels, trust, votes, wording
 from mixseek.reporting.model import ReportData
-from mixseek.reporting.panel import headline, trust
 from mixseek.reporting.payload import PackedRows
 from mixseek.reporting.summary import RunSummary
 
@@ -218,7 +216,7 @@ def page_environment() -> Environment:
     )
     words = {
         name: word
-        for module in (board, corrected_text, wording, headline, trust)
+        for module in (votes, labels, wording, headline, trust)
         for name, word in vars(module).items()
         if isfunction(word) and word.__module__ == module.__name__ and not name.startswith("_")
     }

@@ -5,18 +5,18 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, ReaskCount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
-from mixseek.reporting.panel.agreement import Agreement, SelfConsistency
+from mixseek.domain.ports import CallAccount
+from mixseek.reporting.agreement import Agreement, SelfConsistency
 from mixseek.stats.difference import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval, UnevenTest
 from mixseek.stats.strengths import Board
 
 if TYPE_CHECKING:
-    from mixseek.reporting.labels.corrected import CorrectedReport
-    from mixseek.reporting.panel.agreement import PairsReport
+    from mixseek.reporting.agreement import PairsReport
+    from mixseek.reporting.corrected import CorrectedReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_se
 from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
 from mixseek.stats.corrected import Cell as VerdictCell
 from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
+from mixseek.stats.difference import PairedTest
 from mixseek.stats.intervals import Interval, StandardErrors, wilson_interval
-from mixseek.stats.paired import PairedTest
 from mixseek.stats.raters import Coefficient, Confusion, Estimate, Measure
 
 # Raters whose matrix fits on a terminal.

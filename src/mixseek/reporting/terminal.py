@@ -7,15 +7,21 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
+from mixseek.domain.ports import CallAccount
 from mixseek.reporting import model, tables, wording
-from mixseek.reporting.excerpts import left_out
-from mixseek.reporting.labels.corrected_text import print_corrected
+from mixseek.reporting.labels import print_corrected
 from mixseek.reporting.model import Tone
-from mixseek.reporting.panel.terminal import interval_plot, print_breakdowns, print_headline, print_pairs, print_trust
-from mixseek.reporting.panel.trust import orders_text
+from mixseek.reporting.payload import left_out
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
+from mixseek.reporting.trust import (
+    interval_plot,
+    orders_text,
+    print_breakdowns,
+    print_headline,
+    print_pairs,
+    print_trust,
+)
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plain_number, plural, problem_text
 
 STYLES = {

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from mixseek.domain.calls import CallAccount
 from mixseek.domain.counts import CoverageCell
+from mixseek.domain.ports import CallAccount
 from mixseek.reporting import model
 from mixseek.reporting.model import ScoreSummary
 from mixseek.stats.intervals import Interval
@@ -96,6 +96,11 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
 def shortened(text: str, limit: int) -> str:
     """So many characters, and a sign that there are more."""
     return text if len(text) <= limit else text[:limit] + "…"
+
+
+def value_text(value: object, limit: int) -> str:
+    """A setting beside another one: so much of it as tells which."""
+    return "none" if value is None else shortened(str(value), limit)
 
 
 def plain_number(value: float) -> str:

@@ -7,8 +7,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol, assert_never
 
+from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
+from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.rounds import (
     DecidedBy,
     ExecutionStore,
@@ -16,20 +20,155 @@ from mixseek.domain.rounds import (
     NoOpinion,
     Opinion,
     RoundDecision,
+    RoundKey,
     RoundProgress,
     RoundState,
     StopReason,
     TeamProgress,
 )
-from mixseek.engine.limits import HaltedError
-from mixseek.errors import AfterRoundError
+from mixseek.domain.samples import Sample
+from mixseek.engine.limits import EndpointDownError, HaltedError
+from mixseek.engine.questions import Asker, Question
+from mixseek.errors import AfterRoundError, ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator, describe_failure
-from mixseek.evaluator.models import EvaluationRequest
-from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.formatters import read_clock
-from mixseek.prompt_builder.models import RoundPromptContext
-from mixseek.round_controller.judgment_client import JudgmentClient
-from mixseek.settings.race import OutagePolicy, RoundsTable
+from mixseek.evaluator.metrics import REPLY_MODE, EvaluationRequest, open_reply, why_no_answer
+from mixseek.prompt_builder.builder import UserPromptBuilder, read_clock
+from mixseek.prompt_builder.models import LANGUAGES, RoundPromptContext
+from mixseek.protocols.reply.json import hash_of
+from mixseek.protocols.reply.reader import FieldReader, closed_object
+from mixseek.settings.race import JUDGMENT_NAME, OutagePolicy, RoundsTable
+
+# The model that is asked whether another round is worth it (seed 004).
+
+_PROMPTS = Path(__file__).parent / "prompts"
+_FIELDS = ("reasoning", "should_continue", "confidence_score")
+
+
+@dataclass(frozen=True)
+class JudgmentProtocol:
+    """One question about one team; `user_prompt` is already rendered, because that reads the leader board."""
+
+    user_prompt: str
+    user_template: str
+    language: str = "en"
+    name: str = "improvement"
+    version: str = "1"
+
+    def __post_init__(self) -> None:
+        if self.language not in LANGUAGES:
+            raise ConfigurationError(f"judgment.language {self.language!r}: available are {', '.join(LANGUAGES)}")
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return {"reply_mode": REPLY_MODE.value}
+
+    @cached_property
+    def system_prompt(self) -> str:
+        return (_PROMPTS / f"judgment.{self.language}.md").read_bytes().decode()
+
+    @cached_property
+    def hash(self) -> str:
+        """Over what is asked of every team; the question about one of them has a name of its own."""
+        asked = {
+            "name": self.name,
+            "version": self.version,
+            "kind": "improvement",
+            "language": self.language,
+            "parameters": self.parameters,
+            "templates": {"system": self.system_prompt, "user": self.user_template},
+        }
+        return hash_of(asked)
+
+    @property
+    def reply_schema(self) -> Mapping[str, Any]:
+        """The reasons come first: models write what they have just read."""
+        types = ("string", "boolean", "number")
+        return closed_object({name: {"type": kind} for name, kind in zip(_FIELDS, types, strict=True)})
+
+    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+        return Message("system", self.system_prompt), Message("user", self.user_prompt)
+
+    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """Never raises; an opinion without reasons is none."""
+        opened = open_reply(reply, _FIELDS)
+        if isinstance(opened, InvalidJudgment):
+            return opened
+        value, repairs = opened
+        fields = FieldReader(value)
+        reasoning = fields.text("reasoning")
+        if reasoning is not None and not reasoning.strip():
+            fields.note(Flag.INCOMPLETE_COVERAGE, "reasoning is blank")
+        should_continue = fields.boolean("should_continue")
+        confidence = fields.number("confidence_score", 0, 1)
+        if fields.findings or confidence is None:
+            return InvalidJudgment(tuple(fields.findings), repairs)
+        judged = {"reasoning": reasoning, "should_continue": should_continue, "confidence_score": float(confidence)}
+        verdict = "continue" if should_continue else "stop"
+        return ValidJudgment(float(bool(should_continue)), verdict, judged, Method.CROSS_JUDGE, repairs=repairs)
+
+    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
+        """The rule that needs no model is the controller's own."""
+        return Undecided("no rule says whether another round is worth it; name a model as the judge")
+
+
+class JudgmentClient:
+    """One judge for all teams; who has no answer has no opinion, and what follows is not for this class to say."""
+
+    def __init__(self, asker: Asker, prompts: UserPromptBuilder, judge: str, *, language: str = "en") -> None:
+        self._asker = asker
+        self._prompts = prompts
+        self._judge = judge
+        self._language = language
+        # A language without prompts is said now.
+        JudgmentProtocol("", "", language)
+
+    async def judge_improvement_prospects(
+        self,
+        user_query: str,
+        round_history: Sequence[RoundState],
+        *,
+        team_id: str,
+        team_name: str,
+        execution_id: str,
+        asks_anew: bool = False,
+    ) -> ImprovementJudgment | NoOpinion:
+        """The opinion on the round to come. `asks_anew`: an invalid reply of an earlier process is no answer."""
+        prompt = await self._format_user_prompt(user_query, round_history, team_id, team_name, execution_id)
+        protocol = JudgmentProtocol(prompt, self._prompts.settings.judgment_user_prompt, self._language)
+        place = f"{team_id}/{len(round_history)}/{JUDGMENT_NAME}"
+        latest = round_history[-1].submission_content if round_history else ""
+        sample = Sample(place, response=latest, question=user_query)
+        # By name: the prompt shows the leader board, which other teams change meanwhile.
+        question = Question(protocol, sample, self._judge, identity=f"{execution_id}/{place}")
+        try:
+            answered = await self._asker.ask(question)
+            while asks_anew and answered.is_recalled and isinstance(answered.outcome, InvalidJudgment):
+                question = replace(question, repeat=question.repeat + 1)
+                answered = await self._asker.ask(question)
+        except EndpointDownError as error:
+            return NoOpinion(str(error))
+        if isinstance(answered.outcome, ValidJudgment):
+            # Reasoning, yes or no, and confidence: its fields are those of a valid reply.
+            return ImprovementJudgment(**answered.outcome.fields)
+        return NoOpinion(why_no_answer(answered.outcome))
+
+    async def _format_user_prompt(
+        self, user_query: str, round_history: Sequence[RoundState], team_id: str, team_name: str, execution_id: str
+    ) -> str:
+        """Seed 004: the context is built here, and the round is the one that would come next."""
+        context = RoundPromptContext(
+            user_prompt=user_query,
+            round_number=len(round_history) + 1,
+            round_history=list(round_history),
+            team_id=team_id,
+            team_name=team_name,
+            execution_id=execution_id,
+            store=self._prompts.store,
+        )
+        return await self._prompts.build_judgment_prompt(context)
+
+
+# The rounds of one team.
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,8 +455,11 @@ class RoundController:
         text = without_surrogates(submission.text)
         usage = {**submission.usage, "seconds": round(parts.stopwatch() - began, 3)}
         at = parts.clock()
-        await parts.store.save_submission(parts.execution_id, team.team_id, team.team_name, number, text, usage, at)
+        await parts.store.save_submission(self._key(number), team.team_name, text, usage, at)
         return RoundProgress(number, text, usage, at)
+
+    def _key(self, number: int) -> RoundKey:
+        return RoundKey(self._parts.execution_id, self._team.team_id, number)
 
     async def _within_limits(
         self, work: Coroutine[Any, Any, Submission | FailedSubmission]
@@ -350,7 +492,7 @@ class RoundController:
         result = await parts.evaluator.evaluate(request)
         details, at = result.details(), parts.clock()
         score = result.overall_score
-        await parts.store.save_evaluation(parts.execution_id, team.team_id, current.round_number, score, details, at)
+        await parts.store.save_evaluation(self._key(current.round_number), score, details, at)
         missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
         self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
         if score is None and current.decision is None and parts.on_missing_metric == "stop":
@@ -376,7 +518,7 @@ class RoundController:
             )
         self._asks_anew = False
         decision, at = decide(scores, opinion, parts.rules, parts.on_judge_outage), parts.clock()
-        await parts.store.save_decision(parts.execution_id, team.team_id, current.round_number, opinion, decision, at)
+        await parts.store.save_decision(self._key(current.round_number), opinion, decision, at)
         self._tell(current.round_number, Stage.DECIDED, current.score)
         await self._tell_round(current, opinion, decision)
         return replace(current, opinion=opinion, decision=decision, decided_at=at)

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import NormalDist
 
-from mixseek.stats.distributions import hypergeometric_p, jeffreys_limits
-from mixseek.stats.intervals import student_quantile, wilson_limits
+from mixseek.stats.intervals import hypergeometric_p, jeffreys_limits, student_quantile, wilson_limits
 
 # Fewer labels than this say more by themselves than through a judge whose errors they cannot show.
 FEWEST_LABELS = 15

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
-from mixseek.stats.distributions import student_two_sided
-from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, student_quantile
+from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, student_quantile, student_two_sided
 from mixseek.stats.raters import kendall_tau_b
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
 

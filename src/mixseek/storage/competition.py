@@ -26,6 +26,7 @@ from mixseek.domain.rounds import (
     Opinion,
     RankedTeam,
     RoundDecision,
+    RoundKey,
     RoundProgress,
     StopReason,
     TeamProgress,
@@ -375,84 +376,63 @@ class AggregationStore:
         await self._worker.run(rename)
 
     async def save_submission(
-        self,
-        execution_id: str,
-        team_id: str,
-        team_name: str,
-        round_number: int,
-        submission: str,
-        usage: Mapping[str, Any],
-        submitted_at: datetime,
+        self, key: RoundKey, team_name: str, text: str, usage: Mapping[str, Any], at: datetime
     ) -> None:
         """A team that comes under a new name keeps its rounds, and all of them are shown under the new name."""
-        check_name(team_id, "team_id")
-        check_round_number(round_number)
-        where = {"execution": execution_id, "team": team_id, "round": round_number}
-        text = replace_surrogates(submission)
-        named = {"execution": execution_id, "team": team_id, "name": replace_surrogates(team_name)}
-        told = {"submission": text, "usage": plain_json(usage), "at": stored_time(submitted_at)}
+        check_name(key.team, "team_id")
+        check_round_number(key.round)
+        where, text = key._asdict(), replace_surrogates(text)
+        named = {"execution": key.execution, "team": key.team, "name": replace_surrogates(team_name)}
+        told = {"submission": text, "usage": plain_json(usage), "at": stored_time(at)}
 
         def save(connection: Connection) -> None:
-            self._require_execution(connection, execution_id)
+            self._require_execution(connection, key.execution)
             known = connection.execute(_SQL["submission"], where).fetchone()
             if known is None:
                 connection.execute(_SQL["submit"], {**where, **named, **told})
             elif known[0] != text:
-                raise self._refusal(where, "holds another submission, which is kept; resume with what is stored")
+                raise self._refusal(key, "holds another submission, which is kept; resume with what is stored")
             connection.execute(_SQL["rename"], named)
 
         await self._worker.run(save)
 
     async def save_evaluation(
-        self,
-        execution_id: str,
-        team_id: str,
-        round_number: int,
-        score: float | None,
-        details: Mapping[str, Any],
-        evaluated_at: datetime,
+        self, key: RoundKey, score: float | None, details: Mapping[str, Any], at: datetime
     ) -> None:
         """Refuses a second score for a round: it is evaluated once, however often it is resumed."""
-        where = {"execution": execution_id, "team": team_id, "round": round_number}
-        number, document = read_cell(check_score, score), plain_json(details)
-        row = {**where, "score": number, "details": document, "at": stored_time(evaluated_at)}
+        where, number, document = key._asdict(), read_cell(check_score, score), plain_json(details)
+        row = {**where, "score": number, "details": document, "at": stored_time(at)}
 
         def save(connection: Connection) -> None:
             known = connection.execute(_SQL["evaluation"], where).fetchone()
             if known is None:
-                raise self._refusal(where, "holds no submission; store it before its evaluation")
+                raise self._refusal(key, "holds no submission; store it before its evaluation")
             if known[0] is not None:
                 if known[:2] != (number, document):
-                    raise self._refusal(where, "has been evaluated already, with another result, which is kept")
+                    raise self._refusal(key, "has been evaluated already, with another result, which is kept")
                 return
             connection.execute(_SQL["evaluate"], row)
 
         await self._worker.run(save)
 
     async def save_decision(
-        self,
-        execution_id: str,
-        team_id: str,
-        round_number: int,
-        opinion: Opinion | None,
-        decision: RoundDecision,
-        decided_at: datetime,
+        self, key: RoundKey, opinion: Opinion | None, decision: RoundDecision, at: datetime
     ) -> None:
         """The last one holds: a resumed execution may ask a judge again who was out."""
-        where = {"execution": execution_id, "team": team_id, "round": round_number}
+        where = key._asdict()
         row = {
             **where,
             **opinion_columns(opinion),
             "continues": decision.continues,
             "stop_reason": decision.stop_reason,
             "decided_by": decision.decided_by.value,
-            "at": stored_time(decided_at),
+            "at": stored_time(at),
         }
 
         def save(connection: Connection) -> None:
             known = connection.execute(_SQL["evaluation"], where).fetchone()
             if known is None or known[2] is None:
-                raise self._refusal(where, "has not been evaluated; store its evaluation before the decision")
+                raise self._refusal(key, "has not been evaluated; store its evaluation before the decision")
             connection.execute(_SQL["decide"], row)
 
         await self._worker.run(save)
@@ -516,10 +496,8 @@ class AggregationStore:
         if known is None:
             raise StorageError(f"{self.path}: execution {execution_id!r} has not begun; begin it before storing rounds")
 
-    def _refusal(self, where: Mapping[str, Any], why: str) -> StorageError:
-        return StorageError(
-            f"{self.path}: execution {where['execution']!r}: round {where['round']} of team {where['team']!r} {why}"
-        )
+    def _refusal(self, key: RoundKey, why: str) -> StorageError:
+        return StorageError(f"{self.path}: execution {key.execution!r}: round {key.round} of team {key.team!r} {why}")
 
 
 def refuse_other_request(execution_id: str, known: tuple[Any, ...], given: tuple[str, str]) -> None:

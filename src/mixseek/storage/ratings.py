@@ -35,7 +35,7 @@ from mixseek.storage.duckdb_session import (
 )
 from mixseek.storage.index.loading import ensure_indexed
 from mixseek.storage.index.panel import unit_sums
-from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore, ensure_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 

@@ -15,7 +15,7 @@ from mixseek.storage.archive.write import rename_archive
 from mixseek.storage.duckdb_session import find_leftovers, is_gone
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.journal import holding_lock, is_being_written, says_nothing
-from mixseek.storage.journal.manifest import Manifest, RunStatus, read_manifest, read_stored_manifest, write_manifest
+from mixseek.storage.journal.records import Manifest, RunStatus, read_manifest, read_stored_manifest, write_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 

@@ -17,7 +17,7 @@ import mixseek
 from mixseek.api.options import RANGES
 from mixseek.cli.judge import judge as judge_command
 from mixseek.cli.options import parse_share
-from mixseek.cli.trust.audit import audit as audit_command
+from mixseek.cli.trust import audit as audit_command
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError, DatasetError

@@ -18,7 +18,7 @@ from mixseek.reporting.summary import (
     report_document,
     summary_document,
 )
-from mixseek.storage.journal.manifest import ProtocolEntry, read_manifest, write_manifest
+from mixseek.storage.journal.records import ProtocolEntry, read_manifest, write_manifest
 from mixseek.storage.workspace import Workspace
 
 OWN = scored(2, 2, method=Method.SELF_JUDGE)

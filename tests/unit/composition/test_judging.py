@@ -13,7 +13,7 @@ from mixseek.composition.judge import Interruption, judge_dataset
 from mixseek.composition.request import JudgeRequest
 from mixseek.domain.ports import ProgressSink
 from mixseek.reporting.summary import RunSummary
-from mixseek.storage.journal.manifest import RunStatus, read_manifest, write_manifest
+from mixseek.storage.journal.records import RunStatus, read_manifest, write_manifest
 
 
 @dataclass

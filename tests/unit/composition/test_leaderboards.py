@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mixseek.composition.competitions.leaderboards import find_execution, load_leader_board, write_leader_board
+from mixseek.composition.race import find_execution, load_leader_board, write_leader_board
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.leaderboard import LeaderBoard

@@ -9,7 +9,7 @@ import pytest
 from mixseek.composition import request as requests
 from mixseek.composition.request import JudgeRequest, Plan, first_manifest, make_plan
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.storage.journal.manifest import Manifest
+from mixseek.storage.journal.records import Manifest
 
 ROWS = [{"id": str(n), "response": f"The answer is {n}.", "other": "no", "ground_truth": str(n)} for n in range(3)]
 

@@ -26,7 +26,7 @@ from mixseek.reporting.summary import report_document, runs_document
 from mixseek.reporting.terminal import print_report
 from mixseek.storage.index import loading as index
 from mixseek.storage.index.loading import index_run
-from mixseek.storage.journal.manifest import JournalSeal, RunStatus, write_manifest
+from mixseek.storage.journal.records import JournalSeal, RunStatus, write_manifest
 
 
 def test_runs_are_listed_without_being_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

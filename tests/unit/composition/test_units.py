@@ -24,8 +24,14 @@ from mixseek.reporting.summary import (
     summary_document,
 )
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.manifest import ProtocolEntry, read_manifest, write_manifest
-from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.journal.records import (
+    ProtocolEntry,
+    encode_outcome,
+    encode_reply,
+    encode_sample,
+    read_manifest,
+    write_manifest,
+)
 from mixseek.storage.workspace import Workspace
 
 

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 from tests.unit.engine.stub_judging import StubProtocol
 
-from mixseek.domain.calls import NOTHING_LOST, Answer, Call, LostRequests, Usage
 from mixseek.domain.judgments import Outcome, Reply, Status, status_of
-from mixseek.domain.ports import JudgeProtocol, Message
+from mixseek.domain.ports import NOTHING_LOST, Answer, Call, JudgeProtocol, LostRequests, Message, Usage
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import CallContext, LiveSlot, NoCache, PendingSample, ReplyCache, RequestKeys, Slot, unpriced
 from mixseek.engine.endings import RunEnd

@@ -6,8 +6,8 @@ import pytest
 from tests.cases import each
 from tests.unit.engine.stub_judging import StubEncode, StubProtocol, StubReplies, StubRules
 
-from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import Status
+from mixseek.domain.ports import ReplyKey
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import Assignment, Batch, is_settled, judge_one, pending_batches
 

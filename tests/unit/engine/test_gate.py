@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.domain.judgments import Reply
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, Message, Usage
 from mixseek.engine.call import unpriced
 from mixseek.engine.gate import Entry, GatedJudge, OpenLimit, Pass, Report, SharedLimits, Turnstile, patient
 from mixseek.engine.limits import (

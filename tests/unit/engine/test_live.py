@@ -8,9 +8,8 @@ import pytest
 from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, PromptingProtocol, ScriptedJudge, pending
 from tests.unit.engine.stub_judging import StubReplies, StubRules
 
-from mixseek.domain.calls import Call, LostRequests, ReplyKey, Usage
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Outcome, Reply, Status
-from mixseek.domain.ports import JudgeProtocol, Message
+from mixseek.domain.ports import Call, JudgeProtocol, LostRequests, Message, ReplyKey, Usage
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import OfflineSlot, RequestKeys, ask_again, estimate_usage
 from mixseek.engine.endings import Ending

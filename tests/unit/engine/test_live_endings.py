@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.engine.live_stubs import Court, ScriptedJudge, pending
 
-from mixseek.domain.calls import Call
+from mixseek.domain.ports import Call
 from mixseek.errors import PermanentJudgeError, StorageError
 
 TEN = tuple("abcdefghij")

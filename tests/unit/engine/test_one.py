@@ -7,9 +7,8 @@ import pytest
 from tests.cases import each
 from tests.unit.engine.stub_judging import StubProtocol, StubReplies, StubRules
 
-from mixseek.domain.calls import ReplyKey
 from mixseek.domain.judgments import Reply, Status
-from mixseek.domain.ports import Judge
+from mixseek.domain.ports import Judge, ReplyKey
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_one
 

@@ -16,8 +16,8 @@ from tests.unit.engine.live_stubs import (
 )
 from tests.unit.engine.stub_judging import StubRules
 
-from mixseek.domain.calls import Call
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.ports import Call
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import CallContext, NoCache, OfflineSlot, ReplyCache, Slot
 from mixseek.engine.journaling import GroupCommit

@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.engine.live_stubs import Court, ScriptedJudge
 
-from mixseek.domain.calls import Answer, Call
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, Message
 from mixseek.engine.limits import Attempts, Endpoint, EndpointDownError, HaltedError, RetryPolicy
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.engine.live_stubs import Court, PlainLines, ScriptedJudge
 from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, changed, protocol_of
 
-from mixseek.domain.calls import Call
+from mixseek.domain.ports import Call
 from mixseek.engine.call import CallContext, PendingSample
 from mixseek.engine.endings import RunEnd
 from mixseek.engine.journaling import GroupCommit

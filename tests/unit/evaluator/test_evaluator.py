@@ -14,12 +14,13 @@ from mixseek.domain.judgments import Reply
 from mixseek.engine.limits import BudgetSpentError
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.metrics import Coverage, MetricSetting
-from mixseek.evaluator.models import (
+from mixseek.evaluator.metrics import (
+    Coverage,
     Direction,
     EvaluationRequest,
     EvaluationResult,
     MetricScore,
+    MetricSetting,
     MissingMetric,
     resolve_weights,
     usage_of,

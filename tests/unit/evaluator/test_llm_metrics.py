@@ -16,12 +16,21 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Unde
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import BUILT_IN, make_metric
-from mixseek.evaluator.metric_protocol import CRITERIA, ROLES, Criterion
-from mixseek.evaluator.metrics import BaseMetric, Coverage, LLMJudgeMetric, LLMPlain, MetricSetting
-from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
+from mixseek.evaluator.metrics import (
+    CRITERIA,
+    ROLES,
+    BaseMetric,
+    Coverage,
+    Criterion,
+    EvaluationRequest,
+    LLMJudgeMetric,
+    LLMPlain,
+    MetricScore,
+    MetricSetting,
+    MissingMetric,
+)
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.constants import LANGUAGES
-from mixseek.prompt_builder.models import PromptBuilderSettings
+from mixseek.prompt_builder.models import LANGUAGES, PromptBuilderSettings
 
 SAMPLE = Sample("alpha/1/c", "A text.", "A query.")
 GOOD: dict[str, int] = {"requirements": 40, "depth": 20, "limits": 10}

@@ -9,8 +9,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from mixseek.domain.calls import Answer, Call
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, Message
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.judges.endpoint.wire import DialectMemory

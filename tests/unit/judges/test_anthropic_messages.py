@@ -9,7 +9,7 @@ from tests.cases import each
 from tests.unit.judges.loopback import CALL, CANARY, SCHEMA, Scripted, ask, judge_at, says, serving
 from tests.unit.judges.wire_documents import TEXT, anthropic_error, message
 
-from mixseek.domain.calls import Answer, Usage
+from mixseek.domain.ports import Answer, Usage
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
 
 

@@ -12,11 +12,11 @@ from tests.cases import each
 from tests.unit.judges.loopback import CANARY, Scripted, drops, judge_at, says, serving
 from tests.unit.judges.wire_documents import anthropic_error, completion, message, openai_error
 
-from mixseek.domain.calls import Answer, Call
+from mixseek.domain.ports import Answer, Call
 from mixseek.judges.endpoint import judge as checks
+from mixseek.judges.endpoint.address import Redaction
 from mixseek.judges.endpoint.errors import Place, map_exception
 from mixseek.judges.endpoint.judge import CheckResult, check_judge
-from mixseek.judges.keys import Redaction
 
 OK = '{"ok": true}'
 

@@ -12,8 +12,7 @@ from tests.unit.judges.loopback import CALL, ask, judge_at, says, serving
 from tests.unit.judges.wire_documents import TEXT, completion, message
 from tests.unit.protocols.prompt_attacks import TURNS
 
-from mixseek.domain.calls import Answer
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Message
 from mixseek.domain.samples import Sample
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import split_control_tokens

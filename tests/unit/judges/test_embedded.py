@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.judges.gguf_files import write_gguf
 
-from mixseek.domain.calls import Call, LiveJudge, Usage
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Call, LiveJudge, Message, Usage
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges import embedded
 from mixseek.judges.embedded import (

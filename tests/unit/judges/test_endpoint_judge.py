@@ -22,7 +22,7 @@ from tests.unit.judges.loopback import (
 )
 from tests.unit.judges.wire_documents import TEXT, completion, message, openai_error
 
-from mixseek.domain.calls import Answer
+from mixseek.domain.ports import Answer
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint import judge as http
 from mixseek.judges.endpoint.address import resolve_target

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
+from mixseek.judges.endpoint.address import Redaction, Secret, looks_like_credential, without_credentials
 
 KEY = "sk-canary-123"
 

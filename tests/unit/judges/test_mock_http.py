@@ -13,7 +13,7 @@ from tests.flows.loopback import Loopback, loopback
 from tests.unit.judges.mock_requests import a_sample, anthropic_body, openai_body, send
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.mock.server import MockOptions
+from mixseek.judges.mock_server import MockOptions
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_http_is_read_as_it_comes() -> None:
 
 def test_a_taken_port_is_a_line_for_a_person() -> None:
     """Not a traceback from asyncio."""
-    from mixseek.judges.mock.server import serve
+    from mixseek.judges.mock_server import serve
 
     with loopback() as judge, pytest.raises(ConfigurationError, match="choose another --port"):
         serve(judge.server.host, judge.server.port, MockOptions())
@@ -97,7 +97,7 @@ def test_a_taken_port_is_a_line_for_a_person() -> None:
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_serve_says_when_it_is_ready_and_leaves_quietly(signum: signal.Signals) -> None:
     """One line on stdout; exit 0 on either signal."""
-    script = "from mixseek.judges.mock.server import *; serve('127.0.0.1', 0, MockOptions())"
+    script = "from mixseek.judges.mock_server import *; serve('127.0.0.1', 0, MockOptions())"
     with subprocess.Popen(
         [sys.executable, "-W", "error", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -19,8 +19,8 @@ from tests.unit.judges.mock_requests import (
 )
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
-from mixseek.judges.mock.replies import Fault
-from mixseek.judges.mock.server import MockOptions
+from mixseek.judges.mock_replies import Fault
+from mixseek.judges.mock_server import MockOptions
 
 FLAGS = {
     Fault.PROSE: {Flag.UNPARSABLE_OUTPUT, Flag.PROTOCOL_VIOLATION},

@@ -9,8 +9,7 @@ from tests.cases import each
 from tests.unit.judges.loopback import CALL, CANARY, SCHEMA, ask, judge_at, says, serving
 from tests.unit.judges.wire_documents import TEXT, completion, openai_error
 
-from mixseek.domain.calls import Answer, Call, Usage
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, Message, Usage
 from mixseek.errors import TransientJudgeError
 
 

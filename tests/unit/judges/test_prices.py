@@ -8,7 +8,7 @@ import genai_prices
 import pytest
 from genai_prices.data import providers
 
-from mixseek.domain.calls import Usage
+from mixseek.domain.ports import Usage
 from mixseek.errors import ConfigurationError
 from mixseek.judges.prices import PriceList, is_hosted, look_up
 from mixseek.settings.models import JudgeSettings

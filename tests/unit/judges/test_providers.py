@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from mixseek.domain.calls import Call, LiveJudge, Usage
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Call, LiveJudge, Message, Usage
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.keys import Redaction, Secret
+from mixseek.judges.endpoint.address import Redaction, Secret
 from mixseek.judges.providers import ProviderJudge, make_provider_judge
 from mixseek.settings.models import JudgeSettings
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from tests.cases import each
 
-from mixseek.domain.calls import Answer, Call, LiveJudge, Usage
 from mixseek.domain.judgments import Reply
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, LiveJudge, Message, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError
 from mixseek.judges.telemetry import TracedJudge, is_configured, open_tracing, traced
 

@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings
 
 from mixseek.domain.rounds import LeaderBoardReader, RoundState
 from mixseek.errors import ConfigurationError
-from mixseek.prompt_builder import constants
+from mixseek.prompt_builder import models as constants
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import EvaluatorPromptContext, PromptBuilderSettings, RoundPromptContext
 

@@ -7,8 +7,9 @@ from tests.cases import each
 
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.constants import DEFAULT_EVALUATOR_USER_PROMPT, DEFAULT_JUDGMENT_USER_PROMPT
 from mixseek.prompt_builder.models import (
+    DEFAULT_EVALUATOR_USER_PROMPT,
+    DEFAULT_JUDGMENT_USER_PROMPT,
     EvaluatorPromptContext,
     PromptBuilderSettings,
     find_omissions,

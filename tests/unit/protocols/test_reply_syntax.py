@@ -9,7 +9,7 @@ from tests.unit.protocols import scored_replies, semantic_replies
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.evaluator.metric_protocol import Criterion, MetricProtocol
+from mixseek.evaluator.metrics import Criterion, MetricProtocol
 from mixseek.protocols.reply.json import ReplyMode
 
 METRIC_VALID: dict[str, Any] = {

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.domain.counts import Ratings
-from mixseek.reporting.panel.agreement import Agreement, build_agreement
-from mixseek.reporting.panel.trust import agreement_document, agreement_sentence, coefficient_interval_text
+from mixseek.reporting.agreement import Agreement, build_agreement
+from mixseek.reporting.trust import agreement_document, agreement_sentence, coefficient_interval_text
 from mixseek.stats.raters import Measure
 
 

@@ -11,7 +11,7 @@ from tests.unit.reporting.counting import count_rows
 from tests.unit.reporting.test_html import read
 from tests.unit.reporting.test_terminal import ROWS, printed, report_of
 
-from mixseek.domain.calls import CallAccount, Latency
+from mixseek.domain.ports import CallAccount, Latency
 from mixseek.reporting.build import build_report
 from mixseek.reporting.html import render_html
 from mixseek.reporting.model import ReportData

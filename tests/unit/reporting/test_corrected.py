@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from mixseek.domain.labels import WHOLE, CellCount, LabelledRun, LabelledUnit, LabelScale
-from mixseek.reporting.labels.corrected import CorrectedGroup, LabelFacts, build_corrected
-from mixseek.reporting.labels.corrected_text import corrected_document, corrected_text, group_sentence
+from mixseek.reporting.corrected import CorrectedGroup, LabelFacts, build_corrected
+from mixseek.reporting.labels import corrected_document, corrected_text, group_sentence
 from mixseek.stats.corrected import Corrected, Drawing, Estimator, State
 
 # Verdict or state, judges' value, label (None: not labelled), how it was drawn, weight, question.

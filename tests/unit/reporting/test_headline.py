@@ -7,8 +7,7 @@ from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.domain.counts import PanelGroup
 from mixseek.domain.panels import PanelRule, PanelState
-from mixseek.reporting.model import Headline
-from mixseek.reporting.panel.headline import (
+from mixseek.reporting.headline import (
     axis_of,
     build_headline,
     describe_headline,
@@ -18,6 +17,7 @@ from mixseek.reporting.panel.headline import (
     summarise_group,
     tick_text,
 )
+from mixseek.reporting.model import Headline
 
 
 def group(*values: float | None, question: str | None = None) -> PanelGroup:

@@ -8,9 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.excerpts import LONGEST_TEXT, Excerpt, excerpt_around, field_limit, utf16_offset
 from mixseek.reporting.html import embed_json
-from mixseek.reporting.payload import PackedRows, rows_payload, unpack_json
+from mixseek.reporting.payload import (
+    LONGEST_TEXT,
+    Excerpt,
+    PackedRows,
+    excerpt_around,
+    field_limit,
+    rows_payload,
+    unpack_json,
+    utf16_offset,
+)
 
 ANY_TEXT = st.text(st.characters(codec=None))
 

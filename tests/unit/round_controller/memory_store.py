@@ -14,13 +14,13 @@ from mixseek.domain.rounds import (
     Opinion,
     RankedTeam,
     RoundDecision,
+    RoundKey,
     RoundProgress,
     StopReason,
     TeamProgress,
     rank_teams,
 )
-from mixseek.evaluator.metrics import BaseMetric, MetricSetting
-from mixseek.evaluator.models import EvaluationRequest, MetricScore, MissingMetric
+from mixseek.evaluator.metrics import BaseMetric, EvaluationRequest, MetricScore, MetricSetting, MissingMetric
 from mixseek.round_controller.controller import FailedSubmission, Submission, TeamEvent
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -47,48 +47,27 @@ class MemoryStore:
         self.status = ExecutionStatus.RUNNING
 
     async def save_submission(
-        self,
-        execution_id: str,
-        team_id: str,
-        team_name: str,
-        round_number: int,
-        submission: str,
-        usage: Mapping[str, Any],
-        submitted_at: datetime,
+        self, key: RoundKey, team_name: str, text: str, usage: Mapping[str, Any], at: datetime
     ) -> None:
-        team = self.teams.get(team_id, TeamProgress(team_id, team_name))
-        assert round_number == len(team.rounds) + 1
-        one = RoundProgress(round_number, submission, usage, submitted_at)
-        self._write(f"submission {round_number}", replace(team, rounds=(*team.rounds, one)))
+        team = self.teams.get(key.team, TeamProgress(key.team, team_name))
+        assert key.round == len(team.rounds) + 1
+        one = RoundProgress(key.round, text, usage, at)
+        self._write(f"submission {key.round}", replace(team, rounds=(*team.rounds, one)))
 
     async def save_evaluation(
-        self,
-        execution_id: str,
-        team_id: str,
-        round_number: int,
-        score: float | None,
-        details: Mapping[str, Any],
-        evaluated_at: datetime,
+        self, key: RoundKey, score: float | None, details: Mapping[str, Any], at: datetime
     ) -> None:
-        last = self.teams[team_id].rounds[round_number - 1]
+        last = self.teams[key.team].rounds[key.round - 1]
         assert last.score is None
-        changes = {"score": score, "details": details, "evaluated_at": evaluated_at}
-        self._change(f"evaluation {round_number}", team_id, round_number, changes)
+        self._change("evaluation", key, {"score": score, "details": details, "evaluated_at": at})
 
     async def save_decision(
-        self,
-        execution_id: str,
-        team_id: str,
-        round_number: int,
-        opinion: Opinion | None,
-        decision: RoundDecision,
-        decided_at: datetime,
+        self, key: RoundKey, opinion: Opinion | None, decision: RoundDecision, at: datetime
     ) -> None:
-        last = self.teams[team_id].rounds[round_number - 1]
+        last = self.teams[key.team].rounds[key.round - 1]
         assert last.evaluated_at is not None
         assert last.decision is None or last.decision.stop_reason is StopReason.JUDGE_OUT
-        changes = {"opinion": opinion, "decision": decision, "decided_at": decided_at}
-        self._change(f"decision {round_number}", team_id, round_number, changes)
+        self._change("decision", key, {"opinion": opinion, "decision": decision, "decided_at": at})
 
     async def finish_team(
         self,
@@ -119,10 +98,10 @@ class MemoryStore:
     async def executions(self) -> Sequence[Execution]:
         return ()
 
-    def _change(self, what: str, team_id: str, number: int, changes: Mapping[str, Any]) -> None:
-        team = self.teams[team_id]
-        rounds = [replace(one, **changes) if one.round_number == number else one for one in team.rounds]
-        self._write(what, replace(team, rounds=tuple(rounds)))
+    def _change(self, step: str, key: RoundKey, changes: Mapping[str, Any]) -> None:
+        team = self.teams[key.team]
+        rounds = [replace(one, **changes) if one.round_number == key.round else one for one in team.rounds]
+        self._write(f"{step} {key.round}", replace(team, rounds=tuple(rounds)))
 
     def _write(self, what: str, team: TeamProgress) -> None:
         self.steps += 1

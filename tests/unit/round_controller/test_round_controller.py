@@ -22,13 +22,13 @@ from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.round_controller.controller import (
+    JudgmentClient,
     RoundController,
     RoundParts,
     Submission,
     TeamEnd,
     awaits_score,
 )
-from mixseek.round_controller.judgment_client import JudgmentClient
 from mixseek.settings.race import OutagePolicy, RoundsTable
 
 RISING = (10.0, 20.0, 30.0, 40.0, 50.0)

@@ -24,7 +24,7 @@ from mixseek.stats.corrected import (
     regression,
     rogan_gladen,
 )
-from mixseek.stats.distributions import beta_quantile, hypergeometric_p, jeffreys_limits, mid_p
+from mixseek.stats.intervals import beta_quantile, hypergeometric_p, jeffreys_limits, mid_p
 
 UNIT = ValueScale()
 

@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mixseek.domain.rounds import DecidedBy, ImprovementJudgment, RoundDecision
+from mixseek.domain.rounds import DecidedBy, ImprovementJudgment, RoundDecision, RoundKey
 from mixseek.storage.competition import AggregationStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -20,15 +20,19 @@ async def begin(store: AggregationStore) -> None:
 
 async def submit(store: AggregationStore, team: str, number: int, text: str = "", name: str = "") -> None:
     await store.save_submission(
-        EXECUTION, team, name or team.upper(), number, text or f"{team} {number}", {"input_tokens": number}, NOON
+        RoundKey(EXECUTION, team, number),
+        name or team.upper(),
+        text or f"{team} {number}",
+        {"input_tokens": number},
+        NOON,
     )
 
 
 async def play(store: AggregationStore, team: str, number: int, score: float) -> None:
     """One whole round."""
     await submit(store, team, number)
-    await store.save_evaluation(EXECUTION, team, number, score, {"clarity": score}, NOON)
-    await store.save_decision(EXECUTION, team, number, ImprovementJudgment(True, "more", 0.5), ON, NOON)
+    await store.save_evaluation(RoundKey(EXECUTION, team, number), score, {"clarity": score}, NOON)
+    await store.save_decision(RoundKey(EXECUTION, team, number), ImprovementJudgment(True, "more", 0.5), ON, NOON)
 
 
 async def write_until_killed(store: AggregationStore) -> None:

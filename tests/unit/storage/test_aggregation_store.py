@@ -20,6 +20,7 @@ from mixseek.domain.rounds import (
     NoOpinion,
     Opinion,
     RoundDecision,
+    RoundKey,
     RoundProgress,
     StopReason,
 )
@@ -55,9 +56,11 @@ def test_a_round_comes_back_as_it_was_saved(store: AggregationStore) -> None:
     text = "提出\n# 見出し 🎌\x00\r\n'; DROP TABLE leader_board; --"
 
     async def save() -> None:
-        await store.save_submission(EXECUTION, "a", "チーム", 1, text, {"cost_usd": 0.25}, NOON.astimezone(TOKYO))
-        await store.save_evaluation(EXECUTION, "a", 1, 61.5, {"明瞭": {"score": 1, "comment": "良"}}, NOON)
-        await store.save_decision(EXECUTION, "a", 1, ImprovementJudgment(True, "まだ", 0.75), STOP, NOON)
+        await store.save_submission(
+            RoundKey(EXECUTION, "a", 1), "チーム", text, {"cost_usd": 0.25}, NOON.astimezone(TOKYO)
+        )
+        await store.save_evaluation(RoundKey(EXECUTION, "a", 1), 61.5, {"明瞭": {"score": 1, "comment": "良"}}, NOON)
+        await store.save_decision(RoundKey(EXECUTION, "a", 1), ImprovementJudgment(True, "まだ", 0.75), STOP, NOON)
         await store.finish_team(EXECUTION, "a", StopReason.MAX_ROUNDS, "", NOON)
 
     asyncio.run(save())
@@ -90,7 +93,7 @@ def test_the_decision_stands_beside_the_opinion(
 
     async def save() -> None:
         await play(store, "a", 1, 10.0)
-        await store.save_decision(EXECUTION, "a", 1, opinion, decision, NOON)
+        await store.save_decision(RoundKey(EXECUTION, "a", 1), opinion, decision, NOON)
 
     asyncio.run(save())
 
@@ -105,8 +108,8 @@ def test_saving_the_same_again_changes_nothing(store: AggregationStore) -> None:
         await play(store, "a", 1, 50.0)
         before = await store.progress(EXECUTION)
         await store.begin_execution(EXECUTION, "the task", {"rounds": {"max": 5}}, later)
-        await store.save_submission(EXECUTION, "a", "A", 1, "a 1", {"input_tokens": 9}, later)
-        await store.save_evaluation(EXECUTION, "a", 1, 50.0, {"clarity": 50.0}, later)
+        await store.save_submission(RoundKey(EXECUTION, "a", 1), "A", "a 1", {"input_tokens": 9}, later)
+        await store.save_evaluation(RoundKey(EXECUTION, "a", 1), 50.0, {"clarity": 50.0}, later)
         assert await store.progress(EXECUTION) == before
         assert [execution.started_at for execution in await store.executions()] == [NOON]
 
@@ -128,7 +131,7 @@ def test_a_round_is_evaluated_once(store: AggregationStore) -> None:
 
     for score, details in ((51.0, {"clarity": 50.0}), (50.0, {"clarity": 49.0}), (None, {"clarity": 50.0})):
         with pytest.raises(StorageError, match="has been evaluated already"):
-            asyncio.run(store.save_evaluation(EXECUTION, "a", 1, score, details, NOON))
+            asyncio.run(store.save_evaluation(RoundKey(EXECUTION, "a", 1), score, details, NOON))
     assert rounds_of(store)[0].score == 50.0
 
 
@@ -137,11 +140,11 @@ def test_an_evaluation_that_failed_may_be_tried_again(store: AggregationStore) -
 
     async def retry() -> None:
         await submit(store, "a", 1)
-        await store.save_evaluation(EXECUTION, "a", 1, None, {"missing": "503"}, NOON)
+        await store.save_evaluation(RoundKey(EXECUTION, "a", 1), None, {"missing": "503"}, NOON)
         assert await store.ranking(EXECUTION) == ()
         failed = (await store.progress(EXECUTION))["a"].rounds[0]
         assert (failed.score, failed.details, failed.evaluated_at) == (None, {"missing": "503"}, NOON)
-        await store.save_evaluation(EXECUTION, "a", 1, 70.0, {}, NOON)
+        await store.save_evaluation(RoundKey(EXECUTION, "a", 1), 70.0, {}, NOON)
         assert [team.best_score for team in await store.ranking(EXECUTION)] == [70.0]
 
     asyncio.run(retry())
@@ -153,7 +156,7 @@ def test_what_is_not_a_score_is_refused_twice(store: AggregationStore, score: fl
     asyncio.run(submit(store, "a", 1))
 
     with pytest.raises(ValueError, match="score must be"):
-        asyncio.run(store.save_evaluation(EXECUTION, "a", 1, score, {}, NOON))
+        asyncio.run(store.save_evaluation(RoundKey(EXECUTION, "a", 1), score, {}, NOON))
     store.close()
     with duckdb.connect(str(store.path)) as connection, pytest.raises(duckdb.ConstraintException):
         connection.execute("UPDATE leader_board SET score = $score, evaluated_at = now()::TIMESTAMP", {"score": score})
@@ -164,18 +167,18 @@ def test_nan_in_details_is_refused(store: AggregationStore) -> None:
     asyncio.run(submit(store, "a", 1))
 
     with pytest.raises(ValueError, match="JSON"):
-        asyncio.run(store.save_evaluation(EXECUTION, "a", 1, 1.0, {"clarity": math.nan}, NOON))
+        asyncio.run(store.save_evaluation(RoundKey(EXECUTION, "a", 1), 1.0, {"clarity": math.nan}, NOON))
 
 
 def test_the_order_of_steps_is_kept(store: AggregationStore) -> None:
     """Submitted before evaluated, evaluated before judged, begun before anything."""
     with pytest.raises(StorageError, match="round 1 of team 'a' holds no submission"):
-        asyncio.run(store.save_evaluation(EXECUTION, "a", 1, 1.0, {}, NOON))
+        asyncio.run(store.save_evaluation(RoundKey(EXECUTION, "a", 1), 1.0, {}, NOON))
     asyncio.run(submit(store, "a", 1))
     with pytest.raises(StorageError, match="round 1 of team 'a' has not been evaluated"):
-        asyncio.run(store.save_decision(EXECUTION, "a", 1, None, ON, NOON))
+        asyncio.run(store.save_decision(RoundKey(EXECUTION, "a", 1), None, ON, NOON))
     for call in (
-        store.save_submission("other", "a", "A", 1, "x", {}, NOON),
+        store.save_submission(RoundKey("other", "a", 1), "A", "x", {}, NOON),
         store.finish_team("other", "a", StopReason.TEAM_FAILED, "", NOON),
         store.finish_execution("other", ExecutionStatus.FINISHED, NOON),
     ):
@@ -186,7 +189,7 @@ def test_the_order_of_steps_is_kept(store: AggregationStore) -> None:
 def test_times_without_a_zone_are_refused(store: AggregationStore) -> None:
     """They would be read as UTC, whatever they meant."""
     with pytest.raises(ValueError, match="no time zone"):
-        asyncio.run(store.save_submission(EXECUTION, "a", "A", 1, "x", {}, datetime(2026, 3, 1)))
+        asyncio.run(store.save_submission(RoundKey(EXECUTION, "a", 1), "A", "x", {}, datetime(2026, 3, 1)))
 
 
 def test_an_id_stands_for_one_configuration(store: AggregationStore) -> None:

@@ -18,16 +18,22 @@ from mixseek.engine.offline import judge_reply
 from mixseek.errors import StorageError
 from mixseek.protocols.registry import load_protocol
 from mixseek.storage.archive.check import ArchiveCheck, read_marker
-from mixseek.storage.archive.documents import (
+from mixseek.storage.archive.write import (
     JudgeTally,
     describe_run_log,
     describe_temperature,
     label_judge,
     run_log,
+    write_archive,
 )
-from mixseek.storage.archive.write import write_archive
-from mixseek.storage.journal.manifest import JudgeEntry, ProtocolEntry, write_manifest
-from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
+from mixseek.storage.journal.records import (
+    JudgeEntry,
+    ProtocolEntry,
+    encode_outcome,
+    encode_reply,
+    encode_sample,
+    write_manifest,
+)
 from mixseek.storage.workspace import RunDirectory
 
 PROTOCOL = load_protocol("semantic")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.unit.storage.material import CORRECT, INVALID, MISSING, OUTCOMES, UNDECIDED, judged_lines, make_sample
 
-from mixseek.domain.calls import LostRequests, ReplyKey
 from mixseek.domain.judgments import Missing, Outcome, Reply, Status, status_of
+from mixseek.domain.ports import LostRequests, ReplyKey
 from mixseek.errors import StorageError
 from mixseek.storage.journal.journal import JournalFile, JudgedBefore, recall_journal
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample

@@ -36,7 +36,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.domain.samples import Sample
 from mixseek.storage.index.loading import read_totals
 from mixseek.storage.index.run import RunIndex, open_run_index
-from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
+from mixseek.storage.journal.records import ProtocolEntry, write_manifest
 
 JUDGES = ("m1", "m2")
 

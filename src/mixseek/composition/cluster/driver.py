@@ -27,21 +27,27 @@ from mixseek.composition.cluster.worker import (
 from mixseek.composition.live import BATCH_SAMPLES, RunObserver, asking_live, live_slots, panel_of
 from mixseek.composition.protocols import replays_file
 from mixseek.composition.request import ClusterOptions, Plan
-from mixseek.domain.calls import PLAIN, ReplyKey
-from mixseek.domain.ports import ProgressSink
+from mixseek.domain.ports import PLAIN, ProgressSink, ReplyKey
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import LiveSlot, PendingSample, ReplyCache
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.live import LiveBatch
 from mixseek.engine.offline import is_settled, pending_batches
 from mixseek.errors import ConfigurationError, MixseekError
-from mixseek.judges.keys import looks_like_credential
+from mixseek.judges.endpoint.address import looks_like_credential
 from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.reporting.wording import plural
 from mixseek.storage.durable import make_directory
-from mixseek.storage.journal.journal import JournalFile, JudgedBefore, read_records, recall_journal
+from mixseek.storage.journal.journal import (
+    JournalFile,
+    JudgedBefore,
+    append_shard,
+    part_path,
+    read_records,
+    recall_journal,
+    seal_torn,
+)
 from mixseek.storage.journal.records import ReplyRecord
-from mixseek.storage.journal.shards import append_shard, part_path, seal_torn
 
 ATTEMPTS = 3
 # Samples of a shard: what one costs beside them must vanish, and what waits in the object store be small.

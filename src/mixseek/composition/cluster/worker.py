@@ -32,8 +32,7 @@ from mixseek.engine.live import LiveBatch
 from mixseek.engine.offline import Assignment, Batch
 from mixseek.errors import ConfigurationError, JudgeCallError, MixseekError, WorkerError
 from mixseek.settings.models import JudgeSettings
-from mixseek.storage.journal.journal import JournalFile, recall_journal
-from mixseek.storage.journal.shards import part_path, seal_shard
+from mixseek.storage.journal.journal import JournalFile, part_path, recall_journal, seal_shard
 
 # How often a worker tells the desk what it has done, and hears whether to stop.
 TELL_SECONDS = 0.5

@@ -16,7 +16,7 @@ import orjson
 from aiohttp.http_exceptions import HttpProcessingError
 
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
-from mixseek.judges.keys import Redaction
+from mixseek.judges.endpoint.address import Redaction
 
 # How long an endpoint asks to be left alone, in any of the ways in which endpoints say it.
 

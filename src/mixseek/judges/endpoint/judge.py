@@ -20,10 +20,9 @@ import orjson
 from multidict import CIMultiDict
 from yarl import URL
 
-from mixseek.domain.calls import Answer, Call, LiveJudge
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.address import Target
+from mixseek.judges.endpoint.address import Redaction, Secret, Target, looks_like_credential, without_credentials
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
 from mixseek.judges.endpoint.wire import (
     PROCESS_MEMORY,
@@ -39,7 +38,6 @@ from mixseek.judges.endpoint.wire import (
     items,
     make_answer,
 )
-from mixseek.judges.keys import Redaction, Secret, looks_like_credential, without_credentials
 from mixseek.settings.models import WireFormat
 
 # Control tokens of chat templates in a prompt are split so that no server can read them as turns.

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from mixseek.domain.calls import Answer, Call, Usage
 from mixseek.domain.judgments import Reply
-from mixseek.domain.ports import Message
+from mixseek.domain.ports import Answer, Call, Message, Usage
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import Refusal
 from mixseek.settings.models import JudgeSettings, WireFormat

@@ -18,10 +18,6 @@ function totalText(row) {
   return row.total === undefined ? "–" : `${plainNumber(row.total)}${row.maximum === undefined ? "" : ` / ${plainNumber(row.maximum)}`}`;
 }
 
-function dimensionLabel(name) {
-  return [make("b", { class: "number-tag" }, String(dimensionNumber(name) || "–")), " ", ...visibleNodes(name ?? "no dimension")];
-}
-
 function gateList(row) {
   if (!row.gates) return null;
   return make("ul", { class: "gates" }, ...row.gates.map(([name, reason]) =>

@@ -18,7 +18,7 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, judge_shown, refuse_incomplete
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.semantic import read_log_score
-from mixseek.storage.archive import documents as names
+from mixseek.storage.archive import write as names
 from mixseek.storage.archive.write import ARCHIVE_VERSION, SEALED
 from mixseek.storage.durable import digest_file, storage_error
 from mixseek.storage.journal.records import SampleRecord, decode_object, decode_record

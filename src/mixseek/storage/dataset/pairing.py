@@ -60,7 +60,6 @@ class PairMaker:
     choice: PairChoice
     _alone: list[str] = field(default_factory=list)
     _silent: list[str] = field(default_factory=list)
-    _outputs: int = 0
 
     def paired_source(self) -> RowSource:
         return replace(self.source, rows=self.rows, notices=self.notices)

@@ -15,7 +15,7 @@ from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, open_duckdb, quoted, run_in_scratch
 from mixseek.storage.durable import digest_file, temporary_beside
 from mixseek.storage.index.loading import LOADING, copy_part, ensure_indexed, object_bytes
-from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Every column with where it comes from, in the order of the file. `said` is what the protocol read, each value as JSON.

@@ -45,8 +45,7 @@ from mixseek.storage.journal.journal import (
     read_lines,
     verify_journal,
 )
-from mixseek.storage.journal.manifest import Manifest, read_manifest
-from mixseek.storage.journal.records import decode_record
+from mixseek.storage.journal.records import Manifest, decode_record, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import duckdb
 
-from mixseek.domain.pairs import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
+from mixseek.domain.counts import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
 from mixseek.domain.panels import PanelRule
 from mixseek.storage.duckdb_session import attaching, fetch_all, quoted, read_statements, session_settings
 from mixseek.storage.index.loading import ensure_indexed, index_error

@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, TypeVar, get_type_hints
 import duckdb
 import orjson
 
-from mixseek.domain.calls import PLAIN, CallAccount, Latency
 from mixseek.domain.counts import (
     OWN_PARTS,
     CoverageCell,
@@ -29,6 +28,7 @@ from mixseek.domain.counts import (
 )
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
+from mixseek.domain.ports import PLAIN, CallAccount, Latency
 from mixseek.storage.duckdb_session import (
     fetch_all,
     offline_settings,

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from mixseek.storage.journal.journal import is_being_written, opening_journal
-from mixseek.storage.journal.manifest import RunStatus, read_manifest
+from mixseek.storage.journal.records import RunStatus, read_manifest
 from mixseek.storage.workspace import RunDirectory
 
 _NEWEST = 12

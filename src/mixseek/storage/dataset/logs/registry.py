@@ -8,18 +8,18 @@ from typing import Any
 
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import Row, Rows, RowSource
-from mixseek.storage.dataset.logs import arenas, batches, experiments, harnesses, inspect, suites
+from mixseek.storage.dataset.logs import harnesses, platforms, suites
 from mixseek.storage.dataset.logs.reading import sniff
 from mixseek.storage.dataset.logs.record import WITHHELD, Log, LogFormat, Naming, Notices
 
 # The most telling shapes first; chats and tables last, because any tool may write them.
 FORMATS: tuple[LogFormat, ...] = (
-    *inspect.FORMATS,
+    *harnesses.INSPECT,
     *harnesses.FORMATS,
     *suites.FORMATS,
-    *batches.FORMATS,
-    *arenas.FORMATS,
-    *experiments.FORMATS,
+    *platforms.BATCHES,
+    *suites.ARENAS,
+    *platforms.EXPERIMENTS,
 )
 
 # Files of the same tools that only sum up: what they are, how they are told, and what to give instead.

@@ -1,1 +1,0 @@
-"""Commands that say how far judges can be trusted: cards, labels by people, and statistics of either."""

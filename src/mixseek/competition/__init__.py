@@ -1,1 +1,0 @@
-"""Teams in parallel, round after round."""

@@ -1,0 +1,427 @@
+"""A competition from its race to its leader board; and the evaluator alone, without a race."""
+
+import asyncio
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mixseek.composition.live import Panel, workspace_key
+from mixseek.composition.protocols import AnyJudge, is_remote
+from mixseek.composition.race import (
+    CompetePlan,
+    CompeteRequest,
+    Counting,
+    NobodyToAsk,
+    describe_metrics,
+    judges_of,
+    make_compete_plan,
+    make_evaluator,
+    make_judges,
+    make_judgment,
+    open_questions,
+    read_judging,
+    read_prompts,
+    target_model,
+)
+from mixseek.composition.request import LiveOptions, describe_judge
+from mixseek.engine.endings import STOPPING, all_of
+from mixseek.engine.questions import Asker, LastingQuestions, Questions
+from mixseek.errors import ConfigurationError
+from mixseek.evaluator.evaluator import Evaluator
+from mixseek.evaluator.metrics import EvaluationRequest, EvaluationResult, LLMJudgeMetric, MissingMetric, ProtocolMetric
+from mixseek.matching.languages import written_in
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.models import PromptBuilderSettings
+from mixseek.reporting.leaderboard import EvaluatedSubmission, Evaluation, LeaderBoard, build_leader_board
+from mixseek.reporting.summary import CallForecast, CompeteForecast
+from mixseek.round_controller.controller import AfterRound, RoundParts, Team, Watcher, watch_nothing
+from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, CompetitionResult, ModelTeam, Orchestrator
+from mixseek.settings.load import importable_from
+from mixseek.settings.models import JudgeSettings, Language
+from mixseek.settings.race import (
+    EvaluationFile,
+    EvaluatorTable,
+    MetricTable,
+    Race,
+    Scoring,
+    TeamTable,
+    load_scoring,
+    make_scoring,
+)
+from mixseek.storage.competition import AggregationStore, Patience
+from mixseek.storage.dataset.reader import open_dataset
+from mixseek.storage.durable import make_directory
+from mixseek.storage.journal.journal import JournalFile, says_nothing
+from mixseek.storage.workspace import Workspace
+
+# From a plan to people who can be asked, and teams that can play.
+
+
+def panel_of(plan: CompetePlan) -> Panel:
+    """Everybody of the race who is asked."""
+    return Panel(plan.judges, plan.configured, plan.request.live)
+
+
+def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
+    """A model, a program or a function."""
+    name, directory = table.name or table.id, plan.race.directory
+    if table.command is not None:
+        return CommandTeam(table.id, name, table.command, directory)
+    if table.callable is not None:
+        return CallableTeam(table.id, name, table.callable, directory)
+    spec = str(table.model)
+    instructions = plan.race.instructions[table.id]
+    return ModelTeam(table.id, name, spec, plan.execution_id, asker, instructions, target_model(plan, spec))
+
+
+# What a competition would ask, before it asks anything.
+
+
+def forecast_competition(request: CompeteRequest) -> CompeteForecast:
+    """Checks the whole race; sends nothing and writes nothing."""
+    plan = make_compete_plan(request)
+    panel_of(plan).check_limits()
+    file, rounds = plan.race.file, plan.race.file.rounds
+    least = count_calls(plan, rounds.min)
+    most = count_calls(plan, rounds.max)
+    calls = tuple(
+        CallForecast(judge.name, least[judge.name], most[judge.name]) for judge in plan.judges if is_remote(judge)
+    )
+    names = tuple(metric.shown_name for metric in file.evaluator.metrics)
+    return CompeteForecast(
+        plan.execution_id, len(file.teams), names, rounds.min, rounds.max, calls, tuple(plan.remarks)
+    )
+
+
+def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
+    """By judge, when every team plays so many rounds."""
+    file, calls = plan.race.file, Counter[str]()
+    for team in file.teams:
+        if team.model is not None:
+            calls[team.model] += rounds
+    with importable_from(plan.race.directory):
+        evaluator = make_evaluator(plan.race, NobodyToAsk(), UserPromptBuilder(settings=plan.prompts))
+    for metric, table in zip(evaluator.metrics, file.evaluator.metrics, strict=True):
+        judge = table.judge or file.evaluator.judge
+        if isinstance(metric, LLMJudgeMetric | ProtocolMetric) and judge is not None:
+            calls[judge] += rounds * len(file.teams)
+    if file.judgment is not None:
+        # From the minimum on; after the very last round only for the sake of its opinion.
+        asked = rounds - file.rounds.min + 1
+        if rounds == file.rounds.max and not file.judgment.after_last_round:
+            asked -= 1
+        calls[file.judgment.judge] += asked * len(file.teams)
+    return calls
+
+
+# What a stopping race still waits for the store: what was paid for is in the journal already.
+_SECONDS_AFTER_STOP = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Competition:
+    """How it ended: the result, the board as every view shows it, and what this command sent."""
+
+    result: CompetitionResult
+    board: LeaderBoard
+    counts: Counting
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionObserver:
+    """Who looks on. `notify` gets a sentence where a person would otherwise wonder; `stop` is asked now and then."""
+
+    watcher: Watcher = watch_nothing
+    stop: Callable[[], bool] = lambda: False
+    notify: Callable[[str], None] = lambda _: None
+    after_round: AfterRound | None = None
+
+
+def run_competition(request: CompeteRequest, observer: CompetitionObserver) -> Competition:
+    """Plays what is not played yet. Again, it resumes; a finished competition is only shown."""
+    return asyncio.run(compete(request, observer))
+
+
+async def compete(request: CompeteRequest, observer: CompetitionObserver) -> Competition:
+    """Raises ConfigurationError before anything is asked or written."""
+    plan = make_compete_plan(request)
+    panel_of(plan).check_limits()
+    for remark in plan.remarks:
+        observer.notify(remark)
+    make_directory(plan.journal.parent, "create the competition")
+    return await play(plan, observer)
+
+
+async def play(plan: CompetePlan, observer: CompetitionObserver) -> Competition:
+    """Connections, programs, the store and the journal are given back whatever happens."""
+    stop, notify = observer.stop, observer.notify
+    request, counting = plan.request, Counting()
+    # Somebody who looks at the store may look as long as they like: a race waits, unless it is told to stop.
+    patience = Patience(_SECONDS_AFTER_STOP, is_endless=lambda: not stop(), notify=notify)
+    # The journal's lock is the execution's: a second process on it is told so before it asks anything.
+    with (
+        JournalFile(plan.journal) as journal,
+        closing(AggregationStore(request.workspace, patience=patience)) as store,
+        importable_from(plan.race.directory),
+    ):
+        asking = open_questions(
+            panel_of(plan), journal, request.workspace, counting, environment=request.environment, notify=notify
+        )
+        # Of a start that failed before anybody had said or handed in anything, nothing is left, its name least of all.
+        if says_nothing(journal.path):
+            await store.remove_execution(plan.execution_id, unless_played=True)
+        async with asking as questions:
+            parts = make_parts(plan, questions, store, observer)
+            teams = [make_team(plan, table, questions) for table in plan.race.file.teams]
+            parallel = plan.race.file.rounds.parallel_teams
+            result = await Orchestrator(
+                parts, teams, plan.configuration, parallel_teams=parallel, halt=questions.halt
+            ).compete()
+        execution = next(one for one in await store.executions() if one.execution_id == plan.execution_id)
+        board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal.path))
+        return Competition(result, board, counting)
+
+
+def make_parts(
+    plan: CompetePlan,
+    questions: Questions,
+    store: AggregationStore,
+    observer: CompetitionObserver,
+) -> RoundParts:
+    """What all teams share."""
+    file, request = plan.race.file, plan.request
+    prompts = UserPromptBuilder(
+        request.workspace,
+        store,
+        plan.prompts,
+        fence_key=workspace_key(request.workspace),
+        environment=request.environment,
+        language=file.team_language,
+    )
+    judgment, retries_invalid = file.judgment, request.live.retry_invalid
+    return RoundParts(
+        execution_id=plan.execution_id,
+        task=plan.race.task,
+        store=store,
+        prompts=prompts,
+        evaluator=make_evaluator(plan.race, LastingQuestions(questions, retries_invalid), prompts),
+        judgment=make_judgment(plan, questions, prompts),
+        rules=file.rounds,
+        on_judge_outage="continue" if judgment is None else judgment.on_outage,
+        asks_after_last_round=judgment is None or judgment.after_last_round,
+        on_missing_metric=file.evaluator.on_missing,
+        retries_invalid=retries_invalid,
+        watcher=observer.watcher,
+        after_round=observer.after_round,
+        stop=observer.stop,
+    )
+
+
+# The evaluator of seed 004 without a race: submissions, the query that each answers, and a score for each metric.
+
+# Where nobody names any: what the built-in judges look at, with equal weights.
+DEFAULT_METRICS = ("ClarityCoherence", "Coverage", "Relevance")
+# Enough to keep an endpoint busy; memory stays flat however many submissions there are.
+_AT_ONCE = 256
+_BATCH_ROWS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionText:
+    """A submission to be scored; `user_query` None: the one that is for all."""
+
+    name: str
+    text: str
+    user_query: str | None = None
+    target_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateRequest:
+    """`mixseek evaluate` as data."""
+
+    submissions: Sequence[SubmissionText]
+    workspace: Path
+    user_query: str | None = None
+    # A file with an [evaluator], or what would stand in one; None: the default metrics.
+    evaluator: Path | EvaluationFile | Mapping[str, Any] | None = None
+    # The judge of all metrics that name none; wins over the file's.
+    judge: str | None = None
+    language: Language | None = None
+    live: LiveOptions = field(default_factory=LiveOptions)
+    configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # Where keys are found; never to be shown.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatePlan:
+    """Every part of an evaluation that can be made without asking anybody."""
+
+    request: EvaluateRequest
+    scoring: Scoring
+    submissions: tuple[SubmissionText, ...]
+    judges: tuple[AnyJudge, ...]
+    configured: Mapping[str, JudgeSettings]
+    prompts: PromptBuilderSettings
+    digest: str = ""
+
+    @property
+    def journal(self) -> Path:
+        """The same for the same request, so that a command given again resumes."""
+        return self.request.workspace / "evaluations" / self.digest / "journal.jsonl"
+
+    @property
+    def panel(self) -> Panel:
+        return Panel(self.judges, self.configured, self.request.live)
+
+
+def read_submissions(path: str, mapping: Mapping[str, str], workspace: Path) -> list[SubmissionText]:
+    """The rows of a table or a log, each with its `response`, and with a query of its own where it has a `question`."""
+    dataset = open_dataset(path, mapping=mapping, spool_directory=Workspace(workspace).spool)
+    return [
+        SubmissionText(sample.id, sample.response, sample.question or None, sample.target_model)
+        for batch in dataset.batches(_BATCH_ROWS)
+        for sample in batch
+    ]
+
+
+def make_evaluate_plan(request: EvaluateRequest) -> EvaluatePlan:
+    """Raises ConfigurationError, in one line, for the first thing that cannot work."""
+    scoring, task = choose_scoring(request)
+    submissions = tuple(with_query(one, request.user_query or task) for one in request.submissions)
+    if not submissions:
+        raise ConfigurationError("nothing to evaluate: give a submission")
+    configured = {**request.configured, **scoring.file.judges}
+    judges = make_judges(judges_of(scoring), scoring.directory, configured, request.environment)
+    prompts = read_prompts(scoring, request.workspace)
+    plan = EvaluatePlan(request, scoring, submissions, judges, configured, prompts)
+    with importable_from(scoring.directory):
+        evaluator = make_evaluator(scoring, NobodyToAsk(), prompt_builder(plan))
+    asked = {
+        "metrics": describe_metrics(scoring, evaluator),
+        "judges": [describe_judge(judge).without_replies.model_dump(mode="json") for judge in judges],
+        "submissions": [[one.name, one.text, one.user_query, one.target_model] for one in submissions],
+    }
+    text = json.dumps(asked, sort_keys=True).encode("utf-8", "surrogatepass")
+    return replace(plan, digest=hashlib.sha256(text).hexdigest()[:16])
+
+
+def choose_scoring(request: EvaluateRequest) -> tuple[Scoring, str | None]:
+    """What scores, with the request's judge and language in it; of a race its task, too."""
+    if isinstance(request.evaluator, Path):
+        scoring = load_scoring(request.evaluator)
+    else:
+        metrics = tuple(MetricTable(type=name) for name in DEFAULT_METRICS)
+        given = request.evaluator or EvaluationFile(evaluator=EvaluatorTable(metrics=metrics))
+        scoring = make_scoring(given, directory=Path.cwd(), where="evaluator")
+    told = {"judge": request.judge, "language": request.language}
+    table = scoring.file.evaluator.model_copy(update={name: value for name, value in told.items() if value is not None})
+    file = scoring.file.model_copy(update={"evaluator": table})
+    task = scoring.task if isinstance(scoring, Race) else None
+    return Scoring(directory=scoring.directory, file=file), task
+
+
+def with_query(one: SubmissionText, user_query: str | None) -> SubmissionText:
+    """The query that is for all wins over the row's own; raises ConfigurationError where there is none, or no text."""
+    query = user_query or one.user_query
+    if query is None or not query.strip():
+        raise ConfigurationError(f"submission {one.name!r}: no query that it answers; give one for all with --query")
+    if not one.text.strip():
+        raise ConfigurationError(f"submission {one.name!r}: is empty; there is nothing to score")
+    return replace(one, user_query=query)
+
+
+def prompt_builder(plan: EvaluatePlan, fence_key: bytes | None = None) -> UserPromptBuilder:
+    """For the evaluator's prompts; there is no leader board."""
+    request = plan.request
+    language = plan.scoring.file.evaluator_language
+    return UserPromptBuilder(
+        request.workspace,
+        settings=plan.prompts,
+        fence_key=fence_key,
+        environment=request.environment,
+        language=language,
+    )
+
+
+def run_evaluation(
+    request: EvaluateRequest, stop: Callable[[], bool] = lambda: False, notify: Callable[[str], None] = lambda _: None
+) -> Evaluation:
+    """Outside an event loop."""
+    return asyncio.run(evaluate(request, stop, notify))
+
+
+async def evaluate(
+    request: EvaluateRequest, stop: Callable[[], bool] = lambda: False, notify: Callable[[str], None] = lambda _: None
+) -> Evaluation:
+    """Scores what is not scored yet. Raises ConfigurationError before anything is asked, and PermanentJudgeError."""
+    plan = make_evaluate_plan(request)
+    plan.panel.check_limits()
+    for notice in submission_language_notices(plan):
+        notify(notice)
+    make_directory(plan.journal.parent, "create the evaluation")
+    counting = Counting()
+    with JournalFile(plan.journal) as journal, importable_from(plan.scoring.directory):
+        asking = open_questions(
+            plan.panel, journal, request.workspace, counting, environment=request.environment, notify=notify
+        )
+        async with asking as questions:
+            asker = LastingQuestions(questions, request.live.retry_invalid)
+            builder = prompt_builder(plan, workspace_key(request.workspace))
+            evaluator = make_evaluator(plan.scoring, asker, builder)
+            watching = asyncio.create_task(halt_on(stop, questions), name="watch")
+            try:
+                evaluated, reason = await score_all(plan, evaluator, questions)
+            finally:
+                watching.cancel()
+    return Evaluation(evaluated, evaluator.weights, reason, counting.sent, plan.journal)
+
+
+async def score_all(
+    plan: EvaluatePlan, evaluator: Evaluator, questions: Questions
+) -> tuple[tuple[EvaluatedSubmission, ...], str | None]:
+    """Every submission in order, and why some were not reached; what stops one, stops all that come after it."""
+    places = asyncio.Semaphore(_AT_ONCE)
+    reasons: list[str] = []
+
+    async def score(one: SubmissionText) -> EvaluatedSubmission:
+        request = EvaluationRequest(str(one.user_query), one.text, team_id=one.name, target_model=one.target_model)
+        async with places:
+            try:
+                result = await evaluator.evaluate(request)
+            except STOPPING as error:
+                if not reasons:
+                    reasons.append(str(error))
+                    questions.halt()
+                missing = tuple(MissingMetric(metric.name, reasons[0]) for metric in evaluator.metrics)
+                result = EvaluationResult(missing, evaluator.weights)
+        return EvaluatedSubmission(one.name, request.user_query, one.text, result)
+
+    evaluated = await all_of([score(one) for one in plan.submissions])
+    return tuple(evaluated), reasons[0] if reasons else None
+
+
+async def halt_on(stop: Callable[[], bool], questions: Questions) -> None:
+    """A signal is looked for now and then."""
+    while not stop():
+        await asyncio.sleep(0.1)
+    questions.halt()
+
+
+def submission_language_notices(plan: EvaluatePlan) -> list[str]:
+    """One sentence where judges are asked in another language than the texts', and nobody chose that."""
+    if plan.scoring.file.given_language is not None:
+        return []
+    language = written_in(text for one in plan.submissions[:50] for text in (one.user_query or "", one.text))
+    asked = plan.scoring.file.evaluator_language
+    if language is None or language == asked:
+        return []
+    return [
+        f"the submissions look like {language!r}, and judges are asked in {asked!r}; --language {language} changes it"
+    ]

@@ -1,1 +1,0 @@
-"""Competitions, and evaluations without one: from their files to what is asked, stored and shown."""

@@ -1,0 +1,499 @@
+"""Human labels: sheets drawn from a run, what people filled in, and where a workspace stands with them."""
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from mixseek.composition.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
+from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
+from mixseek.errors import ConfigurationError, DatasetError, MixseekError
+from mixseek.reporting.labels import PlanReport
+from mixseek.reporting.summary import RunSummary
+from mixseek.stats.corrected import Drawing
+from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
+from mixseek.storage.journal.records import Manifest, read_manifest
+from mixseek.storage.labels import (
+    STRATA,
+    DrawnStratum,
+    FoundText,
+    GivenLabel,
+    LabelStore,
+    LabelUnits,
+    SheetText,
+    is_same_text,
+    list_places,
+    names_of,
+    read_sheet,
+    write_sheet,
+)
+from mixseek.storage.workspace import RunDirectory, Workspace, find_run, list_first
+
+# Longer than any name of a person, shorter than a text pasted by mistake.
+_MAX_RATER_CHARACTERS = 100
+
+
+# Drawing a sheet.
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRequest:
+    """What `mixseek label sample` asks for."""
+
+    count: int
+    columns: tuple[str, ...] = ()
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawResult:
+    """The draw, and whether the same was drawn before."""
+
+    draw: Draw
+    is_repeated: bool = False
+
+
+def draw_sheet(root: Path, name: str | None, request: DrawRequest, to: Path) -> DrawResult:
+    """Draws texts of a run, and writes them without a word of any judge."""
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    with open_labelled(workspace, run) as units:
+        result = draw_texts(workspace, run, units, request)
+        write_drawn(units, result.draw, scale_for(run, read_manifest(run.manifest)), to)
+    return result
+
+
+def draw_texts(workspace: Workspace, run: RunDirectory, units: LabelUnits, request: DrawRequest) -> DrawResult:
+    """At random; how is noted in the workspace before anybody sees what."""
+    manifest, store = read_manifest(run.manifest), LabelStore(workspace)
+    unknown = [column for column in request.columns if column not in STRATA]
+    if unknown:
+        raise ConfigurationError(f"--stratify {unknown[0]}: no such column; one can stratify by {', '.join(STRATA)}")
+    earlier = store.draws(run.name)
+    if request.seed is not None:
+        same = [one for one in earlier if is_same_request(one, request)]
+        if same:
+            return DrawResult(same[0], is_repeated=True)
+    if earlier and earlier[0].columns != request.columns:
+        before = ",".join(earlier[0].columns)
+        how = f"with --stratify {before}" if before else "without --stratify"
+        raise ConfigurationError(
+            f"run {run.name}: was drawn from before, {how}; "
+            "draw more in the same way, so that each text's chance of being drawn stays known"
+        )
+    draw = make_draw(units, request, run.name, manifest, earlier)
+    store.write_draw(draw)
+    return DrawResult(draw)
+
+
+def is_same_request(draw: Draw, request: DrawRequest) -> bool:
+    """With a seed, the same command draws the same texts."""
+    return (draw.seed, draw.columns, len(draw.rows)) == (request.seed, request.columns, request.count)
+
+
+def make_draw(units: LabelUnits, request: DrawRequest, run: str, manifest: Manifest, earlier: Sequence[Draw]) -> Draw:
+    """Without replacement, also over several draws of one run."""
+    texts, population = units.population()
+    taken = [row.text for one in earlier for row in one.rows]
+    left = texts - len(set(taken))
+    if request.count > left:
+        drawn = f" that were not drawn before (of {texts:,})" if taken else ""
+        raise ConfigurationError(f"run {run}: --n {request.count:,} of {left:,} texts{drawn}; ask for fewer")
+    seed = secrets.randbelow(2**31) if request.seed is None else request.seed
+    strata = units.draw(request.columns, request.count, seed, taken)
+    name = "d" + sha256(repr((run, seed, request.columns, request.count, len(earlier))).encode()).hexdigest()[:8]
+    return Draw(
+        draw=name,
+        run=run,
+        protocol=manifest.protocol.name,
+        protocol_hash=manifest.protocol.hash,
+        seed=seed,
+        columns=request.columns,
+        texts=left,
+        population=population,
+        strata=tuple(Stratum(one.values, one.texts, len(one.drawn)) for one in strata),
+        rows=name_rows(name, strata),
+        at=datetime.now(UTC).isoformat(),
+        earlier=tuple(one.draw for one in earlier),
+    )
+
+
+def name_rows(draw: str, strata: Sequence[DrawnStratum]) -> tuple[DrawnRow, ...]:
+    """In an order that says nothing about strata."""
+    placed = sorted((place, found, number) for number, one in enumerate(strata) for place, found in one.drawn)
+    return tuple(
+        DrawnRow(f"{draw}-{number:0{len(str(len(placed)))}}", found.id, found.text, stratum)
+        for number, (_, found, stratum) in enumerate(placed, 1)
+    )
+
+
+def write_drawn(units: LabelUnits, draw: Draw, scale_of: ScaleOf, to: Path) -> None:
+    """The sheet, blind: question, ground truth and response, and nothing that a judge said."""
+    found = units.of_texts([row.text for row in draw.rows])
+    ordered = [found[row.text] for row in draw.rows]
+    samples = units.read_samples(ordered)
+    write_sheet(
+        to,
+        (
+            SheetText(
+                row.row,
+                row.id,
+                sample.get("question", ""),
+                sample.get("ground_truth"),
+                shown_response(sample),
+                scale_of(one.task_type).describe(),
+                row.text,
+            )
+            for row, one, sample in zip(draw.rows, ordered, samples, strict=True)
+        ),
+    )
+
+
+def shown_response(sample: Mapping[str, Any]) -> str:
+    """What a label is about; of a pair, both."""
+    first, second = sample.get("response", ""), sample.get("response_b")
+    return first if second is None else f"A:\n{first}\n\nB:\n{second}"
+
+
+# Taking in what people filled in.
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """What `mixseek label import` asks for."""
+
+    file: Path
+    rater: str
+    run: str | None = None
+    drawn: Drawing = Drawing.UNKNOWN
+    is_adjudicated: bool = False
+    may_revise: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """`known` labels were there already; `empty` rows of the sheet wait for a label."""
+
+    run: str
+    rater: str
+    added: int
+    known: int
+    revised: int
+    draw: str | None
+    empty: int
+    drawn: str
+
+
+def import_labels(root: Path, request: ImportRequest) -> ImportResult:
+    """All labels of a file, or none of them: the first thing that is wrong is named by its line."""
+    workspace = Workspace(root)
+    store = LabelStore(workspace)
+    rater = check_rater(request.rater)
+    given = read_sheet(request.file)
+    draw = find_draw(store, request, given)
+    run = workspace.resolve(draw.run) if draw is not None else find_run(workspace, request.run)
+    manifest = read_manifest(run.manifest)
+    with open_labelled(workspace, run) as units:
+        found = (
+            match_drawn(request.file, given, draw) if draw is not None else match_named(request.file, given, run, units)
+        )
+        known = check_texts(request.file, given, found, units)
+    unread = Label(
+        text="",
+        protocol=manifest.protocol.name,
+        rater=rater,
+        share=0.0,
+        given="",
+        drawn=(Drawing.RANDOM if draw is not None else request.drawn).value,
+        draw=draw.draw if draw is not None else None,
+        is_adjudicated=request.is_adjudicated,
+        run=run.name,
+        at=datetime.now(UTC).isoformat(),
+    )
+    labels = read_labels(request.file, unread, given, found, known, scale_for(run, manifest))
+    added, revised = settle_against(request, store.read(manifest.protocol.name), labels)
+    if added:
+        added = store.append(added)
+    empty = len(draw.rows) - len(labels) if draw is not None else 0
+    return ImportResult(
+        run.name, rater, len(added), len(labels) - len(added), revised, unread.draw, empty, unread.drawn
+    )
+
+
+def is_drawn_sheet(file: Path) -> bool:
+    """Whether its rows say which draw they are of; else they name samples, and a run must be named."""
+    try:
+        return any(one.row is not None for one in read_sheet(file))
+    except MixseekError:
+        # Whoever takes it in says what is wrong with it.
+        return False
+
+
+def with_labels(summary: RunSummary) -> RunSummary:
+    """The same run after labels were taken in."""
+    workspace = Workspace(summary.workspace)
+    return replace(summary, corrected=load_corrected(workspace, workspace.run(summary.header.run_id)))
+
+
+def check_rater(name: str) -> str:
+    """A name that can be told from others."""
+    rater = " ".join(name.split())
+    if not rater or len(rater) > _MAX_RATER_CHARACTERS or not rater.isprintable():
+        raise ConfigurationError(f"--rater {name!r}: not a name; use letters and digits, such as --rater mia")
+    return rater
+
+
+def find_draw(store: LabelStore, request: ImportRequest, given: Sequence[GivenLabel]) -> Draw | None:
+    """The draw that the sheet came from, by the names of its rows; None for a file of somebody's own."""
+    own = {one.place: one.row.rpartition("-")[0] for one in given if one.row is not None}
+    if not own:
+        return None
+    if len(own) < len(given):
+        places = [one.place for one in given if one.row is None]
+        raise DatasetError(f"{request.file}: {list_places(places)}: no `row`, though others have one; restore it")
+    if len(set(own.values())) > 1:
+        raise DatasetError(f"{request.file}: rows of {len(set(own.values()))} sheets in one; import each sheet alone")
+    name = next(iter(own.values()))
+    draw = next((one for one in store.draws() if one.draw == name), None)
+    if draw is None:
+        raise ConfigurationError(
+            f"{request.file}: its rows are of a draw {name!r} that this workspace does not have; name the workspace "
+            "that drew it with --workspace, or take the column `row` out to import by id"
+        )
+    if request.run is not None and not draw.run.startswith(request.run):
+        raise ConfigurationError(
+            f"{request.file}: drawn from run {draw.run}, not from {request.run}; leave out --run, or import the sheet "
+            "that was drawn from it"
+        )
+    if request.drawn is not Drawing.UNKNOWN:
+        raise ConfigurationError(
+            f"{request.file}: --drawn is for labels of your own; how this sheet was drawn is known (draw {draw.draw})"
+        )
+    return draw
+
+
+def match_drawn(file: Path, given: Sequence[GivenLabel], draw: Draw) -> dict[int, FoundText]:
+    """Line to text, by the row's name; ids and digests must be those that were drawn."""
+    rows = {row.row: row for row in draw.rows}
+    strange = [one.place for one in given if one.row not in rows]
+    if strange:
+        raise DatasetError(f"{file}: {list_places(strange)}: `row` is none of draw {draw.draw}; it was changed")
+    changed = []
+    for one in given:
+        row = rows[one.row or ""]
+        has_other_id = one.id is not None and row.id not in names_of(one.id)
+        if has_other_id or (one.text is not None and one.text != row.text):
+            changed.append(one.place)
+    if changed:
+        raise DatasetError(f"{file}: {list_places(changed)}: `id` or `text` is not what was drawn; restore the sheet")
+    return {one.place: FoundText(rows[one.row or ""].text, rows[one.row or ""].id, 0) for one in given}
+
+
+def match_named(file: Path, given: Sequence[GivenLabel], run: RunDirectory, units: LabelUnits) -> dict[int, FoundText]:
+    """Line to text, by the sample's id in the run."""
+    nameless = [one.place for one in given if one.id is None or not one.id.strip()]
+    if nameless:
+        raise DatasetError(f"{file}: {list_places(nameless)}: no id; name the sample that the label is about")
+    candidates = {one.place: names_of(one.id or "") for one in given}
+    known = units.named(sorted({name for names in candidates.values() for name in names}))
+    found = {place: next((known[name] for name in names if name in known), None) for place, names in candidates.items()}
+    unknown = [one for one in given if found[one.place] is None]
+    if unknown:
+        raise DatasetError(
+            f"{file}: {list_places([one.place for one in unknown])}: run {run.name} has no sample "
+            f"{list_first([repr(one.id) for one in unknown])}; name the right run with --run"
+        )
+    return {place: one for place, one in found.items() if one is not None}
+
+
+def check_texts(
+    file: Path, given: Sequence[GivenLabel], found: Mapping[int, FoundText], units: LabelUnits
+) -> dict[str, FoundText]:
+    """Texts as the run has them; whoever labelled another text said nothing about this one."""
+    known = units.of_texts(sorted({one.text for one in found.values()}))
+    gone = [place for place, one in found.items() if one.text not in known]
+    if gone:
+        raise DatasetError(f"{file}: {list_places(gone)}: the run has no such text any more; draw a new sheet")
+    ordered = list(known.values())
+    samples = dict(zip(known, units.read_samples(ordered), strict=True))
+    changed = []
+    for one in given:
+        sample = samples[found[one.place].text]
+        texts = ((one.question, sample.get("question", "")), (one.response, shown_response(sample)))
+        if any(cell is not None and not is_same_text(cell, original) for cell, original in texts):
+            changed.append(one.place)
+    if changed:
+        raise DatasetError(
+            f"{file}: {list_places(changed)}: question or response is not what was judged; a label belongs to its "
+            "text: restore the sheet, or draw a new one"
+        )
+    return known
+
+
+def read_labels(
+    file: Path,
+    unread: Label,
+    given: Sequence[GivenLabel],
+    found: Mapping[int, FoundText],
+    known: Mapping[str, FoundText],
+    scale_of: ScaleOf,
+) -> list[Label]:
+    """On the protocol's scale; the same text twice must have the same label."""
+    labels: dict[str, tuple[int, Label]] = {}
+    for one in given:
+        text = found[one.place].text
+        try:
+            share = scale_of(known[text].task_type).read(one.label)
+        except LabelError as error:
+            raise DatasetError(f"{file}: line {one.place}: {error}") from error
+        name = found[one.place].id
+        label = replace(unread, text=text, share=share, given=one.label, sample=name, note=one.note)
+        before = labels.get(text)
+        if before is not None and before[1].share != share:
+            raise DatasetError(
+                f"{file}: lines {before[0]} and {one.place}: two labels for sample {name!r} "
+                f"({before[1].given} and {one.label}); a rater has one word on a text"
+            )
+        labels.setdefault(text, (one.place, label))
+    return [label for _, label in labels.values()]
+
+
+def settle_against(request: ImportRequest, before: Sequence[Label], labels: Sequence[Label]) -> tuple[list[Label], int]:
+    """What is new, and how many of those take the place of another label of the same rater."""
+    said = collect_labels(before)
+    added, revised = [], []
+    for label in labels:
+        own = said.get(label.text, TextLabels(label.text, {}))
+        earlier = own.adjudicated if label.is_adjudicated else own.by_rater.get(label.rater)
+        if earlier is None:
+            added.append(label)
+        elif earlier.share != label.share:
+            revised.append((label, earlier))
+        elif earlier.draw is None and (label.draw is not None or earlier.drawn != label.drawn):
+            # The same word, of which more is known now: how its text was drawn.
+            added.append(label)
+    if revised and not request.may_revise:
+        label, earlier = revised[0]
+        more = f" and {len(revised) - 1:,} more" if len(revised) > 1 else ""
+        raise ConfigurationError(
+            f"{request.file}: {label.rater} has labelled sample {label.sample!r} before ({earlier.given}, now "
+            f"{label.given}){more}; --revise lets the new labels count, another --rater name keeps both"
+        )
+    return [*added, *(label for label, _ in revised)], len(revised)
+
+
+def find_plan(root: Path, name: str | None, half_width: float) -> PlanReport:
+    """For the run of that name; refuses a width that no interval has."""
+    if half_width <= 0:
+        raise ConfigurationError("--width 0: every interval has a width; ask for 4%, say")
+    return load_plan(root, find_run(Workspace(root), name), half_width)
+
+
+# Where a workspace, or one run, stands.
+
+
+@dataclass(frozen=True, slots=True)
+class DrawState:
+    """A draw and how far it is labelled."""
+
+    draw: str
+    run: str
+    columns: tuple[str, ...]
+    seed: int
+    drawn: int
+    labelled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A text on which raters differ: a sample that has it, and what each wrote."""
+
+    sample: str
+    text: str
+    said: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolLabels:
+    """Labels on one protocol's scale. `agreement` is over texts of several raters; `alpha` is Krippendorff's."""
+
+    protocol: str
+    texts: int
+    raters: tuple[tuple[str, int], ...]
+    drawn: tuple[tuple[str, int], ...]
+    adjudicated: int
+    rated_twice: int
+    agreement: float | None
+    alpha: float | None
+    disputes: tuple[Dispute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatus:
+    """`run` is None for the whole workspace; `texts` is how many texts the run has."""
+
+    run: str | None
+    texts: int | None
+    protocols: tuple[ProtocolLabels, ...]
+    draws: tuple[DrawState, ...]
+
+
+def label_status(root: Path, name: str | None) -> LabelStatus:
+    """What was labelled, by whom, how they agree, and what is left to label."""
+    workspace = Workspace(root)
+    store = LabelStore(workspace)
+    run = workspace.resolve(name) if name is not None else None
+    texts, labels = None, store.read()
+    if run is not None:
+        with open_labelled(workspace, run) as units:
+            texts, _ = units.population()
+            own = units.of_texts(sorted({label.text for label in labels}))
+        protocol = read_manifest(run.manifest).protocol.name
+        labels = [label for label in labels if label.text in own and label.protocol == protocol]
+    names = dict.fromkeys(label.protocol for label in labels)
+    by_protocol = {one: collect_labels(label for label in labels if label.protocol == one) for one in names}
+    draws = store.draws(run.name if run is not None else None)
+    labelled = {(one.protocol, label.text) for one in draws for label in labels if label.protocol == one.protocol}
+    return LabelStatus(
+        run.name if run is not None else None,
+        texts,
+        tuple(describe_protocol(one, list(own.values())) for one, own in by_protocol.items()),
+        tuple(
+            DrawState(
+                one.draw, one.run, one.columns, one.seed, len(one.rows),
+                sum((one.protocol, row.text) in labelled for row in one.rows),
+            )
+            for one in draws
+        ),
+    )  # fmt: skip
+
+
+def describe_protocol(protocol: str, texts: Sequence[TextLabels]) -> ProtocolLabels:
+    """Agreement counts each text once, whoever rated it; right-or-wrong labels are categories, others numbers."""
+    raters = Counter(rater for one in texts for rater in one.by_rater)
+    order = list(raters)
+    patterns = Counter[Pattern](
+        tuple(one.by_rater[rater].share if rater in one.by_rater else None for rater in order) for one in texts
+    )
+    values = {value for pattern in patterns for value in pattern if value is not None}
+    scale = Scale.NOMINAL if values <= {0.0, 1.0} else Scale.INTERVAL
+    drawn = Counter("random draw" if one.draws else min(one.drawn, default="unknown") for one in texts)
+    return ProtocolLabels(
+        protocol,
+        len(texts),
+        tuple(raters.most_common()),
+        tuple(drawn.most_common()),
+        sum(one.adjudicated is not None for one in texts),
+        sum(rated_twice(patterns).values()),
+        raw_agreement(patterns),
+        krippendorff_alpha(patterns, scale),
+        tuple(
+            Dispute(one.sample, one.text, tuple((rater, label.given) for rater, label in one.by_rater.items()))
+            for one in texts
+            if one.is_disputed
+        ),
+    )

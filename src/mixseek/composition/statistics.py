@@ -1,0 +1,569 @@
+"""Statistics of ratings and votes: from a table or a run to everything that `mixseek stats` says."""
+
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import combinations
+from pathlib import Path
+
+from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
+from mixseek.composition.report import BoardOptions, build_board, rule_of
+from mixseek.errors import ConfigurationError
+from mixseek.reporting.leaderboard import LeaderBoard, render_board
+from mixseek.reporting.statistics import (
+    AgreementSection,
+    CorrectedLine,
+    PairLine,
+    RaterLine,
+    Statistics,
+    SystemComparison,
+)
+from mixseek.reporting.votes import JurySection, LengthLine, SystemBoard, VoteLine, VoterLine, VoteStatistics
+from mixseek.stats import jury
+from mixseek.stats import raters as formulas
+from mixseek.stats.corrected import (
+    Cell,
+    Corrected,
+    Drawing,
+    LabelledItems,
+    PairSums,
+    PredictionPowered,
+    ValueScale,
+    corrected_difference,
+    corrected_mean,
+    post_stratified,
+    prediction_powered,
+    regression_of,
+    rogan_gladen_of_unlabelled,
+)
+from mixseek.stats.difference import paired_test
+from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
+from mixseek.stats.jury import position_of
+from mixseek.stats.raters import (
+    AgreementSums,
+    Coefficient,
+    Confusion,
+    Measure,
+    PairCounts,
+    auc,
+    brier,
+    kendall_tau_b,
+    mean_difference,
+    pearson,
+    spearman,
+)
+from mixseek.stats.regression import least_squares, logit
+from mixseek.stats.strengths import listed
+from mixseek.storage.durable import write_page
+from mixseek.storage.ratings import (
+    MOST_CATEGORIES,
+    PEOPLE,
+    LabelPool,
+    Rater,
+    RatingColumns,
+    Ratings,
+    RatingSource,
+    open_run,
+    open_table,
+)
+from mixseek.storage.votes import Votes, ballots, score_lengths
+from mixseek.storage.workspace import LATEST, Workspace, find_run
+
+# Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
+MOST_PAIRED_RATERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsRequest:
+    """What is asked of a table (a file) or a run (a name); `scale` has the ends of what could be said."""
+
+    name: str
+    workspace: Path
+    source: RatingSource = field(default_factory=RatingSource)
+    drawing: Drawing = Drawing.UNKNOWN
+    only_rated: bool = False
+    scale: tuple[float, float] | None = None
+    compare: tuple[str, str] | None = None
+
+
+def load_statistics(request: StatisticsRequest) -> Statistics:
+    """Raises ConfigurationError, DatasetError or StorageError in one line."""
+    with open_ratings(request) as ratings:
+        return _Analysis(ratings, request).statistics()
+
+
+def is_table(name: str) -> bool:
+    """Whether a file is meant, even one that is not there: tables are known by their ending, runs have none."""
+    return bool(Path(name).suffix) or Path(name).name != name
+
+
+@contextlib.contextmanager
+def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
+    """Of a table or of a run, whichever the name means."""
+    if is_table(request.name):
+        with open_table(Path(request.name), request.source) as ratings:
+            yield ratings
+    else:
+        for option, given in asdict(request.source.columns).items():
+            if given is not None:
+                named = option.replace("_", "-")
+                raise ConfigurationError(
+                    f"--{named} is for tables, and {request.name!r} is no file; `mixseek export` makes one"
+                )
+        workspace = Workspace(request.workspace)
+        with open_run(workspace, find_run(workspace, request.name), request.source) as ratings:
+            yield ratings
+
+
+class _Analysis:
+    """One pass from counts to numbers; holds what all parts need."""
+
+    def __init__(self, ratings: Ratings, request: StatisticsRequest) -> None:
+        self._ratings = ratings
+        self._request = request
+        self._is_nominal = bool(ratings.categories)
+        self._human = next((one for one in ratings.raters if one.name == request.source.truth), None)
+        self._judges = [one for one in ratings.raters if one is not self._human]
+        self._scale = request.scale
+        if self._scale is not None:
+            self._check_scale(*self._scale)
+
+    def statistics(self) -> Statistics:
+        ratings, request = self._ratings, self._request
+        return Statistics(
+            source=request.name,
+            ratings=ratings.count,
+            items=ratings.items,
+            questions=ratings.questions,
+            repeated=ratings.repeated,
+            uses_mean=request.source.uses_mean,
+            categories=ratings.categories,
+            scale=self._scale,
+            raters=self._rater_lines(),
+            human=self._human.name if self._human else None,
+            drawing=request.drawing,
+            against_human=[self._pair_line(self._human, judge) for judge in self._judges] if self._human else [],
+            agreement=self._agreement(),
+            pairs=self._pairs(),
+            corrected=self._corrected(),
+            comparison=self._comparison(),
+            notes=self._notes(),
+        )
+
+    def _check_scale(self, least: float, greatest: float) -> None:
+        if self._is_nominal:
+            raise ConfigurationError("--scale: the ratings are texts, which have no scale")
+        for one in self._ratings.raters:
+            for value in (one.least, one.greatest):
+                if not least <= value <= greatest:
+                    raise ConfigurationError(f"{one.name} gave {value:g}, outside --scale {least:g}..{greatest:g}")
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self._ratings.repeated:
+            rule = "their mean counts" if self._request.source.uses_mean else "the first one counts"
+            notes.append(f"{self._ratings.repeated:,} more of the same item and rater: {rule}")
+        if self._is_nominal:
+            notes.append("ratings are texts: only what needs no order is said of them")
+        if continuous := self._continuous():
+            told = f"{', '.join(continuous)}: more than {MOST_CATEGORIES} different values"
+            notes.append(f"{told}, so no agreement is counted; round them in --score if they are categories")
+        if len(self._ratings.raters) > MOST_PAIRED_RATERS:
+            notes.append(f"{len(self._ratings.raters)} raters: not compared two by two")
+        return notes
+
+    # Means.
+
+    def _rater_lines(self) -> list[RaterLine]:
+        sums = self._ratings.unit_sums()
+        lines = []
+        for one in self._ratings.raters:
+            own = sums[one.number]
+            line = RaterLine(one.name, one.ratings, one.missing, own.questions, one.is_binary)
+            if not self._is_nominal:
+                errors, mean = standard_errors(own), own.mean
+                limits = None
+                if errors is not None and mean is not None:
+                    half = student_quantile(0.975, own.questions - 1) * errors.cr1
+                    limits = (mean - half, mean + half)
+                interval = self._mean_interval(one, unit_interval(scaled_sums(own, *self._span(one))))
+                line = RaterLine(
+                    *(one.name, one.ratings, one.missing, own.questions, one.is_binary), mean, interval, errors, limits
+                )
+            lines.append(line)
+        return lines
+
+    def _span(self, *raters: Rater) -> tuple[float, float]:
+        """The scale that was given, 0..1 for right and wrong, else what was seen."""
+        if self._scale is not None:
+            return self._scale
+        if all(one.is_binary for one in raters):
+            return 0.0, 1.0
+        return min(one.least for one in raters), max(one.greatest for one in raters)
+
+    def _mean_interval(self, rater: Rater, interval: Interval | None) -> Interval | None:
+        if interval is None or (rater.least == rater.greatest and not rater.is_binary and self._scale is None):
+            return None
+        least, greatest = self._span(rater)
+        low, high = (least + (greatest - least) * end for end in (interval.low, interval.high))
+        return Interval(low, high, interval.level, interval.method)
+
+    # Agreement.
+
+    def _categories(self) -> list[float] | None:
+        """Every whole number of a scale that was given; None: what was seen."""
+        if self._scale is None or any(end != int(end) for end in self._scale):
+            return None
+        least, greatest = map(int, self._scale)
+        return [float(value) for value in range(least, greatest + 1)] if greatest - least < MOST_CATEGORIES else None
+
+    def _agreement(self) -> AgreementSection | None:
+        judges = [one for one in self._judges if one.distinct <= MOST_CATEGORIES]
+        values = self._ratings.values(judges)
+        if len(judges) < 2 or len(values) > MOST_CATEGORIES:
+            return None
+        names = [one.name for one in judges]
+        found = self._ratings.agreement(judges, len(values))
+        whole, complete = AgreementSums.total(found.groups), AgreementSums.total(found.complete)
+        categories = self._all_categories(values)
+        coefficients = formulas.coefficients_of_sums(found.groups, self._measures(), categories)
+        coefficients += formulas.coefficients_of_sums(found.complete, (Measure.FLEISS,))
+        ratings = round(sum(whole.totals.values()))
+        return AgreementSection(names, whole.items, complete.items, ratings, categories or values, coefficients)
+
+    def _continuous(self) -> list[str]:
+        return [one.name for one in self._ratings.raters if one.distinct > MOST_CATEGORIES]
+
+    def _all_categories(self, values: Sequence[float]) -> list[float] | None:
+        """A value that nobody gave is a category only where the scale says so."""
+        given = self._categories()
+        return given if given is not None and set(values) <= set(given) else None
+
+    def _measures(self) -> tuple[Measure, ...]:
+        """Of any number of raters; texts have no order."""
+        return _NOMINAL if self._is_nominal else (*_NOMINAL, *_ORDERED)
+
+    def _pairs(self) -> list[PairLine]:
+        countable = [one for one in self._ratings.raters if one.distinct <= MOST_CATEGORIES]
+        if len(countable) > MOST_PAIRED_RATERS or len(countable) < 2:
+            return []
+        counts = self._ratings.all_pairs(countable)
+        return [
+            self._told_pair(first, second, counts[first.number, second.number], ())
+            for first, second in combinations(countable, 2)
+            if (first.number, second.number) in counts
+        ]
+
+    def _pair_line(self, human: Rater, judge: Rater) -> PairLine:
+        groups = self._ratings.pair_groups(human, judge)
+        whole = Counter[tuple[float, float]]()
+        for group in groups:
+            whole.update(group)
+        return self._told_pair(human, judge, whole, groups)
+
+    def _told_pair(self, first: Rater, second: Rater, counts: PairCounts, groups: Sequence[PairCounts]) -> PairLine:
+        """With intervals over questions where `groups` are given."""
+        is_binary = not self._is_nominal and all(value in (0, 1) for pair in counts for value in pair)
+        is_countable = max(first.distinct, second.distinct) <= MOST_CATEGORIES
+        coefficients = list(self._pair_coefficients(counts, groups)) if is_countable and counts else []
+        ordered = {} if self._is_nominal else counts
+        whole, *parts = (
+            Confusion.of({(judge, human): count for (human, judge), count in one.items()}) if is_binary else None
+            for one in (counts, *groups)
+        )
+        return PairLine(
+            first.name,
+            second.name,
+            sum(counts.values()),
+            coefficients,
+            mean_difference(ordered),
+            pearson(ordered),
+            spearman(ordered) if ordered else None,
+            kendall_tau_b(ordered) if ordered else None,
+            auc(ordered),
+            brier(ordered),
+            whole if counts else None,
+            formulas.shares_over_questions([part for part in parts if part is not None]),
+        )
+
+    def _pair_coefficients(self, counts: PairCounts, groups: Sequence[PairCounts]) -> Iterator[Coefficient]:
+        values = sorted({value for pair in counts for value in pair})
+        categories = self._all_categories(values)
+        patterns, *parts = (patterns_of(one) for one in (counts, *groups))
+        sums = [AgreementSums.of(part) for part in parts or [patterns]]
+        for measure in _KAPPAS[:1] if self._is_nominal else _KAPPAS:
+            estimate = partial(formulas.estimate_of, measure, categories=categories)
+            if (kappa := estimate(patterns)) is not None:
+                interval = formulas.jackknife_interval(parts, estimate)
+                yield Coefficient(measure, kappa.value, interval, kappa.se)
+        for one in formulas.coefficients_of_sums(sums, self._measures(), categories):
+            exact = formulas.estimate_of(one.measure, patterns, categories) if one.measure in formulas.GWETS else None
+            yield replace(one, se=exact.se if exact else None, interval=one.interval if groups else None)
+
+    # Labels.
+
+    def _corrected(self) -> list[CorrectedLine]:
+        if self._human is None or self._is_nominal:
+            return []
+        lines = []
+        for judge in self._judges:
+            pool = self._ratings.pool(judge, self._human, only_rated=self._request.only_rated)
+            scale = ValueScale(*self._span(judge, self._human))
+            is_binary = judge.is_binary and self._human.is_binary
+            lines.append(self._corrected_line(judge.name, pool, scale, is_binary=is_binary, is_difference=False))
+        return lines
+
+    def _corrected_line(
+        self, judge: str, pool: LabelPool, scale: ValueScale, *, is_binary: bool, is_difference: bool
+    ) -> CorrectedLine:
+        repeats = pool.questions < pool.items
+        totals: dict[str, Cell] = {}
+        for cluster in pool.clusters:
+            for name, cell in cluster.items():
+                totals[name] = totals.get(name, Cell()) + cell
+        items = LabelledItems(
+            self._request.drawing,
+            is_binary,
+            scale,
+            pool.sums,
+            pool.labels,
+            totals,
+            pool.clusters if repeats else (),
+            pool.parts if repeats else (),
+        )
+        unlabelled = pool.sums.items - pool.sums.labels
+        return CorrectedLine(
+            judge,
+            corrected_difference(items) if is_difference else corrected_mean(items),
+            labels_only(items, is_difference=is_difference),
+            pool.judge_mean,
+            pool.known,
+            pool.known_mean,
+            totals if is_binary else {},
+            {} if self._request.drawing is Drawing.UNKNOWN else beside(items),
+            known_judge=items.known_judge if is_binary else None,
+            unlabelled_share=(pool.sums.f - pool.sums.lf) / unlabelled if is_binary and unlabelled else None,
+        )
+
+    # Two systems.
+
+    def _comparison(self) -> SystemComparison | None:
+        if self._request.compare is None:
+            return None
+        if self._is_nominal:
+            raise ConfigurationError("--compare: the ratings are texts, which have no difference")
+        first, second = self._request.compare
+        for name in (first, second):
+            if name not in self._ratings.systems:
+                known = listed(self._ratings.systems) if self._ratings.systems else "none; name a column with --system"
+                raise ConfigurationError(f"--compare: there is no system {name!r}; there is {known}")
+        if first == second:
+            raise ConfigurationError(f"--compare: {first!r} twice; name two systems")
+        tests = [(one.name, paired_test(self._ratings.compared(one, first, second))) for one in self._ratings.raters]
+        if all(test is None for _, test in tests):
+            raise ConfigurationError(f"--compare: {first} and {second} have no question in common")
+        corrected = []
+        for judge in self._judges if self._human else ():
+            assert self._human is not None
+            pool = self._ratings.paired_pool(judge, self._human, (first, second), only_rated=self._request.only_rated)
+            if not pool.items:
+                continue
+            least, greatest = self._span(judge, self._human)
+            scale = ValueScale(least - greatest, greatest - least)
+            corrected.append(self._corrected_line(judge.name, pool, scale, is_binary=False, is_difference=True))
+        return SystemComparison(first, second, tests, corrected)
+
+
+# In the order in which they are told.
+_KAPPAS = (Measure.KAPPA, Measure.KAPPA_LINEAR, Measure.KAPPA_QUADRATIC)
+_NOMINAL = (Measure.RAW, Measure.ALPHA_NOMINAL, Measure.AC1)
+_ORDERED = (Measure.ALPHA_ORDINAL, Measure.ALPHA_INTERVAL, Measure.AC2_LINEAR, Measure.AC2_QUADRATIC)
+
+
+def patterns_of(counts: PairCounts) -> formulas.Patterns:
+    """Two raters' pairs as patterns of raters."""
+    return {(first, second): count for (first, second), count in counts.items()}
+
+
+def labels_only(items: LabelledItems, *, is_difference: bool = False) -> Corrected:
+    """What the labels say without the judge, with the same clusters."""
+    if items.is_binary:
+        whole = {"all": sum(items.cells.values(), Cell())}
+        clusters = [{"all": sum(one.values(), Cell())} for one in items.clusters]
+        return post_stratified(whole, clusters=clusters)
+    known: defaultdict[tuple[float, float], float] = defaultdict(float)
+    for (_, y), count in items.known.items():
+        known[0.0, y] += count
+    parts = [without_judge(part) for part in items.parts]
+    return regression_of(without_judge(items.sums), known, items.scale, parts=parts, is_difference=is_difference)
+
+
+def without_judge(sums: PairSums) -> PairSums:
+    """As if the judge had always said nought."""
+    return PairSums(sums.items, labels=sums.labels, ly=sums.ly, lyy=sums.lyy)
+
+
+def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | None]:
+    """Estimators as their papers give them, for independent items; each needs what its paper says."""
+    found: dict[str, Corrected | PredictionPowered | None] = {
+        "ppi_pp": prediction_powered(items.sums),
+        "ppi_lam1": prediction_powered(items.sums, weight=1.0),
+    }
+    if items.is_binary:
+        found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
+        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items)
+    return found
+
+
+# What `mixseek stats` says of votes, of length and of juries: counts from storage to the closed forms.
+
+
+@dataclass(frozen=True, slots=True)
+class VotesAsked:
+    """Which of the three; `length` needs the column, `references` are the judges that others are held against."""
+
+    votes: bool = False
+    jury: bool = False
+    length: bool = False
+    references: Sequence[str] = ()
+
+
+def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
+    """Raises ConfigurationError, DatasetError or StorageError in one line."""
+    with open_ratings(request) as ratings:
+        truth = next((one for one in ratings.raters if one.name == request.source.truth), None)
+        votes = Votes(ratings, truth) if asked.votes else None
+        judges = [one for one in ratings.raters if one is not truth]
+        notes = []
+        if votes and (repeated := votes.uncounted().repeated):
+            notes.append(f"{repeated:,} more of the same pair, judge and order: both orders are told by the first one")
+        elif ratings.repeated and not asked.votes:
+            notes.append(f"{ratings.repeated:,} more of the same item and rater: the first one counts")
+        length: list[LengthLine] = []
+        if asked.length:
+            length = _vote_lengths(votes, judges, truth) if votes else _score_lengths(ratings, judges, truth, asked)
+        return VoteStatistics(
+            source=request.name,
+            ratings=sum(one.count for own in votes.counts().values() for one in own) if votes else ratings.count,
+            items=ratings.items,
+            questions=ratings.questions,
+            truth=truth.name if truth else None,
+            votes=_vote_lines(votes) if votes else [],
+            length=length,
+            jury=_jury(ratings, truth, judges) if asked.jury else None,
+            notes=notes,
+        )
+
+
+def _vote_lines(votes: Votes) -> list[VoteLine]:
+    votes.check_orders()
+    positions, counts = votes.positions(), votes.counts()
+    consistent, biased = votes.unit_sums("consistent_units"), votes.unit_sums("biased_units")
+    first = votes.unit_sums("first_shown_units")
+    lines = []
+    for one in votes.judges:
+        bias = unit_interval(biased[one.number]) if one.number in biased else None
+        if bias is not None:
+            bias = Interval(2 * bias.low - 1, 2 * bias.high - 1, bias.level, bias.method)
+        lines.append(
+            VoteLine(
+                one.name,
+                position_of(positions[one.number]),
+                unit_interval(consistent[one.number]) if one.number in consistent else None,
+                bias,
+                counts[one.number],
+                unit_interval(first[one.number]) if one.number in first else None,
+            )
+        )
+    return lines
+
+
+def _vote_lengths(votes: Votes, judges: Sequence[Rater], truth: Rater | None) -> list[LengthLine]:
+    rows = votes.lengths()
+    names = ("intercept", "truth", "length") if truth is not None else ("intercept", "length")
+    return [LengthLine(one.name, names, len(rows[one.number]), logit(rows[one.number]), is_vote=True) for one in judges]
+
+
+def _score_lengths(
+    ratings: Ratings, judges: Sequence[Rater], truth: Rater | None, asked: VotesAsked
+) -> list[LengthLine]:
+    """Against the human, or the judges that are named, or all others."""
+    if ratings.categories:
+        raise ConfigurationError("--length: the ratings are texts, which have no difference; of votes, say --votes")
+    by_name = {one.name: one for one in ratings.raters}
+    if unknown := [name for name in asked.references if name not in by_name]:
+        raise ConfigurationError(f"--reference {unknown[0]!r} has rated nothing; there is {listed(list(by_name))}")
+    others = [by_name[name] for name in asked.references] or ([truth] if truth is not None else list(ratings.raters))
+    rows = score_lengths(ratings, others)
+    if not rows:
+        raise ConfigurationError("--length: no item has ratings of two judges and a length; one alone has no lead")
+    names = ("intercept", "length")
+    told = [one for one in judges if rows[one.number]]
+    return [LengthLine(one.name, names, len(rows[one.number]), least_squares(rows[one.number])) for one in told]
+
+
+def _jury(ratings: Ratings, truth: Rater | None, judges: Sequence[Rater]) -> JurySection:
+    said = ballots(ratings, truth)
+    if len(judges) < 2:
+        raise ConfigurationError("--jury: there is one judge only; a jury has several")
+    found = jury.dawid_skene(said)
+    majority, ties = jury.majority_accuracy(said)
+    own = jury.voter_accuracy(said)
+    numbers = sorted({label for ballot in said for _, label in ballot.votes})
+    words = ratings.categories
+    return JurySection(
+        items=sum(one.items for one in said),
+        votes=sum(one.items * len(one.votes) for one in said),
+        labels=[words[int(number)] if words else f"{number:g}" for number in numbers],
+        majority=majority,
+        ties=ties,
+        estimated=found,
+        estimated_accuracy=jury.dawid_skene_accuracy(said, found),
+        voters=[VoterLine(one.name, own[one.number]) for one in judges if one.number in own],
+    )
+
+
+# Leader boards of systems: from a table's or a run's comparisons to what `mixseek leaderboard` says.
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRequest:
+    """Whose board: a competition, a run or a table; None is the latest."""
+
+    name: str | None
+    workspace: Path
+    columns: RatingColumns = field(default_factory=RatingColumns)
+    human: str | None = None
+    fewest_questions: int = 1
+
+
+def load_any_board(request: BoardRequest) -> LeaderBoard | SystemBoard:
+    """A file is a table; a name is a competition's, and a run's where no competition is called so."""
+    name, root = request.name, request.workspace
+    if (name is None or not is_table(name)) and is_competition(root, name):
+        return load_leader_board(root, name)
+    return load_board(request)
+
+
+def write_board(board: LeaderBoard | SystemBoard, path: Path) -> None:
+    """One self-contained file, wholly there or not at all."""
+    if isinstance(board, SystemBoard):
+        write_page(render_board(board), path, "leaderboard.html")
+    else:
+        write_leader_board(board, path)
+
+
+def load_board(request: BoardRequest) -> SystemBoard:
+    """Raises ConfigurationError, DatasetError or StorageError in one line."""
+    name, columns = request.name or LATEST, request.columns
+    options = BoardOptions(request.human, fewest_questions=request.fewest_questions)
+    if not is_table(name):
+        # Of a run it is known who judges: there it is one of them that is meant.
+        run = find_run(Workspace(request.workspace), name)
+        options = replace(options, human=request.human or PEOPLE, judge=columns.judge, rule=rule_of(run))
+        columns = replace(columns, judge=None)
+    asked = StatisticsRequest(name, request.workspace, RatingSource(columns, request.human, people_as_one=True))
+    with open_ratings(asked) as ratings:
+        return build_board(name, ratings, options)

@@ -1,1 +1,0 @@
-"""A loopback endpoint to try everything on."""

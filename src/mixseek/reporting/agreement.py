@@ -1,0 +1,263 @@
+"""Agreement between judges, of each with itself, and of two orders of a pair: from counts to numbers with intervals."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from mixseek.domain.counts import NO_UNITS, Disagreement, PairCounts, Ratings, TakeSums, TargetPair, UnitSums
+from mixseek.domain.judgments import Status
+from mixseek.domain.panels import PairState, Preference
+from mixseek.stats.intervals import Interval, unit_interval
+from mixseek.stats.jury import Position, position_of
+from mixseek.stats.raters import (
+    Coefficient,
+    Measure,
+    Pattern,
+    Patterns,
+    estimate_of,
+    jackknife_interval,
+    own_share_of_variance,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePair:
+    """Two judges on the samples that both judged."""
+
+    first: str
+    second: str
+    samples: int
+    coefficients: tuple[Coefficient, ...]
+
+    def of(self, measure: Measure) -> Coefficient:
+        return next(one for one in self.coefficients if one.measure is measure)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Between judges; `items` are the first of `disagreements`, those that are furthest apart."""
+
+    judges: tuple[str, ...]
+    samples: int
+    questions: int
+    unanimous: int
+    unanimous_interval: Interval | None
+    mean_spread: float
+    coefficients: tuple[Coefficient, ...]
+    pairs: tuple[JudgePair, ...]
+    disagreements: int
+    items: tuple[Disagreement, ...]
+    is_graded: bool
+    counted: int  # of `samples`: those that coefficients are computed from
+
+    def of(self, measure: Measure) -> Coefficient | None:
+        return next((one for one in self.coefficients if one.measure is measure), None)
+
+    def between(self, first: str, second: str) -> JudgePair | None:
+        """The pair, whichever of the two is named first."""
+        return next((one for one in self.pairs if {one.first, one.second} == {first, second}), None)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfConsistency:
+    """One judge over samples that it judged several times."""
+
+    judge: str
+    samples: int
+    questions: int
+    unanimous: int  # one verdict in all takes
+    unanimous_interval: Interval | None
+    own_share: float | None  # of the variance
+    own_interval: Interval | None
+
+
+# What each compares: of any number of judges, then of two.
+_OF_ALL: Mapping[Measure, str] = {
+    Measure.RAW: "verdicts",
+    Measure.FLEISS: "verdicts",
+    Measure.ALPHA_NOMINAL: "verdicts",
+    Measure.ALPHA_ORDINAL: "scores",
+    Measure.ALPHA_INTERVAL: "scores",
+    Measure.AC1: "verdicts",
+    Measure.AC2_QUADRATIC: "scores",
+}
+_OF_TWO: Mapping[Measure, str] = {
+    Measure.RAW: "verdicts",
+    Measure.KAPPA: "verdicts",
+    Measure.KAPPA_QUADRATIC: "scores",
+    Measure.AC1: "verdicts",
+}
+
+
+def build_agreement(
+    ratings: Ratings, disagreements: tuple[int, Sequence[Disagreement]], *, is_graded: bool
+) -> Agreement:
+    """Every coefficient with an interval that leaves out one hand of questions at a time."""
+    groups = {"verdicts": ratings.verdict_groups, "scores": ratings.score_groups}
+    of_all = dict(_OF_ALL)
+    if len(ratings.judges) == 2:
+        # Fleiss' is for more; Cohen's, and its weighted form, for these.
+        of_all = {**_OF_TWO, **{measure: of for measure, of in _OF_ALL.items() if measure is not Measure.FLEISS}}
+    coefficients = [_coefficient(measure, of, groups[of]) for measure, of in of_all.items()]
+    order = list(Measure)
+    return Agreement(
+        judges=ratings.judges,
+        samples=ratings.samples,
+        questions=ratings.unanimous.questions,
+        unanimous=round(ratings.unanimous.total),
+        unanimous_interval=unit_interval(ratings.unanimous),
+        mean_spread=ratings.mean_spread,
+        coefficients=tuple(sorted(coefficients, key=lambda one: order.index(one.measure))),
+        pairs=tuple(_compare_pairs(ratings.judges, groups)),
+        disagreements=disagreements[0],
+        items=tuple(disagreements[1]),
+        is_graded=is_graded,
+        counted=ratings.counted,
+    )
+
+
+def _compare_pairs(judges: Sequence[str], groups: Mapping[str, Sequence[Patterns]]) -> list[JudgePair]:
+    pairs = []
+    for second in range(len(judges)):
+        for first in range(second):
+            own = {of: [_project(hand, first, second) for hand in hands] for of, hands in groups.items()}
+            samples = sum(sum(hand.values()) for hand in own["verdicts"])
+            if samples:
+                coefficients = tuple(_coefficient(measure, of, own[of]) for measure, of in _OF_TWO.items())
+                pairs.append(JudgePair(judges[first], judges[second], samples, coefficients))
+    return pairs
+
+
+def _project(patterns: Patterns, first: int, second: int) -> Patterns:
+    """Of two judges, the samples that both judged."""
+    found = Counter[Pattern]()
+    for pattern, count in patterns.items():
+        pair = pattern[first], pattern[second]
+        if None not in pair:
+            found[pair] += count
+    return found
+
+
+def _coefficient(measure: Measure, of: str, hands: Sequence[Patterns]) -> Coefficient:
+    estimate = partial(estimate_of, measure)
+    filled = [hand for hand in hands if hand]
+    whole = Counter[Pattern]()
+    for hand in filled:
+        whole.update(hand)
+    found = estimate(whole)
+    if found is None:
+        said = "nobody rated twice" if not whole else f"all {of} are the same, which chance alone explains"
+        return Coefficient(measure, None, of=of, why=f"not defined: {said}")
+    if len(filled) < 2:
+        return Coefficient(measure, found.value, of=of, why="no interval: one question")
+    interval = _cut(measure, jackknife_interval(filled, estimate))
+    # A width of nought would claim certainty.
+    why = None if interval else "no interval: every question says the same, or without one of them there is no value"
+    return Coefficient(measure, found.value, interval, of=of, why=why)
+
+
+def _cut(measure: Measure, interval: Interval | None) -> Interval | None:
+    """To what a coefficient can be: a share is not below nought, the others are not below -1."""
+    least = 0.0 if measure is Measure.RAW else -1.0
+    return replace(interval, low=max(least, interval.low)) if interval else None
+
+
+def build_consistency(hands: Sequence[TakeSums], alike: Mapping[str, UnitSums]) -> tuple[SelfConsistency, ...]:
+    """In the order of the judges; `alike` counts samples with one verdict. Empty where nobody was asked twice."""
+    found = []
+    for judge in dict.fromkeys(one.judge for one in hands):
+        own = [one for one in hands if one.judge == judge]
+        share = own_share_of_variance(own)
+        units = alike[judge]
+        found.append(
+            SelfConsistency(
+                judge=judge,
+                samples=units.scored,
+                questions=units.questions,
+                unanimous=round(units.total),
+                unanimous_interval=unit_interval(units),
+                own_share=share.value,
+                own_interval=share.interval,
+            )
+        )
+    return tuple(found)
+
+
+# Pairs of responses: what became of the targets, and how far each judge follows the order; as data.
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of pairs with its interval over questions; None where there is nothing to measure."""
+
+    value: float | None
+    interval: Interval | None
+    pairs: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePairs:
+    """One judge: `position` counts pairs that both orders were asked about, `states` those that came to a verdict."""
+
+    judge: str
+    position: Position
+    states: Mapping[str, int]
+    consistency: Share
+    first_shown: Share
+    ties: Share
+    human: Share
+
+
+@dataclass(frozen=True, slots=True)
+class PairsReport:
+    """`human` is what the panel's verdicts agree with people in; None for one judge, whose line says it."""
+
+    judges: tuple[JudgePairs, ...]
+    targets: Sequence[TargetPair]
+    human: Share | None = None
+
+
+def build_pairs(counts: PairCounts, judges: Sequence[str]) -> PairsReport:
+    """Judges in the order of the manifest."""
+    panel = counts.measures.get((None, "human"))
+    return PairsReport(
+        tuple(_judge(name, counts) for name in judges),
+        counts.targets,
+        share_of(panel) if panel is not None and panel.scored else None,
+    )
+
+
+def share_of(units: UnitSums) -> Share:
+    """Over pairs, questions as clusters."""
+    return Share(units.mean, unit_interval(units), units.scored, units.questions)
+
+
+def _judge(judge: str, counts: PairCounts) -> JudgePairs:
+    own = [one for one in counts.orders if one.judge == judge]
+    states: Counter[str] = Counter()
+    votes: Counter[tuple[float | None, float | None, float | None]] = Counter()
+    for one in own:
+        if one.status is Status.VALID and one.state is not None:
+            states[one.state] += one.count
+        # With a single order there is no other to be held against it.
+        if one.state != PairState.SINGLE:
+            votes[_vote(one.verdict_ab), _vote(one.verdict_ba), _vote(one.human)] += one.count
+    shares = {
+        name: share_of(counts.measures.get((judge, name), NO_UNITS))
+        for name in ("consistency", "first_shown", "tie", "human")
+    }
+    return JudgePairs(
+        judge,
+        position_of(votes),
+        {state.value: states[state] for state in PairState if states[state]},
+        shares["consistency"],
+        shares["first_shown"],
+        shares["tie"],
+        shares["human"],
+    )
+
+
+def _vote(said: str | None) -> float | None:
+    return None if said is None else Preference(said).score

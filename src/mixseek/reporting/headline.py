@@ -1,0 +1,337 @@
+"""What a run says about what was judged: targets first, each with one verdict a sample. Data, words, documents."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from mixseek.domain.counts import PanelGroup, PanelGroups
+from mixseek.domain.panels import PanelRule, PanelState
+from mixseek.reporting import wording
+from mixseek.reporting.corrected import CorrectedGroup, CorrectedReport
+from mixseek.reporting.model import (
+    Beside,
+    Breakdown,
+    GroupSummary,
+    Headline,
+    PanelCounts,
+    ScoreSummary,
+    StatusCounts,
+    split_of,
+)
+from mixseek.stats.corrected import State
+from mixseek.stats.intervals import unit_bounds, unit_interval
+
+# Columns that lead where samples name them, in this order, with the column of the panel's units and a word for a value.
+LEADING: Mapping[str, str] = {"target_model": "target", "prompt_variant": "variant"}
+# Lines on a terminal after `judge`; the report has the rest.
+_SHOWN_AFTER_JUDGE = 12
+_NAME_CHARACTERS = 60
+
+
+def build_headline(
+    rule: PanelRule | None,
+    judges: Sequence[str],
+    whole: PanelGroup,
+    leading: Mapping[str, PanelGroups],
+    *,
+    asked: Mapping[str, PanelGroups] | None = None,
+    is_graded: bool,
+    maximum: float | None = None,
+) -> Headline:
+    """`leading` and `asked` hold the groups of each column by its name."""
+    named = {column: groups for column, groups in leading.items() if set(groups) - {None}}
+    # One variant that every sample has compares nothing, unless it is all that is named.
+    shown = {column: groups for column, groups in named.items() if column == next(iter(named)) or len(groups) > 1}
+    return Headline(
+        rule=rule,
+        judges=tuple(judges),
+        score=summarise_group(whole, is_graded=is_graded),
+        columns=tuple(break_down(column, groups, is_graded=is_graded) for column, groups in shown.items()),
+        asked=tuple(break_down(column, groups, is_graded=is_graded) for column, groups in (asked or {}).items()),
+        maximum=maximum,
+    )
+
+
+def break_down(column: str, groups: PanelGroups, *, is_graded: bool) -> Breakdown:
+    """Samples by one column, ranked."""
+    return Breakdown(
+        column,
+        ranked(GroupSummary(name, summarise_group(group, is_graded=is_graded)) for name, group in groups.items()),
+    )
+
+
+def ranked(groups: Iterable[GroupSummary]) -> tuple[GroupSummary, ...]:
+    """The one order of every ranking: the highest mean first, equals by name, without a mean last."""
+    return tuple(
+        sorted(
+            groups,
+            key=lambda group: (
+                group.score.mean is None,
+                -(group.score.mean or 0.0),
+                group.name is None,
+                group.name or "",
+            ),
+        )
+    )
+
+
+def with_corrected(headline: Headline, corrected: CorrectedReport | None) -> Headline:
+    """What human labels make of the same means, where they give a number; the section of its own says the rest."""
+    if corrected is None:
+        return headline
+    found = {group.name: _beside_of(group) for group in corrected.targets}
+    columns = tuple(
+        replace(part, groups=tuple(replace(group, beside=found.get(group.name, ())) for group in part.groups))
+        if part.column == "target_model"
+        else part
+        for part in headline.columns
+    )
+    return replace(headline, columns=columns, beside=_beside_of(corrected.whole))
+
+
+def _beside_of(group: CorrectedGroup) -> tuple[Beside, ...]:
+    one = group.corrected
+    if one.point is None or one.state is not State.CORRECTED:
+        return ()
+    return (Beside("corrected", one.point, one.low, one.high),)
+
+
+def summarise_group(group: PanelGroup, *, is_graded: bool) -> ScoreSummary:
+    """A mean over samples with its clustered interval and its bounds; what has no verdict is counted beside it."""
+    states = {state.value: group.states.get(state, 0) for state in PanelState}
+    return ScoreSummary(
+        counts=PanelCounts(**states),
+        mean=group.units.mean,
+        interval=unit_interval(group.units),
+        bounds=unit_bounds(group.units),
+        is_binary=not is_graded,
+        samples=group.units.scored,
+        questions=group.units.questions,
+        unverified=group.unverified,
+    )
+
+
+# Words, once for terminal and page.
+
+
+def rule_sentence(headline: Headline) -> str:
+    """Whose verdict a sample's one verdict is."""
+    judges = headline.judges
+    if headline.rule is None:
+        who = " → ".join(judges)
+        return f"One verdict a sample, by the cascade {who}." if len(judges) > 1 else f"Judged by {who}."
+    if len(judges) == 1:
+        return f"Judged by {judges[0]}; a log's own scorers are held against it, without a vote."
+    how = {
+        PanelRule.MAJORITY: "what more than half of them say, else split",
+        PanelRule.UNANIMOUS: "what all of them say, else split",
+        PanelRule.MEDIAN: "the middle score"
+        + ("; midway where two are in the middle" if len(judges) % 2 == 0 and not headline.score.is_binary else ""),
+        PanelRule.MEAN: "the mean of their scores, also where they disagree",
+    }[headline.rule]
+    of = wording.plural(len(judges), "judge")
+    return f"Panel of {of} ({', '.join(judges)}), {headline.rule.value}: {how}."
+
+
+def column_title(column: str) -> str:
+    """`Targets`, `Prompt variants`; any other column by its name."""
+    return {"target_model": "Targets", "prompt_variant": "Prompt variants"}.get(column, f"By {column}")
+
+
+def column_word(column: str) -> str:
+    """The head of the column that names the groups."""
+    return {"target_model": "target", "prompt_variant": "variant"}.get(column, column)
+
+
+def headline_mean_text(score: ScoreSummary, maximum: float | None) -> str:
+    """On the protocol's own scale where there is one: `5.40 of 8`; else as a share."""
+    if score.mean is None or maximum is None:
+        return wording.score_text(score)
+    return f"{wording.scale_text(score.mean, maximum)} {wording.maximum_text(maximum)}"
+
+
+def headline_interval_text(score: ScoreSummary, maximum: float | None) -> str:
+    """In the unit of the mean."""
+    if maximum is None:
+        return wording.interval_text(score)
+    return wording.range_text(score.interval, maximum)
+
+
+def headline_bounds_text(score: ScoreSummary, maximum: float | None) -> str:
+    """What the mean could be, whatever the samples without a verdict are; a dash where all have one to rely on."""
+    if score.bounds is None or not (score.counts.unscored or score.unverified):
+        return wording.NOTHING
+    ends = score.bounds.worst, score.bounds.best
+    if maximum is not None:
+        return "–".join(wording.scale_text(end, maximum) for end in ends)
+    if score.is_binary:
+        return f"{ends[0] * 100:.1f}–{ends[1] * 100:.1f}%"
+    return f"{ends[0]:.3f}–{ends[1]:.3f}"
+
+
+def without_text(score: ScoreSummary) -> str:
+    """`2 split, 1 invalid`: samples beside the mean; a dash where there are none."""
+    counts = score.counts
+    ends = {
+        "split": split_of(counts),
+        "undecided": counts.undecided,
+        "invalid": counts.invalid,
+        "missing": counts.missing,
+    }
+    return ", ".join(f"{count:,} {name}" for name, count in ends.items() if count) or wording.NOTHING
+
+
+def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
+    """How samples ended, in the order in which a page shows it."""
+    names = ("valid", "split", "undecided", "invalid", "missing")
+    return [(name, split_of(counts) if name == "split" else getattr(counts, name)) for name in names]
+
+
+def beside_text(one: Beside, headline: Headline) -> str:
+    """`corrected 71.2% (64.0–78.5%)`: another estimate, in the unit of the means beside it."""
+
+    def told(share: float) -> str:
+        if headline.maximum is not None:
+            return wording.scale_text(share, headline.maximum)
+        return wording.percent(share) if headline.score.is_binary else f"{share:.3f}"
+
+    limits = "" if one.low is None or one.high is None else f" ({told(one.low)}–{told(one.high)})"
+    return f"{one.label} {told(one.mean)}{limits}"
+
+
+def score_sentence(score: ScoreSummary, maximum: float | None) -> str:
+    """`83.3% (95% clustered Wilson interval 60.1–94.2%, 24 samples of 12 questions)`, or why there is no interval."""
+    if score.mean is None:
+        return f"no verdict on {wording.plural(score.counts.total, 'sample')}: {without_text(score)}"
+    if score.interval is None:
+        how = wording.no_interval_sentence(score)
+    else:
+        interval = f"{wording.level_text(score.interval)} {headline_interval_text(score, maximum)}"
+        how = f"{interval}, {wording.units_text(score)}"
+    return f"{headline_mean_text(score, maximum)} ({how})"
+
+
+def describe_headline(headline: Headline) -> list[str]:
+    """A few lines after `judge`: the leading column in its ranking, then all samples as one."""
+    lines = [] if headline.rule is None else [rule_sentence(headline)]
+    for part in headline.columns[:1]:
+        for place, group in enumerate(part.groups[:_SHOWN_AFTER_JUDGE], 1):
+            score, name = group.score, wording.make_visible(wording.name_text(group.name))
+            mean = headline_mean_text(score, headline.maximum)
+            lines.append(f"{place:>2}. {mean:<10} {wording.shortened(name, _NAME_CHARACTERS)}")
+            lines += [f"    {line}" for line in _limits(score, headline.maximum)]
+        if len(part.groups) > _SHOWN_AFTER_JUDGE:
+            rest = len(part.groups) - _SHOWN_AFTER_JUDGE
+            lines.append(f"    and {wording.plural(rest, column_word(part.column))} more: see the report")
+    return lines
+
+
+def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
+    """The interval and what it counts; the bounds where samples have no verdict."""
+    if score.interval is not None:
+        yield (
+            f"{wording.level_text(score.interval)} {headline_interval_text(score, maximum)}, "
+            f"{wording.units_text(score)}"
+        )
+    elif score.mean is not None:
+        yield wording.no_interval_sentence(score)
+    bounds = headline_bounds_text(score, maximum)
+    if bounds != wording.NOTHING:
+        unverified = f"{score.unverified:,} unverified" if score.unverified else ""
+        without = without_text(score) if score.counts.unscored else ""
+        yield f"bounds {bounds}: {', '.join(filter(None, (without, unverified)))}"
+
+
+# The picture: every target on one axis, zoomed to what is drawn, because differences are what a reader looks for.
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """From `low` to `high`, in shares of the scale; ticks at both ends and between."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def place(self, share: float) -> float:
+        """0..1 along the axis."""
+        return (share - self.low) / (self.high - self.low)
+
+    def length(self, low: float, high: float) -> float:
+        return (high - low) / (self.high - self.low)
+
+
+def axis_of(headline: Headline) -> Axis:
+    """Round numbers around everything that is drawn, in the unit of the means beside it."""
+    scores = [headline.score, *(group.score for part in (*headline.columns, *headline.asked) for group in part.groups)]
+    ends = [score.mean for score in scores if score.mean is not None]
+    ends += [end for score in scores if score.interval for end in (score.interval.low, score.interval.high)]
+    ends += [
+        end
+        for score in scores
+        if score.bounds and headline_bounds_text(score, None) != wording.NOTHING
+        for end in (score.bounds.worst, score.bounds.best)
+    ]
+    beside = [*headline.beside, *(one for part in headline.columns for group in part.groups for one in group.beside)]
+    ends += [end for one in beside for end in (one.mean, one.low, one.high) if end is not None]
+    scale = headline.maximum or (100.0 if headline.score.is_binary else 1.0)
+    low, high = min(ends, default=0.0) * scale, max(ends, default=1.0) * scale
+    # Never closer than a third of the scale: a hair's breadth must not look like a gulf.
+    if high - low < scale / 3:
+        middle = min(max((low + high) / 2, scale / 6), scale * 5 / 6)
+        low, high = middle - scale / 6, middle + scale / 6
+    step = _nice_step((high - low) / 4)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = [tick for number in range(first, last + 1) if (tick := number * step) <= scale + 1e-9]
+    end = min(scale, last * step)
+    return Axis(ticks[0] / scale, end / scale, tuple(tick / scale for tick in ticks))
+
+
+def _nice_step(least: float) -> float:
+    """1, 2 or 5 times a power of ten, at least so large."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least - 1e-12)
+
+
+def tick_text(share: float, headline: Headline) -> str:
+    """In the unit of the means beside it."""
+    if headline.maximum is not None:
+        return wording.plain_number(round(share * headline.maximum, 3))
+    return f"{share * 100:.0f}%" if headline.score.is_binary else wording.plain_number(round(share, 3))
+
+
+# Documents for programs.
+
+
+def score_document(score: ScoreSummary) -> dict[str, Any]:
+    """Counts beside the mean, never mixed into it. `samples` and `questions` are what the interval counts."""
+    fields = asdict(score)
+    return {
+        "mean_score": score.mean,
+        **{name: fields[name] for name in ("counts", "interval", "bounds", "unverified")},
+        "units": {"samples": score.samples, "questions": score.questions},
+    }
+
+
+def headline_document(headline: Headline) -> dict[str, Any]:
+    """`targets` and `variants` are ranked; `by` holds what was asked for, by column."""
+    parts = {part.column: part for part in headline.columns}
+    return {
+        "rule": headline.rule.value if headline.rule else None,
+        "judges": list(headline.judges),
+        **score_document(headline.score),
+        "targets": group_documents(parts.get("target_model"), "target"),
+        "variants": group_documents(parts.get("prompt_variant"), "variant"),
+        "by": {part.column: group_documents(part, "value") for part in headline.asked},
+    }
+
+
+def group_documents(part: Breakdown | None, key: str) -> list[dict[str, Any]]:
+    """With its place in the ranking; groups without a mean have none."""
+    if part is None:
+        return []
+    return [
+        {"rank": None if group.score.mean is None else place, key: group.name, **score_document(group.score)}
+        for place, group in enumerate(part.groups, 1)
+    ]
