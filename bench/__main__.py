@@ -15,8 +15,8 @@ from bench import live, prompts, real_files, view
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
-from mixseek.protocols.reply.json import ReplyMode
-from mixseek.protocols.reply.reader import read_reply
+from mixseek.protocols.reply_json import ReplyMode
+from mixseek.protocols.reply_reader import read_reply
 
 Row = dict[str, str]
 _ANSWER_IS = re.compile(r"answer is\s+(.*?)\.?\s*$", re.IGNORECASE | re.DOTALL)

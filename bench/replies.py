@@ -18,9 +18,8 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Vali
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.reply.bundles import BundleEntry, split_bundle
-from mixseek.protocols.reply.json import Repair, ReplyMode
-from mixseek.protocols.reply.reader import FieldReader, read_reply
+from mixseek.protocols.reply_json import Repair, ReplyMode
+from mixseek.protocols.reply_reader import BundleEntry, FieldReader, read_reply, split_bundle
 
 Row = Mapping[str, Any]
 PROMPTDRIFT = "judge_outputs_promptdrift.jsonl"

@@ -21,8 +21,7 @@ from mixseek.cli.report import archive, export, report
 from mixseek.cli.trust import import_sheet
 from mixseek.errors import ConfigurationError
 from mixseek.settings.load import explaining_failures
-from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
-from mixseek.settings.models import JudgeSettings, Table
+from mixseek.settings.models import JudgeSettings, Table, decode_text, parse_toml, read_bounded
 
 # Tables of the file that are no options.
 _JUDGES, _JOBS = "judges", "jobs"

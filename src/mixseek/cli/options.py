@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixseek.domain.panels import PanelRule
-from mixseek.settings.marked_text import parse_toml
+from mixseek.settings.models import parse_toml
 
 if TYPE_CHECKING:
     from mixseek.composition.conclusion import CiTargets

@@ -34,7 +34,7 @@ from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.metrics import EvaluationRequest, EvaluationResult, LLMJudgeMetric, MissingMetric, ProtocolMetric
-from mixseek.matching.languages import written_in
+from mixseek.matching.visible import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.reporting.leaderboard import EvaluatedSubmission, Evaluation, LeaderBoard, build_leader_board

@@ -52,7 +52,7 @@ from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.executor import judge_many
 from mixseek.engine.offline import Assignment, Recall, pending_batches, refuse_incomplete
 from mixseek.errors import ConfigurationError, DatasetError, GateError, JudgeCallError, StorageError, reason_of
-from mixseek.matching.languages import written_in
+from mixseek.matching.visible import written_in
 from mixseek.reporting.cards import Card, CardJudge, CardProtocol
 from mixseek.reporting.summary import DryRun, Forecast, RunSummary
 from mixseek.reporting.wording import plural

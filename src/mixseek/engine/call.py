@@ -31,7 +31,7 @@ from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import Attempts, Budget, Endpoint, NotNowError, RateLimit
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.errors import DatasetError, DeclinedError, FunctionJudgeError, PermanentJudgeError, TransientJudgeError
-from mixseek.settings.marked_text import parse_toml
+from mixseek.settings.models import parse_toml
 from mixseek.templating import fence, unused_nonce
 
 # Replies had before, by the digest of their request.

@@ -21,12 +21,10 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import LANGUAGES, EvaluatorPromptContext
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.reply.injected import repetitions
-from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt, hash_of
-from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply
+from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, hash_of, repetitions
+from mixseek.protocols.reply_reader import FieldReader, closed_object, read_reply
 from mixseek.settings.load import explaining_failures
-from mixseek.settings.marked_text import parse_toml
-from mixseek.settings.models import Table
+from mixseek.settings.models import Table, parse_toml
 from mixseek.templating import compile_template
 
 # What is evaluated, and what comes of it: a score for each metric, or the name of what is missing.

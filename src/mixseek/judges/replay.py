@@ -14,7 +14,7 @@ from mixseek.domain.panels import AB, BA
 from mixseek.domain.ports import PLAIN, JudgeProtocol, presentation_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.protocols.reply.bundles import Bundle, BundleEntry, fold_identity, split_bundle
+from mixseek.protocols.reply_reader import Bundle, BundleEntry, fold_identity, split_bundle
 from mixseek.protocols.semantic import read_log_score
 
 # A recorded reply as it stands in a row, whatever the column is called.

@@ -5,16 +5,20 @@ from collections.abc import Callable, Sequence
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.closed.booleans import BooleanReader, polarity_of
-from mixseek.matching.closed.choice import match_closed
-from mixseek.matching.closed.lists import BracketReader, EitherReader, WordListReader, is_bracket_sequence
-from mixseek.matching.closed.number_answers import NumberReader
-from mixseek.matching.closed.options import OptionReader, comparable, lettered_options, numbered_options
-from mixseek.matching.closed.statements import ends_plainly
-from mixseek.matching.languages import Phrases
+from mixseek.matching.choice import CONTAINERS, match_closed
+from mixseek.matching.kinds import (
+    BooleanReader,
+    BracketReader,
+    EitherReader,
+    WordListReader,
+    is_bracket_sequence,
+    polarity_of,
+)
+from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
-from mixseek.matching.outcome import Comparison, Decision, MatchResult, Reader
-from mixseek.matching.visible import Visible, fold, visible_part
+from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
+from mixseek.matching.visible import Phrases, Visible, fold, visible_part
 
 # Says whether at a place of the response a value of the same kind begins that is not the ground truth.
 OtherValue = Callable[[int], bool]
@@ -79,6 +83,9 @@ _BEST_FIRST = (Decision.CORRECT, Decision.UNDECIDED, Decision.INCORRECT)
 _LONGEST_GOLD = 2_000
 _LONGEST_QUESTION = 12_000
 _WRITTEN_MATHS = re.compile(r"\$[^$]+\$|\\[a-zA-Z(\[]")
+# Where a free text says itself what of it is the answer.
+_MARKED_ANSWER = re.compile(r"final[ _]answer|answer\"\s*:|answer>|\\boxed")
+_FINAL = re.compile(r"final answer[\s*_]*:[\s*_\"]*$")
 # What a word or a name never holds.
 _MATHS = re.compile(r"[\\$^{}=√π∞∪∩±≤≥°×÷<>|]|\d\s*[-+*/(]|[\d)]\s*[a-z]\b|^[\[({].*[\])}]$")
 
@@ -159,13 +166,25 @@ def _match_reader(visible: Visible, reader: Reader, closed: Comparison | None = 
 
 def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Comparison:
     # Late, as above: most ground truths are of a closed kind.
-    from mixseek.matching.short_text.rules import compare_short_text
+    from mixseek.matching.short_text import compare_short_text
 
     start = len(visible.text) - len(visible.text.lstrip())
     decision, span, rules = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
     closed = Comparison(decision, span and Span(span.start + start, span.end + start), ("text", *rules))
+    if _is_outside_answer(visible, closed):
+        return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "outside_the_answer"))
     # Whatever word a joint leads to is another name.
     return _unhedged(visible, closed, lambda place: visible.text[place : place + 1].isalnum())
+
+
+def _is_outside_answer(visible: Visible, closed: Comparison) -> bool:
+    """Whether the right words stand elsewhere than in the field, tag, box or line that is marked as the answer."""
+    if closed.decision is not Decision.CORRECT or closed.span is None or not _MARKED_ANSWER.search(visible.lowered):
+        return False
+    span = closed.span
+    stated = firm_statements(visible.text, visible.lowered, 0, visible.cut)
+    marked = [place for place in stated if place.cue in CONTAINERS or _FINAL.search(visible.lowered, 0, place.start)]
+    return bool(marked) and not any(place.start < span.end and span.start < place.end for place in marked)
 
 
 def _unhedged(visible: Visible, closed: Comparison, is_other: OtherValue) -> Comparison:
@@ -205,7 +224,7 @@ _BOX_BEFORE = re.compile(r"\\boxed\{([^{}]*)\}[\s$,;.]*(?:\\text\{\s*(?:or|and)\
 _TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
 # Up to here a response is a name with a few words around it.
 _NAME_ALONE = 80
-_ASKED = re.compile(r"[\s*_\"'`)\]}$.]*(?:\\[)\]][\s.]*)?\?")
+_ASKED = re.compile(r"[\s*_\"'`()\]}$.]*(?:\\[)\]][\s.]*)?\?")
 # Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
 _SHORT_RESPONSE = 240
 

@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.closed.statements import firm_statements
-from mixseek.matching.languages import table
 from mixseek.matching.numbers import read_numbers
-from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
+from mixseek.matching.statements import NEEDS_MATHS, Decision, Reader, Reading, firm_statements
+from mixseek.matching.visible import table
 
 _LONGEST: Final = 1_000
 # Longer than any bare answer: a worked solution.
@@ -83,6 +82,7 @@ _UNIT: Final = re.compile(
     r"\s*(\\?%|percent|\^?\{?\\circ\}?|°|(?:[A-Za-zμµ]+(?:\^?\{?[23]\}?|[²³])?(?:/[A-Za-z]+)?)?)\.?"
 )
 _RAISED: Final = re.compile("⁻?[⁰¹²³⁴-⁹]+")
+_EXPONENT: Final = re.compile(r"\^\s?(-\d+|\d{2,})")
 _INFINITE: Final = re.compile(r"[-+]?\s*(?:\\infty|∞|infinity|inf|oo)")
 _MOST_DIGITS: Final = 400
 # An end of an interval; no number that is read is as large.
@@ -331,6 +331,8 @@ def _to_latex(text: str) -> str:
     """Signs as commands: whoever reads LaTeX may not read them."""
     text = _ROOT.sub(lambda found: rf"\sqrt{{{found[1] or found[2] or found[3]}}}", text)
     text = _RAISED.sub(lambda found: f"^{{{unicodedata.normalize('NFKC', found[0])}}}", text)
+    # In LaTeX an exponent without braces is one sign long.
+    text = _EXPONENT.sub(r"^{\1}", text)
     return "".join(_SIGNS.get(character, character) for character in text)
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from mixseek.matching.languages import table
+from mixseek.matching.visible import table
 
 # Dates written in full, in one spelling: options are often dates, and nobody repeats them in the question's form.
 
@@ -59,10 +59,11 @@ def is_day_of_month(text: str, start: int, end: int) -> bool:
 
 # Digits with group or decimal separators; a sign counts only where it cannot be a dash between words or a minus sign.
 _NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.])(?:(?P<sign>-\s?)|(?P<minus>(?:[Mm]inus|[Nn]egative)\s+|マイナス|负|負|零下))?"
+    r"(?<![A-Za-z0-9.])(?<![A-Za-z0-9)}\]]_)(?:(?P<sign>-\s?)|(?P<minus>(?:[Mm]inus|[Nn]egative)\s+|マイナス|负|負|零下))?"
     r"(?P<currency>\\?[$€£¥₹]\s?)?(?P<sign2>-)?"
-    # 70{,}000 and 70,\!000 are LaTeX for 70,000.
-    r"(?P<body>\d+(?:(?:[,.']|\{,\}|,\\!)(?=\d)\d+|[ \u202f](?=\d{3}(?!\d))\d{3})*|\.\d+|(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
+    # 70{,}000, 70,\!000 and 70\,000 are LaTeX for 70,000, and 70_000 is Python's.
+    r"(?P<body>\d+(?:(?:[,.']|\{,\}|,\\!)(?=\d)\d+|(?:[ \u202f_]|\\,)(?=\d{3}(?!\d))\d{3})*"
+    r"|\.\d+|(?=[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]))"
     r"(?:\s?(?P<exponent>[eE][+-]?\d{1,3})(?!\w))?"
     r"(?:\s?(?:[×x*·]|\\times|\\cdot)\s?10\s?(?:\^\s?\{?\s?(?P<power>[+-]?\d{1,3})(?!\d)\s?\}?"
     r"|(?P<raised>[⁻-]?[⁰¹²³⁴-⁹]{1,3})))?"
@@ -71,7 +72,8 @@ _NUMBER = re.compile(
     r"(?:\s?(?P<scale>百万|千万|万|萬|千|億|亿|兆|[kK]\b|(?<=\d)[MBT]\b(?!\.?[A-Z])|(?:mn|bn|tn|mil|hundred|thousand|million"
     r"|billion|trillion|dozen|lakhs?|crores?)\b)(?P<rest>\d{1,4}(?!\d))?)?"
     r"(?P<percent>\s?(?:%|per ?cent\b))?"
-    r"(?!(?:st|nd|rd|th)\b)"
+    # Nor the 4 of 42nd.
+    r"(?!\d*(?:st|nd|rd|th)\b)"
 )
 # "7 - 5", "x-5" and "eggs - 5" subtract; "is -5" does not.
 _OPERAND = re.compile(r"[\d)\]]\s*$|\w$")
@@ -93,11 +95,15 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _CJK_DIGITS = dict(zip("〇零一二两兩三四五六七八九", (0, 0, 1, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
-_CJK_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "萬": 10_000}
-_CJK_NUMBER = re.compile("[" + "".join([*_CJK_DIGITS, *_CJK_SCALES]) + "]+")
+_CJK_SCALES = {"十": 10, "百": 100, "千": 1_000}
+_CJK_SECTIONS = {"万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "兆": 10**12}
+# Not a part of 四分の一, nor the tenths of 五成; the sign is read apart.
+_CJK_RUN = "[" + "".join([*_CJK_DIGITS, *_CJK_SCALES, *_CJK_SECTIONS]) + "]++"
+_CJK_NUMBER = re.compile(f"(?<!分[のノ之]){_CJK_RUN}(?!分[のノ之]|[成折])")
+_CJK_MINUS = re.compile("(?:负|負|マイナス|零下)$")
 # 百分之四十 and 四割 are both forty percent.
-_PERCENT_OF = re.compile(f"百分之({_CJK_NUMBER.pattern})")
-_TENTHS = re.compile(f"({_CJK_NUMBER.pattern})割")
+_PERCENT_OF = re.compile(f"百分之({_CJK_RUN})")
+_TENTHS = re.compile(f"({_CJK_RUN})割")
 # A single letter is a name or a variable more often than a number.
 _ROMAN = re.compile(r"\b[IVXLC]{2,7}\b")
 _OF_A_FRACTION = re.compile(
@@ -169,7 +175,9 @@ def _token(text: str, found: re.Match[str]) -> NumberToken | None:
         values = tuple(value * Decimal(10) ** int(power) for value in values)
     if found["denominator"]:
         values = tuple(value / bottom for value in values)
-    unscaled = values if found["scale"] else ()
+    is_bullet = negative and found["sign"] in {"- ", "-\t"} and not text[:start].rpartition("\n")[2].strip()
+    # "- 8" on a line of its own is minus eight, or eight behind a bullet.
+    unscaled = values if found["scale"] or is_bullet else ()
     if found["scale"]:
         scale = found["scale"].lower()
         factor = _SCALES.get(scale) or _SCALE_SIGNS[scale.removesuffix("s")]
@@ -204,6 +212,9 @@ def _part(found: re.Match[str]) -> Decimal:
     return Decimal(top) / Decimal(bottom)
 
 
+_UNSEEN_SEPARATOR = re.compile(r"[ \u202f'_]|\\,")
+
+
 @lru_cache(maxsize=1024)
 def _values(body: str) -> tuple[Decimal, ...]:
     """What a run of digits and separators can mean, the likeliest first; nothing for 1.2.34 and the like."""
@@ -211,7 +222,7 @@ def _values(body: str) -> tuple[Decimal, ...]:
         return ()
     if body.isdigit() or not body:
         return (Decimal(body or 0),)
-    plain = body.replace("{,}", ",").replace(",\\!", ",").replace(" ", "").replace("\u202f", "").replace("'", "")
+    plain = _UNSEEN_SEPARATOR.sub("", body.replace("{,}", ",").replace(",\\!", ","))
     if "." in plain and "," in plain:
         decimal_mark, group_mark = (".", ",") if plain.rfind(".") > plain.rfind(",") else (",", ".")
         plain = plain.replace(group_mark, "").replace(decimal_mark, ".")
@@ -248,12 +259,18 @@ def word_numbers(text: str) -> list[NumberToken]:
     ]
     found += [(words, _fraction(words)) for words in _WORD_FRACTION.finditer(text)]
     found += [(numeral, ROMAN.get(numeral[0])) for numeral in _ROMAN.finditer(text)]
-    found += [(characters, _cjk_number(characters[0])) for characters in _CJK_NUMBER.finditer(text)]
+    found += [(characters, _signed_cjk(text, characters)) for characters in _CJK_NUMBER.finditer(text)]
     return [
         NumberToken((Decimal(value),), *place.span(), _PERCENT.match(text, place.end()) is not None)
         for place, value in found
         if value is not None
     ]
+
+
+def _signed_cjk(text: str, found: re.Match[str]) -> int | None:
+    value = _cjk_number(found[0])
+    is_negative = value is not None and _CJK_MINUS.search(text, max(0, found.start() - 4), found.start())
+    return -value if value is not None and is_negative else value
 
 
 def _fraction(found: re.Match[str]) -> Decimal:
@@ -280,7 +297,9 @@ def _spoken(phrase: str) -> int:
 
 
 def _cjk_number(text: str) -> int | None:
-    if not any(character in _CJK_SCALES for character in text):
+    if text[0] in _CJK_SECTIONS:
+        return None  # the end of a number whose beginning was not read
+    if _CJK_SCALES.keys().isdisjoint(text) and _CJK_SECTIONS.keys().isdisjoint(text):
         # 二〇二四 is a year in digits; a single 一 is a word more often than a number.
         is_number = len(text) > 1 or text in "二两兩三四五六七八九"
         return int("".join(str(_CJK_DIGITS[character]) for character in text)) if is_number else None
@@ -288,8 +307,11 @@ def _cjk_number(text: str) -> int | None:
     for character in text:
         if character in _CJK_DIGITS:
             digit = _CJK_DIGITS[character]
-        elif character in "万萬":
-            total, section, digit = total + (section + digit) * 10_000, 0, 0
+        elif (scale := _CJK_SECTIONS.get(character)) is not None:
+            # 一億五千万 adds a smaller section; 三千万亿 multiplies one.
+            section += digit
+            total = total + section * scale if total >= scale else (total + section) * scale
+            section = digit = 0
         else:
             section, digit = section + (digit or 1) * _CJK_SCALES[character], 0
     return total + section + digit

@@ -18,8 +18,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.languages import Phrases
-from mixseek.matching.visible import CharacterTable
+from mixseek.matching.visible import CharacterTable, Phrases
 
 # Folding of long texts for quotes, with the way back: every folded range knows where it stands in the original.
 #

@@ -1,12 +1,20 @@
-"""What of a response is the answer to a reader: reasoning blocks, special tokens and run-on questions are not.
+"""Texts as rules see them: what is the answer to a reader and what is not, folded; and what is known of languages.
 
-Parts that do not count are blanked with spaces, so offsets stay those of the original.
+Parts that do not count (reasoning blocks, special tokens, run-on questions) are blanked with spaces, so offsets stay
+those of the original.
 """
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import resources
 from typing import NamedTuple
+
+# What of a response is the answer to a reader: reasoning blocks, special tokens and run-on questions are not.
+#
+# Parts that do not count are blanked with spaces, so offsets stay those of the original.
 
 # Character folding that keeps every offset: spans are promised in the original response, so nothing here may change a
 # length. What needs more than one character (ligatures, NFKC in general) is done later, on short pieces.
@@ -19,7 +27,9 @@ _NAMED = {
     # characters, which would shift every span behind it.
     **dict(zip("｡、【】〔〕⟨〈⟩〉İ", "。,[]()<<>>I", strict=True)),
     # Invisible characters separate nothing a reader sees, and must not hide a letter.
-    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", " "),
+    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\u061c", " "),
+    # So do the marks of writing direction, which stand around Latin letters in Arabic and Hebrew.
+    **dict.fromkeys("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", " "),
 }
 
 
@@ -61,7 +71,15 @@ def fold(text: str) -> str:
 
 _BLOCKS = "think|thinking|thought|reasoning|scratchpad"
 _REASONING = re.compile(rf"<({_BLOCKS})>.*?(?:(</\1>)|\Z)", re.IGNORECASE | re.DOTALL)
-_ORPHAN_CLOSE = re.compile(rf"</(?:{_BLOCKS})>", re.IGNORECASE)
+# Struck through: taken back in so many signs.
+_STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,300}(?<=\S)~~")
+# Marks of single families of models count as well; a channel that is not the final one is no answer.
+_ORPHAN_CLOSE = re.compile(
+    rf"</(?:{_BLOCKS})>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>", re.IGNORECASE
+)
+_MARKED_OPEN = re.compile(
+    r"(?:◁think▷|\[THINK\]|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)\b).*", re.DOTALL
+)
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
@@ -102,13 +120,15 @@ def visible_part(response: str) -> Visible:
     if offset and _is_inside_reasoning(response, offset) and _ORPHAN_CLOSE.search(response, offset) is None:
         return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",))
     text = fold(response[offset:])
-    if "<" in text or "[" in text:
+    if "<" in text or "[" in text or "◁" in text:
         text = _blank_behind_end(_blank_reasoning(text, rules), rules)
         text, count = _SPECIAL.subn(_blank, text)
         if count:
             rules.append("special_tokens_removed")
     if "```" in text:
         text = _CODE_FENCE.sub(_blank, text)
+    if "~~" in text:
+        text = _STRUCK.sub(_blank, text)
     run_ons = (found.start() for found in _RUN_ON.finditer(text) if text[: found.start()].strip())
     return Visible(text, text.lower(), offset, next(run_ons, len(text)), tuple(rules))
 
@@ -147,4 +167,77 @@ def _blank_reasoning(text: str, rules: list[str]) -> str:
     if ends:
         rules.append("reasoning_dropped")
         text = " " * ends[-1] + text[ends[-1] :]
+    unclosed = _MARKED_OPEN.search(text)
+    if unclosed is not None:
+        rules.append("unclosed_reasoning_dropped")
+        text = text[: unclosed.start()] + " " * len(unclosed[0])
     return text
+
+
+# What the rules know of languages: the phrases they look for, and what a dataset is written in.
+
+
+@cache
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(resources.files("mixseek.matching").joinpath("phrases.toml").read_text(encoding="utf-8"))
+
+
+def table(name: str) -> dict[str, str]:
+    """One table of `phrases.toml`."""
+    return dict(_tables()[name])
+
+
+class Phrases:
+    """The patterns of one table, by name, compiled when one is first used: a short command needs few of them.
+
+    Lines of an entry are joined, and `{name}` stands for another entry.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.texts = {entry: re.sub(r"(?:\A|\n)\s*", "", text) for entry, text in table(name).items()}
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name == "texts" or name not in self.texts:
+            raise AttributeError(f"no such entry in phrases.toml: {name}")
+        pattern = re.compile(self._written_out(self.texts[name]))
+        setattr(self, name, pattern)
+        return pattern
+
+    def _written_out(self, text: str) -> str:
+        return _ENTRY.sub(lambda found: self._written_out(self.texts[found[1]]), text)
+
+
+# Not \text{...}, whose braces are escaped.
+_ENTRY = re.compile(r"\{([a-z_]+)\}")
+
+# A dataset's language is told by its scripts: enough to say that a prompt speaks another one.
+_KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+
+# Of each text; the beginning tells, and a megabyte costs nothing.
+_HEAD = 2_000
+# Fewer letters say nothing: a dataset of numbers and option letters has no language.
+_MIN_LETTERS = 20
+# A word of Latin takes several letters where an ideograph is one.
+_LETTERS_PER_WORD = 5
+# The share of kana in Japanese prose is about a half; names and quotations bring a little into Chinese.
+_MIN_KANA = 0.2
+_MIN_SHARE = 0.8
+
+
+def written_in(texts: Iterable[str]) -> str | None:
+    """`en`, `ja` or `zh`; None where the scripts are mixed, others, or too few letters to tell.
+
+    Latin letters count as English, which our prompts have; French data are as well served by that.
+    """
+    heads = "".join(text[:_HEAD] for text in texts)
+    kana, han, latin = (len(script.findall(heads)) for script in (_KANA, _HAN, _LATIN))
+    if kana + han + latin < _MIN_LETTERS:
+        return None
+    words = kana + han + latin / _LETTERS_PER_WORD
+    if latin / _LETTERS_PER_WORD / words >= _MIN_SHARE:
+        return "en"
+    if kana / (kana + han) >= _MIN_KANA:
+        return "ja"
+    return "zh" if han / words >= _MIN_SHARE / 2 else None

@@ -10,8 +10,7 @@ from pydantic_settings import SettingsConfigDict
 from mixseek.domain.rounds import LeaderBoardReader, RoundState, check_name
 from mixseek.errors import ConfigurationError, TemplateRenderError
 from mixseek.settings.load import explaining_failures, load_settings
-from mixseek.settings.marked_text import parse_toml
-from mixseek.settings.models import ENVIRONMENT_PREFIX
+from mixseek.settings.models import ENVIRONMENT_PREFIX, parse_toml
 from mixseek.settings.sources import FileSettings
 from mixseek.templating import StrictTemplate, compile_template, used_variables
 

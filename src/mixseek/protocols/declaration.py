@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from mixseek.domain.samples import SampleNeeds
 from mixseek.errors import ConfigurationError
-from mixseek.protocols.reply.json import hash_of
-from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
+from mixseek.protocols.reply_json import hash_of
+from mixseek.settings.models import decode_text, parse_toml, read_bounded
 from mixseek.templating import StrictTemplate, compile_template
 
 

@@ -30,7 +30,7 @@ from mixseek.protocols.scored.parameters import (
 )
 from mixseek.protocols.scored.prompt import VARIABLES
 from mixseek.protocols.scored.protocol import DEFAULT_LANGUAGES
-from mixseek.settings.marked_text import parse_toml
+from mixseek.settings.models import parse_toml
 from mixseek.templating import compile_template, undeclared_variables, used_variables
 
 # Where in a TOML file a key stands: the parser gives values without lines, and a complaint needs a line.

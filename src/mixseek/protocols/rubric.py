@@ -14,7 +14,7 @@ from itertools import count, zip_longest
 from pathlib import Path
 
 from mixseek.protocols.declaration import Complaint
-from mixseek.settings.marked_text import parse_toml
+from mixseek.settings.models import parse_toml
 
 
 class Section(StrEnum):

@@ -28,13 +28,12 @@ from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision, MatchResult
+from mixseek.matching.statements import Decision, MatchResult
 from mixseek.matching.visible import fold, visible_part
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, validated
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.reply.injected import repetitions
-from mixseek.protocols.reply.json import Repair, ReplyMode, excerpt
-from mixseek.protocols.reply.reader import FieldReader, closed_object, read_reply
+from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, repetitions
+from mixseek.protocols.reply_reader import FieldReader, closed_object, read_reply
 from mixseek.protocols.scored.prompt import fenced_question, shown_name
 from mixseek.templating import fence, unused_nonce
 

@@ -34,8 +34,8 @@ from mixseek.evaluator.evaluator import Evaluator, describe_failure
 from mixseek.evaluator.metrics import REPLY_MODE, EvaluationRequest, open_reply, why_no_answer
 from mixseek.prompt_builder.builder import UserPromptBuilder, read_clock
 from mixseek.prompt_builder.models import LANGUAGES, RoundPromptContext
-from mixseek.protocols.reply.json import hash_of
-from mixseek.protocols.reply.reader import FieldReader, closed_object
+from mixseek.protocols.reply_json import hash_of
+from mixseek.protocols.reply_reader import FieldReader, closed_object
 from mixseek.settings.race import JUDGMENT_NAME, OutagePolicy, RoundsTable
 
 # The model that is asked whether another round is worth it (seed 004).

@@ -24,8 +24,8 @@ from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedErr
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError, MixseekError, PermanentJudgeError
 from mixseek.evaluator.metrics import usage_of
-from mixseek.protocols.reply.json import excerpt_text, hash_of
-from mixseek.protocols.reply.reader import is_refusal, without_thought
+from mixseek.protocols.reply_json import excerpt_text, hash_of
+from mixseek.protocols.reply_reader import is_refusal, without_thought
 from mixseek.round_controller.controller import (
     FailedSubmission,
     RoundController,

@@ -12,8 +12,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from mixseek.settings.marked_text import decode_text, parse_toml, read_bounded
-from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, Settings
+from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, Settings, decode_text, parse_toml, read_bounded
 
 
 class TomlFileSource(TomlConfigSettingsSource):

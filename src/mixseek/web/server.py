@@ -35,7 +35,6 @@ from mixseek.web.viewer import (
     answer_json,
     answer_page,
     answer_pending,
-    in_thread,
     language_of,
     run_of,
     served_asset,
@@ -52,7 +51,7 @@ _KINDS = {".css": "text/css", ".js": "text/javascript"}
 
 async def home_page(request: web.Request) -> web.Response:
     """Runs and competitions."""
-    listed = await in_thread(list_workspace, viewer_of(request).root)
+    listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
     return answer_page(request, "home.html.j2", **listed)
 
 
@@ -82,7 +81,7 @@ async def sample_page(request: web.Request) -> web.Response:
     viewed = await viewer_of(request).judgments(directory)
     if isinstance(viewed, Pending):
         return answer_page(request, "pending.html.j2", status=202, what=directory.name)
-    payload = await in_thread(viewed.sample, request.query.get("id", ""))
+    payload = await asyncio.to_thread(viewed.sample, request.query.get("id", ""))
     return answer_page(
         request, "sample.html.j2", data=inert_json(payload), run_name=directory.name, sample=payload["samples"][0]
     )
@@ -92,13 +91,13 @@ async def compare_page(request: web.Request) -> web.Response:
     """B against A; without names, a form to choose them."""
     runs, asked = compare_request(request)
     if not runs:
-        listed = await in_thread(list_workspace, viewer_of(request).root)
+        listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
         return answer_page(request, "choose.html.j2", **listed)
     start = read_number(request.query, "start", 0, _LAST_START)
     found = await viewer_of(request).comparison(runs, asked, start)
     if isinstance(found, Pending):
         return answer_page(request, "pending.html.j2", status=202, what=" ↔ ".join(run.name for run in runs))
-    context = await in_thread(comparison_context, *found)
+    context = await asyncio.to_thread(comparison_context, *found)
     longest = max(count for _, _, count, _, _ in context["kinds"])
     starts = [("Earlier page", start - LISTED), ("Next page", start + LISTED)]
     turns = [(words, request.rel_url.update_query(start=at)) for words, at in starts if 0 <= at < longest]
@@ -116,11 +115,11 @@ def compare_request(request: web.Request) -> tuple[list[RunDirectory], CompareRe
 async def competition_page(request: web.Request) -> web.Response:
     """A leader board with its rounds; a running one looks for news."""
     name = request.match_info["execution"]
-    board = await in_thread(load_leader_board, viewer_of(request).root, name)
+    board = await asyncio.to_thread(load_leader_board, viewer_of(request).root, name)
     if board.execution_id != name:
         raise ConfigurationError(f"no competition {name!r}; write its whole name")
     is_running = board.status is ExecutionStatus.RUNNING
-    context = await in_thread(leader_board_context, board)
+    context = await asyncio.to_thread(leader_board_context, board)
     return answer_page(request, "competition.html.j2", is_running=is_running, **context)
 
 
@@ -140,7 +139,7 @@ _EVENT_SECONDS = 1.0
 
 async def workspace(request: web.Request) -> web.Response:
     """Runs and competitions with their state."""
-    return answer_json(await in_thread(list_workspace, viewer_of(request).root))
+    return answer_json(await asyncio.to_thread(list_workspace, viewer_of(request).root))
 
 
 async def run(request: web.Request) -> web.Response:
@@ -153,13 +152,19 @@ async def judgments(request: web.Request) -> web.Response:
     """A page of judgments, filtered, searched and sorted."""
     asked = read_list_request(request.query)
     viewed = await viewer_of(request).judgments(run_of(request))
-    return answer_pending(viewed) if isinstance(viewed, Pending) else answer_json(await in_thread(viewed.page, asked))
+    return (
+        answer_pending(viewed)
+        if isinstance(viewed, Pending)
+        else answer_json(await asyncio.to_thread(viewed.page, asked))
+    )
 
 
 async def choices(request: web.Request) -> web.Response:
     """What the judgments can be filtered by."""
     viewed = await viewer_of(request).judgments(run_of(request))
-    return answer_pending(viewed) if isinstance(viewed, Pending) else answer_json(await in_thread(viewed.choices))
+    return (
+        answer_pending(viewed) if isinstance(viewed, Pending) else answer_json(await asyncio.to_thread(viewed.choices))
+    )
 
 
 async def sample(request: web.Request) -> web.Response:
@@ -167,7 +172,7 @@ async def sample(request: web.Request) -> web.Response:
     viewed = await viewer_of(request).judgments(run_of(request))
     if isinstance(viewed, Pending):
         return answer_pending(viewed)
-    return answer_json(await in_thread(viewed.sample, request.query.get("id", "")))
+    return answer_json(await asyncio.to_thread(viewed.sample, request.query.get("id", "")))
 
 
 async def prompt(request: web.Request) -> web.Response:
@@ -177,7 +182,7 @@ async def prompt(request: web.Request) -> web.Response:
     if isinstance(viewed, Pending):
         return answer_pending(viewed)
     names = request.query.get("id", ""), request.query.get("judge", "")
-    return answer_json(await in_thread(viewed.prompt, viewer.root, *names))
+    return answer_json(await asyncio.to_thread(viewed.prompt, viewer.root, *names))
 
 
 async def live(request: web.Request) -> web.StreamResponse:
@@ -188,7 +193,7 @@ async def live(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     while True:
-        told = {**await in_thread(tail.look), "expected": expected}
+        told = {**await asyncio.to_thread(tail.look), "expected": expected}
         name = b"progress" if told["is_running"] or told["is_behind"] else b"end"
         await response.write(b"event: " + name + b"\ndata: " + orjson.dumps(told) + b"\n\n")
         if name == b"end":
@@ -204,7 +209,7 @@ async def compare(request: web.Request) -> web.Response:
 
 async def competition(request: web.Request) -> web.Response:
     """A leader board, as `mixseek leaderboard --json` prints it."""
-    board = await in_thread(load_leader_board, viewer_of(request).root, request.match_info["execution"])
+    board = await asyncio.to_thread(load_leader_board, viewer_of(request).root, request.match_info["execution"])
     return answer_json(leader_board_document(board))
 
 
@@ -226,7 +231,7 @@ async def answer_reviewed(request: web.Request, ask: Callable[[ReviewedRun], dic
     reviewed = await viewer_of(request).reviewed(run_of(request))
     if isinstance(reviewed, Pending):
         return answer_pending(reviewed)
-    return answer_json(await in_thread(ask, reviewed))
+    return answer_json(await asyncio.to_thread(ask, reviewed))
 
 
 async def review_overview(request: web.Request) -> web.Response:
@@ -243,7 +248,7 @@ async def review_queue(request: web.Request) -> web.Response:
         viewed = await viewer_of(request).judgments(run_of(request))
         if isinstance(viewed, Pending):
             return answer_pending(viewed)
-        samples = await in_thread(viewed.sample_positions, asked, MOST_LISTED)
+        samples = await asyncio.to_thread(viewed.sample_positions, asked, MOST_LISTED)
         if samples is None:
             return answer_pending(Pending(0.0))
     return await answer_reviewed(request, lambda reviewed: reviewed.queue(name, rater, samples))
@@ -361,7 +366,7 @@ class ViewServer:
 
     async def start(self) -> None:
         """Raises ConfigurationError when the port is taken."""
-        await in_thread(warm_templates)
+        await asyncio.to_thread(warm_templates)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self.access.host, self.port)
         try:

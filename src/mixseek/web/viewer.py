@@ -314,11 +314,6 @@ def run_of(request: web.Request) -> RunDirectory:
     return viewer_of(request).find_run(request.match_info["run"])
 
 
-async def in_thread(call: Callable[..., T], *arguments: Any) -> T:
-    """Disk and DuckDB wait elsewhere: the server goes on answering."""
-    return await asyncio.get_running_loop().run_in_executor(None, partial(call, *arguments))
-
-
 def answer_json(document: Any, status: int = 200) -> web.Response:
     """What UTF-8 and JSON cannot hold is replaced."""
     body = orjson.dumps(make_plain(document, is_readable=True))

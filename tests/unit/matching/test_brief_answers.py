@@ -1,8 +1,8 @@
 """The question has its say in what a short answer means."""
 
-from mixseek.matching.closed.options import lettered_options
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.options import lettered_options
+from mixseek.matching.statements import Decision
 
 
 def test_of_two_numbers_every_question_has_its_own_say() -> None:

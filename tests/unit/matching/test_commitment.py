@@ -6,9 +6,8 @@ from typing import NamedTuple
 import pytest
 from tests.cases import each
 
-from mixseek.matching.closed.statements import is_ruled_out
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision, is_ruled_out
 
 
 class _Asked(NamedTuple):

@@ -3,7 +3,7 @@
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision
 
 CHOICE = "Which one?\nOptions:\n(A) red\n(B) green\n(C) blue"
 PLAUSIBLE = "Is the following sentence plausible? “Ida Brandt struck out the side.”"

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cases import each
 
 import mixseek.matching
-from mixseek.matching.languages import Phrases, written_in
+from mixseek.matching.visible import Phrases, written_in
 
 ROOM = Path(mixseek.matching.__file__).parent
 TABLES = tomllib.loads((ROOM / "phrases.toml").read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision
 
 _WHO = "Who keeps the key?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
 _SALE = "A stall sells 9 loaves at 2 crowns each. How many crowns does it take in?"
@@ -39,3 +39,30 @@ def test_the_answer_given_is_told_from_the_one_only_named(response: str, given: 
     """What is given is correct; what is only named never is."""
     assert match_answer(response, given, question=question).decision is Decision.CORRECT
     assert match_answer(response, named, question=question).decision is not Decision.CORRECT
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        '{"reasoning": "Penrill is smaller", "answer": "Oakhaven"}',
+        "Final answer: Oakhaven\n(Penrill is a town nearby.)",
+        "<answer>Oakhaven</answer> lies near Penrill.",
+        r"Near Penrill: \boxed{\text{Oakhaven}}",
+        "~~Penrill~~ Oakhaven",
+    ],
+)
+def test_words_outside_of_what_is_marked_as_the_answer_are_not_the_answer(response: str) -> None:
+    """A field, a tag, a box or a line says itself what of a text is its answer."""
+    assert match_answer(response, "Oakhaven").decision is Decision.CORRECT
+    assert match_answer(response, "Penrill").decision is not Decision.CORRECT
+
+
+@pytest.mark.parametrize(
+    ("response", "gold"), [("!false", "True"), ("¬True", "False"), ("not ~True", "True"), ("Great!\nYes", "Yes")]
+)
+def test_a_sign_of_negation_turns_a_truth_value_round(response: str, gold: str) -> None:
+    assert match_answer(response, gold).decision is Decision.CORRECT
+
+
+def test_a_polarity_that_is_replaced_in_the_same_breath_is_left_open() -> None:
+    assert match_answer("Yes — er, no.", "Yes").decision is Decision.UNDECIDED

@@ -3,7 +3,7 @@
 import pytest
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision
 
 _DYCK = "Complete the rest of the sequence, making sure that the parentheses are closed properly. Input: < ( [ ]"
 _SORT = "Sort the following words alphabetically: List: walnut acorn pebble moss"
@@ -38,6 +38,7 @@ def test_the_whole_sequence_in_place_of_its_rest_is_left_open() -> None:
         "Here is the sorted list:\n1. acorn\n2. moss\n3. pebble\n4. walnut\n\nLet me know if you need more!",
         "The answer is: acorn < moss < pebble < walnut",
         '["acorn", "moss", "pebble", "walnut"]',
+        "First acorn, then moss, third pebble, last walnut.",
     ],
 )
 def test_a_sorted_list_matches_in_any_layout(response: str) -> None:
@@ -57,3 +58,19 @@ def test_a_sorted_list_matches_in_any_layout(response: str) -> None:
 def test_a_list_with_another_order_or_other_words_is_incorrect(response: str) -> None:
     """A missing, doubled, foreign or misplaced word is an error."""
     assert match_answer(response, _SORTED, question=_SORT).decision is Decision.INCORRECT
+
+
+def test_a_list_in_the_middle_of_a_work_that_breaks_off_is_no_answer() -> None:
+    """The order that a step arrived at is not given before the steps have ended."""
+    step = f"The letters are compared one by one. We now have: {_SORTED}. "
+    broken = step * 12 + "Now let us sort the part that is left by looking at the second let"
+
+    assert match_answer(broken, _SORTED, question=_SORT).decision is Decision.UNDECIDED
+    assert match_answer(step * 12 + f"In order: {_SORTED}", _SORTED, question=_SORT).decision is Decision.CORRECT
+
+
+def test_a_bracket_in_a_numbered_step_is_no_answer() -> None:
+    """ "35: ] ;" is where the steps break off."""
+    steps = "\n".join(f"{number}: ( ; stack: [ (" for number in range(35))
+
+    assert match_answer(f"{steps}\n35: ] ;", "]", question="Close: [").decision is not Decision.CORRECT

@@ -3,9 +3,9 @@
 import pytest
 from tests.cases import each
 
+from mixseek.matching.gold import Asked, Kind, prepare_gold, read_question
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
-from mixseek.matching.short_text.gold import Asked, Kind, prepare_gold, read_question
+from mixseek.matching.statements import Decision
 
 _NOTHING_ASKED: frozenset[str] = frozenset()
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.matching.short_text.gold import dates_in
-from mixseek.matching.short_text.words import Words, is_unspaced, relation_keys, stem
+from mixseek.matching.gold import Words, dates_in, is_unspaced, relation_keys, stem
 
 
 @each(

@@ -5,7 +5,7 @@ from tests.cases import each
 
 from mixseek.domain.judgments import ErrorType
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision
 
 _Q = "Who carries the lantern?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
 
@@ -95,6 +95,75 @@ def test_a_self_correction_counts_and_what_was_taken_back_does_not(response: str
 )
 def test_text_around_the_answer_does_not_change_it(response: str, gold: str, decision: Decision) -> None:
     """Explanations, run-on questions, invented options, refusals and programs are told apart from the answer."""
+    assert match_answer(response, gold, question=_Q).decision is decision
+
+
+_NUMBERED = "Which is prime? Select the correct answer:\n1. 4\n2. 7\n3. 9\n4. 12"
+_CORRECT, _INCORRECT, _OPEN = Decision
+
+
+@pytest.mark.parametrize(
+    ("response", "gold", "question", "decision"),
+    [
+        # A label with another option's text, and one with its own.
+        ("C. Otto", "(B)", _Q, _OPEN),
+        ("B. Otto", "(B)", _Q, _CORRECT),
+        ("2. 7", "2", _NUMBERED, _CORRECT),
+        ("7", "2", _NUMBERED, _CORRECT),
+        ("3", "2", _NUMBERED, _INCORRECT),
+        ("4", "4", _NUMBERED, _OPEN),
+        # Named by its place, in words or in a sign.
+        ("The second option", "(B)", _Q, _OPEN),
+        ("Option 2", "(B)", _Q, _OPEN),
+        ("②", "2", _NUMBERED, _OPEN),
+        ("<answer>two</answer>", "2", _NUMBERED, _OPEN),
+        # A verdict on each option: the last line is not the answer.
+        ("A: ✗\nB: ✓\nC: ✗\nD: ✗", "(B)", _Q, _OPEN),
+        ("A (incorrect)\nB (correct)\nC (incorrect)\nD (incorrect)", "(B)", _Q, _OPEN),
+        ("A) Mina is not it. B) Otto fits. C) no. D) no.", "(B)", _Q, _OPEN),
+        # Another label behind the first one.
+        ("B → C", "(B)", _Q, _OPEN),
+        ("C... no, B", "(B)", _Q, _OPEN),
+        ("B, then C", "(B)", _Q, _OPEN),
+        ("B (?)", "(B)", _Q, _OPEN),
+        (r"\boxed{B \text{ or } C}", "(B)", _Q, _INCORRECT),
+        ("Answer: B\n\nEdit: C", "(B)", _Q, _INCORRECT),
+        ("Answer: C\nEdit: B", "(B)", _Q, _CORRECT),
+        ("B+", "(B)", _Q, _OPEN),
+        # Answers that are named for another place than the first.
+        ("The best answer is C; the second best answer is B.", "(B)", _Q, _INCORRECT),
+        ("The worst answer is B.", "(B)", _Q, _OPEN),
+        ("The least likely answer is B.", "(B)", _Q, _OPEN),
+        ("According to some, the answer is B.", "(B)", _Q, _OPEN),
+        # What is struck through is taken back.
+        ("Answer: ~~B~~ C", "(B)", _Q, _INCORRECT),
+        ("~~C~~ B", "(B)", _Q, _CORRECT),
+        # A closing tag without its slash; marks of writing direction.
+        ("<ANSWER>2<ANSWER>", "2", _NUMBERED, _CORRECT),
+        ("The answer is \u2068B\u2069.", "(B)", _Q, _CORRECT),
+    ],
+)
+def test_labels_in_unusual_places(response: str, gold: str, question: str, decision: Decision) -> None:
+    """A label counts where it is given, and not where it is only the nearest one."""
+    assert match_answer(response, gold, question=question).decision is decision
+
+
+_CHANNELS = "<|channel|>analysis<|message|>The answer is B.<|end|><|start|>assistant<|channel|>final<|message|>C"
+
+
+@pytest.mark.parametrize(
+    ("response", "gold", "decision"),
+    [
+        (_CHANNELS, "(C)", _CORRECT),
+        (_CHANNELS, "(B)", _INCORRECT),
+        ("<|channel|>analysis<|message|>The answer is B.", "(B)", _INCORRECT),
+        ("◁think▷The answer is C.◁/think▷ B", "(B)", _CORRECT),
+        ("[THINK]The answer is B.[/THINK]The answer is C.", "(B)", _INCORRECT),
+        ("[THINK]The answer is B.", "(B)", _INCORRECT),
+    ],
+)
+def test_reasoning_in_the_marks_of_one_family_is_no_answer(response: str, gold: str, decision: Decision) -> None:
+    """Channels, triangles and brackets are reasoning as much as <think> is."""
     assert match_answer(response, gold, question=_Q).decision is decision
 
 

@@ -3,8 +3,9 @@
 import pytest
 from tests.cases import each
 
+from mixseek.judges.math_verify import find_maths
 from mixseek.matching.match import match_answer
-from mixseek.matching.outcome import Decision
+from mixseek.matching.statements import Decision
 from mixseek.reporting.summary import needs_maths_text
 
 SAME = [
@@ -52,6 +53,15 @@ SAME = [
     ("2百万", "2000000"),
     ("nineteen eighty-four", "1984"),
     ("50%", "50 percent"),
+    # Emphasis and groups of digits in other signs; marks of writing direction.
+    ("__42__", "42"),
+    ("1_234", "1234"),
+    (r"10\,000", "10,000"),
+    ("\u200f42\u200f", "42"),
+    ("负五", "-5"),
+    ("マイナス五", "-5"),
+    ("一億五千万", "150000000"),
+    ("三千万亿", "3e15"),
 ]
 OPEN = [
     ("0.3333", "1/3"), ("1/3", "0.3333"), ("two dozen", "24"), ("half", "0.5"), ("3:4", "3/4"), ("2.5M", "2.5"),
@@ -61,9 +71,16 @@ OPEN = [
     ("10 grand", "10000"),
     ("0.5", "50 percent"), ("三分の一", "1/3"), ("二分之一", "1/2"), ("1億5千万", "150000000"),
     ("none", "0"), ("nil", "0"),
+    ("3.14", "3.14159"), ("3.14159", "3.14"), ("1.23 million", "1234567"), ("6.022e23", "6.02e23"),
+    ("6 * 7", "42"), ("84 ÷ 2", "42"), ("5!", "120"), ("log(100000)", "5"), ("1 ÷ 3", "1/3"), ("1:2", "0.5"),
+    ("42nd", "42"), ("eighteen point five", "18.5"), ("三点一四", "3.14"), ("5割", "50%"), ("二割五分", "25%"),
+    ("叁万", "30000"), ("⑧", "8"), ("一つ", "1"), ("ふたり", "2"), ("both", "2"), ("ゼロ", "0"),
+    ("drei", "3"), ("みっつ", "3"), ("три", "3"),
+    ("300,000 km/s", "3e8"), ("1776 BC", "1776"),
 ]  # fmt: skip
 OTHER = [("2.5 million", "2.5 billion"), ("one eighth", "8"), ("5", "-5"), ("1.5B", "1.5M"), ("0.25", "1/3"),
-         ("1 in 4", "5"), ("3 m", "7"), ("25 percent", "20"), ("5 in 2020", "7"), ("7", "0")]  # fmt: skip
+         ("1 in 4", "5"), ("3 m", "7"), ("25 percent", "20"), ("5 in 2020", "7"), ("7", "0"), ("负五", "5"),
+         ("1161", "1160"), ("4 * 1994", "997"), ("1/4", "1/3"), ("3.15", "3.14"), ("6.02e22", "6.02e23")]  # fmt: skip
 
 
 @each("cue", ["{}", "The answer is {}."])
@@ -81,6 +98,36 @@ def test_what_may_be_meant_is_left_open(answer: str, gold: str, cue: str) -> Non
 @each(("answer", "gold"), OTHER)
 def test_another_value(answer: str, gold: str) -> None:
     assert match_answer(f"The answer is {answer}.", gold).decision is Decision.INCORRECT
+
+
+@pytest.mark.parametrize(
+    ("response", "gold"),
+    [
+        ("42nd", "4"),
+        ("四分の一", "4"),
+        ("三分の二", "2"),
+        ("五成", "5"),
+        ("2020s", "2020"),
+        ("8にはなりません。", "8"),
+        ("half of 10", "10"),
+        ("The answer is 42. No, wait: 40.", "42"),
+    ],
+)
+def test_a_part_of_what_is_said_is_not_the_answer(response: str, gold: str) -> None:
+    assert match_answer(response, gold).decision is not Decision.CORRECT
+
+
+@pytest.mark.parametrize(
+    ("response", "gold", "question"),
+    [
+        ("There are ten episodes in season 3.", "10", "How many episodes are in season 3?"),
+        ("- 8", "8", "How many?"),
+        ("The answer is 40. No, wait: 42.", "42", ""),
+        ("10^-3", "0.001", ""),
+    ],
+)
+def test_nor_does_a_part_make_it_wrong(response: str, gold: str, question: str) -> None:
+    assert match_answer(response, gold, question=question, maths=find_maths()).decision is not Decision.INCORRECT
 
 
 @pytest.mark.parametrize("response", ["#### 3 people pay 34", "Answer: 3 people pay 34 each"])

@@ -3,8 +3,8 @@
 from tests.cases import each
 
 from mixseek.domain.judgments import Flag
-from mixseek.protocols.reply.json import ReplyMode
-from mixseek.protocols.reply.reader import read_reply
+from mixseek.protocols.reply_json import ReplyMode
+from mixseek.protocols.reply_reader import read_reply
 
 REFUSALS = [
     "I am sorry, but I cannot evaluate this.",

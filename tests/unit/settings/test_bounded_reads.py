@@ -9,7 +9,7 @@ from tests.cases import each
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.lint import lint_protocol
 from mixseek.protocols.registry import load_protocol
-from mixseek.settings.marked_text import MAX_BYTES, parse_toml, read_bounded
+from mixseek.settings.models import MAX_BYTES, parse_toml, read_bounded
 from mixseek.settings.race import load_race
 
 BOMBS = {

@@ -13,8 +13,8 @@ from mixseek.domain.judgments import Flag, Method, Reply
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.identity import Relation, is_same_model, judge_identity, relate
-from mixseek.protocols.reply.json import excerpt
-from mixseek.protocols.reply.reader import FieldReader, closed_object
+from mixseek.protocols.reply_json import excerpt
+from mixseek.protocols.reply_reader import FieldReader, closed_object
 from mixseek.protocols.rubric import TaskRubric, read_task_rubric
 from mixseek.protocols.scored.parameters import (
     FLAGS,

@@ -18,10 +18,8 @@ from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.matching.quotes import QuoteFinding, locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, PromptSource, ProtocolDeclaration, read_template, validated
-from mixseek.protocols.reply.bundles import IDENTITY_NAMES
-from mixseek.protocols.reply.injected import repetitions
-from mixseek.protocols.reply.json import Repair, excerpt
-from mixseek.protocols.reply.reader import FieldReader, is_refusal, read_reply
+from mixseek.protocols.reply_json import Repair, excerpt, repetitions
+from mixseek.protocols.reply_reader import IDENTITY_NAMES, FieldReader, is_refusal, read_reply
 from mixseek.protocols.scored.parameters import (
     FLAGS,
     SCORED,

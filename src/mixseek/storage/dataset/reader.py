@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
-from mixseek.protocols.reply.bundles import Bundle, BundleEntry, split_bundle
+from mixseek.protocols.reply_reader import Bundle, BundleEntry, split_bundle
 from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
 from mixseek.storage.dataset.files import (
     Row,

@@ -13,29 +13,27 @@ from itertools import chain
 from typing import Final
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.closed.choice import commits_to_words
-from mixseek.matching.languages import Phrases
-from mixseek.matching.outcome import Comparison, Decision
-from mixseek.matching.short_text.gold import (
+from mixseek.matching.choice import commits_to_words
+from mixseek.matching.gold import (
+    FILLER_WORDS,
+    FUNCTION_WORDS,
+    ROMAN_NUMERALS,
     Asked,
     Gold,
     GoldAnswer,
     Kind,
     PartialDate,
     Question,
+    Words,
     dates_in,
+    is_unspaced,
     prepare_gold,
     read_question,
-)
-from mixseek.matching.short_text.words import (
-    FILLER_WORDS,
-    FUNCTION_WORDS,
-    ROMAN_NUMERALS,
-    Words,
-    is_unspaced,
     relation_keys,
     stem,
 )
+from mixseek.matching.statements import Comparison, Decision
+from mixseek.matching.visible import Phrases
 
 # One comparison in progress: what is compared, what was found, and the names of the rules that may decide it.
 
@@ -125,7 +123,7 @@ _MOST_WORDS_AROUND: Final = 2
 _FARTHEST_ANSWER: Final = 40
 _SAYS = Phrases("short_text")
 _SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
-_SIGN: Final = re.compile(r"(?<=\w)[+#*]+|(?<![^\s(])-(?=\d)|(?<=[A-Z])-(?!\w)")
+_SIGN: Final = re.compile(r"(?<=\w)[+#*^²³]+|(?<![^\s(])-(?=\d|[a-z](?!\w))|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
 # A list of names with nothing said about them.
 _LONGEST_LIST: Final = 160
@@ -134,6 +132,10 @@ _ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NAME_PARTICLES: Final = {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
+# Before a word, these make another thing of it: "vice president", "non-metal", "great uncle".
+_OTHER_THING: Final = frozenset({"anti", "ex", "half", "non", "pseudo", "quasi", "semi", "step", "vice"})
+# Formulas are short, and what is glued to one is part of it: H2O2 is not H2O. Behind a name it is a citation mark.
+_LONGEST_FORMULA: Final = 4
 # Characters that join words of an unspaced script without belonging to a name.
 _UNSPACED_PARTICLES: Final = frozenset(
     "はがをにへとでものやかだ是为為在于於即叫和与與的了也就年月日市県国國省은는이가을를에의로와과도입"
@@ -149,6 +151,9 @@ def objection_to(case: Case, found: Found) -> Rule | None:
         return Rule.COARSER_DATE
     if _is_echo(case, found):
         return Rule.ECHOED
+    is_list = found.answer is None or ("," in found.answer.written and found.answer.glued[0] != "#")
+    if is_list and case.gold.item_lists and _has_other_items(case, found):
+        return Rule.ONE_OF_SEVERAL
     if _is_part_of_longer_name(case, found):
         return Rule.LONGER_NAME
     return Rule.ONE_OF_SEVERAL if _is_one_of_several(case, found) else _objection_from_context(case, found)
@@ -233,8 +238,29 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
             return True
     if before >= 0 and text[before] in _COMPASS and words.is_capitalised(before) and words.gap(found.first) == " ":
         return True
+    if before >= 0 and words.gap(found.first) in {" ", "-"} and text[before] in _OTHER_THING:
+        return True
+    # "Prince's guitarist" is not Prince.
+    if after < len(text) <= _SHORT_RESPONSE and words.written(found.last).endswith("'s"):
+        return not (found.answer and found.answer.written.endswith("s"))
+    if _is_compound(case, found):
+        return True
     written = words.written(after) if after < len(text) and words.gap(after) == " " else ""
     return (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
+
+
+def _is_compound(case: Case, found: Found) -> bool:
+    """Joined to another word by a hyphen, or a formula that goes on: "mother-in-law", "great-grandson", H2O2."""
+    answer, words = found.answer, case.words
+    if answer is None or not answer.glued.isascii() or answer.glued[0] == "#":
+        return False
+    is_formula = len(answer.written) <= _LONGEST_FORMULA
+    for inner, outer in ((found.first, found.first - 1), (found.last + 1, found.last + 1)):
+        if 0 <= outer < len(words) and words.text[outer].isascii():
+            gap = words.gap(inner)
+            if (gap == "-" and answer.written.islower()) or (not gap and is_formula):
+                return True
+    return False
 
 
 def _is_one_of_several(case: Case, found: Found) -> bool:
@@ -255,6 +281,17 @@ def _is_one_of_several(case: Case, found: Found) -> bool:
     # A place and the one it lies in: "Lyon, France".
     is_placed = len(items) == 2 and source.count(",") == 1 and _SAYS.asks_where.search(question.text) is not None
     return bool(others) and not is_placed
+
+
+def _has_other_items(case: Case, found: Found) -> bool:
+    """A bare list that holds all items of the gold and others as well, or takes one of them back."""
+    span = case.words.span(found.first, found.last)
+    if _SAYS.denial_anywhere.search(case.lowered, span.start, span.end):
+        return True
+    items = [Words(part).text for part in _ITEM_BREAK.split(case.words.folded_source)]
+    told = {word for items in case.gold.item_lists for item in items for word in item.split()} | {"and"}
+    is_bare = all(len(item) <= _LONGEST_NAME for item in items)
+    return is_bare and any(item and told.isdisjoint(item) for item in items)
 
 
 def _is_name(item: str) -> bool:

@@ -1,12 +1,13 @@
 """Multiple choice: a letter (or number) from a list, or the listed text in its place."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
-from mixseek.matching.languages import Phrases
-from mixseek.matching.numbers import with_plain_dates
-from mixseek.matching.outcome import Decision, Reader, Reading
+from mixseek.matching.numbers import UNITS, with_plain_dates
+from mixseek.matching.statements import Decision, Reader, Reading
+from mixseek.matching.visible import Phrases
 
 # The options a question lists, by letter or by number.
 
@@ -47,6 +48,7 @@ _SAYS = Phrases("options")
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _NON_WORD = re.compile(r"[\W_]+")
+_TICKS = frozenset("✓✔✅✗✘❌")
 _NO_WORDS = re.compile(r"[\W_]*")
 
 
@@ -113,14 +115,28 @@ class OptionReader(Reader):
         bracketed = piece[start - 1 : start] in {"(", "[", "{"} and piece[end : end + 1] in {")", "]", "}"}
         if not self._numbered and not bracketed and not self._is_letter(piece, start, end, found):
             return None
-        if _SAYS.ruled_out.match(piece, end):
+        if _SAYS.ruled_out.match(piece, end) and not _begins(comparable(piece[end:]), self._texts.get(label) or "?"):
             return None
+        if self._numbered and (said := self._text_of_number(label, piece, end)) is not None:
+            return said._replace(start=start, end=end)
+        replaced = None if self._numbered else _SAYS.replaced_by.match(piece, end)
+        if replaced is not None and replaced[1] != label:
+            return Reading(Decision.UNDECIDED, start, replaced.end(), "another_label_behind")
         more = (_SAYS.more_numbers if self._numbered else _SAYS.more_letters).match(piece, found.end(2))
         if more is not None and more[1] != label and (not self.options or more[1] in self.options):
             return Reading(Decision.INCORRECT, start, more.end(), "several_options_named")
         if self._other_text_follows(label, piece[end : end + 300]):
             return Reading(Decision.UNDECIDED, start, end, "label_and_text_disagree")
         return self._named(label, start, end)
+
+    def _text_of_number(self, label: str, piece: str, end: int) -> Reading | None:
+        """A bare number may be an option's text: 7 where the list says "2. 7"; None where it can only be a label."""
+        meant = [one for one, text in self._texts.items() if text == label and one != label]
+        if not meant or piece[end:].strip(" .*)]}$"):
+            return None
+        named = self._named(meant[0], 0, 0)
+        is_open = label in self.options and self.label in (label, meant[0])
+        return named.left_open("label_or_text") if is_open else named
 
     def _other_text_follows(self, label: str, rest: str) -> bool:
         """Whether the words right behind a label are another option's text and not its own."""
@@ -222,6 +238,8 @@ class OptionReader(Reader):
         """Neither the label on its own nor a word that sets the option's text apart from the others."""
         if not self.options or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
             return False
+        if _SAYS.by_place.search(text.lower()) or (self._numbered and _is_said(int(self.label), text)):
+            return False
         texts = dict(self._texts)
         if _PLAIN_DATE.search(texts.get(self.label, "")):
             return False  # a day can be named without its year, or by its distance from another
@@ -242,8 +260,9 @@ class OptionReader(Reader):
             found[1]
             for line in lines[-len(self.options) - 1 :]
             if (found := _OPTION_LINE.match(line))
-            # "(E) is correct" is a verdict on the option.
+            # "(E) is correct" is a verdict on the option, and so is a tick.
             and comparable(line[found.end() :]) in {"", self._texts.get(found[1], "")}
+            and _TICKS.isdisjoint(line)
         ]
         return named[-len(self.options) :] == list(self.options)
 
@@ -251,6 +270,14 @@ class OptionReader(Reader):
 def _spelled(text: str) -> str:
     """A pattern for comparable text as it may be written."""
     return r"[\W_]*".join(map(re.escape, text.split()))
+
+
+def _is_said(number: int, text: str) -> bool:
+    """In words, or in a sign such as ② or 二."""
+    word = next((word for word, value in UNITS.items() if value == number), None)
+    if word is not None and re.search(rf"\b{word}\b", text, re.IGNORECASE):
+        return True
+    return not text.isascii() and any(unicodedata.numeric(sign, None) == number for sign in set(text))
 
 
 def _marks(text: str) -> set[str]:

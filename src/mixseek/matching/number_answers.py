@@ -1,16 +1,27 @@
 """Which of the numbers in a statement is its answer, and whether it is the gold value."""
 
+import ast
+import operator
 import re
+import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from functools import cached_property
 
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.languages import Phrases
 from mixseek.matching.numbers import NumberToken, is_day_of_month, read_numbers, word_numbers
-from mixseek.matching.outcome import NEEDS_MATHS, Decision, Reader, Reading
+from mixseek.matching.statements import NEEDS_MATHS, Decision, Reader, Reading
+from mixseek.matching.visible import Phrases
 
 _SAYS = Phrases("number_answers")
+_LEAST_ROUNDED = 3
+# Whole numbers below are counted to the last digit.
+_LARGEST_COUNT = 10**9
+_LONGEST_CALCULATION = 60
+_LONGEST_WORD = 20
+_OPERATORS = str.maketrans("×·÷", "**/")
 # A quotient that does not come out even has many more digits than anybody writes.
 _QUOTIENT_DIGITS = 15
 _FIRST_YEAR, _LAST_YEAR = 1000, 2100
@@ -25,10 +36,11 @@ _SCIENTIFIC = re.compile(
 _RATIO = re.compile(r"(?<![\d:])\d{1,6}\s?:\s?\d{1,6}(?![\d:])")
 # A word behind a number that is none of the scales that are read.
 _OTHER_SCALE = re.compile(
-    r"[$€£¥]?(\d{1,9}(?:\.\d{1,9})?)\s?(?!(?:[kKMBT]|mn|bn|tn|mil|hundred|\w+sand|\w+llion|dozen|lakhs?|crores?)\b)[A-Za-z]+"
+    r"[$€£¥]?(\d{1,3}(?:,\d{3}){1,3}|\d{1,9}(?:\.\d{1,9})?)\s?"
+    r"(?!(?:[kKMBT]|mn|bn|tn|mil|hundred|\w+sand|\w+llion|dozen|lakhs?|crores?)\b)[A-Za-z]+(?:/[a-z]+)?"
 )
 _COMMAND = re.compile(r"\\[a-zA-Z]+")
-_PROSE = re.compile(r"[^\W\d_]{3,}")
+_PROSE = re.compile(r"(?!(?:sqrt|log|exp|abs|sin|cos|tan)\b)\b[^\W\d_]{3,}")
 _DIGITS = re.compile(r"\d+")
 # So many are no calculation; looking at each would cost more than the answer is worth.
 _MOST_NUMBERS = 3_000
@@ -44,6 +56,44 @@ def _rounds_to(value: Decimal, gold: Decimal) -> bool:
     if gold != gold.to_integral_value() or value == value.to_integral_value():
         return False
     return abs(value - gold) <= min(Decimal("0.5"), abs(gold) / 200)
+
+
+def _is_rounded(value: Decimal, gold: Decimal, *, is_scaled: bool) -> bool:
+    """One is the other to fewer digits, three at least: 3.14 for 3.14159, 1.23 million for 1,234,567."""
+    are_counts = value == value.to_integral_value() and gold == gold.to_integral_value()
+    if are_counts and abs(gold) < _LARGEST_COUNT and not is_scaled:
+        return False
+    short, long = sorted((value.normalize(), gold.normalize()), key=lambda one: len(one.as_tuple().digits))
+    digits = len(short.as_tuple().digits)
+    if not _LEAST_ROUNDED <= digits < len(long.as_tuple().digits):
+        return False
+    unit = Decimal(1).scaleb(long.adjusted() - digits + 1)
+    return short in (long.quantize(unit, ROUND_HALF_UP), long.quantize(unit, ROUND_DOWN))
+
+
+_OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+}  # fmt: skip
+
+
+def _result_of(calculation: str) -> Decimal | None:
+    """What sums, products and quotients of plain numbers come to; None for what takes more than that."""
+
+    def value(node: ast.expr) -> Fraction:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return Fraction(str(number))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -value(operand)
+            case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATIONS:
+                return _OPERATIONS[type(sign)](value(left), value(right))
+        raise ValueError("more than a calculation")
+
+    try:
+        result = value(ast.parse(calculation.translate(_OPERATORS).replace(",", ""), mode="eval").body)
+    except (ValueError, SyntaxError, ZeroDivisionError):
+        return None
+    return Decimal(result.numerator) / Decimal(result.denominator)
 
 
 def _counts_something_else(piece: str, token: NumberToken) -> bool:
@@ -87,14 +137,22 @@ class NumberReader(Reader):
         return reading.left_open("other_words")
 
     def _may_be_meant(self, piece: str, reading: Reading) -> bool:
-        """ "half a million", 三分の一, "1 in 8", "2.5 Mio": a share or a scale would make the gold of what was read."""
+        """ "half a million", 三分の一, "1 in 8", "2.5 Mio", "6 * 7": what was read is only a part of what is said."""
         if _SAYS.share_in_words.search(piece, max(0, reading.start - 8), reading.end + 8):
             return True
+        bare = piece.strip(" .$*`")
+        is_part = reading.end - reading.start < len(bare) <= _LONGEST_CALCULATION
+        if is_part and _SAYS.calculation.fullmatch(bare):
+            return _result_of(bare) in {None, self.value}
+        read = read_numbers(piece[reading.start : reading.end])
+        if read and not self.question_values.isdisjoint(read[0].values) and any(map(self._equal, word_numbers(piece))):
+            return True  # "There are ten episodes in season 3", of which the 3 was asked about
         shares = [Decimal(found[1]) / Decimal(found[2]) for found in _SAYS.share.finditer(piece)]
         if any(self.value in (share, share * 100) or _is_shorter(share, self.value) for share in shares):
             return True
         scaled = _OTHER_SCALE.fullmatch(piece[reading.start :].strip(" .*"))
-        return scaled is not None and any(Decimal(scaled[1]).scaleb(zeros) == self.value for zeros in (3, 6, 9))
+        amount = Decimal(scaled[1].replace(",", "")) if scaled else None
+        return amount is not None and any(amount.scaleb(zeros) == self.value for zeros in (3, 6, 9))
 
     def _read(self, piece: str, *, firm: bool) -> Reading | None:
         """One number: it is the answer. Several: the one after the last '=', in bold, or new to the question."""
@@ -104,8 +162,8 @@ class NumberReader(Reader):
             return self._algebra(piece)
         if "/" in self.gold and (ratio := _RATIO.search(piece)) is not None:
             return Reading(Decision.UNDECIDED, *ratio.span(), "ratio")
-        if below := _SAYS.below_zero.search(piece):
-            return Reading(Decision.UNDECIDED, *below.span(), "below_zero")
+        if other := _SAYS.other_reckoning.search(piece):
+            return Reading(Decision.UNDECIDED, *other.span(), "other_reckoning")
         compound = self._compound(piece)
         if compound is not None:
             return compound
@@ -226,7 +284,12 @@ class NumberReader(Reader):
         reading = Reading(Decision.INCORRECT, token.start, token.end, rule)
         value = token.values[0]
         # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
-        if _rounds_to(value, self.value) or any(_is_shorter(one, self.value) for one in (value, value / 100)):
+        is_shorter = any(_is_shorter(one, self.value) for one in (value, value / 100))
+        if (
+            is_shorter
+            or _rounds_to(value, self.value)
+            or _is_rounded(value, self.value, is_scaled=bool(token.unscaled))
+        ):
             return reading.left_open("rounding")
         if (token.percent != self.percent or token.is_money) and self.value in (value * 100, value / 100):
             return reading.left_open("percent_or_fraction")
@@ -241,6 +304,17 @@ class NumberReader(Reader):
     def is_absent(self, text: str) -> bool:
         """No number in the text can be read as the ground truth, not even by rounding or as a fraction in words."""
         if len(_DIGITS.findall(text)) > _MOST_NUMBERS or (not self.value and _SAYS.nothing.search(text.lower())):
+            return False
+        # "both", ふたり, 捌 and ⑧ are numbers that are read nowhere else.
+        if len(text.strip()) <= _LONGEST_WORD and not _DIGITS.search(text):
+            return False  # a number in the words of another language
+        counted = _SAYS.one if self.value == 1 else _SAYS.two if self.value == 2 else None
+        if counted is not None and counted.search(text.lower()):
+            return False
+        if _SAYS.unread_numeral.search(text) or re.search(rf"(?<!\d){self.value}(?:st|nd|rd|th)\b", text):
+            return False
+        signs = "" if text.isascii() else set(text)
+        if any(unicodedata.numeric(sign, None) == self.value for sign in signs if not sign.isdecimal()):
             return False
         return not _SAYS.fraction_word.search(text) and not any(
             value in (self.value, self.value * 100, self.value / 100) or _rounds_to(value, self.value)

@@ -1,11 +1,15 @@
-"""Where a response states its answer, and where it only seems to."""
+"""Where a response states its answer, and where it only seems to; and what a kind of ground truth can make of it."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple
+from enum import StrEnum
+from typing import ClassVar, NamedTuple
 
-from mixseek.domain.judgments import Span
-from mixseek.matching.languages import Phrases
+from mixseek.domain.judgments import ErrorType, Span
+from mixseek.matching.visible import Phrases
+
+# Where a response states its answer, and where it only seems to.
 
 # Answers that are named but not given: denied, supposed, asked about, checked, or described.
 
@@ -146,6 +150,8 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
         if lowered[max(start, tag.start() - 8) : tag.start()].rstrip(" *`:").endswith(" not"):
             return None
         close = lowered.find("</", tag.end(), end)
+        if close < 0 and not text[tag.end() : end].strip():
+            return None  # a closing tag without its slash: what was closed stands before it
         stop = close if close >= 0 else min(end, tag.end() + _REACH)
         return _trimmed(text, tag.end(), stop, "answer_tag", keep_empty=True)
     if has_mark and lowered[max(0, position - 8) : position].endswith(("</", "</final_")):
@@ -206,9 +212,18 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
 _TAIL = 1_500
 
 
+_LABEL = re.compile(r"\W*[A-Z0-9]{1,2}\.(?=[ \t]+\S+(?:[ \t]+\S+){0,2}[ \t]*(?:\n|$))")
+
+
+def _label_end(text: str, start: int) -> int:
+    """Where a sentence begins that is led by the label of an option: the full stop of "B. Mars" ends nothing."""
+    label = _LABEL.match(text, start)
+    return label.end() if label else start
+
+
 def is_one_sentence(text: str) -> bool:
     """No sentence ends before the end."""
-    found = _SENTENCE_END.search(text)
+    found = _SENTENCE_END.search(text, _label_end(text, 0))
     return found is None or not text[found.end() :].strip(" .!?。\"'*)")
 
 
@@ -222,7 +237,7 @@ def soft_statements(text: str, lowered: str, start: int, end: int) -> list[State
     line = _last_line(text, begin, end)
     if line is not None:
         found.append(line)
-        ends = [stop.end() for stop in _SENTENCE_END.finditer(text, line.start, line.end - 1)]
+        ends = [stop.end() for stop in _SENTENCE_END.finditer(text, _label_end(text, line.start), line.end - 1)]
         found.append(_trimmed(text, ends[-1], line.end, "last_sentence") if ends else None)
     begin = end - len(text[start:end].lstrip())
     stop = _SENTENCE_END.search(text, begin, min(end, begin + _REACH))
@@ -309,3 +324,70 @@ def turns_in_circles(text: str) -> bool:
     """Whether the end of the text repeats one unit over and over, counters aside."""
     shape = _DIGITS.sub("0", text[-240:].rstrip())
     return len(shape) > 200 and any(shape[period:] == shape[:-period] for period in _PERIODS)
+
+
+# What a kind of ground truth makes of a stated answer.
+
+
+class Decision(StrEnum):
+    """UNDECIDED is honest: what the rules decide must be right."""
+
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
+    UNDECIDED = "undecided"
+
+
+class Comparison(NamedTuple):
+    """A decision on a text and the rules that led there; the span is within the text, None where silence decided."""
+
+    decision: Decision
+    span: Span | None
+    rules: tuple[str, ...]
+
+
+class MatchResult(NamedTuple):
+    """The decision, the exact place in the original response, and the rules that led there, in order."""
+
+    decision: Decision
+    extracted_answer: str | None
+    span: Span | None
+    rules: tuple[str, ...]
+    # None while undecided, and for a wrong answer: why it is wrong, rules cannot know.
+    error_type: ErrorType | None
+
+
+# The rule of an answer that only a comparer of algebra could decide, where there is none.
+NEEDS_MATHS = "needs_maths"
+
+
+# Values that are made for every response are tuples: a frozen dataclass takes four times as long to make.
+class Reading(NamedTuple):
+    """A value read in a piece of text, already compared; offsets are within the piece."""
+
+    decision: Decision
+    start: int
+    end: int
+    rule: str
+
+    def left_open(self, rule: str) -> "Reading":
+        return self._replace(decision=Decision.UNDECIDED, rule=rule)
+
+
+class Reader(ABC):
+    """Knows one ground truth; reads pieces of responses against it."""
+
+    kind: ClassVar[str]
+    spans_lines: ClassVar[bool] = False  # whether an answer of this kind may be written over several lines
+    question: str = ""
+
+    @abstractmethod
+    def read(self, piece: str, *, firm: bool) -> Reading | None:
+        """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
+
+    @abstractmethod
+    def is_other(self, text: str, place: int) -> bool:
+        """Whether a value of this kind begins at `place` that is not the ground truth."""
+
+    def is_absent(self, text: str) -> bool:
+        """Whether the ground truth stands nowhere in the text; False for kinds of which that cannot be seen."""
+        return False

@@ -5,12 +5,10 @@ from collections.abc import Iterator
 from itertools import chain
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.closed import statements
-from mixseek.matching.closed.options import OptionReader
-from mixseek.matching.closed.statements import Statement
-from mixseek.matching.languages import Phrases
-from mixseek.matching.outcome import Comparison, Decision, Reader, Reading
-from mixseek.matching.visible import Visible
+from mixseek.matching import statements
+from mixseek.matching.options import OptionReader
+from mixseek.matching.statements import Comparison, Decision, Reader, Reading, Statement
+from mixseek.matching.visible import Phrases, Visible
 
 # Whether the sentence around a value commits to it: conditions, suppositions, denials and questions do not.
 
@@ -153,11 +151,12 @@ _CIRCLE_REACH = 600
 _CIRCLE = 3
 _FIELDS = {"json_field", "answer_tag"}
 _PROSE = {"answer_cue", "answer_behind"}
+_LAST_CHARACTERS = 20
 # "Answer:" above a list of steps announces the steps.
 _STEPS = re.compile(r"(?:step\s*\d|1[.)]\s[^\n]*\n+[\s*]*2[.)]|[-*•]\s[^\n]*\n+\s*[-*•]\s)", re.IGNORECASE)
 # What stands in a field, in a box or behind a mark of its own is given, whatever is said around it.
 _SENTENCES = _PROSE | {"answer_line", "whole_response"}
-_CONTAINERS = {"json_field", "answer_tag", "boxed"}
+CONTAINERS = {"json_field", "answer_tag", "boxed"}
 
 
 Stated = tuple[Statement, Reading]
@@ -191,7 +190,9 @@ def match_closed(visible: Visible, reader: Reader) -> Comparison:
         first = soft[0][0]
         # What broke off behind a conclusion that is a whole sentence is only its explanation.
         is_whole = first.cue == "conclusion" and text[first.end : first.end + 1] in {".", "!", "。", "\n"}
-        if not unfinished or reader.spans_lines or is_whole:
+        # A list may end a response without a full stop; one in the middle of a work that breaks off is a step of it.
+        is_last = reader.spans_lines and len(text.rstrip()) - first.start - soft[0][1].end <= _LAST_CHARACTERS
+        if not unfinished or is_last or is_whole:
             return _stated(*soft[0])
     if isinstance(reader, OptionReader) and reader.lists_every_option(text):
         return Comparison(Decision.INCORRECT, None, ("every_option_listed",))
@@ -314,7 +315,7 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     if announces_steps or _is_listing(text, statement):
         return None
     if reading is None:
-        if statement.cue in _CONTAINERS and reader.kind == "number" and len(piece) < 200:
+        if statement.cue in CONTAINERS and reader.kind == "number" and len(piece) < 200:
             return Reading(Decision.INCORRECT, 0, len(piece), "answer_without_number")
         return None
     if statement.cue in _FIELDS and reading.rule == "stated_number" and reading.decision is Decision.CORRECT:
@@ -339,7 +340,10 @@ def _read_whole(piece: str, reader: Reader) -> Reading | None:
 _DISPLAY = re.compile(
     r"\\\[(?:(?!\\\]).){0,1000}\\\]|\$\$[^$]{0,1000}\$\$|\\begin\{(\w+)\}.{0,1000}?\\end\{\1\}", re.DOTALL
 )
-_BULLET = re.compile(r"[ \t]*(?:[-*•][ \t]|\(?[A-Z][).][ \t]*)\S")
+# Labels with a verdict on each are a list as well: "B: wrong", "C ✓", "D (incorrect)".
+_BULLET = re.compile(
+    r"[ \t]*(?:(?:[-*•][ \t]|\(?[A-Z][).][ \t]*)\S|[A-J]:?[ \t]*(?:[✗✘❌✓✔✅]|\(?(?:(?:in)?correct|wrong|right)\b))"
+)
 
 
 # "- **Yes**: …" and "- **No**: …" weigh both sides.
@@ -371,7 +375,7 @@ def _may_be_program(text: str, statement: Statement) -> bool:
 def _read_place(text: str, statement: Statement, reader: Reader) -> Reading | None:
     """A place of a few characters ("Therefore, **A**", a last line "(B)") is its answer; a longer one is prose."""
     piece = text[statement.start : statement.end]
-    if len(piece) > _BARE or statement.cue == "first_sentence":
+    if len(piece) > _BARE or statement.cue == "first_sentence" or reader.kind == "brackets":
         return reader.read(piece, firm=False)
     begin = len(piece) - len(piece.lstrip(" ,:*"))
     bare = reader.read(piece[begin:], firm=True)
@@ -418,7 +422,7 @@ def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list
         for place in places
         if not _is_listing(text, place)
         and not _SAYS.checks.match(text, place.start)
-        and not (reader.kind == "number" and place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
+        and not (place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
         and (reading := _read_place(text, place, reader)) is not None
     ]
     plain = {said.decision for _, reading, said in found if said is reading}

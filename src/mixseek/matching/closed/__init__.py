@@ -1,1 +1,0 @@
-"""Answers of a closed kind: options, booleans, numbers, lists."""

@@ -1,1 +1,0 @@
-"""Answers that are a name, a date or a few words."""

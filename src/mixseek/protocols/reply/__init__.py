@@ -1,1 +1,0 @@
-"""Reading a reply: one JSON object out of whatever a judge wrote."""
