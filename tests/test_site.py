@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -31,7 +32,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(pages_in(config["project"]["nav"])) == [str(page.relative_to(DOCS)) for page in PAGES]
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
+@each("page", [*PAGES, ROOT / "README.md"])
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     """Anchors are checked when the site is built; a page links to nothing outside docs/, which the site has not got."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)

@@ -14,7 +14,7 @@ from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
 from mixseek.composition.conclusion import AnyGate, CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
 from mixseek.composition.corrected import load_corrected
-from mixseek.composition.report import find_run, load_report, write_html
+from mixseek.composition.report import load_report, write_html
 from mixseek.composition.statistics import (
     BoardRequest,
     StatisticsRequest,
@@ -44,7 +44,7 @@ from mixseek.storage.index.export import export_run
 from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample, read_manifest
 from mixseek.storage.ratings import RatingColumns, RatingSource
-from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 
 if TYPE_CHECKING:
     # Not in the core: whoever asks for such a table has it.

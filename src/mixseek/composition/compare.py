@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.report import find_run
 from mixseek.composition.request import JudgeRequest, describe_protocol
 from mixseek.composition.summary import dataset_name, panel_rule
 from mixseek.domain.counts import Pair
@@ -29,7 +28,7 @@ from mixseek.storage.index import pairs as paired
 from mixseek.storage.index.pairs import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
-from mixseek.storage.workspace import RunDirectory, Workspace, find_name, list_first
+from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first
 
 _COLUMNS = {"target": "target_model", "variant": "prompt_variant"}
 _DIFFERENCES_NAMED = 5

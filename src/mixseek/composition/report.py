@@ -62,7 +62,7 @@ from mixseek.storage.journal.records import Manifest, read_manifest, read_stored
 from mixseek.storage.ratings import PEOPLE, Rater, Ratings, RatingSource, open_run
 from mixseek.storage.upkeep import is_half_renamed
 from mixseek.storage.votes import Comparisons, has_pairs
-from mixseek.storage.workspace import LATEST, RunDirectory, Workspace
+from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 
 # Ratings of two systems or more as one board: who is stronger, and how far that can be trusted.
 
@@ -150,17 +150,6 @@ def _controlled(comparisons: Sequence[Comparison]) -> Strengths | None:
 _SEED = 20_240_229
 # Samples that judges differ on, in the report as data; the rest is counted.
 DISAGREEMENTS = 2_000
-
-
-def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
-    """The run of that name; without a name the only one."""
-    if name is not None:
-        return workspace.resolve(name)
-    runs = workspace.runs()
-    if len(runs) > 1:
-        names = ", ".join(run.name for run in runs[:5])
-        raise ConfigurationError(f"{workspace.root}: which run? there is {names}; name one, or `{LATEST}`")
-    return workspace.resolve(LATEST)
 
 
 def load_report(

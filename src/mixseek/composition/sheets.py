@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.composition.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
-from mixseek.composition.report import find_run
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
 from mixseek.reporting.labels import PlanReport
@@ -32,7 +31,7 @@ from mixseek.storage.labels import (
     read_sheet,
     write_sheet,
 )
-from mixseek.storage.workspace import RunDirectory, Workspace, list_first
+from mixseek.storage.workspace import RunDirectory, Workspace, find_run, list_first
 
 # Longer than any name of a person, shorter than a text pasted by mistake.
 _MAX_RATER_CHARACTERS = 100

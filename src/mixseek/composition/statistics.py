@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 
 from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
-from mixseek.composition.report import BoardOptions, build_board, find_run, rule_of
+from mixseek.composition.report import BoardOptions, build_board, rule_of
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.reporting.statistics import (
@@ -69,7 +69,7 @@ from mixseek.storage.ratings import (
     open_table,
 )
 from mixseek.storage.votes import Votes, ballots, score_lengths
-from mixseek.storage.workspace import LATEST, Workspace
+from mixseek.storage.workspace import LATEST, Workspace, find_run
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
 MOST_PAIRED_RATERS = 16

@@ -98,6 +98,17 @@ class Workspace:
         return by_name[find_name(name, list(by_name), self.root, "run")]
 
 
+def find_run(workspace: Workspace, name: str | None) -> RunDirectory:
+    """The run of that name; without a name the only one."""
+    if name is not None:
+        return workspace.resolve(name)
+    runs = workspace.runs()
+    if len(runs) > 1:
+        names = ", ".join(run.name for run in runs[:5])
+        raise ConfigurationError(f"{workspace.root}: which run? there is {names}; name one, or `{LATEST}`")
+    return workspace.resolve(LATEST)
+
+
 def check_run_name(name: str) -> str:
     """The name as it is stored (NFC); a run's name is a directory's name."""
     normal = unicodedata.normalize("NFC", name)

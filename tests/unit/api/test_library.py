@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import duckdb
 import pytest
+from tests.cases import each
 from tests.flows.running import mixseek_here, sums, write_jsonl
 
 import mixseek
@@ -75,7 +76,7 @@ def test_the_surface_is_pinned() -> None:
     assert mixseek.__all__ == SURFACE
 
 
-@pytest.mark.parametrize("name", mixseek.__all__)
+@each("name", mixseek.__all__)
 def test_every_name_of_the_surface_is_there(name: str) -> None:
     """Lazily, and in dir() as well."""
     assert getattr(mixseek, name).__name__ == name
@@ -123,7 +124,7 @@ def test_numbers_have_the_bounds_of_the_command() -> None:
     assert typed == RANGES
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"protocol": "semantci"}, "semantci"),
@@ -365,7 +366,7 @@ def test_the_examples_in_the_documentation_run(module: str) -> None:
     assert result.failed == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "words"),
     [
         ({"mapping": "response=output"}, "mapping='response=output': it takes Mapping[str, str]"),

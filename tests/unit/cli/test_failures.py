@@ -4,6 +4,7 @@ import errno
 
 import pytest
 import typer
+from tests.cases import each
 
 from mixseek import errors
 from mixseek.cli.console import ExitCode, describe_bug, describe_usage_error, exit_code_of
@@ -30,7 +31,7 @@ def all_errors() -> dict[str, type[errors.MixseekError]]:
     }
 
 
-@pytest.mark.parametrize("name", sorted(all_errors()))
+@each("name", sorted(all_errors()))
 def test_every_error_of_the_tree_has_an_exit_code(name: str) -> None:
     """A class added to the tree must be added here, on purpose."""
     assert exit_code_of(all_errors()[name]("x")) == EXPECTED.get(

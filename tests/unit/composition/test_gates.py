@@ -1,6 +1,6 @@
 """Gates: the number that is compared, and the words for it."""
 
-import pytest
+from tests.cases import each
 
 from mixseek.reporting.model import ScoreSummary, StatusCounts
 from mixseek.reporting.summary import Gates, check_gates
@@ -13,7 +13,7 @@ def score(
     return ScoreSummary(counts, mean, interval=None, bounds=None, is_binary=True, unverified=unverified)
 
 
-@pytest.mark.parametrize(
+@each(
     ("gates", "summary", "met"),
     [
         (Gates(fail_under=0.8), score(10, mean=0.8), True),

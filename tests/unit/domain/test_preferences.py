@@ -1,13 +1,13 @@
 """Two orders of one pair become one verdict; and what datasets call a preference."""
 
-import pytest
+from tests.cases import each
 
 from mixseek.domain.panels import PairState, Preference, combine_orders, read_preference
 
 A, B, TIE = Preference.A, Preference.B, Preference.TIE
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "verdict", "state"),
     [
         (A, A, A, PairState.AGREED),
@@ -27,7 +27,7 @@ def test_a_win_needs_both_orders(first: Preference, second: Preference, verdict:
     assert combine_orders(first.swapped, second.swapped) == (verdict.swapped, state)
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "preference"),
     [
         *((word, A) for word in ("A", "a", " A ", "A>B", "A >> B", "[[A>B]]", "model_a", "Model A", "1", 1)),

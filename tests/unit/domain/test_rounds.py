@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.domain.rounds import (
     BoardEntry,
@@ -73,7 +74,7 @@ def test_an_opinion_refuses_what_is_not_a_confidence(confidence: float) -> None:
         ImprovementJudgment(should_continue=True, reasoning="more", confidence_score=confidence)
 
 
-@pytest.mark.parametrize(("continues", "reason"), list(itertools.product([True, False], [None, *StopReason])))
+@each(("continues", "reason"), list(itertools.product([True, False], [None, *StopReason])))
 def test_a_stop_has_a_reason_and_going_on_has_none(continues: bool, reason: StopReason | None) -> None:
     """Every combination of the two fields."""
     if continues == (reason is None):
@@ -111,7 +112,7 @@ TIES: dict[str, tuple[list[tuple[str, int, float | None]], list[tuple[str, int, 
 }
 
 
-@pytest.mark.parametrize("rule", TIES)
+@each("rule", TIES)
 def test_ties_are_broken_by_one_rule(rule: str) -> None:
     """In whatever order the rows come."""
     first, second = TIES[rule]

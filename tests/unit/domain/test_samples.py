@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 from typing import Any
 
-import pytest
+from tests.cases import each
 
 from mixseek.domain.samples import Sample
 
@@ -11,7 +11,7 @@ _SAMPLE = Sample(id="1", response="r", question="q", ground_truth="g")
 _SEEN = [field.name for field in fields(Sample) if field.name != "metadata"]
 
 
-@pytest.mark.parametrize("name", _SEEN)
+@each("name", _SEEN)
 def test_everything_a_judge_can_see_changes_the_key(name: str) -> None:
     """A sample with another ground truth or response is another sample, and is judged anew."""
     other: dict[str, Any] = {name: ("other",) if name == "ground_truth_alternatives" else "other"}

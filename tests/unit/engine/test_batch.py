@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from tests.cases import each
 from tests.unit.engine.stub_judging import StubEncode, StubProtocol, StubReplies, StubRules
 
 from mixseek.domain.judgments import Status
@@ -65,9 +66,7 @@ def test_a_fresh_run_looks_nothing_up() -> None:
     assert batch == Batch([OPEN])
 
 
-@pytest.mark.parametrize(
-    ("cascade", "rules", "replay"), list(itertools.product([False, True], [None, *Status], [None, *Status]))
-)
+@each(("cascade", "rules", "replay"), list(itertools.product([False, True], [None, *Status], [None, *Status])))
 def test_settled_means_that_judging_again_would_ask_nobody(
     cascade: bool, rules: Status | None, replay: Status | None
 ) -> None:

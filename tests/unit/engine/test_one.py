@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 import pytest
+from tests.cases import each
 from tests.unit.engine.stub_judging import StubProtocol, StubReplies, StubRules
 
 from mixseek.domain.judgments import Reply, Status
@@ -55,9 +56,7 @@ def test_the_reply_is_kept_beside_its_judgment() -> None:
     assert second.reply == Reply("bad", "replay")
 
 
-@pytest.mark.parametrize(
-    ("cascade", "rules", "replay"), list(itertools.product([False, True], [None, *Status], [None, *Status]))
-)
+@each(("cascade", "rules", "replay"), list(itertools.product([False, True], [None, *Status], [None, *Status])))
 def test_resuming_asks_exactly_who_is_left(cascade: bool, rules: Status | None, replay: Status | None) -> None:
     """All that a journal can hold for two judges: a judge is asked iff nothing of it stands there.
 

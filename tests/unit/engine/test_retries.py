@@ -1,6 +1,7 @@
 """The one retry policy, enumerated."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.engine.limits import RetryPolicy
 from mixseek.errors import TransientJudgeError
@@ -8,8 +9,8 @@ from mixseek.errors import TransientJudgeError
 POLICY = RetryPolicy()
 
 
-@pytest.mark.parametrize("failures", [*range(1, 12), 5_000])
-@pytest.mark.parametrize("lot", [0.0, 0.5, 1.0])
+@each("failures", [*range(1, 12), 5_000])
+@each("lot", [0.0, 0.5, 1.0])
 def test_the_delay_doubles_up_to_a_ceiling_and_never_falls_below_half(failures: int, lot: float) -> None:
     """Jitter takes away at most half: a retry at once meets what the first one met."""
     full = 30.0 if failures > 10 else min(30.0, 0.5 * 2 ** (failures - 1))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 from tests.unit.evaluator.asking_stubs import REQUEST, Broken, StubAsker, WordCount, bench, reply_text
 
 from mixseek.domain.judgments import Reply
@@ -68,7 +69,7 @@ def test_without_weights_all_metrics_count_the_same() -> None:
     assert result.weights == {"a": 0.5, "b": 0.5}
 
 
-@pytest.mark.parametrize(
+@each(
     ("how", "reason"),
     [
         ("raises", "LookupError: no such word"),

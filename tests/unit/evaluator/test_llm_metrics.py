@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.cases import each
 from tests.unit.evaluator.asking_stubs import REQUEST, StubAsker, bench, reply_text
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
@@ -57,8 +58,8 @@ def flags(text: str) -> set[Flag]:
     return {finding.flag for finding in parsed.findings}
 
 
-@pytest.mark.parametrize("kind", BUILT_IN)
-@pytest.mark.parametrize("language", LANGUAGES)
+@each("kind", BUILT_IN)
+@each("language", LANGUAGES)
 def test_every_metric_has_its_role_and_criteria_in_every_language(kind: str, language: str) -> None:
     """Points sum to 100; the prompt names each criterion with its points, and asks for the reason first."""
     one = metric(kind, language)
@@ -186,7 +187,7 @@ def test_the_sum_is_recomputed() -> None:
     assert flags(reply_text(total=71, **GOOD)) == {Flag.INTERNAL_INCONSISTENCY}
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "flag"),
     [
         ({"criteria": {}}, Flag.INCOMPLETE_COVERAGE),
@@ -255,7 +256,7 @@ def test_the_plain_metric_takes_criteria_of_the_users() -> None:
     assert isinstance(own.protocol.parse(Reply(reply_text(metre=60, season=0), "m"), SAMPLE), ValidJudgment)
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"criteria": {"a": {"points": 60, "text": "x"}}}, "points sum to 60, expected 100"),

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.cases import each
 from tests.unit.evaluator.asking_stubs import REQUEST, StubAsker, WordCount, bench
 
 from mixseek.domain.judgments import Method, Undecided, ValidJudgment
@@ -74,7 +75,7 @@ def test_rules_that_decline_leave_the_metric_missing() -> None:
     assert asyncio.run(made.evaluate(REQUEST)) == MissingMetric("m", "undecided: ?", is_permanent=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "options", "message"),
     [
         ("Coverag", {}, "unknown type 'Coverag'; did you mean 'Coverage'\\?"),

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.cases import each
 from tests.unit.judges.loopback import CALL, CANARY, SCHEMA, Scripted, ask, judge_at, says, serving
 from tests.unit.judges.wire_documents import TEXT, anthropic_error, message
 
@@ -56,7 +57,7 @@ THINKING = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("document", "text", "finish_reason"),
     [
         (message(THINKING), "ab", "stop"),
@@ -118,7 +119,7 @@ def test_what_passes_is_worth_another_try(status: int, document: Any, is_overloa
     assert caught.value.is_overload is is_overload
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "document", "concerns_everything"),
     [
         (401, anthropic_error("authentication_error", "invalid x-api-key"), True),

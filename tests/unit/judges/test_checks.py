@@ -8,6 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey
+from tests.cases import each
 from tests.unit.judges.loopback import CANARY, Scripted, drops, judge_at, says, serving
 from tests.unit.judges.wire_documents import anthropic_error, completion, message, openai_error
 
@@ -76,7 +77,7 @@ UNKNOWN_MODEL = says(openai_error("The model `m` does not exist", code="model_no
 LIST = {"object": "list", "data": [{"id": "m-large", "object": "model"}, {"id": "other"}]}
 
 
-@pytest.mark.parametrize(
+@each(
     ("script", "words"),
     [
         ([UNKNOWN_MODEL, says(LIST)], "model 'm' is not served there; available: m-large, other"),

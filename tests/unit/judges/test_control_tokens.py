@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.cases import each
 from tests.unit.judges.loopback import CALL, ask, judge_at, says, serving
 from tests.unit.judges.wire_documents import TEXT, completion, message
 from tests.unit.protocols.prompt_attacks import TURNS
@@ -33,7 +34,7 @@ TOKENS = {
 }
 
 
-@pytest.mark.parametrize("name", TOKENS)
+@each("name", TOKENS)
 def test_every_token_is_split_and_counted(name: str) -> None:
     text = TURNS[name]
     assert all(token in text for token in TOKENS[name])
@@ -44,7 +45,7 @@ def test_every_token_is_split_and_counted(name: str) -> None:
     assert re.sub(r"(?<=[<\[]) ", "", sent.content) == text
 
 
-@pytest.mark.parametrize(
+@each(
     "token",
     [
         *("<reserved_106>", "<reserved_107>", "[gMASK]", "<sop>", "<eop>", "[sMASK]", "<BOS_TOKEN>", "<EOS_TOKEN>"),
@@ -75,7 +76,7 @@ def test_tokens_of_other_families_are_split_too(token: str) -> None:
     assert sent.content.replace("< ", "<").replace("[ ", "[") == f"Tea.{token}system"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["<reserved>", "<table>", "<img src='a'>", "[MASKED]", "<user>", "[12]", "<title>", "[a|b]", "<source>"],
 )
@@ -92,8 +93,8 @@ def test_other_text_is_left_alone(text: str) -> None:
     assert split_control_tokens([Message("user", text)]) == ((Message("user", text),), 0)
 
 
-@pytest.mark.parametrize("language", ["en", "ja", "zh"])
-@pytest.mark.parametrize("name", protocol_names())
+@each("language", ["en", "ja", "zh"])
+@each("name", protocol_names())
 def test_our_own_prompts_hold_none(name: str, language: str) -> None:
     sample = Sample(
         id="s",
@@ -111,7 +112,7 @@ def test_our_own_prompts_hold_none(name: str, language: str) -> None:
     assert split_control_tokens(messages) == (messages, 0)
 
 
-@pytest.mark.parametrize("name", TOKENS)
+@each("name", TOKENS)
 def test_quotes_from_a_split_text_are_found_in_the_original(name: str) -> None:
     original = f"The sky is blue, as everybody knows. {TURNS[name]} That is all there is to say."
     (sent,), _ = split_control_tokens([Message("user", original)])

@@ -1,6 +1,7 @@
 """From a spec or a table to one target: address, model and key."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS, Target, is_loopback, resolve_target, split_spec
@@ -94,7 +95,7 @@ def test_a_table_is_named_after_its_provider_or_names_it_or_gives_an_address() -
     assert (by_address.wire, by_address.base_url, by_address.key) == (WireFormat.ANTHROPIC, "https://h", None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("spec", "settings", "words"),
     [
         ("openai:m", None, "judge 'openai:m': no API key; set the environment variable OPENAI_API_KEY"),
@@ -148,7 +149,7 @@ def test_the_scheme_may_be_written_in_any_case() -> None:
     assert (target.model, target.base_url) == ("m", "http://localhost:8000/v1")
 
 
-@pytest.mark.parametrize(
+@each(
     ("base_url", "words"),
     [
         ("localhost:8000/v1", "the base URL is not http(s)://host[:port]/path; correct it, for instance to http://loc"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.cases import each
 from tests.unit.judges.wire_documents import anthropic_error, openai_error
 
 from mixseek.judges.endpoint.errors import Refusal, read_refusal
@@ -13,7 +14,7 @@ def refusal_of(document: Any) -> Refusal:
     return read_refusal(orjson.dumps(document))
 
 
-@pytest.mark.parametrize(
+@each(
     "document",
     [
         openai_error("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model"),

@@ -14,6 +14,7 @@ import pytest
 from aiohttp import client_exceptions, http_exceptions
 from aiohttp.client_reqrep import ConnectionKey, RequestInfo
 from multidict import CIMultiDict, CIMultiDictProxy
+from tests.cases import each
 from tests.unit.judges.loopback import CANARY
 from tests.unit.judges.wire_documents import openai_error
 from yarl import URL
@@ -64,7 +65,7 @@ SYSTEM_ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("kind", [*CLIENT_ERRORS, *SYSTEM_ERRORS])
+@each("kind", [*CLIENT_ERRORS, *SYSTEM_ERRORS])
 def test_every_foreign_exception_is_caught_and_mapped(kind: type[Exception]) -> None:
     """A websocket's type error is no HTTP failure; all others are what a call may meet."""
     error = example_of(kind)
@@ -81,7 +82,7 @@ def test_there_are_client_errors_to_map() -> None:
     assert len(CLIENT_ERRORS) >= 25
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "is_permanent"),
     [
         (aiohttp.ClientConnectorDNSError, False),
@@ -118,7 +119,7 @@ def mapped_status(
     return map_status(status, headers or {}, body, PLACE, parameters=parameters, now=NOW)
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 520, 524, 529])
+@each("status", [408, 409, 425, 429, 500, 502, 503, 504, 520, 524, 529])
 def test_statuses_that_pass_are_transient_and_too_many_at_once_is_overload(status: int) -> None:
     failure = mapped_status(status, headers={"retry-after": "7"})
 
@@ -128,7 +129,7 @@ def test_statuses_that_pass_are_transient_and_too_many_at_once_is_overload(statu
     assert str(failure) == f"judge openai:m at https://api.x: answered {status}: words"
 
 
-@pytest.mark.parametrize("status", [401, 402, 403, 404, 405, 410, 301, 307])
+@each("status", [401, 402, 403, 404, 405, 410, 301, 307])
 def test_statuses_about_the_key_the_model_or_the_address_stop_the_run(status: int) -> None:
     failure = mapped_status(status)
 
@@ -160,7 +161,7 @@ EVERYTHING = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "document", "concerns_everything"),
     [(status, document, False) for status, document in SAMPLE_ONLY]
     + [(status, document, True) for status, document in EVERYTHING],
@@ -174,7 +175,7 @@ def test_a_refusal_stops_the_run_only_if_every_sample_would_meet_it(
     assert failure.concerns_everything is concerns_everything
 
 
-@pytest.mark.parametrize(
+@each(
     ("document", "words"),
     [
         (b"", "no explanation"),

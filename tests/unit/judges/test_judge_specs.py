@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cases import each
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS
@@ -30,7 +31,7 @@ FORMS = (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("spec", "words"),
     [
         ("rule", f"unknown judge 'rule'; did you mean 'rules'? {FORMS}"),
@@ -64,7 +65,7 @@ def test_only_judges_that_have_to_be_waited_for_are_live() -> None:
     assert [spec for spec in others if is_live(spec, configured)] == []
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
+@each("provider", PROVIDERS)
 def test_every_provider_makes_a_judge_named_by_its_spec(provider: str) -> None:
     environment = dict.fromkeys(PROVIDERS[provider].key_variables, "sk-canary-000")
     environment["AZURE_OPENAI_ENDPOINT"] = "https://x.openai.azure.com/"
@@ -105,7 +106,7 @@ def test_asking_for_rules_loads_no_http_client() -> None:
     assert ran.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize(
+@each(
     ("spec", "offer"),
     [
         ("openai:m@localhost:8000/v1", "write openai:m@http://localhost:8000/v1"),
@@ -142,9 +143,7 @@ m@http://localhost:port m@http://localhost\\@a.b
 """
 
 
-@pytest.mark.parametrize(
-    "rest", [*MISSPELT.split(), "m at http://localhost:8000", "m localhost:8000", "m@h\tttp://h/v1"]
-)
+@each("rest", [*MISSPELT.split(), "m at http://localhost:8000", "m localhost:8000", "m@h\tttp://h/v1"])
 def test_however_an_address_is_misspelt_it_is_no_part_of_a_models_name(rest: str) -> None:
     """One line that says what to write, or what is wrong with it; with full-width characters as well."""
     with pytest.raises(ConfigurationError, match=r"write '?openai:|correct it|credential") as caught:

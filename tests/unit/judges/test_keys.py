@@ -5,6 +5,7 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.judges.endpoint.address import Redaction, Secret, looks_like_credential, without_credentials
 
@@ -20,7 +21,7 @@ def test_a_secret_is_shown_by_nothing_but_its_one_method() -> None:
         pickle.dumps(secret)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "Authorization",
@@ -39,7 +40,7 @@ def test_names_of_credentials_are_recognised(name: str) -> None:
     assert looks_like_credential(name)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "X-Team",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker, bench
 
 from mixseek.composition.protocols import write_starter
@@ -112,9 +113,9 @@ def judgment_prompt(scores: list[float]) -> str:
     return asyncio.run(builder.build_judgment_prompt(context))
 
 
-@pytest.mark.parametrize("has_schema", [True, False])
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("scores", "goes_on"), [([40.0, 55.0], True), ([55.0, 40.0], False), ([95.0], False)])
+@each("has_schema", [True, False])
+@each("language", LANGUAGES)
+@each(("scores", "goes_on"), [([40.0, 55.0], True), ([55.0, 40.0], False), ([95.0], False)])
 def test_the_judge_of_progress_looks_at_the_scores(
     scores: list[float], goes_on: bool, language: str, has_schema: bool
 ) -> None:
@@ -151,8 +152,8 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("fault", [Fault.PROSE, Fault.TRUNCATED, Fault.WRONG_SCHEMA, Fault.REFUSAL, Fault.INCONSISTENT])
-@pytest.mark.parametrize("name", sorted(CASES))
+@each("fault", [Fault.PROSE, Fault.TRUNCATED, Fault.WRONG_SCHEMA, Fault.REFUSAL, Fault.INCONSISTENT])
+@each("name", sorted(CASES))
 def test_faults_make_the_reply_of_any_protocol_invalid(name: str, fault: Fault) -> None:
     """With a flag that fits."""
     outcome, text = reply_to(CASES[name].protocol, CASES[name].sample, fault=fault)

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.cases import each
 from tests.unit.judges.loopback import CALL, CANARY, SCHEMA, ask, judge_at, says, serving
 from tests.unit.judges.wire_documents import TEXT, completion, openai_error
 
@@ -107,7 +108,7 @@ def test_an_answer_carries_all_that_the_endpoint_said() -> None:
 PARTS = [{"type": "text", "text": '{"is_correct":'}, {"type": "text", "text": " true}"}, {"type": "image_url"}, 7]
 
 
-@pytest.mark.parametrize(
+@each(
     ("message", "finish_reason", "expected"),
     [
         ({"content": "", "refusal": None}, "stop", ("", "stop")),
@@ -177,7 +178,7 @@ def test_tokens_that_are_not_counted_are_unknown_not_zero(usage: Any) -> None:
     assert answer_to(completion({"content": TEXT}, usage=usage)).usage == Usage(None, None, None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("document", "words"),
     [
         (completion({}, choices=[]), "answered 200: answered without any choice"),

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.judges.endpoint.errors import retry_after_seconds
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "seconds"),
     [
         ({}, None),

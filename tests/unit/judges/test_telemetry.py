@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message, Usage
@@ -56,7 +57,7 @@ def spans() -> Any:
     provider.shutdown()
 
 
-@pytest.mark.parametrize(
+@each(
     ("environment", "expected"),
     [
         ({}, False),

@@ -1,6 +1,7 @@
 """Two-valued answers in three languages, with their negations."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision
@@ -46,7 +47,7 @@ def _golds(question: str) -> tuple[str, str]:
     return ("valid", "invalid") if question == _VALID else ("yes", "no")
 
 
-@pytest.mark.parametrize(("response", "question"), _NEGATIVE)
+@each(("response", "question"), _NEGATIVE)
 def test_a_negation_says_no_and_never_yes(response: str, question: str) -> None:
     """Before or behind the word, in its own script: the negation is part of the answer."""
     positive, negative = _golds(question)
@@ -55,7 +56,7 @@ def test_a_negation_says_no_and_never_yes(response: str, question: str) -> None:
     assert match_answer(response, positive, question=question).decision is Decision.INCORRECT
 
 
-@pytest.mark.parametrize(("response", "question"), _POSITIVE)
+@each(("response", "question"), _POSITIVE)
 def test_an_affirmation_says_yes_and_never_no(response: str, question: str) -> None:
     """Double negation and words of another family do not turn it round."""
     positive, negative = _golds(question)

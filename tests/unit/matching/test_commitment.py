@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision, is_ruled_out
@@ -116,7 +117,7 @@ def _each(
     return ((template, about, opening) for template in templates for about in asked for opening in openings)
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "asked", "opening"),
     [
         *_each(_OPEN, _ENGLISH, ("", _OPENING)),
@@ -144,7 +145,7 @@ _DENIED = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "asked", "opening"),
     [
         *_each(_DENIED, [asked for asked in _ENGLISH if asked.right not in {"valid", "yes"}]),
@@ -182,7 +183,7 @@ _GIVEN = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "asked", "opening"),
     [
         *_each(_GIVEN, _ENGLISH[:4], ("", _OPENING)),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 import mixseek
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
@@ -123,7 +124,7 @@ def test_every_undecided_sample_has_a_reply() -> None:
     assert set(_BAD_REPLIES) <= undecided
 
 
-@pytest.mark.parametrize("sample_id", sorted(set(_REPLIES) - set(_BAD_REPLIES)))
+@each("sample_id", sorted(set(_REPLIES) - set(_BAD_REPLIES)))
 def test_a_good_reply_is_a_valid_judgment_without_a_warning(sample_id: str) -> None:
     """What the judge quotes stands in the response, and the verdict follows from it; a clear label is confirmed."""
     label = next(row["label"] for row in _ROWS if row["id"] == sample_id)

@@ -1,6 +1,6 @@
 """Every row of seed 001's equivalence table, in the bare form and in the wrappings that models use."""
 
-import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision
@@ -24,7 +24,7 @@ _ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("gold", "response", "question"), _ROWS)
+@each(("gold", "response", "question"), _ROWS)
 def test_an_acceptable_equivalent_is_correct(gold: str, response: str, question: str) -> None:
     """What the table lists as equivalent is decided as correct, and the span points at it."""
     result = match_answer(response, gold, question=question)
@@ -34,7 +34,7 @@ def test_an_acceptable_equivalent_is_correct(gold: str, response: str, question:
     assert result.extracted_answer == response[result.span.start : result.span.end]
 
 
-@pytest.mark.parametrize(("gold", "response", "question"), _ROWS)
+@each(("gold", "response", "question"), _ROWS)
 def test_the_same_words_are_incorrect_for_the_opposite_ground_truth(gold: str, response: str, question: str) -> None:
     """No equivalent passes for the other value: the table is a partition."""
     opposite = {
@@ -66,8 +66,8 @@ _CUES = [
 ]
 
 
-@pytest.mark.parametrize("cue", _CUES)
-@pytest.mark.parametrize(
+@each("cue", _CUES)
+@each(
     ("gold", "other", "question"),
     [
         ("(B)", "(C)", _OPTIONS),

@@ -1,6 +1,6 @@
 """An answer that offers alternatives, hedges or negates is never called correct; its harmless look-alikes are."""
 
-import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision
@@ -680,13 +680,13 @@ PLAIN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("response", "gold", "question"), HEDGED + MORE_HEDGED + DOUBTFUL + BROTHERS)
+@each(("response", "gold", "question"), HEDGED + MORE_HEDGED + DOUBTFUL + BROTHERS)
 def test_a_hedged_answer_is_never_correct(response: str, gold: str, question: str) -> None:
     result = match_answer(response, gold, question=question)
     assert result.decision is not Decision.CORRECT, result.rules
 
 
-@pytest.mark.parametrize(("response", "gold", "question"), HARMLESS + PLAIN)
+@each(("response", "gold", "question"), HARMLESS + PLAIN)
 def test_harmless_words_leave_an_answer_correct(response: str, gold: str, question: str) -> None:
     result = match_answer(response, gold, question=question)
     assert result.decision is Decision.CORRECT, result.rules

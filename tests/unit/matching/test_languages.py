@@ -5,7 +5,7 @@ import time
 import tomllib
 from pathlib import Path
 
-import pytest
+from tests.cases import each
 
 import mixseek.matching
 from mixseek.matching.visible import Phrases, written_in
@@ -19,7 +19,7 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("table", sorted(USES))
+@each("table", sorted(USES))
 def test_every_phrase_that_is_looked_for_is_there_and_every_one_there_is_looked_for(table: str) -> None:
     """Names are looked up while matching: a slip must show here and not in a user's run."""
     phrases = Phrases(table)
@@ -30,7 +30,7 @@ def test_every_phrase_that_is_looked_for_is_there_and_every_one_there_is_looked_
     assert patterns.keys() == USES[table] | within
 
 
-@pytest.mark.parametrize(
+@each(
     ("texts", "language"),
     [
         (["Describe the harbour in three sentences.", "The pier is long and the gulls are loud."], "en"),

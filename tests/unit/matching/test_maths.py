@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, field
 
 import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.maths import compare_maths, gold_maths, joined_boxes, looks_like_maths, plain_value
@@ -68,7 +69,7 @@ OPEN = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "gold"), SAME)
+@each(("answer", "gold"), SAME)
 def test_numbers_in_any_writing_are_the_same(answer: str, gold: str) -> None:
     assert compare_maths(answer, gold, "", None)[0] is Decision.CORRECT
 
@@ -78,7 +79,7 @@ def test_other_numbers_are_different(answer: str, gold: str) -> None:
     assert compare_maths(answer, gold, "", None)[0] is Decision.INCORRECT
 
 
-@pytest.mark.parametrize(("answer", "gold"), OPEN)
+@each(("answer", "gold"), OPEN)
 def test_what_is_not_certain_is_undecided_without_algebra(answer: str, gold: str) -> None:
     assert compare_maths(answer, gold, "", None)[0] is Decision.UNDECIDED
 
@@ -153,17 +154,17 @@ def test_boxes_side_by_side_are_one_list() -> None:
     assert joined_boxes(r"\boxed{1} or \boxed{2}") is None
 
 
-@pytest.mark.parametrize("gold", ["red", "(A)", "12:30", "2021-05-01", "10-20", "B2", ") ]", "the answer", "N/A"])
+@each("gold", ["red", "(A)", "12:30", "2021-05-01", "10-20", "B2", ") ]", "the answer", "N/A"])
 def test_words_dates_and_codes_are_no_mathematics(gold: str) -> None:
     assert not looks_like_maths(gold)
 
 
-@pytest.mark.parametrize("gold", ["2x+1", r"\frac{1}{2}", "$9$", "(1, 2)", "sqrt(2)", "x^2", "√2", "5!"])
+@each("gold", ["2x+1", r"\frac{1}{2}", "$9$", "(1, 2)", "sqrt(2)", "x^2", "√2", "5!"])
 def test_mathematics_is_recognised(gold: str) -> None:
     assert looks_like_maths(gold)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "{" * 1000,

@@ -1,6 +1,7 @@
 """What a response names is not always what it answers: each line here once fooled the rules or a peer."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision
@@ -34,7 +35,7 @@ _CASES = [
 ]
 
 
-@pytest.mark.parametrize(("response", "given", "named", "question"), _CASES)
+@each(("response", "given", "named", "question"), _CASES)
 def test_the_answer_given_is_told_from_the_one_only_named(response: str, given: str, named: str, question: str) -> None:
     """What is given is correct; what is only named never is."""
     assert match_answer(response, given, question=question).decision is Decision.CORRECT

@@ -3,13 +3,14 @@
 from decimal import Decimal
 
 import pytest
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.numbers import read_numbers
 from mixseek.matching.statements import Decision
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("57.00", "57"),

@@ -1,6 +1,7 @@
 """A quote is found where it stands, at the mildest stage that explains it, or a reason is given."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.domain.judgments import Span
 from mixseek.matching.quotes import QuoteFinding, QuoteLocator, QuoteProblem, QuoteStage, locate_quote
@@ -32,7 +33,7 @@ def test_a_literal_quote_is_exact(quote: str, expected: str) -> None:
     assert (QuoteStage.EXACT, None, [expected]) == (finding.stage, finding.problem, quoted(finding, REPORT))
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "text", "expected"),
     [
         ("长提示词在多次调用时会偏离格式", PDF, "⻓提⽰词在多次调⽤时\n会偏离格式"),
@@ -98,7 +99,7 @@ def test_a_harmless_slip_is_forgiven_and_named(quote: str) -> None:
     assert quoted(finding, REPORT)[0].endswith("every single experiment")
 
 
-@pytest.mark.parametrize(
+@each(
     "quote",
     [
         "the new pump is quieter, but it used 12.5 percent less power",
@@ -127,7 +128,7 @@ def test_an_ellipsis_hides_no_negation_of_its_sentence(gap: str) -> None:
     assert QuoteStage.SEGMENTS is locate_quote("the pump is … good", f"So the pump is here.{gap}bad, good.").stage
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "response"),
     [
         ("about 102 of the cells in the sample", "There were about 10² of the cells in the sample."),
@@ -145,7 +146,7 @@ def test_joining_and_lowering_do_not_make_other_words(quote: str, response: str)
     assert QuoteProblem.NOT_FOUND is locate_quote(quote, response).problem
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "response"),
     [
         ("The dose that the guideline proscribed for adults", "The dose that the guideline prescribed for adults."),
@@ -170,7 +171,7 @@ def test_no_stage_takes_another_word_for_a_slip(quote: str, response: str) -> No
     assert QuoteProblem.NOT_FOUND is locate_quote(quote, response).problem
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "response"),
     [
         ("ready", "Start only if (!ready) holds."),
@@ -211,7 +212,7 @@ def test_a_quote_does_not_end_where_the_response_turns_it_round(quote: str, resp
     assert QuoteProblem.NOT_FOUND is locate_quote(quote, response).problem
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "response"),
     [
         ("ready", "Ready! ready for all of it."),
@@ -261,7 +262,7 @@ def test_where_else_a_quote_comes_from_is_said() -> None:
     assert locator.locate("is the capital").problem is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "response", "problem"),
     [
         ("", "anything", QuoteProblem.TOO_SHORT),

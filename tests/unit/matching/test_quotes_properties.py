@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.matching.quotes import (
     QuoteLocator,
@@ -126,7 +127,7 @@ _RECORD = (
 )
 
 
-@pytest.mark.parametrize(("said", "claimed"), _CHANGES.values(), ids=_CHANGES)
+@each(("said", "claimed"), _CHANGES.values())
 def test_one_changed_fact_in_a_long_quote_is_not_forgiven(said: str, claimed: str) -> None:
     """However long the rest is, and however few letters the change takes."""
     assert said in _RECORD

@@ -2,9 +2,9 @@
 
 import time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.matching.short_text import Rule, compare_short_text
 from mixseek.matching.statements import Decision
@@ -110,7 +110,7 @@ _UNDECIDED = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "response", "gold", "question", "pointed_at"), _CORRECT)
+@each(("rule", "response", "gold", "question", "pointed_at"), _CORRECT)
 def test_a_gold_that_is_said_is_correct(
     rule: Rule, response: str, gold: list[str], question: str, pointed_at: str
 ) -> None:
@@ -122,7 +122,7 @@ def test_a_gold_that_is_said_is_correct(
     assert pointed_at == response[comparison.span.start : comparison.span.end]
 
 
-@pytest.mark.parametrize(("rule", "response", "gold", "question"), _INCORRECT)
+@each(("rule", "response", "gold", "question"), _INCORRECT)
 def test_nothing_or_something_else_is_incorrect(rule: Rule, response: str, gold: list[str], question: str) -> None:
     """An answer of the wanted kind without anything of the gold is wrong; so is no answer."""
     comparison = compare_short_text(response, gold, question=question)
@@ -130,7 +130,7 @@ def test_nothing_or_something_else_is_incorrect(rule: Rule, response: str, gold:
     assert (Decision.INCORRECT, rule) == (comparison.decision, comparison.rules[-1])
 
 
-@pytest.mark.parametrize(("rule", "response", "gold", "question"), _UNDECIDED)
+@each(("rule", "response", "gold", "question"), _UNDECIDED)
 def test_what_may_be_meant_otherwise_is_undecided(rule: Rule, response: str, gold: list[str], question: str) -> None:
     """Each near miss of a deciding rule is left to the next judge."""
     comparison = compare_short_text(response, gold, question=question)
@@ -145,10 +145,8 @@ def test_every_rule_has_an_example() -> None:
     assert set(Rule) == shown
 
 
-@pytest.mark.parametrize(
-    "filler", [":", "...", "Thought process:", "Solution", "Let's think step by step.", "The answer is"]
-)
-@pytest.mark.parametrize("gold", ["Ada Marsh", "process", "7", "the answer lies here"])
+@each("filler", [":", "...", "Thought process:", "Solution", "Let's think step by step.", "The answer is"])
+@each("gold", ["Ada Marsh", "process", "7", "the answer lies here"])
 def test_a_master_key_opens_nothing(filler: str, gold: str) -> None:
     """Announcing an answer is not giving one, whatever the gold is."""
     assert compare_short_text(filler, [gold], question=_WHO).decision is not Decision.CORRECT
@@ -182,7 +180,7 @@ _REPEATED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", _REPEATED)
+@each("piece", _REPEATED)
 def test_a_million_characters_take_no_longer_than_a_page(piece: str) -> None:
     """No repetition of anything makes the comparer slow; the bound leaves room for a busy machine."""
     response = piece * (1_000_000 // len(piece))

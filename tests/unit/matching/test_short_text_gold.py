@@ -1,6 +1,7 @@
 """Golds are repaired and taken apart, and questions are read, before anything is compared."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.matching.gold import Asked, Kind, prepare_gold, read_question
 from mixseek.matching.match import match_answer
@@ -52,7 +53,7 @@ def test_a_gold_without_words_gives_no_answers() -> None:
     assert prepare_gold(("...", ""), _NOTHING_ASKED).answers == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "asked"),
     [
         ("when was the bridge built", Asked.TIME),

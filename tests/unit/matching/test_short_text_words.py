@@ -5,11 +5,12 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.matching.gold import Words, dates_in, is_unspaced, relation_keys, stem
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("The Café's owner", ["cafe", "owner"]),
@@ -79,7 +80,7 @@ def test_related_words_have_a_key_in_common(one: str, other: str, are_related: b
     assert are_related == (not relation_keys([one]).isdisjoint(relation_keys([other])))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("April 17, 1982", [(1982, 4, 17)]),

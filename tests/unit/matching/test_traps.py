@@ -1,6 +1,7 @@
 """What fools other graders must not fool the rules: each trap is a response that naive matching marks correct."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.domain.judgments import ErrorType
 from mixseek.matching.match import match_answer
@@ -9,10 +10,8 @@ from mixseek.matching.statements import Decision
 _Q = "Who carries the lantern?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
 
 
-@pytest.mark.parametrize(
-    "key", [":", "Thought process:", "Let's solve this step by step.", ".", " ", "", "Solution", "答え：", "。"]
-)
-@pytest.mark.parametrize("gold", ["(B)", "True", "yes", "12", ") ]", "Lisbon", r"\frac{1}{2}"])
+@each("key", [":", "Thought process:", "Let's solve this step by step.", ".", " ", "", "Solution", "答え：", "。"])
+@each("gold", ["(B)", "True", "yes", "12", ") ]", "Lisbon", r"\frac{1}{2}"])
 def test_a_master_key_is_never_correct(key: str, gold: str) -> None:
     """Punctuation or an opening phrase as the whole response proves nothing."""
     assert match_answer(key, gold, question=_Q).decision is not Decision.CORRECT
@@ -74,7 +73,7 @@ def test_a_self_correction_counts_and_what_was_taken_back_does_not(response: str
     assert match_answer(response, first, question=_Q).decision is not Decision.CORRECT
 
 
-@pytest.mark.parametrize(
+@each(
     ("response", "gold", "decision"),
     [
         ("The answer is (B). Options (C) and (D) are incorrect because they left early.", "(B)", Decision.CORRECT),

@@ -1,6 +1,7 @@
 """One value in other words is the same value, or left open; never called wrong."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.judges.math_verify import find_maths
 from mixseek.matching.match import match_answer
@@ -81,19 +82,19 @@ OTHER = [("2.5 million", "2.5 billion"), ("one eighth", "8"), ("5", "-5"), ("1.5
          ("1161", "1160"), ("4 * 1994", "997"), ("1/4", "1/3"), ("3.15", "3.14"), ("6.02e22", "6.02e23")]  # fmt: skip
 
 
-@pytest.mark.parametrize("cue", ["{}", "The answer is {}."])
-@pytest.mark.parametrize(("answer", "gold"), SAME)
+@each("cue", ["{}", "The answer is {}."])
+@each(("answer", "gold"), SAME)
 def test_the_same_value(answer: str, gold: str, cue: str) -> None:
     assert match_answer(cue.format(answer), gold).decision is Decision.CORRECT
 
 
-@pytest.mark.parametrize("cue", ["{}", "The answer is {}."])
-@pytest.mark.parametrize(("answer", "gold"), OPEN)
+@each("cue", ["{}", "The answer is {}."])
+@each(("answer", "gold"), OPEN)
 def test_what_may_be_meant_is_left_open(answer: str, gold: str, cue: str) -> None:
     assert match_answer(cue.format(answer), gold).decision is Decision.UNDECIDED
 
 
-@pytest.mark.parametrize(("answer", "gold"), OTHER)
+@each(("answer", "gold"), OTHER)
 def test_another_value(answer: str, gold: str) -> None:
     assert match_answer(f"The answer is {answer}.", gold).decision is Decision.INCORRECT
 

@@ -1,8 +1,8 @@
 """What of a response counts, and where it stands."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.visible import fold, visible_part
@@ -23,7 +23,7 @@ def test_blanking_keeps_the_length(text: str) -> None:
     assert len(visible_part(text).text) == len(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("response", "visible"),
     [
         ("<think>a</think>b", "b"),

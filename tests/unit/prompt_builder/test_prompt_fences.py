@@ -4,9 +4,9 @@ import asyncio
 import re
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.domain.rounds import RoundState
 from mixseek.prompt_builder.builder import UserPromptBuilder, format_submission_history
@@ -60,8 +60,8 @@ def outside(prompt: str) -> str:
     return closed.replace(nonce[1], "NONCE")
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
-@pytest.mark.parametrize("kind", ["evaluator", "judgment", "team"])
+@each("forgery", FORGERIES)
+@each("kind", ["evaluator", "judgment", "team"])
 def test_a_submission_cannot_forge_a_heading_a_score_or_the_end_of_its_fence(kind: str, forgery: str) -> None:
     """Everything outside the fences is the same for every submission, and inside it stands to the letter."""
     prompt = prompts(forgery)[kind]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 from mixseek.domain.rounds import RankedTeam, RoundState
 from mixseek.errors import ConfigurationError
@@ -159,7 +160,7 @@ def test_a_template_of_ones_own_is_left_alone_in_every_language() -> None:
         builder.speaking("fr")
 
 
-@pytest.mark.parametrize(
+@each(
     ("zone", "expected"),
     [
         (None, "2026-03-01T12:30:15+00:00"),
@@ -183,7 +184,7 @@ def test_the_time_is_iso_8601_in_the_zone_of_tz(zone: str | None, expected: str)
     assert get_current_datetime_with_timezone(lambda: NOON, environment) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "zone",
     [
         "Mars/Base",
@@ -265,8 +266,8 @@ def round_context(store: Board | None = None) -> RoundPromptContext:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("kind", ["team", "evaluator", "judgment"])
+@each("language", LANGUAGES)
+@each("kind", ["team", "evaluator", "judgment"])
 def test_prompt_is_the_golden_one(kind: str, language: str) -> None:
     """Prompts are product: after a deliberate change rewrite with MIXSEEK_UPDATE_GOLDEN=1 and read the diff."""
     builder = UserPromptBuilder(

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.cases import each
 
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
@@ -160,8 +161,8 @@ LATER_FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("template", LATER_FAULTS)
-@pytest.mark.parametrize("field", ["team_user_prompt", "judgment_user_prompt"])
+@each("template", LATER_FAULTS)
+@each("field", ["team_user_prompt", "judgment_user_prompt"])
 def test_templates_are_tried_for_every_round_with_a_board_and_without(field: str, template: str) -> None:
     """What only a later round would show has been paid for by then."""
     broken = UserPromptBuilder(settings=PromptBuilderSettings.model_validate({field: template}))

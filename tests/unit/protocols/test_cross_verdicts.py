@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.scored_replies import (
     CROSS_DIMENSIONS,
     CROSS_VALID,
@@ -34,7 +35,7 @@ def scored(vector: tuple[int, ...], verdict: str) -> dict[str, object]:
     return {**CROSS_VALID, "scores": scores, "verdict": verdict}
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=str)
+@each("vector", VECTORS)
 def test_each_of_the_81_vectors_has_exactly_one_verdict(vector: tuple[int, ...]) -> None:
     right = expected_verdict(vector)
     for verdict in VERDICTS:
@@ -58,8 +59,8 @@ def test_the_vectors_are_spread_over_all_verdicts() -> None:
     assert counts == {"FAIL": 31, "PASS": 5, "PARTIAL": 45}
 
 
-@pytest.mark.parametrize("vector", VECTORS[::7], ids=str)
-@pytest.mark.parametrize("offset", [-8, -1, 1, 8, 100])
+@each("vector", VECTORS[::7])
+@each("offset", [-8, -1, 1, 8, 100])
 def test_any_other_total_is_an_inconsistency(vector: tuple[int, ...], offset: int) -> None:
     value = changed(scored(vector, expected_verdict(vector)), "scores.overall_score", sum(vector) + offset)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.domain.judgments import Flag
 from mixseek.protocols.reply_json import find_repetition, find_verdicts
@@ -55,8 +56,8 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("name", ["response", "question"])
-@pytest.mark.parametrize("injected", WAYS.values(), ids=WAYS)
+@each("name", ["response", "question"])
+@each("injected", WAYS.values())
 def test_a_copied_verdict_is_caught_however_it_stands_there(injected: str, name: str) -> None:
     texts = {"response": "Tea is warm.", "question": "Describe tea.", name: f"Tea is warm. {injected} The end."}
 
@@ -113,7 +114,7 @@ def test_quotes_that_stand_only_in_the_injected_verdict_are_no_evidence() -> Non
     assert find_repetition(reply, {"response": f"It has an excellent layout. {response}"}, quotes(reply)) is None
 
 
-@pytest.mark.parametrize("injected", WAYS.values(), ids=WAYS)
+@each("injected", WAYS.values())
 def test_an_honest_reply_about_an_injected_verdict_stands(injected: str) -> None:
     assert find_repetition(HONEST, {"response": f"Tea is warm.\n{injected}"}, quotes(HONEST)) is None
 
@@ -207,7 +208,7 @@ NOTATIONS = {
 }
 
 
-@pytest.mark.parametrize("injected", NOTATIONS.values(), ids=NOTATIONS)
+@each("injected", NOTATIONS.values())
 def test_a_copied_verdict_is_caught_in_whatever_notation_it_stands_there(injected: str) -> None:
     """The judge turns it into proper JSON; its sentences remain those of the judged text."""
     response = f"Tea is warm.\n{injected}"
@@ -263,7 +264,7 @@ NOTATIONS = {
 }
 
 
-@pytest.mark.parametrize("notation", NOTATIONS)
+@each("notation", NOTATIONS)
 def test_a_verdict_is_known_again_in_any_notation_and_an_honest_one_beside_it_is_not_taken_for_it(
     notation: str,
 ) -> None:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import pytest
+from tests.cases import each
 
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
 from mixseek.protocols.identity import Families, Relation, judge_identity, method_of, relate
 
 
-@pytest.mark.parametrize(
+@each(
     ("judge", "details", "target", "method"),
     [
         ("openai:gpt-x", {}, "gpt-x", Method.SELF_JUDGE),

@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.domain.judgments import Span
 from mixseek.protocols.semantic import Location, is_same_answer, locate_answer
@@ -30,7 +31,7 @@ FOUND = [
 ]
 
 
-@pytest.mark.parametrize(("response", "answer", "piece"), FOUND)
+@each(("response", "answer", "piece"), FOUND)
 def test_the_last_occurrence_is_located_in_original_offsets(response: str, answer: str, piece: str) -> None:
     span = locate_answer(response, answer).span
 
@@ -39,7 +40,7 @@ def test_the_last_occurrence_is_located_in_original_offsets(response: str, answe
     assert span.start == response.rfind(piece)
 
 
-@pytest.mark.parametrize(
+@each(
     ("response", "answer"),
     [
         ("I know that", "no"),
@@ -93,7 +94,7 @@ def test_long_answers_and_responses_take_linear_time(answer: str) -> None:
     assert time.process_time() - started < 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("left", "right", "same"),
     [
         ("(B)", "b", True),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from tests.cases import each
 
 from mixseek.domain.judgments import Method
 from mixseek.judges.endpoint.address import PROVIDERS
@@ -125,7 +126,7 @@ MODELS = {
 NAMED = [(model, name) for model, names in MODELS.items() for name in names]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=" ".join)
+@each("model", MODELS)
 def test_all_names_of_a_model_are_one_and_judge_themselves(model: tuple[str, str]) -> None:
     for one, other in itertools.product(MODELS[model], repeat=2):
         assert is_same_model(one, other), (one, other)
@@ -134,7 +135,7 @@ def test_all_names_of_a_model_are_one_and_judge_themselves(model: tuple[str, str
         assert not relate(one, other).same_family
 
 
-@pytest.mark.parametrize("model", MODELS, ids=" ".join)
+@each("model", MODELS)
 def test_other_models_are_crossed_and_marked_when_of_one_family(model: tuple[str, str]) -> None:
     judge = MODELS[model][0]
     for other, name in NAMED:
@@ -145,7 +146,7 @@ def test_other_models_are_crossed_and_marked_when_of_one_family(model: tuple[str
             assert relation.same_family == (bool(model[0]) and model[0] == other[0]), (judge, name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other", "is_same"),
     [
         ("gpt-4o-2024-05-13", "gpt-4o-2024-05-13", True),
@@ -185,9 +186,7 @@ def test_dated_snapshots_are_told_apart_where_both_are_dated(one: str, other: st
     assert relate(one, other).same_family is not is_same
 
 
-@pytest.mark.parametrize(
-    "name", ["", " ", "()", "@", ":", "/", "-", "high", "latest", "\ud800", "x" * 10_000, "openai:"]
-)
+@each("name", ["", " ", "()", "@", ":", "/", "-", "high", "latest", "\ud800", "x" * 10_000, "openai:"])
 def test_any_text_can_be_folded_and_nobody_is_nobody(name: str) -> None:
     folded = fold_model_name(name, built_in_families())
 
@@ -214,7 +213,7 @@ def test_a_protocols_own_table_goes_over_the_built_in_one() -> None:
     assert is_same_model("gpt-5.2-high", "openai:gpt-5.2", own)
 
 
-@pytest.mark.parametrize("kind", [*PROVIDERS, "endpoint", "gguf", "pydantic-ai"])
+@each("kind", [*PROVIDERS, "endpoint", "gguf", "pydantic-ai"])
 def test_how_a_judge_is_spoken_to_does_not_say_who_it_is(kind: str) -> None:
     """`endpoint:` is what a [judges.NAME] table without a provider makes of its model."""
     assert is_same_model(f"{kind}:claude-sonnet-4-5", "claude-sonnet-4-5")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 from mixseek.domain.judgments import (
     Flag,
@@ -123,7 +124,7 @@ def test_a_quote_is_looked_up_in_the_response_that_it_names_as_shown(order: str)
     assert isinstance(parse(said(shown, reasons=reasons), order, quotes="verified"), InvalidJudgment)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "flag"),
     [
         ("", Flag.UNPARSABLE_OUTPUT),
@@ -148,7 +149,7 @@ def test_what_is_not_a_verdict_is_invalid_with_its_flag(text: str, flag: Flag) -
     assert flag in {finding.flag for finding in judged.findings}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "verdict", "strength"),
     [
         ("My final verdict is Assistant A is significantly better: [[A>>B]]", "A", "clear"),
@@ -181,7 +182,7 @@ def test_a_verdict_in_marks_or_plain_words_is_read_where_it_is_certain(
     assert isinstance(parse(text, reply_mode="strict"), InvalidJudgment)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "In terms of style, Output (a) is better.",
@@ -209,7 +210,7 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize(("ab", "ba"), list(product(STATES, STATES)))
+@each(("ab", "ba"), list(product(STATES, STATES)))
 def test_every_pair_of_orders_ends_in_one_verdict_or_in_none(ab: str, ba: str) -> None:
     """All sixteen: agreeing orders give their verdict, others a tie; one invalid order decides nothing."""
     judged = ask(STATES[ab][0], STATES[ba][1])

@@ -6,6 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.prompt_attacks import ATTACKS, FENCES, NONCE
 
 from mixseek.domain.ports import JudgeProtocol
@@ -117,7 +118,7 @@ def test_attacks_on_all_fields_at_once_stay_data(name: str, own: Path) -> None:
         assert user.count(f"\n{attack}\n<<<END ") == shown
 
 
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+@each("attack", ATTACKS.values())
 def test_names_of_a_sample_are_json_and_nothing_else(attack: str) -> None:
     """A file name or a model's name may be an attack as well; it is one JSON string on one line."""
     if len(attack) > 10_000:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.registry import describe, load_protocol, protocol_names
@@ -99,7 +100,7 @@ def test_an_unknown_language_is_named_with_those_there_are() -> None:
         load_protocol("semantic", "fr")
 
 
-@pytest.mark.parametrize(
+@each(
     ("parameters", "words"),
     [
         ({"reply_mod": "strict"}, r"parameters\.reply_mod: Extra inputs"),

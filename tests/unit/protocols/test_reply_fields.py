@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from tests.cases import each
 
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply_reader import FieldReader
@@ -11,7 +11,7 @@ from mixseek.protocols.reply_reader import FieldReader
 Ask = Callable[[FieldReader], Any]
 
 
-@pytest.mark.parametrize(
+@each(
     ("ask", "value", "flag", "detail"),
     [
         (lambda at: at.nested("a"), {}, Flag.UNPARSABLE_OUTPUT, "top.a is missing, expected an object"),

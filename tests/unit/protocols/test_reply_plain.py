@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.protocols.reply_json import Decoded, canonical, decode_object, decode_plain
 
@@ -47,7 +48,7 @@ def test_both_ways_agree_on_pieces(pieces: list[str]) -> None:
     _agrees('{"' + "".join(pieces) + "}")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '{"a": 1, "a": 2}',

@@ -1,6 +1,6 @@
 """A refusal and an endpoint's error are told from other prose."""
 
-import pytest
+from tests.cases import each
 
 from mixseek.domain.judgments import Flag
 from mixseek.protocols.reply_json import ReplyMode
@@ -102,7 +102,7 @@ def finding_of(text: str) -> tuple[Flag, str]:
     return finding.flag, finding.detail
 
 
-@pytest.mark.parametrize("text", REFUSALS)
+@each("text", REFUSALS)
 def test_refusals_are_recognised_in_three_languages(text: str) -> None:
     flag, detail = finding_of(text)
 
@@ -110,7 +110,7 @@ def test_refusals_are_recognised_in_three_languages(text: str) -> None:
     assert detail.startswith("the judge declines: ")
 
 
-@pytest.mark.parametrize("text", PROSE)
+@each("text", PROSE)
 def test_prose_about_a_refusal_is_just_prose(text: str) -> None:
     unparsable, violation = read_reply(text, ReplyMode.REPAIR).findings
 
@@ -119,7 +119,7 @@ def test_prose_about_a_refusal_is_just_prose(text: str) -> None:
     assert violation.flag is Flag.PROTOCOL_VIOLATION
 
 
-@pytest.mark.parametrize("text", ENDPOINT_ERRORS)
+@each("text", ENDPOINT_ERRORS)
 def test_an_endpoints_error_is_named_as_such(text: str) -> None:
     flag, detail = finding_of(text)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 from mixseek.domain.judgments import Finding, Flag
 from mixseek.protocols.reply_json import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
@@ -64,12 +65,12 @@ REPAIRS: dict[str, tuple[str, Repair, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "repair", "value"), REPAIRS.values(), ids=list(REPAIRS))
+@each(("text", "repair", "value"), REPAIRS.values())
 def test_repair_mode_mends_and_records(text: str, repair: Repair, value: dict[str, Any]) -> None:
     assert repaired(text) == ReplyReading(value, (), (repair,))
 
 
-@pytest.mark.parametrize(("text", "repair", "value"), REPAIRS.values(), ids=list(REPAIRS))
+@each(("text", "repair", "value"), REPAIRS.values())
 def test_strict_mode_objects_to_every_repair_but_the_think_block(
     text: str, repair: Repair, value: dict[str, Any]
 ) -> None:
@@ -147,15 +148,15 @@ THOUGHTS = {
 }
 
 
-@pytest.mark.parametrize("thought", THOUGHTS.values(), ids=list(THOUGHTS))
-@pytest.mark.parametrize("tag", ["think", "thinking", "THINK"])
+@each("thought", THOUGHTS.values())
+@each("tag", ["think", "thinking", "THINK"])
 def test_nothing_inside_the_think_block_confuses(thought: str, tag: str) -> None:
     text = f"<{tag}>\n{thought}\n</{tag}>\n{OBJECT}"
 
     assert repaired(text) == ReplyReading(VALUE, (), (Repair.THINK_BLOCK,))
 
 
-@pytest.mark.parametrize("thought", THOUGHTS.values(), ids=list(THOUGHTS))
+@each("thought", THOUGHTS.values())
 def test_nor_inside_one_that_the_prompt_opened(thought: str) -> None:
     assert repaired(f"Let me see. {thought}\n</think>\n{OBJECT}").value == VALUE
 
@@ -172,7 +173,7 @@ def test_a_closing_tag_inside_the_object_is_a_mention(text: str, repair: tuple[R
     assert repaired(text) == ReplyReading({"a": "text after </think> counts"}, (), repair)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "detail"),
     [
         ("", "the reply is empty"),
@@ -215,7 +216,7 @@ def test_what_cannot_be_read_is_unparsable_and_says_why(text: str, detail: str) 
     assert detail in said
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "detail"),
     [
         (f'{OBJECT}\n{{"verdict": "yes", "n": 2}}', "2 different JSON objects"),
@@ -329,7 +330,7 @@ def test_empty_braces_in_prose_are_not_an_empty_reply() -> None:
     assert only_finding("The set {} is empty, so A wins. [[A]]")[1].startswith("no JSON object in the reply")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "评分：8分。结构完整，但缺少来源。",

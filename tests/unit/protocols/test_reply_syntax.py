@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pytest
+from tests.cases import each
 from tests.unit.protocols import scored_replies, semantic_replies
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, ValidJudgment
@@ -72,9 +72,9 @@ def findings_of(judgment: ValidJudgment | InvalidJudgment) -> tuple[Finding, ...
     return judgment.findings if isinstance(judgment, InvalidJudgment) else ()
 
 
-@pytest.mark.parametrize("mode", ReplyMode)
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("name", VALID)
+@each("mode", ReplyMode)
+@each("fault", FAULTS)
+@each("name", VALID)
 def test_a_syntax_error_is_named_wherever_it_stands(name: str, fault: str, mode: ReplyMode) -> None:
     whole = json.dumps(VALID[name], ensure_ascii=False)
     broken = FAULTS[fault](whole, next(iter(VALID[name])))
@@ -95,8 +95,8 @@ def test_a_syntax_error_is_named_wherever_it_stands(name: str, fault: str, mode:
     assert not unnamed
 
 
-@pytest.mark.parametrize("around", ["{}}", "{}]", "{},", "[{}", "```json\n{}}\n```", "```json\n[{}\n```", "[{}, "])
-@pytest.mark.parametrize("name", [name for name in VALID if name != "metric"])
+@each("around", ["{}}", "{}]", "{},", "[{}", "```json\n{}}\n```", "```json\n[{}\n```", "[{}, "])
+@each("name", [name for name in VALID if name != "metric"])
 def test_marks_too_many_are_a_syntax_error_where_nothing_is_repaired(name: str, around: str) -> None:
     text = around.replace("{}", json.dumps(VALID[name]), 1)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.scored_replies import (
     RUBRIC_DIMENSIONS,
     RUBRIC_SAMPLE,
@@ -44,8 +45,8 @@ def sample_of(task_type: str | None, rubric_type: str | None) -> Sample:
     return replace(RUBRIC_SAMPLE, task_type=task_type, rubric=text)
 
 
-@pytest.mark.parametrize("task_type", WEIGHTS)
-@pytest.mark.parametrize("share", [0, 0.25, 0.5, 1])
+@each("task_type", WEIGHTS)
+@each("share", [0, 0.25, 0.5, 1])
 def test_every_type_scores_up_to_its_weights(task_type: str, share: float) -> None:
     judgment = parse_valid("rubric", reply_of(task_type, share), sample_of(None, task_type))
 
@@ -55,8 +56,8 @@ def test_every_type_scores_up_to_its_weights(task_type: str, share: float) -> No
     assert (judgment.fields["total_maximum"], judgment.fields["task_type"]) == (100, task_type)
 
 
-@pytest.mark.parametrize("task_type", WEIGHTS)
-@pytest.mark.parametrize("key", RUBRIC_DIMENSIONS)
+@each("task_type", WEIGHTS)
+@each("key", RUBRIC_DIMENSIONS)
 def test_one_more_than_the_weight_is_off_the_scale(task_type: str, key: str) -> None:
     value = reply_of(task_type)
     top = value["weights"][key]
@@ -68,7 +69,7 @@ def test_one_more_than_the_weight_is_off_the_scale(task_type: str, key: str) -> 
     ]
 
 
-@pytest.mark.parametrize(("asked", "answered"), list(itertools.product(WEIGHTS, repeat=2)))
+@each(("asked", "answered"), list(itertools.product(WEIGHTS, repeat=2)))
 def test_weights_of_another_type_are_an_inconsistency(asked: str, answered: str) -> None:
     """Zero scores, so that only the weights and the type can be wrong."""
     value = reply_of(answered, 0)
@@ -83,8 +84,8 @@ def test_weights_of_another_type_are_an_inconsistency(asked: str, answered: str)
     assert f"the weight for {asked} is" in details
 
 
-@pytest.mark.parametrize("key", RUBRIC_DIMENSIONS)
-@pytest.mark.parametrize("task_type", WEIGHTS)
+@each("key", RUBRIC_DIMENSIONS)
+@each("task_type", WEIGHTS)
 def test_one_changed_weight_is_found(task_type: str, key: str) -> None:
     value = changed(reply_of(task_type), f"weights.{key}", 33)
 
@@ -93,7 +94,7 @@ def test_one_changed_weight_is_found(task_type: str, key: str) -> None:
     assert f"weights.{key} is 33" in detail
 
 
-@pytest.mark.parametrize(("own", "rubric"), list(itertools.product([None, *WEIGHTS], repeat=2)))
+@each(("own", "rubric"), list(itertools.product([None, *WEIGHTS], repeat=2)))
 def test_the_samples_type_wins_over_the_rubrics_and_else_the_judge_infers(own: str | None, rubric: str | None) -> None:
     known = own or rubric
     sample = sample_of(own, rubric)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.scored_replies import (
     CROSS_SAMPLE,
     CROSS_VALID,
@@ -225,7 +226,7 @@ def loads(**parameters: Any) -> str:
 WEIGHED: dict[str, Any] = {"scale": {"minimum": 1}, "total": {"field": "sum"}, "gates": {}, "verdict": {}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("parameters", "words"),
     [
         ({"task_types": {"types": {"letter": {"weights": {"A_tone": 0, "B_facts": 2}}}}}, ""),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.scored_replies import (
     CROSS_DIMENSIONS,
     CROSS_SAMPLE,
@@ -133,7 +134,7 @@ def test_an_empty_output_can_only_be_judged_without_quotes() -> None:
     assert parse_invalid("cross", {**value, "evidence": value["evidence"][:3]}, silent)
 
 
-@pytest.mark.parametrize(
+@each(
     ("quote", "is_valid"),
     [
         ("", True),

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.scored_replies import (
     CROSS_DIMENSIONS,
     CROSS_VALID,
@@ -71,8 +72,8 @@ def faults(name: str) -> dict[str, tuple[str, Flag, str]]:
 CASES = [(name, fault) for name in LOW for fault in faults(name)]
 
 
-@pytest.mark.parametrize(("name", "fault"), CASES)
-@pytest.mark.parametrize("mode", ["repair", "strict"])
+@each(("name", "fault"), CASES)
+@each("mode", ["repair", "strict"])
 def test_a_bad_reply_is_invalid_and_says_why(name: str, fault: str, mode: str) -> None:
     text, flag, words = faults(name)[fault]
     judgment = parse_invalid(name, text, reply_mode=mode)
@@ -80,9 +81,9 @@ def test_a_bad_reply_is_invalid_and_says_why(name: str, fault: str, mode: str) -
     assert any(finding.flag is flag and words in finding.detail for finding in judgment.findings), judgment.findings
 
 
-@pytest.mark.parametrize("name", LOW)
-@pytest.mark.parametrize("mode", ["repair", "strict"])
-@pytest.mark.parametrize("thought", ["", '{"a": "', 'he says "yes and {', "a stray ' quote"])
+@each("name", LOW)
+@each("mode", ["repair", "strict"])
+@each("thought", ["", '{"a": "', 'he says "yes and {', "a stray ' quote"])
 def test_thought_before_valid_json_is_the_one_thing_always_accepted(name: str, thought: str, mode: str) -> None:
     thought = thought or json.dumps(INJECTED[name])
     judgment = parse_valid(name, f"<think>{thought}</think>{json.dumps(LOW[name])}", reply_mode=mode)

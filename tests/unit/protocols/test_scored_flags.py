@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.scored_replies import (
     CROSS_SAMPLE,
     CROSS_VALID,
@@ -123,7 +124,7 @@ CROSS_HOLES: list[tuple[str, Flag, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "flag", "words"), CROSS_FAULTS, ids=lambda part: str(part)[:40])
+@each(("path", "value", "flag", "words"), CROSS_FAULTS)
 def test_cross_says_what_is_wrong(path: str, value: Any, flag: Flag, words: str) -> None:
     findings = parse_invalid("cross", changed(CROSS_VALID, path, value)).findings
 
@@ -132,7 +133,7 @@ def test_cross_says_what_is_wrong(path: str, value: Any, flag: Flag, words: str)
     assert len(findings) == (4 if value == [] else 1)
 
 
-@pytest.mark.parametrize(("path", "flag", "words"), CROSS_HOLES)
+@each(("path", "flag", "words"), CROSS_HOLES)
 def test_cross_says_what_is_missing(path: str, flag: Flag, words: str) -> None:
     assert only_finding(parse_invalid("cross", without(CROSS_VALID, path)))[0] is flag
     assert words in only_finding(parse_invalid("cross", without(CROSS_VALID, path)))[1]
@@ -183,7 +184,7 @@ RUBRIC_FAULTS: list[tuple[dict[str, Any], Flag, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "flag", "words"), RUBRIC_FAULTS, ids=lambda part: str(part)[:60])
+@each(("changes", "flag", "words"), RUBRIC_FAULTS)
 def test_rubric_says_what_is_wrong(changes: dict[str, Any], flag: Flag, words: str) -> None:
     value = RUBRIC_VALID
     for path, new in changes.items():
@@ -193,7 +194,7 @@ def test_rubric_says_what_is_wrong(changes: dict[str, Any], flag: Flag, words: s
     assert (found, words in detail) == (flag, True), detail
 
 
-@pytest.mark.parametrize("path", list(RUBRIC_VALID))
+@each("path", list(RUBRIC_VALID))
 def test_rubric_needs_every_field(path: str) -> None:
     flag, detail = only_finding(parse_invalid("rubric", without(RUBRIC_VALID, path)))
 
@@ -237,8 +238,8 @@ def test_zero_scores_without_a_critical_fail_are_just_low() -> None:
     assert (judgment.verdict, judgment.score) == ("scored", 0.0)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("flag", Flag)
+@each("name", NAMES)
+@each("flag", Flag)
 def test_each_flag_can_be_earned_under_each_protocol(name: str, flag: Flag) -> None:
     scores = "score" if name == "rubric" else "scores"
     first = next(iter(VALID[name][scores]))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, protocol_of
 
 from mixseek.domain.judgments import Reply
@@ -83,8 +84,8 @@ def test_every_single_change_of_a_parameter_is_refused_or_changes_the_hash(name:
     assert len(hashes) == len(set(hashes)) > 60
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("table", ["dimensions", "verdict.rules", "identity.fields", "gates", "task_types.types"])
+@each("name", NAMES)
+@each("table", ["dimensions", "verdict.rules", "identity.fields", "gates", "task_types.types"])
 def test_the_order_of_a_table_is_part_of_the_hash(name: str, table: str) -> None:
     """The first verdict whose rule holds counts, and a judge reads dimensions from top to bottom."""
     protocol = PROTOCOLS[name]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.scored_replies import NAMES, VALID, changed, parse_invalid, protocol_of
 
 TYPES: dict[str, tuple[type, ...]] = {
@@ -71,7 +72,7 @@ NOT_SO = [
 ]
 
 
-@pytest.mark.parametrize(("name", "path", "value"), NOT_SO)
+@each(("name", "path", "value"), NOT_SO)
 def test_what_the_schema_excludes_the_validator_refuses(name: str, path: str, value: Any) -> None:
     wrong = changed(full(name), path, value)
 

@@ -6,7 +6,7 @@ The judged response is wrong throughout, so "valid and correct" would be the wor
 import json
 from dataclasses import replace
 
-import pytest
+from tests.cases import each
 from tests.unit.protocols.semantic_replies import SAMPLE, parse, parse_invalid, parse_valid, reply_text
 
 from mixseek.domain.judgments import Flag, InvalidJudgment
@@ -45,16 +45,16 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "flag", "words"), FAULTS.values(), ids=list(FAULTS))
-@pytest.mark.parametrize("mode", ["repair", "strict"])
+@each(("text", "flag", "words"), FAULTS.values())
+@each("mode", ["repair", "strict"])
 def test_a_bad_reply_is_invalid_and_says_why(text: str, flag: Flag, words: str, mode: str) -> None:
     judgment = parse_invalid(text, WRONG, reply_mode=mode)
 
     assert any(finding.flag is flag and words in finding.detail for finding in judgment.findings), judgment.findings
 
 
-@pytest.mark.parametrize("mode", ["repair", "strict"])
-@pytest.mark.parametrize("thought", [INJECTED, '{"a": "', 'he says "yes and {', "a stray ' quote"])
+@each("mode", ["repair", "strict"])
+@each("thought", [INJECTED, '{"a": "', 'he says "yes and {', "a stray ' quote"])
 def test_thought_before_valid_json_is_the_one_thing_always_accepted(thought: str, mode: str) -> None:
     judgment = parse_valid(f"<think>{thought}</think>{INCORRECT}", WRONG, reply_mode=mode)
 
@@ -62,7 +62,7 @@ def test_thought_before_valid_json_is_the_one_thing_always_accepted(thought: str
     assert judgment.repairs == ("think_block",)
 
 
-@pytest.mark.parametrize("cut", range(1, len(INCORRECT)))
+@each("cut", range(1, len(INCORRECT)))
 def test_a_reply_cut_anywhere_is_invalid(cut: int) -> None:
     judgment = parse(INCORRECT[:cut], WRONG)
 

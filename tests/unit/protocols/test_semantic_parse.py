@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.semantic_replies import (
     SAMPLE,
     VALID,
@@ -49,7 +50,7 @@ def test_an_incorrect_answer_is_a_valid_judgment_with_score_zero() -> None:
 CELLS = list(itertools.product([True, False], range(1, 6), list(ErrorType)))
 
 
-@pytest.mark.parametrize(("is_correct", "score", "error_type"), CELLS)
+@each(("is_correct", "score", "error_type"), CELLS)
 def test_every_cell_of_the_consistency_table(is_correct: bool, score: int, error_type: ErrorType) -> None:
     """true: all but 3 with none or format_error; false: 1–3 with anything but none; each breach is named by itself."""
     score_fits = score in ({1, 2, 4, 5} if is_correct else {1, 2, 3})
@@ -123,7 +124,7 @@ WRONG_TYPES: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "detail"), WRONG_TYPES)
+@each(("name", "value", "detail"), WRONG_TYPES)
 def test_a_wrong_type_is_never_coerced(name: str, value: Any, detail: str) -> None:
     assert flags_and_details(parse_invalid(reply_text(**{name: value}))) == [("UNPARSABLE_OUTPUT", detail)]
 
@@ -194,7 +195,7 @@ ID_CASES = [
 ]
 
 
-@pytest.mark.parametrize(("check_id", "given", "passes"), ID_CASES)
+@each(("check_id", "given", "passes"), ID_CASES)
 def test_the_id_is_compared_as_the_parameter_says(check_id: str, given: object, passes: bool) -> None:
     judgment = parse(reply_text(id=given), check_id=check_id)
 

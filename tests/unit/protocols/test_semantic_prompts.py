@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.cases import each
 from tests.unit.protocols.semantic_replies import SAMPLE
 
 from mixseek.domain.judgments import ErrorType
@@ -112,8 +113,8 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize("language", LANGUAGES)
+@each("attack", ATTACKS)
+@each("language", LANGUAGES)
 def test_judged_text_cannot_leave_its_fence(attack: str, language: str) -> None:
     _, user = prompt(language, replace(SAMPLE, response=attack))
 

@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.protocols.declaration import Complaint
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
@@ -55,8 +56,8 @@ def test_a_whole_rubric_lints_clean() -> None:
     assert lint_task_rubric(WHOLE, "tea.md") == []
 
 
-@pytest.mark.parametrize("task_type", TASK_TYPES)
-@pytest.mark.parametrize(
+@each("task_type", TASK_TYPES)
+@each(
     "line",
     [
         "task_type: {}",
@@ -144,7 +145,7 @@ def test_the_critical_section_is_found_and_needs_no_correction(heading: str) -> 
     assert complaints(text) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "heading",
     [
         "## Critical fail",
@@ -262,7 +263,7 @@ CASES: list[tuple[str, int | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "said"), CASES, ids=[case[2][:50] for case in CASES])
+@each(("text", "line", "said"), CASES)
 def test_each_fault_is_named_once_with_its_line(text: str, line: int | None, said: str) -> None:
     found = complaints(text)
 
@@ -318,7 +319,7 @@ def test_time_is_linear_in_the_text(piece: str) -> None:
 _BELOW = "\n\n## Critical Fail Conditions\n- Invents a source.\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "top",
     [
         "| task_type | fact |\n|---|---|\n| task_name | tea |",
@@ -354,7 +355,7 @@ def test_an_example_or_prose_names_no_task_type(text: str) -> None:
     assert read_task_rubric(text + "\n- Names the source.").task_type is None
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         *("None", "- None.", "N/A", "n/a", "Nothing", "None defined for this task.", "Not applicable.", "*(none)*"),
@@ -389,7 +390,7 @@ def test_a_section_that_says_there_are_no_conditions_permits_no_critical_fail(sa
     assert not rubric.may_fail_critically
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         *("No source is named.", "None of the steps is explained.", "Not a single figure is right.", "No citation"),

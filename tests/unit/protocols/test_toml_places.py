@@ -3,9 +3,9 @@
 import tomllib
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.protocols.lint import key_lines, line_of
 
@@ -28,7 +28,7 @@ k = 1
 '''
 
 
-@pytest.mark.parametrize(
+@each(
     ("place", "line"),
     [
         (("name",), 1),

@@ -4,6 +4,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 from mixseek.protocols.lint import unreachable_verdicts
 from mixseek.protocols.scored.parameters import ScoredParameters, total_of, verdict_of
@@ -41,8 +42,8 @@ UNREACHABLE: list[tuple[dict[str, Any], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize("rules", REACHABLE)
-@pytest.mark.parametrize("values", ["integer", "number"])
+@each("rules", REACHABLE)
+@each("values", ["integer", "number"])
 def test_reachable_verdicts_are_left_alone(rules: dict[str, Any], values: str) -> None:
     assert unreachable_verdicts(parameters(rules, values)) == {}
 
@@ -63,7 +64,7 @@ def test_decimals_reach_what_whole_numbers_do_not() -> None:
     assert unreachable_verdicts(parameters({"odd": {"at_most": 1, "nonzero": ["a", "b"]}}, "number")) == {}
 
 
-@pytest.mark.parametrize("pair", list(product(range(-1, 8), repeat=2)))
+@each("pair", list(product(range(-1, 8), repeat=2)))
 def test_the_answer_is_that_of_all_score_vectors(pair: tuple[int, int]) -> None:
     table = parameters({"bad": {"at_most": pair[0]}, "good": {"at_least": pair[1], "nonzero": ["a", "c"]}})
     vectors = [dict(zip("abc", vector, strict=True)) for vector in product(range(3), repeat=3)]

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.cases import each
 from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import FlagCount, ReasonCount
@@ -189,7 +190,7 @@ def test_names_go_as_people_count() -> None:
     assert in_order(names) == ["Alpha", "Q02", "Q2", "Q2-b9", "Q2-b10", "Q10", "Q1" + "0" * 5_000, "q1", None]
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "score", "tone"),
     [
         (Status.VALID, 1.0, Tone.GOOD),

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 from rich.cells import cell_len
+from tests.cases import each
 from tests.unit.reporting.counting import count_rows
 from tests.unit.reporting.test_html import read
 from tests.unit.reporting.test_terminal import ROWS, printed, report_of
@@ -52,7 +53,7 @@ def with_calls(*accounts: CallAccount) -> ReportData:
     return replace(report_of(*ROWS), calls=accounts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("amount", "expected"),
     [
         ("0", "$0"),
@@ -70,7 +71,7 @@ def test_money_shows_digits_that_say_something(amount: str, expected: str) -> No
     assert usd_text(Decimal(amount)) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("seconds", "expected"),
     [
         (0, "0 ms"),

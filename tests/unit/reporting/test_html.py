@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cases import each
 from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
@@ -257,7 +258,7 @@ def test_hostile_text_in_every_field_changes_nothing_about_the_structure(text: s
     assert read(page).mistakes == []
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@each("text", HOSTILE)
 def test_hostile_text_reaches_the_page_unchanged_as_data(text: str) -> None:
     page = read(render_html(report_of(valid("a", response=text, span=None))))
 

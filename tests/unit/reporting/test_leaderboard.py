@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from tests.cases import each
 from tests.unit.reporting.competition_boards import GO_ON, LAST, NOON, ON, board_of, round_of, team_of
 
 from mixseek.domain.rounds import (
@@ -76,8 +77,8 @@ def test_nobody_leads_without_a_score() -> None:
     assert board_of(GONE).leader is None
 
 
-@pytest.mark.parametrize("reason", [None, *StopReason])
-@pytest.mark.parametrize("status", list(ExecutionStatus))
+@each("reason", [None, *StopReason])
+@each("status", list(ExecutionStatus))
 def test_every_ending_has_words(status: ExecutionStatus, reason: StopReason | None) -> None:
     """A team that was interrupted and is being played again is playing."""
     board = board_of(team_of("Alpha", [1.0], reason), status=status)
@@ -90,8 +91,8 @@ def test_every_ending_has_words(status: ExecutionStatus, reason: StopReason | No
         assert board.teams[0].ending == STOP_TEXTS[reason]
 
 
-@pytest.mark.parametrize("decided_by", list(DecidedBy))
-@pytest.mark.parametrize("reason", [None, *StopReason])
+@each("decided_by", list(DecidedBy))
+@each("reason", [None, *StopReason])
 def test_every_decision_has_words(reason: StopReason | None, decided_by: DecidedBy) -> None:
     """What holds, and whose word it was."""
     text = decision_text(round_of(1, 1.0, decision=RoundDecision(reason is None, reason, decided_by)))

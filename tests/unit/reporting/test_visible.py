@@ -4,16 +4,16 @@ import re
 from datetime import UTC, datetime
 from importlib import resources
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.reporting.cards import Card, CardExample, CardFinding, CardJudge, CardProtocol, render_card_page
 from mixseek.reporting.wording import INVISIBLE, make_visible, replace_unpaired_surrogates
 from mixseek.stats.audits import Audit, AuditState
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("plain, 日本語, 中文, emoji 👩‍👩‍👧", "plain, 日本語, 中文, emoji 👩‍👩‍👧"),

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-import pytest
+from tests.cases import each
 
 from mixseek.domain.rounds import DecidedBy, ImprovementJudgment, NoOpinion, Opinion, RoundDecision, StopReason
 from mixseek.round_controller.controller import decide, has_stalled, wants_opinion
@@ -31,9 +31,9 @@ def expected(
     return RoundDecision(stop is None, stop, by)
 
 
-@pytest.mark.parametrize("policy", ["continue", "stop"])
-@pytest.mark.parametrize("no_gain_rounds", [None, 1])
-@pytest.mark.parametrize(("minimum", "maximum"), [(low, high) for high in range(1, 5) for low in range(1, high + 1)])
+@each("policy", ["continue", "stop"])
+@each("no_gain_rounds", [None, 1])
+@each(("minimum", "maximum"), [(low, high) for high in range(1, 5) for low in range(1, high + 1)])
 def test_every_case_is_decided_as_the_rules_say(
     policy: OutagePolicy, no_gain_rounds: int | None, minimum: int, maximum: int
 ) -> None:
@@ -51,7 +51,7 @@ def test_the_defaults_are_two_and_five_rounds() -> None:
     assert (RoundsTable().min, RoundsTable().max) == (2, 5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("scores", "rounds", "min_gain", "stalled"),
     [
         ([50.0], 1, 0.0, False),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
@@ -137,7 +138,7 @@ def test_a_spent_budget_is_not_an_outage() -> None:
         judge(BudgetSpentError("spent"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "flag"),
     [
         ({"reasoning": None}, Flag.UNPARSABLE_OUTPUT),

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
@@ -48,7 +49,7 @@ def test_without_instructions_there_is_no_system_message() -> None:
     assert [message.role for message in FreeTextProtocol("p").messages(SAMPLE, "n")] == ["user"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "details"),
     [
         ("", {}),

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 import pytest
+from tests.cases import each
 from tests.unit.round_controller.memory_store import (
     NOW,
     CrashError,
@@ -76,8 +77,8 @@ def test_a_submission_is_stored_before_it_is_evaluated_and_evaluated_before_it_i
     ]
 
 
-@pytest.mark.parametrize("when", ["crash_before", "crash_after"])
-@pytest.mark.parametrize("step", range(1, 8))
+@each("when", ["crash_before", "crash_after"])
+@each("step", range(1, 8))
 def test_wherever_it_dies_it_ends_the_same_and_nothing_stored_is_done_again(when: str, step: int) -> None:
     """All steps of two rounds, before and after each."""
     calm = MemoryStore()

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.cases import each
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.lint import lint_protocol
@@ -25,7 +26,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
+@each("text", BOMBS.values())
 def test_what_a_parser_would_choke_on_is_not_valid_toml(text: str) -> None:
     with pytest.raises(tomllib.TOMLDecodeError):
         parse_toml(text)
@@ -44,7 +45,7 @@ def test_every_reader_of_toml_says_so_in_one_line(text: str, tmp_path: Path) -> 
     assert ["not valid TOML" in complaint.what for complaint in lint_protocol(path, "bomb.toml")] == [True]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "a.b.c = 1",

@@ -2,6 +2,7 @@
 
 import pytest
 from bench.cards import SIZES, alarms
+from tests.cases import each
 
 from mixseek.stats.audits import (
     AUDITS,
@@ -34,7 +35,7 @@ def test_a_defect_of_its_size_is_found_and_a_sound_judge_is_left_alone(defect: A
     assert defect is None or counted[defect] >= 6
 
 
-@pytest.mark.parametrize("audit", Audit)
+@each("audit", Audit)
 def test_what_is_sure_but_harmless_is_no_flag_and_what_is_large_and_sure_fails(audit: Audit) -> None:
     """On both sides where both are defects."""
     spec = AUDITS[audit]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
+from tests.cases import each
 
 from mixseek.domain.counts import DifferenceSums
 from mixseek.stats.difference import (
@@ -60,7 +61,7 @@ def brute_force(moves: Sequence[float]) -> float:
     return sum(abs(sum(s * m for s, m in zip(sign, moves, strict=True))) >= observed for sign in signs) / len(signs)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_sign_flips_are_counted_exactly(seed: int) -> None:
     """As many as all assignments of signs give, for right-or-wrong sums, marks of eight and means of three judges."""
     rng = Random(seed)

@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.domain.counts import NO_UNITS, UnitSums
@@ -63,7 +64,7 @@ def test_wilson_holds_the_share_and_stays_in_range(case: tuple[int, int]) -> Non
     assert interval.low < interval.high
 
 
-@pytest.mark.parametrize(
+@each(
     ("degrees", "at_95", "at_975", "at_995"),
     [  # Fisher & Yates table III, as printed in any textbook.
         (1, 6.314, 12.706, 63.657),

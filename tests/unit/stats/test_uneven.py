@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from tests.cases import each
 from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.stats.intervals import (
@@ -15,7 +16,7 @@ from mixseek.stats.intervals import (
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("statistic", "degrees", "tail"),
     [
         (3.841459, 1, 0.05),

@@ -3,9 +3,9 @@
 import re
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.storage.archive.write import JudgeFolders, make_safe, name_file
 
@@ -25,7 +25,7 @@ def test_any_text_becomes_a_part_that_every_file_system_takes(text: str) -> None
     assert part.partition(".")[0].casefold() not in {"con", "nul", "aux", "prn", "com1", "lpt9"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "part"),
     [
         ("gpt-5.2", "gpt-5.2"),

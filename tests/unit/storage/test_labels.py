@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.domain.labels import Draw, DrawnRow, Label, Stratum, text_digest
 from mixseek.domain.samples import Sample
@@ -62,9 +63,7 @@ def test_a_planned_output_that_is_not_there_is_no_text(tmp_path: Path) -> None:
         assert connection.execute("FROM read_parquet(?)", [target]).fetchall() == [(sample.key(), None, "1")]
 
 
-@pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-cmd", "@x", "\tx", "007", "1/2", "3-4", "0.50", "(5)", "TRUE", "Mar 1", "5 May"]
-)
+@each("text", ["=1+1", "+1", "-cmd", "@x", "\tx", "007", "1/2", "3-4", "0.50", "(5)", "TRUE", "Mar 1", "5 May"])
 def test_what_a_spreadsheet_would_compute_or_rewrite_is_written_as_text(text: str) -> None:
     assert neutralise(text) == f"'{text}"
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
@@ -29,7 +30,7 @@ def test_canonical_columns_fill_the_fields_of_their_name() -> None:
     assert sample.metadata == {}
 
 
-@pytest.mark.parametrize(("field", "alias"), [(field, alias) for field, names in ALIASES.items() for alias in names])
+@each(("field", "alias"), [(field, alias) for field, names in ALIASES.items() for alias in names])
 def test_every_alias_fills_its_field_when_the_canonical_column_is_absent(field: str, alias: str) -> None:
     """The table of aliases is what is read."""
     sample = read({"response": "r", alias: "v"} if field != "response" else {alias: "v"})
@@ -101,7 +102,7 @@ def test_an_empty_response_is_a_response() -> None:
     assert read({"response": ""}).response == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "truth", "alternatives"),
     [
         ({"ground_truth": ["a", "b", "c"]}, "a", ("b", "c")),
@@ -126,7 +127,7 @@ def test_several_right_answers_are_a_ground_truth_and_alternatives(
     assert (sample.ground_truth, sample.ground_truth_alternatives) == (truth, alternatives)
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "mapping", "message"),
     [
         ({"id": 1, "text": "x"}, {}, "row has no `response`; columns are id, text; map one with --map response=COLUMN"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cases import each
 from tests.unit.storage.material import NOW, make_manifest
 
 from mixseek.errors import ConfigurationError, StorageError
@@ -97,9 +98,7 @@ def test_ordinary_names_are_names(name: str) -> None:
     assert check_run_name(name) == name
 
 
-@pytest.mark.parametrize(
-    "name", ["", "  ", "a/b", "..", ".hidden", "a\\b", "a\nb", "a\0", " a", "a ", "a" * 151, "latest", "\ud800", "/"]
-)
+@each("name", ["", "  ", "a/b", "..", ".hidden", "a\\b", "a\nb", "a\0", " a", "a ", "a" * 151, "latest", "\ud800", "/"])
 def test_names_that_are_no_directory_names_are_refused(name: str) -> None:
     """Nothing outside the workspace can be reached by a name."""
     with pytest.raises(ConfigurationError, match=r"^run name .*; use letters, digits, - and _$"):

@@ -1,6 +1,7 @@
 """Templates fail at load where they can, and never treat data as template."""
 
 import pytest
+from tests.cases import each
 
 from mixseek.errors import ConfigurationError, MixseekError, TemplateRenderError
 from mixseek.templating import compile_template
@@ -129,7 +130,7 @@ def test_no_template_can_hang_or_eat_the_machine(source: str) -> None:
     assert len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "expected"),
     [
         ("{{ 2 * 3 + 1 - 4 / 2 }}", "5.0"),

@@ -33,6 +33,8 @@ _ENOUGH = {
     PanelRule.MAJORITY: ("most * 2 > heard", "winner.verified * 2 > heard"),
     PanelRule.UNANIMOUS: ("heard > 0 AND most = heard", "winner.verified = heard"),
 }
+# All samples, each with its verdict.
+_UNITS = "FROM units"
 # Coefficients are computed from patterns, hand by hand: so many of both keep it within a second.
 _MOST_PATTERNS = 1_500
 _MOST_HANDS, _FEWEST_HANDS = 200, 20
@@ -115,15 +117,15 @@ class SettledPanel:
     run: RunDirectory
     rule: PanelRule | None
     judges: tuple[str, ...]
-    # By source and columns: what was summed already.
-    known: dict[tuple[str, tuple[str, ...]], UnitGroups] = field(default_factory=dict)
+    # By columns of `units`, which stay as they are: what was summed already.
+    known: dict[tuple[str, ...], UnitGroups] = field(default_factory=dict)
 
     def ask(self, query: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         return fetch_all(self.connection, query, parameters or {})
 
     def whole(self) -> PanelGroup:
         """All samples."""
-        return self._groups("FROM units", ())[()]
+        return self._groups(_UNITS, ())[()]
 
     def is_named(self, column: str) -> bool:
         """Whether any sample, or either side of a pair, has something in a column of `units`."""
@@ -133,7 +135,7 @@ class SettledPanel:
     def groups(self, column: str) -> PanelGroups:
         """By a column of `units`; a pair belongs to both of its targets."""
         ((has_pairs,),) = self.ask("SELECT count(target_b) > 0 FROM units")
-        source = _SQL["sides"] if has_pairs and column == "target" else "FROM units"
+        source = _SQL["sides"] if has_pairs and column == "target" else _UNITS
         return {name: group for (name,), group in self._groups(source, (column,)).items()}
 
     def target_pairs(self) -> list[TargetPair]:
@@ -194,12 +196,15 @@ class SettledPanel:
         ((longest,),) = self.ask("SELECT longest_bytes FROM index_state")
         return {"journal": escape_glob(self.run.journal), "object_bytes": object_bytes(longest)}
 
-    def sums(self, columns: tuple[str, ...], source: str = "FROM units") -> UnitGroups:
-        """What every interval rests on, by columns of the source."""
-        if (source, columns) not in self.known:
-            rows, size = self.ask(unit_sums(source, columns)), len(columns)
-            self.known[source, columns] = {row[:size]: UnitSums(*row[size:]) for row in rows}
-        return self.known[source, columns]
+    def sums(self, columns: tuple[str, ...]) -> UnitGroups:
+        """What every interval rests on, by columns of `units`."""
+        if columns not in self.known:
+            self.known[columns] = self._sums(_UNITS, columns)
+        return self.known[columns]
+
+    def _sums(self, source: str, columns: tuple[str, ...]) -> UnitGroups:
+        rows, size = self.ask(unit_sums(source, columns)), len(columns)
+        return {row[:size]: UnitSums(*row[size:]) for row in rows}
 
     def _groups(self, source: str, columns: tuple[str, ...]) -> dict[tuple[str | None, ...], PanelGroup]:
         size = len(columns)
@@ -210,7 +215,7 @@ class SettledPanel:
             name, (state, count, own) = row[:size], row[size:]
             states[name][PanelState(state)] = count
             unverified[name] += own
-        sums = self.sums(columns, source)
+        sums = self.sums(columns) if source == _UNITS else self._sums(source, columns)
         return {name: PanelGroup(units, states[name], unverified[name]) for name, units in sums.items()}
 
     # How far the judges agree with each other, and each with itself.
