@@ -20,6 +20,7 @@ _LEAST_ROUNDED = 3
 # Whole numbers below are counted to the last digit.
 _LARGEST_COUNT = 10**9
 _LONGEST_CALCULATION = 60
+_LONGEST_WORD = 20
 _OPERATORS = str.maketrans("×·÷", "**/")
 # A quotient that does not come out even has many more digits than anybody writes.
 _QUOTIENT_DIGITS = 15
@@ -161,8 +162,8 @@ class NumberReader(Reader):
             return self._algebra(piece)
         if "/" in self.gold and (ratio := _RATIO.search(piece)) is not None:
             return Reading(Decision.UNDECIDED, *ratio.span(), "ratio")
-        if below := _SAYS.below_zero.search(piece):
-            return Reading(Decision.UNDECIDED, *below.span(), "below_zero")
+        if other := _SAYS.other_reckoning.search(piece):
+            return Reading(Decision.UNDECIDED, *other.span(), "other_reckoning")
         compound = self._compound(piece)
         if compound is not None:
             return compound
@@ -305,6 +306,8 @@ class NumberReader(Reader):
         if len(_DIGITS.findall(text)) > _MOST_NUMBERS or (not self.value and _SAYS.nothing.search(text.lower())):
             return False
         # "both", ふたり, 捌 and ⑧ are numbers that are read nowhere else.
+        if len(text.strip()) <= _LONGEST_WORD and not _DIGITS.search(text):
+            return False  # a number in the words of another language
         counted = _SAYS.one if self.value == 1 else _SAYS.two if self.value == 2 else None
         if counted is not None and counted.search(text.lower()):
             return False

@@ -97,12 +97,13 @@ _WORDS = re.compile(
 _CJK_DIGITS = dict(zip("〇零一二两兩三四五六七八九", (0, 0, 1, 2, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 _CJK_SCALES = {"十": 10, "百": 100, "千": 1_000}
 _CJK_SECTIONS = {"万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "兆": 10**12}
-# Not the denominator of 四分の一; the sign is read apart.
-_CJK_NUMBER = re.compile("[" + "".join([*_CJK_DIGITS, *_CJK_SCALES, *_CJK_SECTIONS]) + "]++(?!分[のノ之])")
+# Not a part of 四分の一, nor the tenths of 五成; the sign is read apart.
+_CJK_RUN = "[" + "".join([*_CJK_DIGITS, *_CJK_SCALES, *_CJK_SECTIONS]) + "]++"
+_CJK_NUMBER = re.compile(f"(?<!分[のノ之]){_CJK_RUN}(?!分[のノ之]|[成折])")
 _CJK_MINUS = re.compile("(?:负|負|マイナス|零下)$")
 # 百分之四十 and 四割 are both forty percent.
-_PERCENT_OF = re.compile(f"百分之({_CJK_NUMBER.pattern})")
-_TENTHS = re.compile(f"({_CJK_NUMBER.pattern})割")
+_PERCENT_OF = re.compile(f"百分之({_CJK_RUN})")
+_TENTHS = re.compile(f"({_CJK_RUN})割")
 # A single letter is a name or a variable more often than a number.
 _ROMAN = re.compile(r"\b[IVXLC]{2,7}\b")
 _OF_A_FRACTION = re.compile(

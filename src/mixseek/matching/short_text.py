@@ -151,7 +151,8 @@ def objection_to(case: Case, found: Found) -> Rule | None:
         return Rule.COARSER_DATE
     if _is_echo(case, found):
         return Rule.ECHOED
-    if case.gold.item_lists and _has_other_items(case, found):
+    is_list = found.answer is None or ("," in found.answer.written and found.answer.glued[0] != "#")
+    if is_list and case.gold.item_lists and _has_other_items(case, found):
         return Rule.ONE_OF_SEVERAL
     if _is_part_of_longer_name(case, found):
         return Rule.LONGER_NAME

@@ -428,7 +428,9 @@ def _first_line(text: str) -> Iterator[SaidVerdict]:
     line = _EMPHASIS.sub("", first).strip(_EDGES)
     # Before more text, "1." begins a list and "Output (a):" is a heading.
     opens = bool(rest.strip()) and first.rstrip(" *_`").endswith((".", ":", "："))
-    found = None if opens else _patterns().terse.fullmatch(line.rstrip(". "))
+    # "A" above "B" names both.
+    is_listed = _patterns().terse.fullmatch(_EMPHASIS.sub("", rest).strip(f"{_EDGES}\n. ")) is not None
+    found = None if opens or is_listed else _patterns().terse.fullmatch(line.rstrip(". "))
     if found is not None:
         yield SaidVerdict(_FIRST[found["side"].lower()] if found["side"] else Preference.TIE, "line")
     scores = _SCORES.fullmatch(line)
@@ -445,11 +447,15 @@ def _sentences(text: str) -> Iterator[SaidVerdict]:
     for end in (*(found.span() for found in _SENTENCE_END.finditer(plain)), (len(plain), len(plain))):
         sentence = plain[start : end[0]].strip(_EDGES)
         start = end[1]
-        if not 3 <= len(sentence) <= _LONGEST_SENTENCE:
+        is_asked = any(mark in plain[slice(*end)] for mark in "?？")
+        if is_asked or not 3 <= len(sentence) <= _LONGEST_SENTENCE:
             continue
         for pattern in patterns.winner:
             if found := pattern.fullmatch(sentence):
-                yield SaidVerdict(_FIRST[found["side"].lower()], "sentence")
+                side = _FIRST[found["side"].lower()]
+                other = found.groupdict().get("other")
+                if other is None or _FIRST[other.lower()] is not side:
+                    yield SaidVerdict(side, "sentence")
                 break
         else:
             if any(pattern.fullmatch(sentence) for pattern in patterns.tie):

@@ -186,8 +186,12 @@ def is_refusal(text: str) -> bool:
 
 # Cuts the judge's own reasoning off its reply. What stands in it, JSON included, is not the reply.
 
-_OPENING = re.compile(r"\s*+<think(?:ing)?>", re.IGNORECASE)
-_CLOSING = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_TAGS = "think(?:ing)?|thought|reasoning|scratchpad"
+_OPENING = re.compile(
+    rf"\s*+(?:<(?:{_TAGS})>|◁think▷|\[THINK\]|<\|channel\|>(?:analysis|commentary)\b[^<\n]{{0,80}}<\|message\|>)",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(rf"</(?:{_TAGS})>|◁/think▷|\[/THINK\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
 
 # Judges think about think tags, so the first closing tag may be a mention. Each further one costs a scan.
 _MAX_MENTIONS = 8
