@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixseek.domain.panels import PanelRule
-from mixseek.settings.models import parse_toml
 
 if TYPE_CHECKING:
     from mixseek.composition.conclusion import CiTargets
@@ -82,6 +81,8 @@ def parse_parameters(pairs: list[str]) -> dict[str, Any]:
 
 def parse_value(text: str) -> Any:
     """A number, boolean, list or quoted text as TOML has them; anything else is the text itself."""
+    from mixseek.settings.models import parse_toml
+
     try:
         return parse_toml(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, KeyError):
