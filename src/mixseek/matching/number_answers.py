@@ -144,9 +144,11 @@ class NumberReader(Reader):
         is_part = reading.end - reading.start < len(bare) <= _LONGEST_CALCULATION
         if is_part and _SAYS.calculation.fullmatch(bare):
             return _result_of(bare) in {None, self.value}
-        read = read_numbers(piece[reading.start : reading.end])
-        if read and not self.question_values.isdisjoint(read[0].values) and any(map(self._equal, word_numbers(piece))):
-            return True  # "There are ten episodes in season 3", of which the 3 was asked about
+        if _PROSE.search(piece) and any(map(self._equal, word_numbers(piece))):
+            # "There are ten episodes in season 3", of which the 3 was asked about.
+            read = read_numbers(piece[reading.start : reading.end])
+            if read and not self.question_values.isdisjoint(read[0].values):
+                return True
         shares = [Decimal(found[1]) / Decimal(found[2]) for found in _SAYS.share.finditer(piece)]
         if any(self.value in (share, share * 100) or _is_shorter(share, self.value) for share in shares):
             return True

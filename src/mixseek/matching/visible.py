@@ -73,10 +73,10 @@ _BLOCKS = "think|thinking|thought|reasoning|scratchpad"
 _REASONING = re.compile(rf"<({_BLOCKS})>.*?(?:(</\1>)|\Z)", re.IGNORECASE | re.DOTALL)
 # Struck through: taken back in so many signs.
 _STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,300}(?<=\S)~~")
+_ORPHAN_CLOSE = re.compile(rf"</(?:{_BLOCKS})>", re.IGNORECASE)
 # Marks of single families of models count as well; a channel that is not the final one is no answer.
-_ORPHAN_CLOSE = re.compile(
-    rf"</(?:{_BLOCKS})>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>", re.IGNORECASE
-)
+_MARKS = ("◁", "THINK]", "_thought|>", "<|channel|>")
+_MARKED_CLOSE = re.compile(r"◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>")
 _MARKED_OPEN = re.compile(
     r"(?:◁think▷|\[THINK\]|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)\b).*", re.DOTALL
 )
@@ -163,11 +163,14 @@ def _blank_reasoning(text: str, rules: list[str]) -> str:
     if None in closes:
         rules.append("unclosed_reasoning_dropped")
     text = _REASONING.sub(_blank, text)
+    # Looked for first: patterns of so many beginnings are dear, and few texts hold any of them.
+    is_marked = any(mark in text for mark in _MARKS)
     ends = [found.end() for found in _ORPHAN_CLOSE.finditer(text)]
+    ends += [found.end() for found in _MARKED_CLOSE.finditer(text)] if is_marked else []
     if ends:
         rules.append("reasoning_dropped")
-        text = " " * ends[-1] + text[ends[-1] :]
-    unclosed = _MARKED_OPEN.search(text)
+        text = " " * max(ends) + text[max(ends) :]
+    unclosed = _MARKED_OPEN.search(text) if is_marked else None
     if unclosed is not None:
         rules.append("unclosed_reasoning_dropped")
         text = text[: unclosed.start()] + " " * len(unclosed[0])

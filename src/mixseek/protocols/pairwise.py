@@ -447,7 +447,8 @@ def _sentences(text: str) -> Iterator[SaidVerdict]:
     for end in (*(found.span() for found in _SENTENCE_END.finditer(plain)), (len(plain), len(plain))):
         sentence = plain[start : end[0]].strip(_EDGES)
         start = end[1]
-        is_asked = any(mark in plain[slice(*end)] for mark in "?？")
+        # Before a closing quotation mark the question is somebody else's.
+        is_asked = plain[slice(*end)].strip() in {"?", "？"}
         if is_asked or not 3 <= len(sentence) <= _LONGEST_SENTENCE:
             continue
         for pattern in patterns.winner:

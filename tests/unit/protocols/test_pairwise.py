@@ -170,6 +170,7 @@ def test_what_is_not_a_verdict_is_invalid_with_its_flag(text: str, flag: Flag) -
         ("Winner: B", "B", None),
         ("The first is vague.\n\n判定：A", "A", None),
         ("Output (b) is better as it not only answers but also explains.", "B", None),
+        ('Output (b) is better because it answers "Where is it?"', "B", None),
         ("<reasoning>[[A]]?</reasoning>[[B]]", "B", None),
         ("<|channel|>analysis<|message|>[[A]]?<|end|><|start|>assistant<|channel|>final<|message|>[[B]]", "B", None),
         ("It is a tie.", "tie", None),
