@@ -1,6 +1,5 @@
 """What a response names is not always what it answers: each line here once fooled the rules or a peer."""
 
-import pytest
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
