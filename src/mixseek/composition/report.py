@@ -62,7 +62,7 @@ from mixseek.storage.journal.records import Manifest, read_manifest, read_stored
 from mixseek.storage.ratings import PEOPLE, Rater, Ratings, RatingSource, open_run
 from mixseek.storage.upkeep import is_half_renamed
 from mixseek.storage.votes import Comparisons, has_pairs
-from mixseek.storage.workspace import RunDirectory, Workspace, find_run
+from mixseek.storage.workspace import LATEST, RunDirectory, Workspace, find_run
 
 # Ratings of two systems or more as one board: who is stronger, and how far that can be trusted.
 
