@@ -310,7 +310,8 @@ def test_a_panel_of_pairs_is_what_more_than_half_say_else_split(tmp_path: Path) 
         cwd=tmp_path,
         env=KEYS,
     )
-    headline = json.loads(done.stdout)["headline"]
+    document = json.loads(done.stdout)
+    headline = document["headline"]
 
     assert headline["rule"] == "majority"
     # A A B, A A A, A B tie: two wins, and a pair that nobody has won.
@@ -319,6 +320,9 @@ def test_a_panel_of_pairs_is_what_more_than_half_say_else_split(tmp_path: Path) 
     assert headline["units"]["samples"] == 3
     assert headline["bounds"] == pytest.approx({"worst": 2 / 3, "best": 1.0})
     assert {one["target"] for one in headline["targets"]} == {"one", "two"}
+    # Half a win is no tie: nobody said so.
+    (between,) = document["pairs"]["targets"]
+    assert [between[name] for name in ("wins", "ties", "losses", "without")] == [2, 0, 0, 1]
 
 
 def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_path: Path) -> None:

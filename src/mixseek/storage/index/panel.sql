@@ -104,15 +104,16 @@ UNION ALL SELECT question, state, is_unverified, target_b, 1 - value, 1 - highes
 
 -- name: pair_units
 -- As seen from the target whose name comes first.
-SELECT question, least(target, target_b) AS first, greatest(target, target_b) AS second,
+SELECT question, state, least(target, target_b) AS first, greatest(target, target_b) AS second,
     CASE WHEN target <= target_b THEN value ELSE 1 - value END AS value,
     CASE WHEN target <= target_b THEN lowest ELSE 1 - highest END AS lowest,
     CASE WHEN target <= target_b THEN highest ELSE 1 - lowest END AS highest
     FROM units WHERE target <> target_b
 
 -- name: pair_ends
-SELECT first, second, count(*) FILTER (value > 0.5), count(*) FILTER (value = 0.5), count(*) FILTER (value < 0.5),
-    count(*) FILTER (value IS NULL) FROM ({units}) GROUP BY first, second ORDER BY first, second
+-- A tie is what judges said; a split pair has half a score and no verdict.
+SELECT first, second, count(*) FILTER (value > 0.5), count(*) FILTER (value = 0.5 AND state = 'valid'),
+    count(*) FILTER (value < 0.5), count(*) FILTER (value IS NULL OR state <> 'valid') FROM ({units}) GROUP BY first, second ORDER BY first, second
 
 -- name: panel_human
 -- What all judges together came to, against what people prefer.
