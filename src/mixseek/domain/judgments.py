@@ -137,7 +137,8 @@ def status_of(outcome: Outcome) -> Status:
             return Status.MISSING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Not frozen: that takes three times as long to make, and a page reads hundreds of thousands. Nobody changes one.
+@dataclass(slots=True, kw_only=True)
 class JudgedRow:
     """One sample under one judge, with all that a person needs to check it."""
 

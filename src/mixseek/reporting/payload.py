@@ -11,15 +11,15 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import groupby
+from itertools import compress, groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting import wording
-from mixseek.reporting.build import grouped, natural_key
+from mixseek.reporting.build import natural_key
 from mixseek.reporting.model import Quote, ScoredDetail, read_detail, tone_of
 from mixseek.reporting.trust import orders_text
 
@@ -29,7 +29,7 @@ from mixseek.reporting.trust import orders_text
 LONGEST_TEXT = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class CutRow(JudgedRow):
     """Of a long response only the end is kept, where conclusions stand; the counts are of characters left out."""
 
@@ -57,8 +57,7 @@ def cut_row(row: JudgedRow) -> JudgedRow:
 _WHOLE = CutRow(id="", judge="", status=Status.VALID, response="")
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """A window of a text; `before` and `after` count the characters that are left out."""
 
     text: str
@@ -123,25 +122,33 @@ _SAMPLE_KEY = attrgetter(
 def rows_payload(rows: Sequence[JudgedRow], budget: int) -> dict[str, Any]:
     """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
     details = [read_detail(row.fields) for row in rows]
-    keys = list(map(_SAMPLE_KEY, rows))
-    samples = grouped(range(len(rows)), keys.__getitem__)
-    places = {key: place for place, key in enumerate(samples)}
-    firsts = [rows[own[0]] for own in samples.values()]
-    texts = [text for row in firsts for text in (row.question, row.response, row.response_b or "")]
-    texts += [row.raw_reply or "" for row in rows]
-    limit = field_limit([len(text) for text in texts], budget)
+    places = list(map(numbering().__getitem__, map(_SAMPLE_KEY, rows)))
+    firsts: list[JudgedRow] = []
     # The first row of a sample with a span decides which part of a cut response is kept.
-    spans = [
-        next((span for one in own if (span := _first_span(rows[one], details[one]))), None) for own in samples.values()
-    ]
-    responses = [excerpt_of(row, span, limit) for row, span in zip(firsts, spans, strict=True)]
+    spans: dict[int, Span] = {}
+    for row, detail, place in zip(rows, details, places, strict=True):
+        if place == len(firsts):
+            firsts.append(row)
+        if place not in spans and (span := _first_span(row, detail)):
+            spans[place] = span
+    lengths = [len(text) for row in firsts for text in (row.question, row.response, row.response_b or "")]
+    lengths += [len(row.raw_reply or "") for row in rows]
+    limit = field_limit(lengths, budget)
+    responses = [excerpt_of(row, spans.get(place), limit) for place, row in enumerate(firsts)]
     return {
         "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
         "rows": [
             _row(row, detail, place, responses[place], limit)
-            for row, detail, place in zip(rows, details, map(places.__getitem__, keys), strict=True)
+            for row, detail, place in zip(rows, details, places, strict=True)
         ],
     }
+
+
+def numbering() -> defaultdict[Any, int]:
+    """The number of each thing that is asked for, in the order of asking."""
+    numbers: defaultdict[Any, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
@@ -159,7 +166,7 @@ def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
             "before": response.before,
             "after": response.after,
             "truth": row.ground_truth,
-            "alternatives": list(row.ground_truth_alternatives),
+            "alternatives": row.ground_truth_alternatives,
             "model_b": row.target_b,
             "response_b": row.response_b[:limit] if row.response_b else row.response_b,
             "b_cut": max(0, len(row.response_b or "") - limit) + cut.b_after,
@@ -180,7 +187,7 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
                 "verdict": row.verdict,
                 "answer": row.extracted_answer,
                 "span": _page_span(row.span, response),
-                "rules": list(row.rules),
+                "rules": row.rules,
                 "error": row.error_type,
                 "flags": [[finding.flag.value, finding.detail] for finding in row.flags],
                 "comment": row.comment,
@@ -190,7 +197,7 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
                 "control": row.is_control,
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,
-                "warnings": list(row.warnings),
+                "warnings": row.warnings,
                 "repeat": row.take if row.take > 1 else None,
                 "reasks": row.ask - 1,
                 "orders": orders_text(row.fields) if row.response_b is not None else None,
@@ -254,7 +261,7 @@ def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:
 
 def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
     """Half of the file would be nulls otherwise."""
-    return {name: value for name, value in fields.items() if value}
+    return dict(compress(fields.items(), fields.values()))
 
 
 # All judgments inside a file.
@@ -296,12 +303,12 @@ class PackedRows:
 
     def _pack(self, rows: Sequence[JudgedRow]) -> str:
         payload = rows_payload(rows, max(len(rows) * self._share, 1))
+        told = payload["rows"]
+        samples = [payload["samples"][row["sample"]] for row in told]
         self._firsts.append(len(self._ids))
-        samples = [payload["samples"][row["sample"]] for row in payload["rows"]]
-        self._critical += [place for place, row in enumerate(payload["rows"], len(self._ids)) if row.get("gates")]
+        self._critical += [place for place, row in enumerate(told, len(self._ids)) if "gates" in row]
         self._ids += [sample["id"] for sample in samples]
-        # Column by column: eighteen calls for each row would take longer than to compress it.
-        for name, values in zip(_FACETS, zip(*map(_facets, payload["rows"], samples), strict=True), strict=True):
+        for name, values in _facets(told, samples):
             self._columns[name].extend(values)
         return pack_json(payload)
 
@@ -321,13 +328,12 @@ class _Column:
     """One thing that judgments differ in: the different values that there are, and which of them each row has."""
 
     def __init__(self) -> None:
-        self._values: dict[Any, int] = {}
+        self._values = numbering()
         self._codes = array("I")
 
     def extend(self, values: Iterable[Any]) -> None:
         """For each row what it has: nothing, one value, or several."""
-        known = self._values
-        self._codes.extend([known.setdefault(value, len(known)) for value in values])
+        self._codes.extend(map(self._values.__getitem__, values))
 
     def document(self) -> dict[str, Any]:
         """With what a control offers: the most frequent values, in the order that a reader looks for them in."""
@@ -341,36 +347,32 @@ class _Column:
         return {"values": listed, "codes": self._codes.tolist(), "choices": choices}
 
 
-# By the names that pages filter with; a score is only sorted by. Of the last five a judgment may have several.
-_FACETS = (
-    "status", "verdict", "judge", "task", "target", "variant", "question", "control", "error", "unverified",
-    "reasoning", "repeat", "score", "gate", "quote", "warning", "rule", "flag",
-)  # fmt: skip
+def _facets(rows: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
+    """By the names that pages filter with; a score is only sorted by. Of the last five a judgment may have several.
+
+    Column by column: eighteen values made for each row would take longer than to compress it.
+    """
+    yield "status", [row["status"] for row in rows]
+    yield "verdict", [row.get("verdict") if row["status"] == "valid" else None for row in rows]
+    yield "judge", [row["judge"] for row in rows]
+    for name, key in (("task", "task"), ("target", "model"), ("variant", "variant"), ("question", "qid")):
+        yield name, [sample.get(key) for sample in samples]
+    yield "control", ["yes" if "control" in row else "no" for row in rows]
+    yield "error", [row.get("error") for row in rows]
+    yield "unverified", ["yes" if "unverified" in row else "no" for row in rows]
+    is_assessed = [row["status"] == "valid" and "reasoning" in row for row in rows]
+    yield "reasoning", [str(row["reasoning"]) if known else None for row, known in zip(rows, is_assessed, strict=True)]
+    yield "repeat", [str(row["repeat"]) if "repeat" in row else "1" for row in rows]
+    yield "score", [row["score"] for row in rows]
+    yield "gate", [tuple([gate for gate, _ in row["gates"]]) if "gates" in row else () for row in rows]
+    yield "quote", [_quote_problems(row["quotes"]) if "quotes" in row else () for row in rows]
+    for name, key in (("warning", "warnings"), ("rule", "rules")):
+        yield name, [row.get(key, ()) for row in rows]
+    yield "flag", [tuple([flag for flag, _ in row["flags"]]) if "flags" in row else () for row in rows]
 
 
-def _facets(row: Mapping[str, Any], sample: Mapping[str, Any]) -> tuple[Any, ...]:
-    """In the order of `_FACETS`."""
-    told, asked, is_valid = row.get, sample.get, row["status"] == "valid"
-    return (
-        row["status"],
-        told("verdict") if is_valid else None,
-        row["judge"],
-        asked("task"),
-        asked("model"),
-        asked("variant"),
-        asked("qid"),
-        "yes" if told("control") else "no",
-        told("error"),
-        "yes" if told("unverified") else "no",
-        str(row["reasoning"]) if is_valid and "reasoning" in row else None,
-        str(told("repeat", 1)),
-        row["score"],
-        tuple([gate for gate, _ in told("gates", ())]),
-        tuple(sorted({quote["problem"] for quote in told("quotes", ()) if "problem" in quote})),
-        tuple(told("warnings", ())),
-        tuple(told("rules", ())),
-        tuple([flag for flag, _ in told("flags", ())]),
-    )
+def _quote_problems(quotes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(sorted({quote["problem"] for quote in quotes if "problem" in quote}))
 
 
 def pack_json(document: Any) -> str:

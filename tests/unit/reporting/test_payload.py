@@ -24,7 +24,9 @@ ANY_TEXT = st.text(st.characters(codec=None))
 
 
 def payload_of(*rows: JudgedRow, budget: int = 1_000_000) -> dict[str, Any]:
-    return rows_payload(rows, budget)
+    """As a page reads it."""
+    payload: dict[str, Any] = json.loads(json.dumps(rows_payload(rows, budget)))
+    return payload
 
 
 def valid(name: str, response: str, span: Span | None = None, judge: str = "rules") -> JudgedRow:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
-from typing import Any, BinaryIO, TypeVar, get_type_hints
+from typing import Any, BinaryIO, NamedTuple, TypeVar, get_type_hints
 
 import duckdb
 import orjson
@@ -297,16 +297,20 @@ class RunIndex:
                 yield page
 
     def _read(self, page: Sequence[tuple[Any, ...]]) -> Iterator[JudgedRow]:
-        told = [dict(zip(_CHOSEN, row, strict=True)) for row in page]
-        keys = list({row["key"] for row in told})
+        places = [ChosenRow(*row) for row in page]
+        keys = list({row.key for row in places})
         said = {tuple(place): position for *place, position in self._all("last_replies", keys=keys)} if keys else {}
-        yield from self.read_places((*row.values(), said.get((row["key"], row["judge"], row["take"]))) for row in told)
+        yield from self.read_places(row._replace(replies=said.get((row.key, row.judge, row.take))) for row in places)
 
     def read_places(self, places: Iterable[tuple[Any, ...]]) -> Iterator[JudgedRow]:
-        """What stands in the journal at the places that a query has found; the last column is of replies."""
+        """What stands in the journal at the places that a query has found, in the order of `ChosenRow`."""
+        position, sample = None, {}
         with opening_journal(self._run.journal) as journal:
-            for *row, reply in places:
-                yield self._read_one(journal, dict(zip(_CHOSEN, row, strict=True)), reply)
+            for row in map(ChosenRow._make, places):
+                # Judges of one sample follow each other.
+                if row.sample != position:
+                    position, sample = row.sample, self._places.read(journal, "sample", row.sample)
+                yield self._read_one(journal, row, sample)
 
     def records_of(self, sample_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The sample and every reply to it as they were written, in the order of asking; both empty for no such id."""
@@ -317,17 +321,15 @@ class RunIndex:
             read = partial(self._places.read, journal, decode=decode_line)
             return read("sample", places[0][0]), [read("reply", reply) for _, reply in places if reply is not None]
 
-    def _read_one(self, journal: BinaryIO, row: dict[str, Any], reply: int | list[int] | None) -> JudgedRow:
-        read, key = self._places.read, row["key"]
-        sample = read(journal, "sample", row["sample"])
+    def _read_one(self, journal: BinaryIO, row: "ChosenRow", sample: Mapping[str, Any]) -> JudgedRow:
+        read, key, places = self._places.read, row.key, row.replies
         # What is still due has no line.
-        outcome = read(journal, "outcome", row["outcome"]) if row["outcome"] > 0 else row
-        places = [reply] if isinstance(reply, int) else reply or ()
-        said = [read(journal, "reply", place) for place in places] or [{"key": key, "text": None}]
-        if not sample.get("key") == outcome.get("key") == key or any(one.get("key") != key for one in said):
+        outcome = read(journal, "outcome", row.outcome) if row.outcome > 0 else {"key": key, "reason": row.reason}
+        said = [read(journal, "reply", place) for place in ([places] if isinstance(places, int) else places or ())]
+        if not sample.get("key") == outcome.get("key") == key or (said and any(one.get("key") != key for one in said)):
             raise find_damage(self._run)
         try:
-            return read_row(row, sample["sample"], outcome, {**said[-1], "text": join_presentations(said)})
+            return read_row(row, sample["sample"], outcome, said)
         except (KeyError, TypeError, ValueError) as error:
             raise find_damage(self._run) from error
 
@@ -390,30 +392,43 @@ def open_run_index(workspace: Workspace, run: RunDirectory) -> Iterator[RunIndex
         yield RunIndex(connection, run)
 
 
-# Of a row, what the index knows.
-_CHOSEN = ("outcome", "sample", "key", "judge", "take", "status", "is_final", "is_control", "reason")
+class ChosenRow(NamedTuple):
+    """Of a row, what the index knows: positions of lines, that of its reply or of one a presentation the last."""
+
+    outcome: int
+    sample: int
+    key: str
+    judge: str
+    take: int
+    status: str
+    is_final: bool
+    is_control: bool
+    reason: str | None
+    replies: int | list[int] | None = None
 
 
 def read_row(
-    row: Mapping[str, Any], sample: Mapping[str, Any], outcome: Mapping[str, Any], reply: Mapping[str, Any]
+    row: ChosenRow, sample: Mapping[str, Any], outcome: Mapping[str, Any], replies: Sequence[Mapping[str, Any]]
 ) -> JudgedRow:
     """From what the index knows and the records of the journal; a report reads a hundred thousand, so it is plain."""
     fields: Mapping[str, Any] = outcome.get("fields", {})
-    told, asked = fields.get, sample.get
+    told, asked, ended = fields.get, sample.get, outcome.get
     return JudgedRow(
-        judge=row["judge"],
-        take=row["take"],
-        is_final=row["is_final"],
-        is_control=row["is_control"],
-        status=Status(row["status"]),
-        method=outcome.get("method"),
-        score=outcome.get("score"),
-        verdict=outcome.get("verdict"),
-        reason=outcome.get("reason"),
-        span=Span(*outcome["span"]) if outcome.get("span") else None,
-        rules=tuple(outcome.get("rules", ())),
-        repairs=tuple(outcome.get("repairs", ())),
-        flags=tuple([Finding(Flag(item["flag"]), item["detail"]) for item in outcome.get("flags", ())]),
+        judge=row.judge,
+        take=row.take,
+        is_final=row.is_final,
+        is_control=row.is_control,
+        status=Status(row.status),
+        method=ended("method"),
+        score=ended("score"),
+        verdict=ended("verdict"),
+        reason=ended("reason"),
+        span=Span(*outcome["span"]) if ended("span") else None,
+        rules=tuple(ended("rules", ())),
+        repairs=tuple(ended("repairs", ())),
+        flags=tuple([Finding(Flag(item["flag"]), item["detail"]) for item in outcome["flags"]])
+        if ended("flags")
+        else (),
         fields=fields,
         # What a protocol says is taken where it is of this kind.
         is_correct=of_kind(told("is_correct"), bool),
@@ -421,8 +436,8 @@ def read_row(
         reasoning_score=of_kind(told("reasoning_score"), int),
         error_type=of_kind(told("error_type"), str),
         comment=of_kind(told("comment"), str),
-        raw_reply=reply["text"],
-        ask=of_kind((reply.get("details") or {}).get("ask"), int) or 1,
+        raw_reply=join_presentations(replies) if replies else None,
+        ask=(of_kind((replies[-1].get("details") or {}).get("ask"), int) or 1) if replies else 1,
         id=sample["id"],
         response=sample["response"],
         task_name=asked("task_name"),
@@ -447,4 +462,4 @@ def join_presentations(replies: Sequence[Mapping[str, Any]]) -> str | None:
 
 def of_kind(value: Any, kind: type) -> Any:
     """A protocol of somebody else's may use the same word for another thing; that stays in `fields`."""
-    return value if isinstance(value, kind) and isinstance(value, bool) == (kind is bool) else None
+    return value if type(value) is kind else None
