@@ -30,7 +30,7 @@ from mixseek.domain.counts import (
     UnitGroups,
     UnitSums,
 )
-from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState
+from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState, Preference
 from mixseek.errors import ConfigurationError
 from mixseek.storage.duckdb_session import (
     attaching,
@@ -105,7 +105,17 @@ def panel_units(rule: PanelRule | None, index: str = "main", *, has_repeats: boo
     else:
         source = votes(opinions(rule, index, has_repeats=has_repeats), index)
         settled = settle(source, "sample", rule, is_graded(index))
-    return _SQL["units"].format(settled=settled, index=index)
+    return _join_samples(settled, index)
+
+
+def _join_samples(settled: str, index: str = "main") -> str:
+    value = pair_value("samples.length_b IS NOT NULL")
+    return _SQL["units"].format(settled=settled, index=index, value=value)
+
+
+def pair_value(is_pair: str) -> str:
+    """An expression: the value of a row `settled`, and that of a tie where it is a pair on which judges are split."""
+    return _SQL["pair_value"].format(is_pair=is_pair, tie=Preference.TIE.score)
 
 
 def settle_panel(
@@ -121,7 +131,7 @@ def settle_panel(
     units = panel_units(rule, has_repeats=has_repeats)
     if rule is not None:
         panel.ask(f"CREATE OR REPLACE TEMP TABLE opinions AS {opinions(rule, has_repeats=has_repeats)}")
-        units = _SQL["units"].format(settled=settle(votes("FROM opinions"), "sample", rule, is_graded()), index="main")
+        units = _join_samples(settle(votes("FROM opinions"), "sample", rule, is_graded()))
     panel.ask(f"CREATE OR REPLACE TEMP TABLE units AS {units}")
     return panel
 
