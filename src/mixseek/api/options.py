@@ -21,9 +21,9 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from mixseek.composition.compare import Baseline, find_baseline
+from mixseek.composition.judging.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.composition.protocols import NamedJudge
-from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
+from mixseek.composition.results.compare import Baseline, find_baseline
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError

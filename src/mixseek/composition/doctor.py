@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mixseek.composition.live import NONCE_KEY_FILE, workspace_key
+from mixseek.composition.judging.live import NONCE_KEY_FILE, workspace_key
 from mixseek.composition.race import list_competitions
 from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of
 from mixseek.judges import mock_server

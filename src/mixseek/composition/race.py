@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.live import Panel, key_id, open_cache, open_tracer, workspace_key
+from mixseek.composition.judging.live import Panel, key_id, open_cache, open_tracer, workspace_key
+from mixseek.composition.judging.request import RULES, LiveOptions, describe_judge
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
-from mixseek.composition.request import RULES, LiveOptions, describe_judge
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.engine.call import CallContext, NoCache

@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from rich.console import Console
 from rich.text import Text
 
-from mixseek.reporting.html import joined_assets, render_page
+from mixseek.reporting.pages.html import joined_assets, render_page
 from mixseek.reporting.tables import QUIET, as_text, print_indented, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, p_number, percent, plural, signed_text, value_text
 from mixseek.stats.audits import AUDITS, Audit, AuditState, Side

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.domain.labels import WHOLE, Draw, LabelledRun, LabelScale
-from mixseek.reporting.corrected import (
+from mixseek.reporting.findings.corrected import (
     LEVEL,
     RIGHT,
     WRONG,
