@@ -166,7 +166,7 @@ class TemporaryWorkspace:
         self._ending = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def remove(self) -> None:
-        """Now."""
+        """At once, and not when the last reference is gone."""
         self._ending()
 
 

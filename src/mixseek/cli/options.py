@@ -90,7 +90,7 @@ def parse_value(text: str) -> Any:
 
 
 def share_option(help_text: str) -> Any:
-    """An option that takes a share."""
+    """Written 0.8 or 80%; read by `parse_share`."""
     return typer.Option(metavar="SHARE", parser=parse_share, help=help_text)
 
 

@@ -167,7 +167,7 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class BaselineResult:
     """A run that is there already, held against a baseline; nothing where none was named."""
 
     document: dict[str, Any]
@@ -180,12 +180,12 @@ class Held:
         return tell_gates(self.gates)
 
 
-def hold_against(
+def check_baseline(
     workspace: Path, run: str, name: str | None, gate: "DropGate | None", panel: "PanelRule | None"
-) -> Held:
-    """For a report."""
+) -> BaselineResult:
+    """A run beside its baseline, and whether its score has dropped too far; without a baseline, nothing."""
     if name is None:
-        return Held({"baseline": None, "gates": []})
+        return BaselineResult({"baseline": None, "gates": []})
     from mixseek.composition.results.compare import Baseline, compare_with_baseline
     from mixseek.reporting.comparison import baseline_document, baseline_text, check_drop, gate_document
     from mixseek.storage.workspace import Workspace
@@ -194,7 +194,7 @@ def hold_against(
     compared = compare_with_baseline(workspace, baseline, run, panel)
     gates = () if gate is None else (check_drop(gate, compared),)
     document = {"baseline": baseline_document(compared), "gates": [gate_document(one) for one in gates]}
-    return Held(document, baseline_text(compared), gates)
+    return BaselineResult(document, baseline_text(compared), gates)
 
 
 def tell_gates(gates: "Sequence[DropResult]") -> ExitCode:
@@ -269,7 +269,7 @@ def report(
     if target is not None:
         write_html(report_data, target)
     document = report_document(report_data, target)
-    held = hold_against(root, directory.name, baseline, gate, panel)
+    held = check_baseline(root, directory.name, baseline, gate, panel)
     document |= held.document
     if ci is not None:
         write_ci(ci, [run_report(root, directory.name, held.gates, headline=report_data.headline, rule=panel)])
@@ -551,7 +551,7 @@ def prune(
 
 
 def print_cache(workspace: Path | None, older_than: float | None, keep: int | None, *, as_json: bool) -> ExitCode:
-    """For both."""
+    """Drop what is asked for, if anything is; then show what the cache holds."""
     from mixseek.composition.judging.live import describe_cache, keep_cache
 
     state = keep_cache(workspace_path(workspace), older_than, keep)

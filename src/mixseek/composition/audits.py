@@ -255,7 +255,7 @@ class Scores:
         return row.score if row is not None and row.status is Status.VALID else None
 
     def of(self, audit: Audit, kind: str | None = None) -> Mapping[str, Variant]:
-        """By original."""
+        """The variants of one kind, by the id of the sample that they were made of."""
         return self._variants.get((audit, kind), {})
 
     def retest(self, original: str) -> float | None:

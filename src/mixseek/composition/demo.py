@@ -265,7 +265,7 @@ def judge_quietly(request: JudgeRequest) -> RunSummary:
 
 
 def judge_and_report(request: JudgeRequest) -> tuple[RunSummary, Path, list[JudgedRow]]:
-    """The result with its report and its rows."""
+    """Its summary, where its page stands, and its judgments."""
     summary = judge_quietly(request)
     report, run = load_report(request.workspace, summary.header.run_id)
     write_html(report, run.report)

@@ -77,7 +77,7 @@ def describe_configured(
 
 
 def describe_judges(document: Mapping[str, Any]) -> str:
-    """For a person."""
+    """What `mixseek judges` prints."""
     lines = ["Configured in mixseek.toml:"]
     for judge in document["configured"]:
         lines.append(
@@ -111,7 +111,7 @@ def check_one(name: str, configured: Mapping[str, JudgeSettings], environment: M
 
 
 def describe_check(name: str, result: "CheckResult") -> str:
-    """For a person."""
+    """What `mixseek judges check` prints."""
     lines = [f"{name}: {result.problem or 'answers'}"]
     if result.latency_seconds is not None:
         lines.append(f"  model {result.model or 'not named'}, {result.latency_seconds:.2f} s, schema {result.schema}")

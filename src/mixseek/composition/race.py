@@ -87,7 +87,7 @@ def is_competition(root: Path, name: str | None) -> bool:
 
 
 def open_store(root: Path) -> "closing[AggregationStore]":
-    """For readers."""
+    """Read-only, and waiting for whoever writes just now."""
     return closing(AggregationStore(root, read_only=True, patience=Patience(_PATIENCE_SECONDS)))
 
 

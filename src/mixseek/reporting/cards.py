@@ -164,7 +164,7 @@ def signed_share(share: float | None) -> str:
 
 
 def effect_text(finding: CardFinding) -> str:
-    """With its interval."""
+    """A signed share, with its interval where there is one."""
     if finding.low is None:
         return signed_share(finding.effect)
     return f"{signed_share(finding.effect)} ({signed_share(finding.low)} to {signed_share(finding.high)})"

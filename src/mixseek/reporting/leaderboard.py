@@ -605,6 +605,6 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
 
 
 def remark_on(metric: MetricScore | MissingMetric) -> str:
-    """One line."""
+    """The judge's comment, or why there is no score, as one line."""
     text = metric.comment if isinstance(metric, MetricScore) else f"no score ({metric.reason})"
     return " ".join(text.split())

@@ -269,7 +269,7 @@ class Viewer:
         return await self._runs.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
-        """The numbers of the run."""
+        """Its report as data, kept until a judgment or a label is added."""
 
         def make() -> ReportData:
             return load_report(self.root, run.name)[0]

@@ -241,7 +241,7 @@ def cut_shards(batches: Iterable[AnyBatch], parts: int) -> Iterator[list[AnyBatc
 
 
 def samples_of(batch: AnyBatch) -> Sequence[Any]:
-    """The samples themselves."""
+    """Without the keys that a batch for endpoints carries beside them."""
     return [one.sample for one in batch.samples] if isinstance(batch, LiveBatch) else batch.samples
 
 

@@ -90,8 +90,7 @@ from mixseek.templating import fence_nonce
 # `--budget`: pairs judged in rounds, each chosen from what all earlier ones said.
 #
 # The pairs of a round are written down before they are judged, so that a run that was killed goes on with the same
-# ones.
-# What they are follows from the dataset, the seed and the answers: the same again gives the same.
+# ones. What they are follows from the dataset, the seed and the answers: the same again gives the same.
 
 # Pairs in a round: each two systems once, within limits. It does not depend on the budget, so that a larger one begins
 # with the same pairs, whose replies are in the cache.
