@@ -3,7 +3,6 @@
 import asyncio
 import concurrent.futures
 import contextvars
-import difflib
 import operator
 import os
 import reprlib
@@ -26,7 +25,7 @@ from mixseek.composition.protocols import NamedJudge
 from mixseek.composition.results.compare import Baseline, find_baseline
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.function import function_judge
 from mixseek.reporting.comparison import DropGate, GateEnd
 from mixseek.reporting.summary import Gates
@@ -252,8 +251,7 @@ def check_options(
     }
     for name, value in options.items():
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            meant = f"did you mean {close[0]!r}?" if close else f"options are {', '.join(known)}"
+            meant = suggest(name, known, f"options are {', '.join(known)}")
             raise TypeError(f"mixseek.{caller} has no option {name!r}; {meant}")
         if value is None:
             continue

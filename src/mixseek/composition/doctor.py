@@ -1,7 +1,6 @@
 """Who can be asked from here; what is installed, which keys are set, what is wrong with a workspace."""
 
 import asyncio
-import difflib
 import os
 import platform
 import re
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mixseek.composition.judging.live import NONCE_KEY_FILE, workspace_key
 from mixseek.composition.race import list_competitions
-from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of
+from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of, suggest
 from mixseek.judges import mock_server
 from mixseek.judges.embedded import MODELS, install, models_directory
 from mixseek.judges.endpoint.address import PROVIDERS
@@ -133,8 +132,7 @@ def read_kind(kinds: type[Kind], name: str, option: str) -> Kind:
     try:
         return kinds(name)
     except ValueError:
-        close = difflib.get_close_matches(name, list(kinds), n=1)
-        meant = f"did you mean '{close[0]}'?" if close else f"kinds are {', '.join(kinds)}"
+        meant = suggest(name, [kind.value for kind in kinds], f"kinds are {', '.join(kinds)}")
         raise ConfigurationError(f"{option} {name!r}: {meant}") from None
 
 
