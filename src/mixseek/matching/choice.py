@@ -229,10 +229,16 @@ def _whole_response(text: str, cut: int) -> Iterator[Statement]:
 def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
     text, lowered, cut = visible.text, visible.lowered, visible.cut
+    whole = list(_whole_response(text, cut))
+    behind = statements.firm_statements(text, lowered, cut, len(text))
+    # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
+    is_value = cut < len(text) and any(
+        place.end - place.start <= _BARE and text[place.end - 1] != ":" for place in whole
+    )
     places = chain(
         statements.firm_statements(text, lowered, 0, cut),
-        statements.firm_statements(text, lowered, cut, len(text)),
-        _whole_response(text, cut),
+        statements.other_fields(text, cut),
+        *((whole, behind) if is_value else (behind, whole)),
     )
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
     for place in places:
@@ -408,10 +414,18 @@ def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
     if closing and not is_plain_prose:
         return closing
     opening = _readings(visible, reader, [place for place in places if place.cue == "first_sentence"])
+    if not closing and not opening and (leading := _leading_label(text, reader)) is not None:
+        # "**C**", then what is wrong with the others.
+        return [] if _is_listing(text, leading[0]) else [leading]
     if not closing:
         return [item for item in opening if _is_undisputed(text, reader, item[1])]
     # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
-    return closing + [item for item in opening if item[1].rule == "single_number"]
+    # "Total: 36" above other such lines is one entry of a table.
+    return closing + [
+        (place, reading)
+        for place, reading in opening
+        if reading.rule == "single_number" and ":" not in text[place.start : place.start + reading.start]
+    ]
 
 
 def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list[Stated]:
