@@ -226,19 +226,20 @@ def _whole_response(text: str, cut: int) -> Iterator[Statement]:
         yield Statement(start, start + len(stripped), "whole_response")
 
 
+def _is_value(text: str, place: Statement) -> bool:
+    return place.end - place.start <= _BARE and text[place.end - 1] != ":"
+
+
 def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
     text, lowered, cut = visible.text, visible.lowered, visible.cut
-    whole = list(_whole_response(text, cut))
-    behind = statements.firm_statements(text, lowered, cut, len(text))
-    # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
-    is_value = cut < len(text) and any(
-        place.end - place.start <= _BARE and text[place.end - 1] != ":" for place in whole
-    )
     places = chain(
         statements.firm_statements(text, lowered, 0, cut),
         statements.other_fields(text, cut),
-        *((whole, behind) if is_value else (behind, whole)),
+        # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
+        (place for place in _whole_response(text, cut) if cut < len(text) and _is_value(text, place)),
+        statements.firm_statements(text, lowered, cut, len(text)),
+        _whole_response(text, cut),
     )
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
     for place in places:

@@ -141,7 +141,13 @@ def visible_part(response: str) -> Visible:
     if "~~" in text:
         text = _STRUCK.sub(_blank, text)
     end = len(text.rstrip())
-    courtesy = _COURTESY.search(text, max(0, end - _COURTESY_REACH), end)
+    begin = max(0, end - _COURTESY_REACH)
+    # Looked for first, as marks are: few responses end with any of these words.
+    tail = text[begin:end]
+    may_offer = (
+        "you" in tail or "know" in tail or "free" in tail or "help" in tail or "else" in tail or "hall i" in tail
+    )
+    courtesy = _COURTESY.search(text, begin, end) if may_offer else None
     if courtesy is not None and text[: courtesy.start()].strip():
         text = text[: courtesy.start() + 1] + " " * (len(text) - courtesy.start() - 1)
     run_ons = (found.start() for found in _RUN_ON.finditer(text) if text[: found.start()].strip())
