@@ -226,11 +226,18 @@ def _whole_response(text: str, cut: int) -> Iterator[Statement]:
         yield Statement(start, start + len(stripped), "whole_response")
 
 
+def _is_value(text: str, place: Statement) -> bool:
+    return place.end - place.start <= _BARE and text[place.end - 1] != ":"
+
+
 def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
     text, lowered, cut = visible.text, visible.lowered, visible.cut
     places = chain(
         statements.firm_statements(text, lowered, 0, cut),
+        statements.other_fields(text, cut),
+        # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
+        (place for place in _whole_response(text, cut) if cut < len(text) and _is_value(text, place)),
         statements.firm_statements(text, lowered, cut, len(text)),
         _whole_response(text, cut),
     )
@@ -408,10 +415,18 @@ def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
     if closing and not is_plain_prose:
         return closing
     opening = _readings(visible, reader, [place for place in places if place.cue == "first_sentence"])
+    if not closing and not opening and (leading := _leading_label(text, reader)) is not None:
+        # "**C**", then what is wrong with the others.
+        return [] if _is_listing(text, leading[0]) else [leading]
     if not closing:
         return [item for item in opening if _is_undisputed(text, reader, item[1])]
     # Prose that calculates nothing may as well answer first and explain afterwards: both ends must agree.
-    return closing + [item for item in opening if item[1].rule == "single_number"]
+    # "Total: 36" above other such lines is one entry of a table.
+    return closing + [
+        (place, reading)
+        for place, reading in opening
+        if reading.rule == "single_number" and ":" not in text[place.start : place.start + reading.start]
+    ]
 
 
 def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list[Stated]:

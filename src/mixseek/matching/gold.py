@@ -68,7 +68,8 @@ def _without_accent(character: str) -> str:
     """One character in, one out, so that offsets hold; what would need two characters is left to `_fold_word`."""
     character = fold(character)
     base = _without_marks(unicodedata.normalize("NFKD", character))
-    return base if len(base) == 1 and base.isascii() and base.isalpha() else character
+    is_plain = len(base) == 1 and base.isascii() and (base.isalpha() or "₀" <= character <= "₉")
+    return base if is_plain else character
 
 
 def _without_marks(text: str) -> str:
@@ -314,10 +315,20 @@ def dates_in(words: Words) -> Iterator[PartialDate]:
         elif word in "月年":
             date = _around_unspaced(text, index)
         elif (year := _year_at(words, index)) is not None and text[index + 1 : index + 2] != ["年"]:
-            date = PartialDate(year, None, None, index, index)
+            date = _in_figures(words, index, year) or PartialDate(year, None, None, index, index)
         if date is not None:
             yield date
             last = date.last
+
+
+def _in_figures(words: Words, index: int, year: int) -> PartialDate | None:
+    """1982-04-17: only in this order do figures say which of them is the month."""
+    month, day = _number(words, index + 1, 1, 2), _day_at(words, index + 2)
+    if month is None or day is None or not 1 <= month <= len("JFMAMJJASOND"):
+        return None
+    return (
+        PartialDate(year, month, day, index, index + 2) if words.gap(index + 1) == words.gap(index + 2) == "-" else None
+    )
 
 
 def _around_unspaced(text: list[str], index: int) -> PartialDate | None:

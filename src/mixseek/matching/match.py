@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.choice import CONTAINERS, match_closed
-from mixseek.matching.kinds import (
+from mixseek.matching.booleans_and_lists import (
     BooleanReader,
     BracketReader,
     EitherReader,
@@ -14,6 +13,7 @@ from mixseek.matching.kinds import (
     is_bracket_sequence,
     polarity_of,
 )
+from mixseek.matching.choice import CONTAINERS, match_closed
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
@@ -84,8 +84,8 @@ _LONGEST_GOLD = 2_000
 _LONGEST_QUESTION = 12_000
 _WRITTEN_MATHS = re.compile(r"\$[^$]+\$|\\[a-zA-Z(\[]")
 # Where a free text says itself what of it is the answer.
-_MARKED_ANSWER = re.compile(r"final[ _]answer|answer\"\s*:|answer>|\\boxed")
-_FINAL = re.compile(r"final answer[\s*_]*:[\s*_\"]*$")
+_MARKED_ANSWER = re.compile(r"(?:final[ _]|exact |^\W*|\n\W*)answer|answer\"\s*:|answer>|\\boxed")
+_FINAL = re.compile(r"(?:(?:final|exact) |^\W*|\n\W*)answer[\s*_]*:[\s*_\"]*$")
 # What a word or a name never holds.
 _MATHS = re.compile(r"[\\$^{}=√π∞∪∩±≤≥°×÷<>|]|\d\s*[-+*/(]|[\d)]\s*[a-z]\b|^[\[({].*[\])}]$")
 

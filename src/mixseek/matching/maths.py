@@ -23,6 +23,7 @@ _FEW_WORDS: Final = 6
 _LATEX: Final = re.compile(r"\\[A-Za-z({\[%]|\$[^$]+\$")
 _PLAIN_NUMBER: Final = re.compile(r"[-+−]?[$€£¥]?\s?\d[\d,. ]*\s*(?:%|\\%|[A-Za-z°]{0,12}\.?)")
 _DATE_OR_TIME: Final = re.compile(r"\d{1,4}([-/.:])\d{1,2}(?:\1\d{1,4})?(?:\s*[AaPp]\.?[Mm]\.?)?")
+_PRODUCT: Final = re.compile(r"-?\d+[xyzn]")
 _RANGE: Final = re.compile(r"[\d,.]+(?:\s*[-–]\s*[\d,.]+)+")
 _CODE_NAME: Final = re.compile(r"[A-Za-z]{1,10}-?\d+[A-Za-z]?|[A-Z]/[A-Z]|[nN]/[aA]")
 _BRACKETS_ONLY: Final = re.compile(r"[()\[\]{}<>\s]+")
@@ -46,6 +47,8 @@ def looks_like_maths(gold: str) -> bool:
     if _BRACKETS_ONLY.fullmatch(gold) or len(gold) > 200:
         return False
     if _POWER_OF_TEN.fullmatch(gold) or _BASED.fullmatch(gold):
+        return True
+    if _PRODUCT.fullmatch(gold):
         return True
     if any(pattern.fullmatch(gold) for pattern in (_PLAIN_NUMBER, _RANGE, _CODE_NAME)):
         return False
@@ -217,6 +220,8 @@ _JOINT: Final = re.compile(r"[\s,;.*]*(?:and|or)?[\s,;*]*")
 _PROSE: Final = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}(?:[\s,]+[A-Za-z]{2,})|[\u3040-\u30ff\u4e00-\u9fff]")
 _SENTENCE_END: Final = re.compile(r"[.!](?=\s+[A-Z][a-z]*\b)|[。\n]\s*(?=\S)")
 _HOLDS_VALUE: Final = re.compile(r"\d|\\|[√π∞]|(?<![A-Za-z])[B-HJ-Zb-z](?![A-Za-z])")
+# One value in several writings: no list, no system of equations, no inequality.
+_CHAIN: Final = re.compile(r"(?:[^=,;<>≤≥≠&]|\d,\d|\{,\})+(?:=(?:[^=,;<>≤≥≠&]|\d,\d|\{,\})+)+")
 _NAMED: Final = re.compile(r"(?<![A-Za-z\\])([a-z])(?:_\{?\d\}?)?\s*=")
 _CONCLUDES: Final = re.compile(r"(?:\b(?:is|are|equals)|:)\s*$")
 _OPTION: Final = re.compile(r"\W*\(?[A-J]\)?\W*$|\s*\([A-J]\)")
@@ -227,7 +232,13 @@ _FORM: Final = re.compile(
     r"\bsimplif(?:y|ied)|\bsimplest\b|\bfactor(?:i[sz]e|ed)?\b|\bexpand(?:ed)?\b|化简|因式分解|展开|簡単に|因数分解|展開",
     re.IGNORECASE,
 )
+# Behind what is more than a number: "16π cm²".
+_LENGTH_UNIT: Final = re.compile(
+    r"(?<=[\w)}])\s+(?:(?:square|cubic|sq\.?)\s+)?(?:[mckdn]?m|in|ft|yd|mi|units?|inch(?:es)?|feet|foot|met(?:er|re)s?"
+    r"|(?:centi|milli|kilo)met(?:er|re)s?|miles?|yards?)(?:\^?\{?[23]\}?|[²³])?[\s.]*$"
+)
 _TRAILING_UNIT: Final = re.compile(r"\\(?:text|mathrm|mbox)\s*\{\s*([A-Za-z]+)[^{}]*\}[\s$.]*$")
+_LOOSE: Final = re.compile(r"[\s{}*$.]|\\cdot(?![a-z])|\\left|\\right|\\[,;:! ]")
 _SPACE: Final = re.compile(r"\s+|\\[,;:! ]|\\left|\\right|\$")
 
 
@@ -336,6 +347,11 @@ def _to_latex(text: str) -> str:
     return "".join(_SIGNS.get(character, character) for character in text)
 
 
+def _written_form(text: str) -> str:
+    """What stands behind the last equals sign, without what does not change its form."""
+    return _LOOSE.sub("", _to_latex(text).rpartition("=")[2])
+
+
 def _is_read(text: str) -> bool:
     """Whether a text is mathematics and no words, of which algebra would make products of letters."""
     if _OPTION.match(text) or not _HOLDS_VALUE.search(text):
@@ -350,7 +366,14 @@ def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | 
     answer, gold = (found[1] if (found := _ONE_BOX.fullmatch(text)) else text for text in (answer, gold))
     if len(answer) > _LONGEST or len(gold) > _LONGEST:
         return Decision.UNDECIDED, "too_long"
+    if _LENGTH_UNIT.search(gold) is None:
+        answer = _LENGTH_UNIT.sub("", answer)
     ours, theirs = plain_value(answer), plain_value(gold)
+    if ours is None and theirs is not None and _CHAIN.fullmatch(answer):
+        # "2^{20} = 1,048,576" comes to its last value.
+        last = plain_value(answer.rpartition("=")[2])
+        if last is not None and compare_plain(last, theirs)[0] is Decision.CORRECT:
+            return Decision.CORRECT, "number"
     if ours is not None and theirs is not None:
         decision, rule = compare_plain(ours, theirs)
         if decision is not Decision.UNDECIDED or rule != "brackets_differ":
@@ -370,7 +393,7 @@ def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | 
     are_equal = maths.are_equal(_for_comparer(gold, theirs), _for_comparer(answer, ours))
     if are_equal is None:
         return Decision.UNDECIDED, "not_comparable"
-    if are_equal and _FORM.search(question[-2_000:]):
+    if are_equal and _FORM.search(question[-2_000:]) and len(set(map(_written_form, (answer, gold)))) > 1:
         return Decision.UNDECIDED, "form_asked"
     return (Decision.CORRECT if are_equal else Decision.INCORRECT), "math_verify"
 

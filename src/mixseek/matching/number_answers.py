@@ -97,11 +97,19 @@ def _result_of(calculation: str) -> Decimal | None:
 
 
 def _counts_something_else(piece: str, token: NumberToken) -> bool:
-    """Whether a number says who shares or which step it is, and not how much."""
+    """Whether a number says who shares, which step it is or what it is not: it does not say how much."""
     before = max(0, token.start - 16)
     if _SAYS.per_one.match(piece, token.start) or _SAYS.sharers.search(piece, before, token.start):
         return True
+    if _SAYS.denied_before.search(piece, before, token.start) or _SAYS.denied_behind.match(piece, token.end):
+        return True
     return bool(_SAYS.numbered.search(piece, before, token.start) and _LABEL_END.match(piece, token.end))
+
+
+def _is_bracketed(piece: str, token: NumberToken) -> bool:
+    """Whether a number stands in a remark: "26 are left (36 at first)"; not in a calculation."""
+    opened, closed = piece.rfind("(", 0, token.start), piece.find(")", token.end)
+    return opened >= 0 and piece.find(")", opened) == closed >= 0 and "=" not in piece[opened:closed]
 
 
 def _is_shorter(value: Decimal, gold: Decimal) -> bool:
@@ -196,6 +204,9 @@ class NumberReader(Reader):
                 return reading.left_open("restated_number")
             if firm or self._equal(stated):
                 return reading
+        outside = [token for token in tokens if not _is_bracketed(piece, token)]
+        if len({token.values for token in outside}) == 1 and self._equal(outside[0]):
+            return self._compare(outside[0], "number_outside_brackets")
         fresh = [token for token in tokens if self.question_values.isdisjoint(token.values)]
         if len({token.values for token in fresh}) == 1 and (firm or self._equal(fresh[-1])):
             return self._compare(fresh[-1], "number_new_to_question")
@@ -282,7 +293,11 @@ class NumberReader(Reader):
 
     def _compare(self, token: NumberToken, rule: str) -> Reading:
         if self._equal(token):
-            return Reading(Decision.CORRECT, token.start, token.end, rule)
+            reading = Reading(Decision.CORRECT, token.start, token.end, rule)
+            is_share = (
+                token.percent and not self.percent and self.question and not _SAYS.share_asked.search(self.question)
+            )
+            return reading.left_open("percent_of_what") if is_share else reading
         reading = Reading(Decision.INCORRECT, token.start, token.end, rule)
         value = token.values[0]
         # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
@@ -300,6 +315,8 @@ class NumberReader(Reader):
     def is_other(self, text: str, place: int) -> bool:
         """Another number, in digits or words."""
         ahead = text[place : place + 40]
+        if _SAYS.denied_ahead.match(ahead):
+            return False
         tokens = [*read_numbers(ahead, words=False)[:1], *word_numbers(ahead)[:1]]
         return any(token.start <= 2 and not self._equal(token) for token in tokens)
 
@@ -308,7 +325,7 @@ class NumberReader(Reader):
         if len(_DIGITS.findall(text)) > _MOST_NUMBERS or (not self.value and _SAYS.nothing.search(text.lower())):
             return False
         # "both", ふたり, 捌 and ⑧ are numbers that are read nowhere else.
-        if len(text.strip()) <= _LONGEST_WORD and not _DIGITS.search(text):
+        if not _DIGITS.search(text) and (len(text.strip()) <= _LONGEST_WORD or not _SAYS.known_language.search(text)):
             return False  # a number in the words of another language
         counted = _SAYS.one if self.value == 1 else _SAYS.two if self.value == 2 else None
         if counted is not None and counted.search(text.lower()):

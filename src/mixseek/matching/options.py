@@ -48,7 +48,7 @@ _SAYS = Phrases("options")
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _NON_WORD = re.compile(r"[\W_]+")
-_TICKS = frozenset("✓✔✅✗✘❌")
+_TICKS = frozenset("✓✔✅✗✘❌×○〇⭕")
 _NO_WORDS = re.compile(r"[\W_]*")
 
 
@@ -241,6 +241,8 @@ class OptionReader(Reader):
         if _SAYS.by_place.search(text.lower()) or (self._numbered and _is_said(int(self.label), text)):
             return False
         texts = dict(self._texts)
+        if all(re.search(rf"(?<![A-Za-z0-9]){other}(?![A-Za-z0-9])", text) for other in texts if other != self.label):
+            return False  # all the others are named, perhaps to rule them out
         if _PLAIN_DATE.search(texts.get(self.label, "")):
             return False  # a day can be named without its year, or by its distance from another
         own = _marks(texts.pop(self.label, ""))

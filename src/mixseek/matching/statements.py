@@ -82,7 +82,7 @@ class Statement(NamedTuple):
 # and a search for a plain word is many times cheaper than one for an alternative of patterns.
 _ASCII_ANCHORS = ("answer", "\\boxed", "\\fbox", "####", "a:", "ans:", "respuesta", "antwort", "jibu")
 _OTHER_ANCHORS = (
-    "答え", "答案", "正解", "回答", "解答", "答", "正しいのは", "正确的是", "选", "選",
+    "答え", "答案", "正解", "回答", "解答", "答", "正しいのは", "正しくは", "適切なのは", "正确的是", "选", "選",
     "réponse", "ответ", "คำตอบ", "సమాధాన", "উত্তর", "정답", "उत्तर",
 )  # fmt: skip
 _ANY_ANCHOR = re.compile("|".join(map(re.escape, _ASCII_ANCHORS + _OTHER_ANCHORS)))
@@ -90,7 +90,9 @@ _LINE_START = re.compile(r"(?:^|\n)[ \t*]*$")
 # "### Final Answer" with the value on the next line.
 _HEADING = re.compile(r"(?:^|\n)[ \t]*(?:#{1,6}[ \t]*|\*\*)?(?:(?:the|final|correct|my)\s+)*$")
 _UNDER_HEADING = re.compile(r"[*_ \t]*\n[\s*_]*")
-_TAG = re.compile(r"<(?:final_?)?answer>", re.IGNORECASE)
+# Or a parameter of a call: <parameter=answer>, <parameter name="answer">.
+_TAG = re.compile(r"<(?:parameter(?:=| name=\"))?(?:final_?)?answer\"?>", re.IGNORECASE)
+_TAG_REACH = 24
 _JSON_STRING = re.compile(r'[ \t\n]*"((?:[^"\\]|\\.)*)', re.DOTALL)
 _JSON_BARE = re.compile(r"[ \t\n]*([^,}\n]*)")
 _OPEN_BRACE = re.compile(r" *\{")
@@ -143,8 +145,8 @@ def _at_anchor(text: str, lowered: str, position: int, anchor: str, start: int, 
 
 
 def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> Statement | None:
-    tag_start = max(start, position - 7)
-    has_mark = lowered.find("<", max(0, position - 8), position) >= 0
+    tag_start = max(start, position - _TAG_REACH)
+    has_mark = lowered.find("<", tag_start, position) >= 0
     tag = _TAG.search(text, tag_start, min(end, position + 8)) if has_mark else None
     if tag is not None:
         if lowered[max(start, tag.start() - 8) : tag.start()].rstrip(" *`:").endswith(" not"):
@@ -191,6 +193,25 @@ def _braced(text: str, position: int, end: int) -> Statement | None:
         if depth == 0:
             return _trimmed(text, opened.end(), brace.start(), "boxed")
     return None
+
+
+# Where a structured answer has no field of the name: the last of these is the answer.
+_OTHER_FIELD = re.compile(
+    r"[\"<](?:final|final_choice|result|solution|output|prediction|selected|selection|pick|(?:selected_|correct_)?option"
+    r"|(?:answer_|selected_|correct_)?choice)(?:\"\s*:|>)(?!\s*[{\[])"
+)
+
+
+def other_fields(text: str, end: int) -> Iterator[Statement]:
+    """The field that states the answer of a response that is an object or an element as a whole, under another name."""
+    if text.lstrip()[:1] not in {"{", "<"}:
+        return
+    for found in reversed(list(_OTHER_FIELD.finditer(text, 0, end))):
+        close = text.find("</", found.end(), end) if found[0][0] == "<" else -1
+        is_tag = found[0][0] == "<" and close >= 0
+        place = _trimmed(text, found.end(), close, "answer_tag") if is_tag else _json_value(text, found.end(), end)
+        if place is not None:
+            yield place
 
 
 def _line_from(text: str, position: int, end: int, cue: str) -> Statement | None:

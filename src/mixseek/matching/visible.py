@@ -80,6 +80,9 @@ _MARKED_CLOSE = re.compile(r"◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|cha
 _MARKED_OPEN = re.compile(
     r"(?:◁think▷|\[THINK\]|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)\b).*", re.DOTALL
 )
+# The same channels where the tokens were lost on the way: "analysisWe need …assistantfinalThe answer is B".
+_BARE_FINAL = "assistantfinal"
+_BARE_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z][a-z']*\b)")
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
@@ -91,9 +94,17 @@ _CODE_FENCE = re.compile(r"```[a-zA-Z]*")
 # A base model that has answered goes on with a question of its own.
 _RUN_ON = re.compile(
     r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?"
-    r"(?:(?:q(?:uestion)?|problem|exercise)\s*\d*|human|user|input|instruction)\s*(?:\*\*)?:",
+    r"(?:(?:q(?:uestion)?|problem|exercise|問題|質問|问题|题目)\s*\d*|human|user|input|instruction)\s*(?:\*\*)?:",
     re.IGNORECASE,
 )
+# A closing offer of further help, which may name numbers and letters of its own.
+_COURTESY = re.compile(
+    r"(?:\n|[.!?*)}] )[ \t*_>(-]*(?:let me know|would you like|do you want me to|feel free to|is there anything else"
+    r"|shall i|(?:i )?hope (?:this|that|it) helps|if you(?:'d| would)? (?:like|want|need|have))\b"
+    r"(?![^.!?\n]*(?:answer\b|[:=\\]))[^.!?\n]*[.!?]?[^\w\n]*$",
+    re.IGNORECASE,
+)
+_COURTESY_REACH = 240
 
 
 # Answers stand at the end; a longer response is looked at from here on, so that no length costs more than this one.
@@ -119,7 +130,7 @@ def visible_part(response: str) -> Visible:
     offset = max(0, len(response) - _WINDOW)
     if offset and _is_inside_reasoning(response, offset) and _ORPHAN_CLOSE.search(response, offset) is None:
         return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",))
-    text = fold(response[offset:])
+    text = _blank_bare_channel(fold(response[offset:]), response, rules)
     if "<" in text or "[" in text or "◁" in text:
         text = _blank_behind_end(_blank_reasoning(text, rules), rules)
         text, count = _SPECIAL.subn(_blank, text)
@@ -129,12 +140,33 @@ def visible_part(response: str) -> Visible:
         text = _CODE_FENCE.sub(_blank, text)
     if "~~" in text:
         text = _STRUCK.sub(_blank, text)
+    end = len(text.rstrip())
+    begin = max(0, end - _COURTESY_REACH)
+    # Looked for first, as marks are: few responses end with any of these words.
+    tail = text[begin:end]
+    may_offer = (
+        "you" in tail or "know" in tail or "free" in tail or "help" in tail or "else" in tail or "hall i" in tail
+    )
+    courtesy = _COURTESY.search(text, begin, end) if may_offer else None
+    if courtesy is not None and text[: courtesy.start()].strip():
+        text = text[: courtesy.start() + 1] + " " * (len(text) - courtesy.start() - 1)
     run_ons = (found.start() for found in _RUN_ON.finditer(text) if text[: found.start()].strip())
     return Visible(text, text.lower(), offset, next(run_ons, len(text)), tuple(rules))
 
 
 def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
+
+
+def _blank_bare_channel(text: str, response: str, rules: list[str]) -> str:
+    final = text.rfind(_BARE_FINAL)
+    if final >= 0:
+        rules.append("reasoning_dropped")
+        return " " * (final + len(_BARE_FINAL)) + text[final + len(_BARE_FINAL) :]
+    if response.startswith("analysis") and _BARE_ANALYSIS.match(response):
+        rules.append("unclosed_reasoning_dropped")
+        return " " * len(text)
+    return text
 
 
 def _blank_behind_end(text: str, rules: list[str]) -> str:

@@ -207,7 +207,7 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         fields, repairs = FieldReader(reading.value), reading.repairs
         if fields.unknown_keys(self._fields):
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
-        checked = self._check(fields, shown)
+        checked = self._check(fields, shown, reading.prose)
         quotes = [one["quote"] for one in checked.evidence] if checked else []
         texts = {"response A": shown.response, "response B": shown.response_b or "", "question": sample.question}
         repeated = find_repetition(reading.value, texts, quotes)
@@ -221,16 +221,17 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         """There are no rules for quality: a judge has to be asked."""
         return Undecided(f"the {self.name} protocol has no rules; it needs a judge")
 
-    def _check(self, fields: FieldReader, shown: Sample) -> _Said | None:
+    def _check(self, fields: FieldReader, shown: Sample, prose: str) -> _Said | None:
         settings = self.settings
         verdict = fields.choice("verdict", _PREFERENCES)
         strength = fields.choice("strength", settings.strengths) if fields.given("strength") is not None else None
         comment = fields.text("comment") if fields.given("comment") is not None else ""
         evidence = tuple(self._quotes(fields, shown)) if "reasons" in self._fields else ()
-        said = {one.preference for one in find_verdicts(comment or "") if one.form in ("mark", "sentence")}
-        if verdict is not None and said and said != {verdict}:
-            words = ", ".join(sorted(said))
-            fields.contradiction(f"verdict is {verdict!r}, but the comment says {words}: {excerpt(comment)}")
+        for name, text in (("comment", comment or ""), ("prose around the object", prose)):
+            said = {one.preference for one in find_verdicts(text) if one.form in ("mark", "sentence")}
+            if verdict is not None and said and said != {verdict}:
+                words = ", ".join(sorted(said))
+                fields.contradiction(f"verdict is {verdict!r}, but the {name} says {words}: {excerpt(text)}")
         warnings: list[str] = []
         lost = [one for one in evidence if one["problem"] is not None]
         if lost and settings.quotes == "verified":

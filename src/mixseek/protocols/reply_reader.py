@@ -188,10 +188,14 @@ def is_refusal(text: str) -> bool:
 
 _TAGS = "think(?:ing)?|thought|reasoning|scratchpad"
 _OPENING = re.compile(
-    rf"\s*+(?:<(?:{_TAGS})>|◁think▷|\[THINK\]|<\|channel\|>(?:analysis|commentary)\b[^<\n]{{0,80}}<\|message\|>)",
+    rf"\s*+(?:<(?:{_TAGS})>|◁think▷|\[THINK\]|<\|channel\|>(?:analysis|commentary)\b[^<\n]{{0,80}}<\|message\|>"
+    # The same channels where their tokens were lost on the way: "analysisWe need …assistantfinal{…}".
+    r"|(?-i:analysis(?=[A-Z{\[])))",
     re.IGNORECASE,
 )
-_CLOSING = re.compile(rf"</(?:{_TAGS})>|◁/think▷|\[/THINK\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
+_CLOSING = re.compile(
+    rf"</(?:{_TAGS})>|◁/think▷|\[/THINK\]|<\|channel\|>final<\|message\|>|assistantfinal", re.IGNORECASE
+)
 
 # Judges think about think tags, so the first closing tag may be a mention. Each further one costs a scan.
 _MAX_MENTIONS = 8
@@ -249,6 +253,8 @@ class ReplyReading(NamedTuple):
     value: Mapping[str, Any] | None
     findings: tuple[Finding, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    # What is said before and behind the object.
+    prose: str = ""
 
 
 def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) -> ReplyReading:
@@ -274,7 +280,8 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
     stranger = _not_a_verdict(value, expected_keys)
     if stranger:
         return ReplyReading(None, stranger, repairs)
-    return ReplyReading(value, (*violations(repairs, mode), *_stray_marks(remaining, objects.found, mode)), repairs)
+    findings = (*violations(repairs, mode), *_stray_marks(remaining, objects.found, mode))
+    return ReplyReading(value, findings, repairs, "\n".join(_environment(remaining, objects.found)[:2]).strip())
 
 
 def violations(repairs: Collection[Repair], mode: ReplyMode) -> tuple[Finding, ...]:

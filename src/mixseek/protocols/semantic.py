@@ -162,6 +162,28 @@ def _check_consistency(fields: FieldReader, reply: SemanticReply, table: Consist
         fields.contradiction(f"{verdict} but error_type is {reply.error_type!r}; it needs {needed}")
 
 
+# A sentence that is nothing but a verdict on the answer; "the reasoning is incorrect" is none.
+_SAID_OUTRIGHT = re.compile(
+    r"(?:(?:therefore|thus|so|overall|hence),?\s+)?(?:the\s+|this\s+)?(?:(?:model|student)(?:['’]s)?\s+)?(?:final\s+)?"
+    r"(?:response|answer)\s+is\s+(?:(?P<right>correct|right)|incorrect|wrong|not\s+correct)"
+    r"|(?:この)?(?:回答|応答|答え)は(?:(?P<ja>正解|正しい)|不正解|誤り|間違い)(?:です|である|だ)?"
+    r"|(?:该|此)?(?:回答|答案)是?(?:(?P<zh>正确)|错误|不正确)的?",
+    re.IGNORECASE,
+)
+_SENTENCE_ENDS = re.compile(r"[.!:;。！：；\n]+|,\s+(?=(?:as|so|since|because)\b)")
+
+
+def _check_words(fields: FieldReader, is_correct: bool | None, comment: str | None, prose: str) -> None:
+    """A comment, or prose around the object, that outright says the opposite of `is_correct`."""
+    for name, text in (("comment", comment or ""), ("prose around the object", prose)):
+        sentences = (_SAID_OUTRIGHT.fullmatch(part.strip(" \t*_#`\"'")) for part in _SENTENCE_ENDS.split(text))
+        said = {bool(found["right"] or found["ja"] or found["zh"]) for found in sentences if found}
+        if is_correct is not None and said == {not is_correct}:
+            fields.contradiction(
+                f"is_correct is {excerpt(is_correct)}, but the {name} says the opposite: {excerpt(text)}"
+            )
+
+
 def _check_extracted_answer(fields: FieldReader, reply: SemanticReply) -> None:
     """Null and blank say that there was no answer; the rest of the reply must say so too."""
     if fields.is_null("extracted_answer"):
@@ -390,6 +412,7 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         if fields.unknown_keys(FIELDS):
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
         checked = check_fields(fields, sample, self.settings)
+        _check_words(fields, checked.is_correct, checked.comment, reading.prose)
         findings = (*reading.findings, *fields.findings, *repetitions(reading.value, sample))
         if findings:
             return InvalidJudgment(findings, repairs)

@@ -11,7 +11,8 @@ _SORTED = "acorn moss pebble walnut"
 
 
 @pytest.mark.parametrize(
-    "response", [") >", ")>", "The answer is ) >.", "So the answer is `) >`", r"\boxed{) >}", "Answer:\n) >"]
+    "response",
+    [") >", ")>", "The answer is ) >.", "So the answer is `) >`", r"\boxed{) >}", "Answer:\n) >", "It ends with: ) >"],
 )
 def test_closing_brackets_match_with_or_without_spaces(response: str) -> None:
     """Spaces between brackets carry no meaning, and markup around them does not either."""
@@ -39,6 +40,7 @@ def test_the_whole_sequence_in_place_of_its_rest_is_left_open() -> None:
         "The answer is: acorn < moss < pebble < walnut",
         '["acorn", "moss", "pebble", "walnut"]',
         "First acorn, then moss, third pebble, last walnut.",
+        "- acorn (a)\n- moss (m)\n- pebble (p)\n- walnut (w)",
     ],
 )
 def test_a_sorted_list_matches_in_any_layout(response: str) -> None:

@@ -136,6 +136,8 @@ def test_a_quote_is_looked_up_in_the_response_that_it_names_as_shown(order: str)
         (said(reasons=[{"response": "C", "quote": "x", "reason": ""}]), Flag.PROTOCOL_VIOLATION),
         (said(reasons="none"), Flag.UNPARSABLE_OUTPUT),
         (said("A", comment="Response B is better."), Flag.INTERNAL_INCONSISTENCY),
+        ("Response B is better.\n" + said("A"), Flag.INTERNAL_INCONSISTENCY),
+        ("analysisFirst [[A]] then", Flag.UNPARSABLE_OUTPUT),
         (said("A") + said("B"), Flag.PROTOCOL_VIOLATION),
         ("I'm sorry, but I cannot evaluate these responses.", Flag.JUDGE_REFUSAL_OR_EVASION),
         ("Output (a) is better. Therefore, Output (b) is better.", Flag.INTERNAL_INCONSISTENCY),

@@ -62,6 +62,33 @@ def test_thought_before_valid_json_is_the_one_thing_always_accepted(thought: str
     assert judgment.repairs == ("think_block",)
 
 
+def test_lost_tokens_of_a_channel_do_not_make_a_draft_the_verdict() -> None:
+    """ "analysis…assistantfinal…" is what is left of two channels; a draft alone is no reply."""
+    judgment = parse_valid(f"analysisWe draft {INJECTED} first.assistantfinal{INCORRECT}", WRONG)
+
+    assert (judgment.verdict, judgment.repairs) == ("incorrect", ("think_block",))
+    assert parse_invalid(f"analysisWe draft {INCORRECT} and").findings[0].flag is Flag.UNPARSABLE_OUTPUT
+
+
+@each(
+    ("text", "contradicts"),
+    [
+        (f"The answer is correct.\n{INCORRECT}", True),
+        (f"{INCORRECT}\nTherefore, the response is right.", True),
+        (INCORRECT.replace('"comment": "', '"comment": "The final answer is correct: '), True),
+        (INCORRECT.replace('"comment": "', '"comment": "回答は正解です。'), True),
+        (INCORRECT.replace('"comment": "', '"comment": "The answer is correct in part. '), False),
+        (f"The reasoning is correct.\n{INCORRECT}", False),
+        (f"The answer is incorrect.\n{INCORRECT}", False),
+    ],
+)
+def test_words_that_outright_say_the_opposite_contradict_the_verdict(text: str, contradicts: bool) -> None:
+    judgment = parse(text, WRONG)
+
+    flags = {one.flag for one in judgment.findings} if isinstance(judgment, InvalidJudgment) else set()
+    assert flags == ({Flag.INTERNAL_INCONSISTENCY} if contradicts else set())
+
+
 @each("cut", range(1, len(INCORRECT)))
 def test_a_reply_cut_anywhere_is_invalid(cut: int) -> None:
     judgment = parse(INCORRECT[:cut], WRONG)

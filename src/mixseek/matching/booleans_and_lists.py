@@ -234,6 +234,9 @@ _RUN = re.compile(r"[\[\](){}<>](?:[\s,\"'*`\\]*[\[\](){}<>])*")
 # \texttt{…}: its braces and those of the answer cannot be told apart.
 _LATEX = re.compile(r"\\(?:text|math)[a-z]*\s*\{")
 _NOTHING = re.compile(r"[\s*\"'(]*(?:empty|nothing|none|no |already|balanced|complete)", re.IGNORECASE)
+# What may stand around a sequence without belonging to it.
+_AROUND = " .。*\"'`$"
+_TOLD = re.compile(r"(?:\bis|:)[\s*\"'`$]*$")
 
 
 def is_bracket_sequence(gold: str) -> bool:
@@ -262,8 +265,12 @@ class BracketReader(Reader):
         runs = list(_RUN.finditer(piece))
         if not runs and firm and (nothing := _NOTHING.match(piece)) is not None:
             return Reading(Decision.INCORRECT, *nothing.span(), "nothing_to_close")
-        whole = [run for run in runs if run.start() <= 3 and len(piece.rstrip(" .。*\"'`$")) <= run.end() + 1]
-        if not runs or not (whole or firm):
+        whole = [run for run in runs if run.start() <= 3 and len(piece.rstrip(_AROUND)) <= run.end() + 1]
+        # "The closing sequence is: ) ]" says as much without a cue.
+        is_told = (
+            len(runs) == 1 and _TOLD.search(piece, 0, runs[0].start()) and not piece[runs[0].end() :].strip(_AROUND)
+        )
+        if not runs or not (whole or firm or is_told):
             return None
         run = whole[0] if whole else runs[0]
         given = _brackets_of(run[0])
@@ -289,24 +296,8 @@ class BracketReader(Reader):
 _ITEM = re.compile(r"[^\s,;:<>|→\"*\[\](){}、，：。]+")
 _NUMBERING = re.compile(r"\d{1,3}[.):]*|[-•>.:]+")
 # Words that join the items of a list without being one.
-_JOINING = {
-    "and",
-    "then",
-    "followed",
-    "by",
-    "comes",
-    "next",
-    "finally",
-    "last",
-    "lastly",
-    "first",
-    "second",
-    "third",
-    "step",
-    "&",
-    "と",
-    "和",
-}
+_JOINED = "and then followed by comes next finally last lastly first second third step & と 和"
+_JOINING = frozenset(_JOINED.split())
 _TRIM = ".:'`!?"
 
 
@@ -359,8 +350,9 @@ class WordListReader(Reader):
                 run += [*foreign, (word, start, start + len(found[0].rstrip(_TRIM)))]
                 foreign = []
                 continue
-            # Before the first word of the list, other words are only prose.
-            if not run or not word or word in _JOINING or _NUMBERING.fullmatch(word):
+            # Before the first word of the list, other words are only prose; "(s)" behind a word is a note on it.
+            is_note = piece[found.start() - 1 : found.start()] == "(" and piece.startswith(")", found.end())
+            if not run or not word or is_note or word in _JOINING or _NUMBERING.fullmatch(word):
                 continue
             foreign.append((word, found.start(), found.end()))
             # "Explanation: …" begins something else.
