@@ -239,3 +239,23 @@ def test_a_cell_that_holds_a_conversation_is_read_as_one() -> None:
     assert (told["question"], told["response"]) == ("q?", "assistant: a\n\nuser: And?\n\nassistant: b")
     assert reader.values({**lists, "response_b": "plain"}, 1)["response"] == lists["response_a"]
     assert reader.values({**lists, "response_b": '["c", null]'}, 1)["question"] == lists["prompt"]
+
+    # Beside a plain text, both answer the last question; without a word of it in there, the cell may be an answer.
+    talk = [{"role": "user", "content": "q?"}, {"role": "assistant", "content": "a"}]
+    for cell in (talk, json.dumps(talk)):
+        for row in ({"question": "q?"}, {}):
+            told = reader.values({**row, "response_a": "plain", "response_b": cell}, 1)
+            assert (told["question"], told["response"], told["response_b"]) == ("q?", "plain", "a")
+    other = {"question": "Write a chat.", "response_a": json.dumps(talk), "response_b": "No."}
+    assert reader.values(other, 1)["response"] == other["response_a"]
+
+
+@pytest.mark.parametrize("one", [1, "1", 1.0, True, "True"])
+def test_a_winner_may_be_a_column_for_each_verdict(one: object) -> None:
+    """As tables of Kaggle have it; where not exactly one is marked, nobody has said anything."""
+    pair = {"response_a": "a", "response_b": "b", "winner_model_a": 0, "winner_model_b": one, "winner_tie": "False"}
+    reader = RowReader({}, is_pair=True)
+
+    assert reader.values(pair, 1)["metadata"] == {"human_preference": "B"}
+    assert "human_preference" not in reader.values({**pair, "winner_tie": one}, 1)["metadata"]
+    assert reader.values({**pair, "winner": "tie"}, 1)["metadata"]["human_preference"] == "tie"

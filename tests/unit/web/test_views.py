@@ -258,8 +258,8 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
 
     look(workspace, scenario)
 
-    assert sayer("ja")("If all 1,234 samples without a verdict were wrong: 61.5%; right: 70.8%.") == (
-        "判定のない 1,234 サンプルがすべて不正解なら 61.5%、すべて正解なら 70.8%。"
+    assert sayer("ja")("If all 1,234 samples without a verdict had the lowest score: 61.5%; the highest: 70.8%.") == (
+        "判定のない 1,234 サンプルがすべて最低なら 61.5%、最高なら 70.8%。"
     )
     assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
 

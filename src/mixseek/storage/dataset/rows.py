@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import duckdb
 import orjson
 
-from mixseek.domain.panels import Preference, read_preference
+from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import is_nested, keep_copy, select_plain
@@ -151,6 +151,9 @@ class RowReader:
         if said is None and {"chosen", "rejected"} <= set(plan.columns) and not self._mapping.keys() & set(_BOTH_SIDES):
             # What the names of the two columns say.
             values["metadata"] = {**values.get("metadata", {}), HUMAN_PREFERENCE: Preference.A.value}
+        elif said is None and (preference := read_winner_columns(values.get("metadata", {}))):
+            rest = {name: cell for name, cell in values["metadata"].items() if name not in WINNER_COLUMNS}
+            values["metadata"] = {**rest, HUMAN_PREFERENCE: preference.value}
         elif said is not None:
             column = plan.columns[plan.fields.index(HUMAN_PREFERENCE)]
             sides = {values.get("target_model"): Preference.A, values.get("target_b"): Preference.B}
@@ -232,6 +235,8 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
         talks = [join_turns(cells[plan.question], cells[place]) for place in places]
         if all(talks):
             cells[plan.question] = ""
+    elif len(talks) == 2 and not all(talks):
+        talks = answer_alike(cells, plan, places, talks)
     if len(talks) != 2 or not all(talks):
         return None
     for place, talk in zip(places, talks, strict=True):
@@ -243,6 +248,29 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
     for place, talk in zip(places, talks, strict=True):
         cells[place] = conversation_text(talk[shared:])
     return Asked(conversation_text(talks[0][:shared]), shared > 1) if shared else None
+
+
+def answer_alike(
+    cells: Sequence[Any], plan: ColumnPlan, places: Sequence[int], talks: list[list[Mapping[str, Any]]]
+) -> list[list[Mapping[str, Any]]]:
+    """A conversation beside a plain text: both answer its last question.
+
+    As they are where the conversation is itself a text that says nothing of the question: a response may be JSON.
+    """
+    number = 0 if talks[0] else 1
+    before, whole, plain = talks[number][:-1], cells[places[number]], cells[places[1 - number]]
+    question = cells[plan.question] if plan.question is not None else None
+    asked = conversation_text(read_talk(question)) or question or ""
+    is_certain = not (isinstance(whole, str) and before) or str(asked).strip() in conversation_text(before)
+    if not isinstance(plain, str) or not is_certain:
+        return talks
+    return [talk or [*before, {"role": _TURN[1], "content": plain}] for talk in talks]
+
+
+def read_winner_columns(row: Mapping[str, Any]) -> Preference | None:
+    """What the one that is marked says; None where it is not exactly one."""
+    marked = [said for name, said in WINNER_COLUMNS.items() if str(row.get(name)).lower() in MARKS]
+    return marked[0] if len(marked) == 1 else None
 
 
 def read_talk(cell: Any) -> list[Mapping[str, Any]]:
