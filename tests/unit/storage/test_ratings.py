@@ -208,4 +208,4 @@ def test_a_winner_may_be_a_column_for_each_verdict(tmp_path: Path) -> None:
     path.write_text("\n".join(("id,model_a,model_b,winner_model_a,winner_model_b,winner_tie", *lines)))
 
     with open_table(path, RatingSource(RatingColumns(judge="'people'"))) as ratings:
-        assert (ratings.count, ratings.categories) == (3, ("A=B", "A>B", "B>A"))
+        assert (ratings.count, ratings.categories) == (3, ("A", "B", "tie"))
