@@ -269,8 +269,9 @@ def test_pairs_are_drawn_by_the_seed_and_what_is_left_out_is_named(tmp_path: Pat
         assert sample.response_b is not None
         return {"comment": "", "reasons": [], "verdict": "A" if len(sample.response) < len(sample.response_b) else "B"}
 
+    # What is right of an output is no preference between two.
     rows = [
-        *outputs(6),
+        *({**row, "ground_truth": "2", "preference": "A"} for row in outputs(6)),
         {"id": "lonely", "question_id": "q9", "question": "?", "response": "x", "target_model": "alpha"},
     ]
     rows.append({"id": "mute", "question_id": "q9", "question": "?", "target_model": "beta", "response_error": "down"})
@@ -289,6 +290,7 @@ def test_pairs_are_drawn_by_the_seed_and_what_is_left_out_is_named(tmp_path: Pat
     # The shortest name wins: beta before alpha and gamma.
     winners = {(one.sample.target_model, one.sample.target_b): one.verdict for one in run.judgments()}
     assert all((verdict == "A") == (pair[0] == "beta") for pair, verdict in winners.items() if "beta" in pair)
+    assert run.document()["pairs"]["judges"][0]["human_agreement"]["pairs"] == 0
     assert any("no response" in notice and "mute" in notice for notice in run.notices)
     assert any("no pair" in notice and "q9" in notice for notice in run.notices)
 

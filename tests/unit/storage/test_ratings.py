@@ -187,7 +187,9 @@ def test_other_bad_input_is_one_line(tmp_path: Path) -> None:
         load(tmp_path / "none.jsonl")
     with pytest.raises(DatasetError, match="not a table"):
         load(tmp_path / "r.xlsx")
-    with pytest.raises(DatasetError, match=r"no column for the judge; name one with --judge, or .*there is item, score"):
+    with pytest.raises(
+        DatasetError, match=r"no column for the judge; name one with --judge, or .*there is item, score"
+    ):
         load(write(tmp_path / "n.jsonl", [{"item": "a", "score": 1}]))
     for far in (1e9, 1e-9):
         rows = [{"item": str(n), "judge": "j", "score": far + n * min(far, 1.0)} for n in range(5)]

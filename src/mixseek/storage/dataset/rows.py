@@ -31,7 +31,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "task_name": ("task",),
     "target_model": ("model",),
 }
-# The same for rows that hold two responses. What is right is no column there: it would be which of them is better.
+# The same for rows that hold two responses. A ground truth is no preference: `2` may be what 1 + 1 is.
 PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
     "response": (
         *("response_a", "output_a", "answer_a", "response_1", "output_1", "answer_1", "conversation_a"),
@@ -42,7 +42,7 @@ PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
     "task_name": ("task",),
     "target_model": ("target_a", "model_a", "model_1", "generator_1"),
     "target_b": ("model_b", "model_2", "generator_2"),
-    HUMAN_PREFERENCE: ("winner", "preference", "gold", "ground_truth"),
+    HUMAN_PREFERENCE: ("winner", "preference", "gold"),
 }
 PAIR_FIELDS = ("response_b", "target_b")
 # What the first side of a pair may be called in a mapping.
