@@ -163,11 +163,18 @@ def _sentences_with_names(language: str) -> Sequence[tuple[re.Pattern[str], Sequ
     return found
 
 
+# Neither Japanese nor Chinese has a plural.
+_SINGULAR = re.compile("(?<![0-9.,])1 ((?:labelled )?(?:sample|question|label|pair|text|call|judge))(?![a-z])")
+
+
 def sayer(language: str) -> Callable[[str], str]:
-    """What templates call with an English sentence; one with numbers (#) or names (*) is known by its other words."""
+    """What templates call with an English sentence; one with numbers (#) or names (*) is known by its other words.
+
+    One that is not known as a whole is said clause by clause, if every clause is known.
+    """
     words = words_of(language)
 
-    def say(english: str) -> str:
+    def find(english: str) -> str | None:
         found = words.get(english) or words.get(_NUMBER.sub("#", english))
         parts = {"#": _NUMBER.findall(english)}
         if found is None:
@@ -177,7 +184,21 @@ def sayer(language: str) -> Callable[[str], str]:
                     told = list(zip(kinds, match.groups(), strict=True))
                     parts = {one: [text for kind, text in told if kind == one] for one in "#*"}
                     break
-        return re.sub("([#*])([0-9])", lambda place: parts[place[1]][int(place[2]) - 1], found) if found else english
+        return re.sub("([#*])([0-9])", lambda place: parts[place[1]][int(place[2]) - 1], found) if found else None
+
+    def find_parts(english: str, *marks: str) -> str | None:
+        told = find(english)
+        if told is None and marks and marks[0] in english:
+            parts = [find_parts(part, *marks[1:]) for part in english.split(marks[0])]
+            told = words.get(marks[0], marks[0]).join(part or "" for part in parts) if all(parts) else None
+        return find_parts(english, *marks[1:]) if told is None and marks else told
+
+    def say(english: str) -> str:
+        plural = _SINGULAR.sub(r"1 \1s", english)
+        if told := find(english) or find(plural):
+            return told
+        told = find_parts(plural.removesuffix("."), "; ", ", ")
+        return english if told is None else told + "。" * english.endswith(".")
 
     return say
 

@@ -16,6 +16,7 @@ from tests.unit.web.viewing import Client, judge_rows, look
 from mixseek.composition import compare
 from mixseek.domain.panels import PanelRule
 from mixseek.reporting.votes import board_sentences
+from mixseek.stats.corrected import SENTENCES, Estimator
 from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
 from mixseek.storage.index import listing
 from mixseek.storage.workspace import Workspace
@@ -262,6 +263,12 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
         "判定のない 1,234 サンプルがすべて最低なら 61.5%、最高なら 70.8%。"
     )
     assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
+    # Clause by clause where all of them are known, one of a thing like many; else not at all.
+    told = "post-stratified by verdict; 1 label drawn at random, 1 sample."
+    assert sayer("ja")(told) == "判定による事後層化。無作為抽出のラベル 1 件、1 サンプル。"
+    assert sayer("ja")(f"{told[:-1]}, 15 cats.") == f"{told[:-1]}, 15 cats."
+    for one in (*SENTENCES.values(), *Estimator):
+        assert [language for language in ("ja", "zh") if sayer(language)(one) == one] == []
 
     assert all(set(said) == set(LANGUAGES) - {"en"} for said in read_words().values())
 
