@@ -225,6 +225,16 @@ def test_any_row_is_a_sample_of_texts_or_a_row_error(row: dict[str, Any]) -> Non
     sample.key()
 
 
+def test_columns_are_known_as_spreadsheets_write_them() -> None:
+    """Whoever spells a name exactly comes first, and what is mapped is not looked for elsewhere."""
+    row = {"ID": "7", "Response": "said", "Ground Truth": "right", "Model": "owl"}
+    sample = read(row)
+    assert (sample.id, sample.response, sample.ground_truth, sample.target_model) == ("7", "said", "right", "owl")
+    assert read({"Response": "no", "output": "yes"}).response == "yes"
+    with pytest.raises(RowError, match="did you mean `Response`"):
+        read(row, response="Respons")
+
+
 def test_a_cell_that_holds_a_conversation_is_read_as_one() -> None:
     """As JSON or as Python prints it; what only looks like one stays text."""
     chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "How many?"}]

@@ -304,13 +304,17 @@ def check_fields(mapping: Mapping[str, str], fields: Sequence[str] = READ_FIELDS
 
 
 def plan_columns(
-    shape: Iterable[str],
+    shape: Sequence[str],
     mapping: Mapping[str, str],
     fields: Sequence[str] = READ_FIELDS,
     aliases_of: Mapping[str, tuple[str, ...]] = ALIASES,
 ) -> ColumnPlan:
-    """Mapped column, else the canonical one, else the first alias; a column serves one field only."""
+    """Mapped column, else the canonical one, else the first alias; a column serves one field only.
+
+    A name that nobody has may be there as spreadsheets write it: `Ground Truth`.
+    """
     present = set(shape)
+    spelled = {str(column).strip().lower().replace(" ", "_"): column for column in reversed(tuple(shape))}
     claimed = set(mapping.values())
     has_path = mapping.get("response_path", "response_path") in present
     chosen: dict[str, str] = {}
@@ -322,6 +326,9 @@ def plan_columns(
             aliases = () if field == "response" and has_path else aliases_of.get(field, ())
             candidates = tuple(name for name in (field, *aliases) if name not in claimed)
         column = next((name for name in candidates if name in present), None)
+        if column is None and field not in mapping:
+            told = (spelled[name] for name in candidates if name in spelled)
+            column = next((name for name in told if name not in claimed | set(chosen.values())), None)
         if column is not None:
             chosen[field] = column
     used = set(chosen.values())
