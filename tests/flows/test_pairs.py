@@ -357,6 +357,7 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
     labelled = board()
     shown = mixseek_here("leaderboard", "r", cwd=tmp_path).stdout
     unknown = mixseek_here("leaderboard", "r", "--judge", "w", cwd=tmp_path)
+    assert "no run 'x'; there is r" in the_one_line(mixseek_here("leaderboard", "x", cwd=tmp_path))
 
     # A, A, split and B: of each four pairs, two for A, one for B, and half a win for each in the one that is split.
     assert panel["panel"] == {"rule": "majority", "split": 3}

@@ -48,7 +48,7 @@ def test_the_canonical_column_wins_over_its_aliases(field: str) -> None:
     alias = ALIASES[field][0]
     row = {"response": "r", "ground_truth": "t", field: "canonical", alias: "alias"}
 
-    plan = plan_columns(row, {})
+    plan = plan_columns(tuple(row), {})
 
     assert dict(zip(plan.fields, plan.columns, strict=True))[field] == field
     assert alias in plan.extras

@@ -264,8 +264,8 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
     )
     assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
     # Clause by clause where all of them are known, one of a thing like many; else not at all.
-    told = "post-stratified by verdict; 1 label drawn at random, 1 sample."
-    assert sayer("ja")(told) == "判定による事後層化。無作為抽出のラベル 1 件、1 サンプル。"
+    told = "post-stratified by verdict; 1 of 1 sample labelled, drawn at random."
+    assert sayer("ja")(told) == "判定による事後層化。1 サンプル中 1 件にラベル、無作為抽出。"
     assert sayer("ja")(f"{told[:-1]}, 15 cats.") == f"{told[:-1]}, 15 cats."
     for one in (*SENTENCES.values(), *Estimator):
         assert [language for language in ("ja", "zh") if sayer(language)(one) == one] == []
