@@ -108,6 +108,34 @@ def test_every_connection_is_opened_in_one_place() -> None:
     assert opening == ["src/mixseek/storage/duckdb_session.py"]
 
 
+def test_comments_name_only_what_exists() -> None:
+    """`domain.panels` or `panel.sql` in a comment leads there: what moves takes its name along."""
+    package = ROOT / "src" / "mixseek"
+    modules = {
+        ".".join(path.relative_to(package).with_suffix("").parts).replace("__init__", "mixseek"): path
+        for path in SOURCE_FILES
+    }
+    rooms = "|".join({"mixseek", *(name.split(".")[0] for name in modules)})
+    files = [path for part in ("src", "docs", "bench", "scripts") for path in (ROOT / part).rglob("*.*")]
+    called = re.compile(rf"`((?:{rooms})(?:\.\w+)+|(?:\w+/)*\w+\.(?:py|sql|j2|js|css))`")
+
+    def is_there(name: str) -> bool:
+        dotted = name.removeprefix("mixseek.")
+        above, _, last = dotted.rpartition(".")
+        home = modules.get(above or "mixseek", modules.get(f"{above}.mixseek"))
+        return (
+            dotted in modules
+            or f"{dotted}.mixseek" in modules
+            or (home is not None and re.search(rf"\b{last}\b", read(home)) is not None)
+            or any(str(path).endswith(f"/{name}") for path in files)
+        )
+
+    ours = [path for path in files if path.is_relative_to(package) and path.suffix in (".py", ".sql", ".js", ".j2")]
+    named = {(name_of(path), name) for path in ours for name in called.findall(read(path))}
+
+    assert sorted(pair for pair in named if not is_there(pair[1]) and pair[1] != "mixseek.toml") == []
+
+
 def make_verbs() -> set[str]:
     return set(re.findall(r"^([a-z][a-z-]*):", read(ROOT / "Makefile"), re.MULTILINE))
 

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from mixseek.api.judging import AuditOptions, ajudge, audit, forecast, judge
     from mixseek.api.options import JudgeOptions
     from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
-    from mixseek.composition.conclusion import RunState
+    from mixseek.composition.results.conclusion import RunState
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
     from mixseek.engine.offline import Judged
@@ -66,7 +66,7 @@ _HOMES = {
     "MixseekError": "mixseek.errors",
     "RoundRecord": "mixseek.round_controller.controller",
     "Run": "mixseek.api.run",
-    "RunState": "mixseek.composition.conclusion",
+    "RunState": "mixseek.composition.results.conclusion",
     "Sample": "mixseek.domain.samples",
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",

@@ -20,10 +20,21 @@
 A bad judge reply is not here: it is an `InvalidJudgment`, a value.
 """
 
+from collections.abc import Iterable
+
 
 def reason_of(error: OSError) -> str:
     """What the system says, as part of a sentence."""
     return (error.strerror or str(error)).lower()
+
+
+def suggest(written: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The nearest of what is known, as a question; `otherwise` where nothing is near."""
+    # Late: nothing is misspelt as a rule. Cut: looking for what is near takes the square of the length.
+    import difflib
+
+    close = difflib.get_close_matches(written[:60], list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else otherwise
 
 
 class MixseekError(Exception):

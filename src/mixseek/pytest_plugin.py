@@ -123,7 +123,7 @@ class JudgedAnswer:
         """What `mixseek show` shows, in colour where this is read on a terminal and kept nowhere else."""
         from rich.console import Console
 
-        from mixseek.composition.report import load_sample
+        from mixseek.composition.results.report import load_sample
         from mixseek.reporting.payload import cut_row
         from mixseek.reporting.terminal import print_rows
 

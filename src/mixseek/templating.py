@@ -4,7 +4,6 @@ A template may come from anybody, so none can hang or eat the machine: what mult
 filters have a budget, and nothing is longer than a prompt could be. What exceeds it is a mistake in the template.
 """
 
-import difflib
 import hashlib
 import hmac
 import re
@@ -21,7 +20,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_environment
 
-from mixseek.errors import ConfigurationError, TemplateRenderError
+from mixseek.errors import ConfigurationError, TemplateRenderError, suggest
 
 _MAX_SOURCE = 200_000
 # A prompt may show what it is about a few times over.
@@ -268,8 +267,7 @@ def _undeclared(tree: nodes.Template, allowed: frozenset[str]) -> list[tuple[int
     known = ", ".join(sorted(allowed)) or "none"
     for name in sorted(meta.find_undeclared_variables(tree) - allowed):
         line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == name), default=1)
-        hint = "".join(f"did you mean {close!r}? " for close in difflib.get_close_matches(name, allowed, n=1))
-        found.append((line, f"unknown variable {name!r}; {hint}available: {known}"))
+        found.append((line, f"unknown variable {name!r}; " + f"{suggest(name, allowed)} available: {known}".lstrip()))
     return found
 
 

@@ -4,13 +4,18 @@ import contextlib
 import hashlib
 import json
 import re
+import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+from tests.flows.live import KEYS
+from tests.flows.running import mixseek_here
 
 _TEAM = re.compile(r"You are team (\w+)\.")
 _ROUND = re.compile(r"^(?:ラウンド|Round|轮次): (\d+)$", re.MULTILINE)
@@ -158,3 +163,16 @@ language = "en"
 [rounds]
 {rounds}
 """
+
+
+def write(directory: Path, text: str, name: str = "race.toml") -> None:
+    (directory / name).write_text(text, encoding="utf-8")
+
+
+def compete(cwd: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return mixseek_here("compete", "race.toml", "--execution", "e", "-w", "ws", *more, cwd=cwd, env=KEYS)
+
+
+def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

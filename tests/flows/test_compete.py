@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.flows.arena import arena, race_text
+from tests.flows.arena import arena, compete, document, race_text, write
 from tests.flows.live import CANARY, KEYS, begin, stop_at_once, wait_until
 from tests.flows.running import environment, mixseek_here, read_jsonl, the_one_line
 
@@ -41,19 +41,6 @@ competition._FIRST_WORD_SECONDS = 0.5
 compete._SECONDS_AFTER_STOP = 0.7
 run()
 """
-
-
-def write(directory: Path, text: str, name: str = "race.toml") -> None:
-    (directory / name).write_text(text, encoding="utf-8")
-
-
-def compete(cwd: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    return mixseek_here("compete", "race.toml", "--execution", "e", "-w", "ws", *more, cwd=cwd, env=KEYS)
-
-
-def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def replies(cwd: Path) -> list[dict[str, Any]]:

@@ -1,30 +1,14 @@
 """What `mixseek compete` refuses before it asks anybody: with `--dry-run` and without, in one line."""
 
-import json
-import subprocess
 import zoneinfo
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.flows.arena import race_text
+from tests.flows.arena import compete, document, race_text, write
 from tests.flows.live import KEYS
 from tests.flows.running import mixseek_here, the_one_line
 
 TEAMS = 3
-
-
-def write(directory: Path, text: str, name: str = "race.toml") -> None:
-    (directory / name).write_text(text, encoding="utf-8")
-
-
-def compete(cwd: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    return mixseek_here("compete", "race.toml", "--execution", "e", "-w", "ws", *more, cwd=cwd, env=KEYS)
-
-
-def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
 
 
 def test_a_dry_run_counts_calls_and_leaves_no_trace(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 import mixseek
 from mixseek.api.compete import EvaluateOptions, make_request
 from mixseek.api.options import check_options
-from mixseek.composition.request import LiveOptions
+from mixseek.composition.judging.request import LiveOptions
 from mixseek.domain.rounds import ExecutionStatus, StopReason
 from mixseek.errors import AfterRoundError, ConfigurationError, PermanentJudgeError
 from mixseek.evaluator.metrics import MissingMetric

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -26,6 +27,8 @@ pytest.importorskip("ray")
 SECONDS = 400.0
 KILLS = 5
 CONCURRENCY = 16
+# Looks at the endpoint's count, of a fiftieth of a second each.
+_WINDOW_LOOKS = 100
 Disturb = Callable[[subprocess.Popen[str]], None]
 
 
@@ -128,11 +131,16 @@ def test_four_workers_hold_one_rate_within_five_percent(cluster: RayCluster, tmp
             time.sleep(0.02)
         code, _, err = finish(process)
 
-    begun = next(at for at, count in seen if count)
-    middle = [(at - begun, count) for at, count in seen if 100 <= count <= 750]
-    (first, low), (last, high) = middle[0], middle[-1]
+    middle = [(at, count) for at, count in seen if 100 <= count <= 750]
+    rates = [
+        (high - low) / (last - first)
+        for (first, low), (last, high) in zip(middle, middle[_WINDOW_LOOKS:], strict=False)
+    ]
     assert code == 0, err
-    assert (high - low) / (last - first) == pytest.approx(50, rel=0.05)
+    # A machine that stands still for a second makes one window slow, and no limit looser.
+    assert statistics.median(rates) == pytest.approx(50, rel=0.05)
+    (first, low), (last, high) = middle[0], middle[-1]
+    assert (high - low) / (last - first) <= 50 * 1.05
 
 
 def test_a_budget_is_one_for_all_workers(cluster: RayCluster, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ from mixseek.api.options import (
 )
 from mixseek.api.run import Run
 from mixseek.composition.audits import AuditRequest, read_audits, run_audit, write_card
-from mixseek.composition.conclusion import Conclusion, RunState, conclude_run
-from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
+from mixseek.composition.judging.judge import Interruption, forecast_run, judge_dataset
+from mixseek.composition.results.conclusion import Conclusion, RunState, conclude_run
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.ports import JudgeProtocol, ProgressSink
 from mixseek.errors import JudgeCallError

@@ -3,7 +3,6 @@
 import asyncio
 import concurrent.futures
 import contextvars
-import difflib
 import operator
 import os
 import reprlib
@@ -21,12 +20,12 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from mixseek.composition.compare import Baseline, find_baseline
+from mixseek.composition.judging.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.composition.protocols import NamedJudge
-from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
+from mixseek.composition.results.compare import Baseline, find_baseline
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.function import function_judge
 from mixseek.reporting.comparison import DropGate, GateEnd
 from mixseek.reporting.summary import Gates
@@ -166,7 +165,7 @@ class TemporaryWorkspace:
         self._ending = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def remove(self) -> None:
-        """Now."""
+        """At once, and not when the last reference is gone."""
         self._ending()
 
 
@@ -252,8 +251,7 @@ def check_options(
     }
     for name, value in options.items():
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            meant = f"did you mean {close[0]!r}?" if close else f"options are {', '.join(known)}"
+            meant = suggest(name, known, f"options are {', '.join(known)}")
             raise TypeError(f"mixseek.{caller} has no option {name!r}; {meant}")
         if value is None:
             continue

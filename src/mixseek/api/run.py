@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import duckdb
 
 from mixseek.api.options import Data, TemporaryWorkspace, choose
-from mixseek.composition.compare import CompareRequest, load_comparison, write_comparison
-from mixseek.composition.conclusion import AnyGate, CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
 from mixseek.composition.corrected import load_corrected
-from mixseek.composition.report import load_report, write_html
-from mixseek.composition.statistics import (
+from mixseek.composition.results.compare import CompareRequest, load_comparison, write_comparison
+from mixseek.composition.results.conclusion import (
+    AnyGate,
+    CiTargets,
+    Conclusion,
+    RunState,
+    conclude_run,
+    run_report,
+    write_ci,
+)
+from mixseek.composition.results.report import load_report, write_html
+from mixseek.composition.results.statistics import (
     BoardRequest,
     StatisticsRequest,
     VotesAsked,
@@ -31,7 +39,7 @@ from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.ci import CiReport, render_markdown
 from mixseek.reporting.comparison import Comparison
-from mixseek.reporting.html import render_card
+from mixseek.reporting.pages.html import render_card
 from mixseek.reporting.statistics import Statistics
 from mixseek.reporting.summary import Gates, RunSummary
 from mixseek.reporting.votes import SystemBoard, VoteStatistics

@@ -8,9 +8,21 @@ import typer
 from mixseek.cli.compete import compete, evaluate, leaderboard
 from mixseek.cli.console import print_result
 from mixseek.cli.judge import demo, import_log, judge
-from mixseek.cli.report import archive, compare, export, report, show, view
+from mixseek.cli.report import (
+    archive,
+    collect,
+    compare,
+    export,
+    move,
+    prune,
+    remove,
+    report,
+    runs,
+    show,
+    show_cache,
+    view,
+)
 from mixseek.cli.run import run
-from mixseek.cli.runs import collect, move, prune, remove, runs, show_cache
 from mixseek.cli.setup import (
     check,
     doctor,

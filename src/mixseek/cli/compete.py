@@ -23,7 +23,7 @@ from mixseek.cli.options import (
 
 if TYPE_CHECKING:
     from mixseek.composition.compete import SubmissionText
-    from mixseek.composition.request import LiveOptions
+    from mixseek.composition.judging.request import LiveOptions
     from mixseek.reporting.leaderboard import Evaluation
 
 
@@ -46,7 +46,7 @@ def live_options(
     concurrency: int, max_calls: int | None, max_cost: float | None, patience: float, *, use_cache: bool, retry: bool
 ) -> "LiveOptions":
     """How metrics are asked, as far as a competition's commands say."""
-    from mixseek.composition.request import LiveOptions
+    from mixseek.composition.judging.request import LiveOptions
 
     return LiveOptions(
         concurrency=concurrency,
@@ -298,7 +298,7 @@ def leaderboard(
     """
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
-    from mixseek.composition.statistics import BoardRequest, load_any_board, write_board
+    from mixseek.composition.results.statistics import BoardRequest, load_any_board, write_board
     from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
     from mixseek.reporting.votes import SystemBoard, board_document, print_board
     from mixseek.storage.ratings import RatingColumns

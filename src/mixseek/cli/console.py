@@ -171,7 +171,7 @@ class StopRequest:
             self._drains = False
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
-        """The signal handler."""
+        """The first signal asks the run to stop; the second ends the process."""
         if self._is_asked:
             # Safe at any byte: the journal is append-only, and judging processes leave when we do.
             if sys.stderr.isatty():

@@ -4,7 +4,6 @@ Nothing about an option is written a second time here. A key is the long option 
 default and help are those of the command, whose own parser reads the value.
 """
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from typer import TyperException
 from mixseek.cli.judge import judge
 from mixseek.cli.report import archive, export, report
 from mixseek.cli.trust import import_sheet
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, suggest
 from mixseek.settings.load import explaining_failures
 from mixseek.settings.models import JudgeSettings, Table, decode_text, parse_toml, read_bounded
 
@@ -114,8 +113,7 @@ def chosen(path: Path, tables: Mapping[str, Any], names: Sequence[str]) -> list[
     """In the order of the file, each once."""
     for name in names:
         if name not in tables:
-            close = difflib.get_close_matches(name, tables, n=1)
-            meant = f"did you mean '{close[0]}'?" if close else f"there is {', '.join(tables)}"
+            meant = suggest(name, tables, f"there is {', '.join(tables)}")
             raise ConfigurationError(f"{path}: no job '{name}'; {meant}")
     return [name for name in tables if not names or name in names]
 
@@ -151,8 +149,7 @@ class JobReader:
                 raise self.unknown(key, job, known)
 
     def unknown(self, key: str, job: str | None, known: Sequence[str]) -> ConfigurationError:
-        close = difflib.get_close_matches(key.replace("-", "_"), known, n=1)
-        advice = f"did you mean '{close[0]}'?" if close else f"known keys here: {', '.join(sorted(known))}"
+        advice = suggest(key.replace("-", "_"), known, f"known keys here: {', '.join(sorted(known))}")
         table = "" if job is None else f"[jobs.{job}]: "
         return ConfigurationError(f"{self.path}: {table}unknown key '{key}'; {advice}")
 
@@ -178,8 +175,7 @@ class JobReader:
         known = [key_of(one) for one in command.params if key_of(one) not in step.own]
         for inner in values:
             if inner not in known:
-                close = difflib.get_close_matches(inner, known, n=1)
-                advice = f"did you mean '{close[0]}'?" if close else f"known keys here: {', '.join(sorted(known))}"
+                advice = suggest(inner, known, f"known keys here: {', '.join(sorted(known))}")
                 raise ConfigurationError(f"{place}: unknown key '{inner}'; {advice}")
         if key == "labels" and isinstance(values.get("file"), str):
             # mia.csv is the sheet that mia filled in.

@@ -185,8 +185,8 @@ def judge(
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
     from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
-    from mixseek.composition.compare import find_baseline
-    from mixseek.composition.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
+    from mixseek.composition.judging.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
+    from mixseek.composition.results.compare import find_baseline
     from mixseek.reporting.summary import Gates
     from mixseek.settings.load import load_settings
 
@@ -305,8 +305,8 @@ def import_log(
       mixseek judge logs/run.eval --judge rules --judge log
     """
     from mixseek.cli.judging import show_progress
-    from mixseek.composition.logs import describe_empty
-    from mixseek.composition.logs import import_log as read_log
+    from mixseek.composition.judging.logs import describe_empty
+    from mixseek.composition.judging.logs import import_log as read_log
     from mixseek.errors import DatasetError
 
     summary = read_log(log, to, lambda total: show_progress(total, quiet))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer, stopping_on_signals
-from mixseek.composition.compare import Baseline
-from mixseek.composition.conclusion import CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
-from mixseek.composition.judge import Interruption, forecast_run, judge_dataset
-from mixseek.composition.request import JudgeRequest
+from mixseek.composition.judging.judge import Interruption, forecast_run, judge_dataset
+from mixseek.composition.judging.request import JudgeRequest
+from mixseek.composition.results.compare import Baseline
+from mixseek.composition.results.conclusion import CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
 from mixseek.domain.ports import ProgressSink
 from mixseek.reporting.ci import CiReport
 from mixseek.reporting.comparison import baseline_text

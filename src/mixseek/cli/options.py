@@ -10,14 +10,14 @@ import typer
 from mixseek.domain.panels import PanelRule
 
 if TYPE_CHECKING:
-    from mixseek.composition.conclusion import CiTargets
+    from mixseek.composition.results.conclusion import CiTargets
 
 
 def ci_targets(junit: Path | None, summary_file: Path | None, *, github_summary: bool) -> "CiTargets | None":
     """None where no build server is to be told anything, which is nearly always."""
     if junit is None and summary_file is None and not github_summary:
         return None
-    from mixseek.composition.conclusion import find_targets
+    from mixseek.composition.results.conclusion import find_targets
 
     return find_targets(junit, summary_file, os.environ, github_summary=github_summary)
 
@@ -90,7 +90,7 @@ def parse_value(text: str) -> Any:
 
 
 def share_option(help_text: str) -> Any:
-    """An option that takes a share."""
+    """Written 0.8 or 80%; read by `parse_share`."""
     return typer.Option(metavar="SHARE", parser=parse_share, help=help_text)
 
 

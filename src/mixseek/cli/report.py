@@ -1,12 +1,14 @@
-"""Looking at runs: `mixseek report`, `show`, `export`, `archive`, `compare` and `view`."""
+"""Runs that are there: `mixseek report`, `show`, `export`, `archive`, `compare`, `view`; `runs` and `cache` sweep."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, BadParameter, Option, launch
+from typer import Argument, BadParameter, Context, Option, launch
 
 from mixseek.cli.console import ExitCode, print_answer, print_notice, print_result
 from mixseek.cli.options import (
@@ -21,8 +23,11 @@ from mixseek.cli.options import (
     share_option,
     workspace_path,
 )
+from mixseek.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from mixseek.domain.panels import PanelRule
     from mixseek.reporting.comparison import DropGate, DropResult
     from mixseek.web.server import ViewServer
@@ -133,7 +138,7 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --on lower
     """
-    from mixseek.composition.compare import (
+    from mixseek.composition.results.compare import (
         LISTED,
         LISTED_IN_JSON,
         CompareRequest,
@@ -141,7 +146,7 @@ def compare(
         load_comparison,
         write_comparison,
     )
-    from mixseek.composition.conclusion import comparison_report, write_ci
+    from mixseek.composition.results.conclusion import comparison_report, write_ci
     from mixseek.reporting.comparison import check_drop, comparison_document, print_comparison
 
     gate = read_drop_gate(max_drop, on, "A")
@@ -162,7 +167,7 @@ def compare(
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class BaselineResult:
     """A run that is there already, held against a baseline; nothing where none was named."""
 
     document: dict[str, Any]
@@ -175,13 +180,13 @@ class Held:
         return tell_gates(self.gates)
 
 
-def hold_against(
+def check_baseline(
     workspace: Path, run: str, name: str | None, gate: "DropGate | None", panel: "PanelRule | None"
-) -> Held:
-    """For a report."""
+) -> BaselineResult:
+    """A run beside its baseline, and whether its score has dropped too far; without a baseline, nothing."""
     if name is None:
-        return Held({"baseline": None, "gates": []})
-    from mixseek.composition.compare import Baseline, compare_with_baseline
+        return BaselineResult({"baseline": None, "gates": []})
+    from mixseek.composition.results.compare import Baseline, compare_with_baseline
     from mixseek.reporting.comparison import baseline_document, baseline_text, check_drop, gate_document
     from mixseek.storage.workspace import Workspace
 
@@ -189,7 +194,7 @@ def hold_against(
     compared = compare_with_baseline(workspace, baseline, run, panel)
     gates = () if gate is None else (check_drop(gate, compared),)
     document = {"baseline": baseline_document(compared), "gates": [gate_document(one) for one in gates]}
-    return Held(document, baseline_text(compared), gates)
+    return BaselineResult(document, baseline_text(compared), gates)
 
 
 def tell_gates(gates: "Sequence[DropResult]") -> ExitCode:
@@ -246,8 +251,8 @@ def report(
       mixseek report bbh-april --baseline bbh-march --max-drop 2%
       mixseek report bbh-april --junit junit.xml --github-summary
     """
-    from mixseek.composition.conclusion import run_report, write_ci
-    from mixseek.composition.report import load_report, write_html
+    from mixseek.composition.results.conclusion import run_report, write_ci
+    from mixseek.composition.results.report import load_report, write_html
     from mixseek.reporting.summary import report_document
     from mixseek.reporting.terminal import print_report
 
@@ -264,7 +269,7 @@ def report(
     if target is not None:
         write_html(report_data, target)
     document = report_document(report_data, target)
-    held = hold_against(root, directory.name, baseline, gate, panel)
+    held = check_baseline(root, directory.name, baseline, gate, panel)
     document |= held.document
     if ci is not None:
         write_ci(ci, [run_report(root, directory.name, held.gates, headline=report_data.headline, rule=panel)])
@@ -276,7 +281,7 @@ def report(
 
 def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
-    from mixseek.composition.report import compare_runs
+    from mixseek.composition.results.report import compare_runs
     from mixseek.reporting.summary import comparison_document
     from mixseek.reporting.terminal import print_comparison
 
@@ -305,7 +310,7 @@ def show(
     """
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
-    from mixseek.composition.report import load_sample
+    from mixseek.composition.results.report import load_sample
     from mixseek.reporting.payload import cut_row
     from mixseek.reporting.terminal import print_rows
 
@@ -334,7 +339,7 @@ def export(
       mixseek export latest --to judgments.parquet
       mixseek export bbh-march --workspace ws --to judgments.jsonl
     """
-    from mixseek.composition.report import export_rows
+    from mixseek.composition.results.report import export_rows
     from mixseek.reporting.wording import plural
 
     name, rows = export_rows(workspace_path(workspace), run, to)
@@ -369,7 +374,7 @@ def archive(
       mixseek archive latest --to archive/
       mixseek archive --check archive/
     """
-    from mixseek.composition.report import archive_run, check_archive, describe_archived, describe_checked
+    from mixseek.composition.results.report import archive_run, check_archive, describe_archived, describe_checked
 
     if check is None:
         written = archive_run(workspace_path(workspace), run, to)
@@ -379,3 +384,175 @@ def archive(
     checked = check_archive(check)
     print_answer(checked, describe_checked(checked, _PROBLEMS_SHOWN), as_json=as_json)
     return ExitCode.OK if checked["ok"] else ExitCode.GATE_NOT_MET
+
+
+# `mixseek runs` and `mixseek cache`: what a workspace holds, and removing, renaming and sweeping it.
+
+
+class Kind(StrEnum):
+    """What can be called by a name."""
+
+    RUN = "run"
+    COMPETITION = "competition"
+
+
+KindOption = Annotated[
+    Kind | None, Option(metavar="KIND", help="run or competition, where both have that name.", show_default=False)
+]
+
+
+def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode | None:
+    """List the runs and competitions of a workspace, newest first.
+
+    \b
+    Examples:
+      mixseek runs
+      mixseek runs --workspace ws --json
+      mixseek runs mv answers-semantic-1f3c9a2b march
+      mixseek runs rm march april
+      mixseek runs gc --dry-run
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    from mixseek.composition.race import list_competitions
+    from mixseek.composition.results.report import list_runs
+    from mixseek.reporting.leaderboard import print_competitions
+    from mixseek.reporting.summary import runs_document
+    from mixseek.reporting.terminal import print_runs
+
+    lines, problems = list_runs(workspace_path(workspace))
+    competitions = list_competitions(workspace_path(workspace))
+    for problem in problems:
+        print_notice(f"mixseek: {problem}")
+    document = runs_document(lines)
+    document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
+    document["competitions"] = [line.to_document() for line in competitions]
+
+    def show_both(console: "Console") -> None:
+        if lines or not competitions:
+            print_runs(lines, console)
+        if competitions:
+            print_competitions(competitions, console)
+
+    return print_answer(document, show_both, as_json=as_json)
+
+
+def remove(
+    names: Annotated[list[str], Argument(metavar="RUN...", help="Exact names, of runs or competitions.")],
+    kind: KindOption = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Remove runs or competitions for good, with their replies.
+
+    Labels stay: they belong to texts. Replies in the cache stay, too. One that is being written is refused.
+
+    \b
+    Examples:
+      mixseek runs rm march
+      mixseek runs rm march april --json
+    """
+    from mixseek.composition.results.runs import remove_runs
+
+    removed = remove_runs(workspace_path(workspace), names, kind)
+    said = "\n".join(f"removed {one['kind']} {one['name']} ({one['bytes']:,} bytes)" for one in removed)
+    return print_answer({"removed": removed}, said, as_json=as_json)
+
+
+def move(
+    name: Annotated[str, Argument(metavar="RUN", help="The exact name, of a run or a competition.")],
+    new: Annotated[str, Argument(metavar="NEW", help="A name that is free.")],
+    kind: KindOption = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Give a run or a competition another name.
+
+    Its draws of labels and the archive in its directory follow. Resume it with --run NEW, or --execution NEW.
+
+    \b
+    Examples:
+      mixseek runs mv answers-semantic-1f3c9a2b march
+    """
+    from mixseek.composition.results.runs import move_run
+
+    moved = move_run(workspace_path(workspace), name, new, kind)
+    return print_answer(moved, f"{moved['kind']} {moved['name']} is now {moved['new_name']}", as_json=as_json)
+
+
+def collect(
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would go; remove nothing.")] = False,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Remove what nobody needs: copies of stdin, starts that came to nothing, what killed processes left.
+
+    Never a journal that holds a reply, and nothing of a process that is at work.
+
+    \b
+    Examples:
+      mixseek runs gc --dry-run
+      mixseek runs gc --json
+    """
+    from mixseek.composition.results.runs import collect_garbage, describe_garbage
+
+    document = collect_garbage(workspace_path(workspace), dry_run=dry_run)
+    return print_answer(document, describe_garbage(document), as_json=as_json)
+
+
+# `mixseek cache`: how large the replies have grown, and making them fewer.
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
+
+
+def parse_size(text: str) -> int:
+    """500M, 2G, 0: decimal units, as disks are sold."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)B?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise BadParameter(f"{text!r} is not a size; write 500M or 2G")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def show_cache(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
+    """Print how many replies the workspace remembers, and what they take.
+
+    The cache saves money, and nothing depends on it: every run keeps its own replies in its journal.
+
+    \b
+    Examples:
+      mixseek cache size
+      mixseek cache size --workspace ws --json
+    """
+    return print_cache(workspace, None, None, as_json=as_json)
+
+
+def prune(
+    older_than: Annotated[
+        float | None, Option(metavar="DAYS", min=0.0, help="Drop what was stored longer ago.")
+    ] = None,
+    keep: Annotated[
+        int | None,
+        Option(metavar="SIZE", parser=parse_size, help="Then drop the oldest until the rest fits: 2G."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Drop replies from the cache and give the space back; runs and their journals are not touched.
+
+    \b
+    Examples:
+      mixseek cache prune --older-than 30
+      mixseek cache prune --keep 2G
+      mixseek cache prune --keep 0           all of it
+    """
+    if older_than is None and keep is None:
+        raise ConfigurationError("cache prune: say what to drop, with --older-than DAYS, --keep SIZE or both")
+    return print_cache(workspace, older_than, keep, as_json=as_json)
+
+
+def print_cache(workspace: Path | None, older_than: float | None, keep: int | None, *, as_json: bool) -> ExitCode:
+    """Drop what is asked for, if anything is; then show what the cache holds."""
+    from mixseek.composition.judging.live import describe_cache, keep_cache
+
+    state = keep_cache(workspace_path(workspace), older_than, keep)
+    return print_answer(asdict(state), describe_cache(state), as_json=as_json)

@@ -101,7 +101,7 @@ def audit(
       mixseek judge outputs.jsonl --protocol cross --judge openai:gpt-5-mini --require-card card.json
     """
     from mixseek.composition.audits import AuditRequest, read_audits
-    from mixseek.composition.request import JudgeRequest, LiveOptions
+    from mixseek.composition.judging.request import JudgeRequest, LiveOptions
     from mixseek.settings.load import load_settings
 
     for path in out or ():
@@ -139,7 +139,7 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
     from mixseek.cli.console import stopping_on_signals
     from mixseek.cli.judging import explain_interruption, show_progress
     from mixseek.composition.audits import forecast_audit, run_audit, write_card
-    from mixseek.composition.judge import Interruption
+    from mixseek.composition.judging.judge import Interruption
     from mixseek.reporting.cards import print_card
     from mixseek.reporting.summary import describe_dry_run, dry_run_document
     from mixseek.stats.audits import AuditState
@@ -432,7 +432,7 @@ def stats(
       mixseek stats votes.jsonl --votes --gold winner --length "length(a) / length(b)"
       mixseek stats votes.jsonl --jury --judge "judge || shown" --gold winner
     """
-    from mixseek.composition.statistics import StatisticsRequest, VotesAsked, load_statistics, load_votes
+    from mixseek.composition.results.statistics import StatisticsRequest, VotesAsked, load_statistics, load_votes
     from mixseek.reporting.statistics import print_statistics, statistics_document
     from mixseek.reporting.votes import print_votes, votes_document
     from mixseek.stats.corrected import Drawing

@@ -19,18 +19,18 @@ from mixseek.audits.variants import (
     make_variants,
     plain_variant,
 )
-from mixseek.composition.conclusion import explain_missing
 from mixseek.composition.corrected import label_scale
 from mixseek.composition.doctor import read_kind
-from mixseek.composition.judge import Interruption, forecast_run, identify, judge_dataset, read_earlier
-from mixseek.composition.live import ProgressMaker
-from mixseek.composition.request import (
+from mixseek.composition.judging.judge import Interruption, forecast_run, identify, judge_dataset, read_earlier
+from mixseek.composition.judging.live import ProgressMaker
+from mixseek.composition.judging.request import (
     JudgeRequest,
     Plan,
     available_cores,
     describe_judge,
     make_plan,
 )
+from mixseek.composition.results.conclusion import explain_missing
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.labels import LabelError, collect_labels, text_digest
 from mixseek.domain.ports import PresentingProtocol
@@ -255,7 +255,7 @@ class Scores:
         return row.score if row is not None and row.status is Status.VALID else None
 
     def of(self, audit: Audit, kind: str | None = None) -> Mapping[str, Variant]:
-        """By original."""
+        """The variants of one kind, by the id of the sample that they were made of."""
         return self._variants.get((audit, kind), {})
 
     def retest(self, original: str) -> float | None:

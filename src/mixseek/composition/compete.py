@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.live import Panel, workspace_key
+from mixseek.composition.judging.live import Panel, workspace_key
+from mixseek.composition.judging.request import LiveOptions, describe_judge
 from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.composition.race import (
     CompetePlan,
@@ -28,7 +29,6 @@ from mixseek.composition.race import (
     read_prompts,
     target_model,
 )
-from mixseek.composition.request import LiveOptions, describe_judge
 from mixseek.engine.endings import STOPPING, all_of
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.errors import ConfigurationError

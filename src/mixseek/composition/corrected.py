@@ -37,7 +37,7 @@ from mixseek.protocols.scored.parameters import (
 )
 from mixseek.protocols.scored.prompt import facts_of
 from mixseek.protocols.scored.protocol import ScoredProtocol
-from mixseek.reporting.corrected import CorrectedReport, LabelFacts, build_corrected
+from mixseek.reporting.findings.corrected import CorrectedReport, LabelFacts, build_corrected
 from mixseek.reporting.labels import PlanReport, build_plan
 from mixseek.stats.corrected import Drawing
 from mixseek.storage.index.run import open_run_index

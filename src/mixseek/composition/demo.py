@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.composition.audits import AuditRequest, run_audit, write_card
-from mixseek.composition.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
 from mixseek.composition.compete import CompetitionObserver, run_competition
-from mixseek.composition.judge import Interruption, judge_dataset
+from mixseek.composition.judging.judge import Interruption, judge_dataset
+from mixseek.composition.judging.request import RULES, JudgeRequest, LiveOptions
 from mixseek.composition.race import CompeteRequest, Counting, write_leader_board
-from mixseek.composition.report import load_report, write_html
-from mixseek.composition.request import RULES, JudgeRequest, LiveOptions
+from mixseek.composition.results.compare import LISTED, CompareRequest, default_page, load_comparison, write_comparison
+from mixseek.composition.results.report import load_report, write_html
 from mixseek.composition.sheets import DrawRequest, ImportRequest, draw_sheet, import_labels
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.samples import Sample
@@ -21,7 +21,7 @@ from mixseek.errors import MixseekError
 from mixseek.judges.function import function_judge
 from mixseek.reporting.cards import Card
 from mixseek.reporting.comparison import Comparison
-from mixseek.reporting.corrected import CorrectedReport
+from mixseek.reporting.findings.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.stats.audits import Audit
@@ -265,7 +265,7 @@ def judge_quietly(request: JudgeRequest) -> RunSummary:
 
 
 def judge_and_report(request: JudgeRequest) -> tuple[RunSummary, Path, list[JudgedRow]]:
-    """The result with its report and its rows."""
+    """Its summary, where its page stands, and its judgments."""
     summary = judge_quietly(request)
     report, run = load_report(request.workspace, summary.header.run_id)
     write_html(report, run.report)

@@ -1,7 +1,6 @@
 """Who can be asked from here; what is installed, which keys are set, what is wrong with a workspace."""
 
 import asyncio
-import difflib
 import os
 import platform
 import re
@@ -17,9 +16,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mixseek.composition.live import NONCE_KEY_FILE, workspace_key
+from mixseek.composition.judging.live import NONCE_KEY_FILE, workspace_key
 from mixseek.composition.race import list_competitions
-from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of
+from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of, suggest
 from mixseek.judges import mock_server
 from mixseek.judges.embedded import MODELS, install, models_directory
 from mixseek.judges.endpoint.address import PROVIDERS
@@ -77,7 +76,7 @@ def describe_configured(
 
 
 def describe_judges(document: Mapping[str, Any]) -> str:
-    """For a person."""
+    """What `mixseek judges` prints."""
     lines = ["Configured in mixseek.toml:"]
     for judge in document["configured"]:
         lines.append(
@@ -111,7 +110,7 @@ def check_one(name: str, configured: Mapping[str, JudgeSettings], environment: M
 
 
 def describe_check(name: str, result: "CheckResult") -> str:
-    """For a person."""
+    """What `mixseek judges check` prints."""
     lines = [f"{name}: {result.problem or 'answers'}"]
     if result.latency_seconds is not None:
         lines.append(f"  model {result.model or 'not named'}, {result.latency_seconds:.2f} s, schema {result.schema}")
@@ -133,8 +132,7 @@ def read_kind(kinds: type[Kind], name: str, option: str) -> Kind:
     try:
         return kinds(name)
     except ValueError:
-        close = difflib.get_close_matches(name, list(kinds), n=1)
-        meant = f"did you mean '{close[0]}'?" if close else f"kinds are {', '.join(kinds)}"
+        meant = suggest(name, [kind.value for kind in kinds], f"kinds are {', '.join(kinds)}")
         raise ConfigurationError(f"{option} {name!r}: {meant}") from None
 
 

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.live import Panel, key_id, open_cache, open_tracer, workspace_key
+from mixseek.composition.judging.live import Panel, key_id, open_cache, open_tracer, workspace_key
+from mixseek.composition.judging.request import RULES, LiveOptions, describe_judge
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
-from mixseek.composition.request import RULES, LiveOptions, describe_judge
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.engine.call import CallContext, NoCache
@@ -88,7 +88,7 @@ def is_competition(root: Path, name: str | None) -> bool:
 
 
 def open_store(root: Path) -> "closing[AggregationStore]":
-    """For readers."""
+    """Read-only, and waiting for whoever writes just now."""
     return closing(AggregationStore(root, read_only=True, patience=Patience(_PATIENCE_SECONDS)))
 
 

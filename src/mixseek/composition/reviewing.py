@@ -22,7 +22,7 @@ from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.sheets import DrawRequest, ProtocolLabels, check_rater, describe_protocol, draw_texts
 from mixseek.domain.labels import WHOLE, Draw, Label, LabelError, LabelledRun, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.corrected import CorrectedReport, build_corrected, correct_group
+from mixseek.reporting.findings.corrected import CorrectedReport, build_corrected, correct_group
 from mixseek.reporting.labels import build_plan, group_document, plan_document
 from mixseek.reporting.payload import rows_payload
 from mixseek.stats.corrected import Drawing

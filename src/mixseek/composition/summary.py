@@ -10,10 +10,10 @@ from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCou
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.agreement import PairsReport, build_pairs
-from mixseek.reporting.build import ReportInput, ReportUnits, build_report, summarise_scores
+from mixseek.reporting.findings.agreement import PairsReport, build_pairs
+from mixseek.reporting.findings.build import ReportInput, ReportUnits, build_report, summarise_scores
+from mixseek.reporting.findings.model import Headline, JudgeSummary, RunHeader, ScoreSummary
 from mixseek.reporting.headline import LEADING, build_headline
-from mixseek.reporting.model import Headline, JudgeSummary, RunHeader, ScoreSummary
 from mixseek.reporting.summary import SHOWN, RunSummary
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index

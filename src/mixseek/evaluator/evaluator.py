@@ -104,7 +104,7 @@ def why_not_storable(result: MetricScore) -> str | None:
 
 
 def describe_failure(error: BaseException) -> str:
-    """One line."""
+    """Its kind and what it said, as one line."""
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 

@@ -423,7 +423,7 @@ class LLMJudgeMetric(BaseMetric):
         return roles[self.bench.language]
 
     def get_criteria(self) -> tuple[Criterion, ...]:
-        """What is scored."""
+        """Those it was given, else those of the built-in metric of its name."""
         return self.criteria or CRITERIA.get(type(self).__name__, ())
 
     @cached_property

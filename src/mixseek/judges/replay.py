@@ -234,7 +234,7 @@ class OffsetIndex:
         return None if stored is None else max(stored, ~stored)
 
     def mark(self, key: str) -> None:
-        """The key is wanted."""
+        """A sample asks for this key; `unmarked` tells what none asked for."""
         digest = _digest(key)
         stored = self._offsets.get(digest, -1)
         if stored >= 0:

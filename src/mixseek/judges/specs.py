@@ -9,7 +9,7 @@ from shlex import quote
 from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge, MathsComparer
 from mixseek.domain.samples import Sample
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.endpoint.address import PROVIDERS, means_address, refuse_address, resolve_target
 from mixseek.judges.math_verify import find_maths
 from mixseek.settings.models import JudgeSettings
@@ -120,8 +120,7 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
     elif kind in _LIVE_KINDS:
         advice = f"write {kind}:MODEL, or add [judges.{kind}] to mixseek.toml"
     else:
-        close = difflib.get_close_matches(kind, ("rules", "replay", *configured), n=1)
-        advice = f"did you mean {close[0]!r}? {available}" if close else available
+        advice = f"{suggest(kind, ('rules', 'replay', *configured))} {available}".lstrip()
     return ConfigurationError(f"unknown judge {spec!r}; {advice}")
 
 

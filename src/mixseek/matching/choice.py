@@ -19,7 +19,7 @@ _SENTENCE_STARTS = ("\n", ". ", "? ", "! ", "; ", '." ')
 _SENTENCE_END = re.compile(r"[.!](?=[\s\"'*)]|$)|[;。\n]")
 _UNSPACED_STARTS = "。!?;"
 _SAYS = Phrases("commitment")
-_QUESTION_MARK = re.compile(r"[^.!?\n]{0,30}\\?")
+_QUESTION_MARK = re.compile(r"[^.!?\n]{0,30}\?")
 _TOKEN = re.compile(r"[a-z]{4,}|\d+|[\u3040-\u9fff]{2}")
 # So much of a condition must stand in the question for it to be the question's own.
 _RESTATED_SHARE = 0.6

@@ -1,6 +1,5 @@
 """A protocol as a file: TOML for what a table can say, Jinja2 templates beside it for what is asked."""
 
-import difflib
 import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mixseek.domain.samples import SampleNeeds
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, suggest
 from mixseek.protocols.reply_json import hash_of
 from mixseek.settings.models import decode_text, parse_toml, read_bounded
 from mixseek.templating import StrictTemplate, compile_template
@@ -168,9 +167,7 @@ def first_problem(error: ValidationError) -> str:
 
 def unknown_among(name: str, known: Collection[str]) -> str:
     """A name that is not known, quoted, with what was probably meant and what there is."""
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{name!r}; {hint}available: {', '.join(known)}"
+    return f"{name!r}; " + f"{suggest(name, known)} available: {', '.join(known)}".lstrip()
 
 
 def read_template(path: Path) -> PromptSource:

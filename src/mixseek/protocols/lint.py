@@ -16,7 +16,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, suggest
 from mixseek.protocols.declaration import Complaint, DeclarationFile, read_template, read_toml_text, unknown_among
 from mixseek.protocols.registry import KINDS, describe, load_protocol, protocol_names
 from mixseek.protocols.scored.parameters import (
@@ -119,10 +119,7 @@ def fields_at(model: type[BaseModel], place: Sequence[str]) -> tuple[str, ...]:
 
 
 def _meant(key: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(key[:60], known, n=1)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"remove it; known here: {', '.join(known[:12])}" if known else "remove it"
+    return suggest(key, known, f"remove it; known here: {', '.join(known[:12])}" if known else "remove it")
 
 
 def _place_in_file(location: Sequence[int | str], given: Any, *, is_missing: bool) -> Place:

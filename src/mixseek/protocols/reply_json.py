@@ -341,8 +341,7 @@ def _closing_bracket(text: str, start: int) -> tuple[int | None, int]:
 # Catches a reply that merely repeats a verdict which stands in the judged text. Two signs, each enough:
 #
 #     the words     every sentence and every figure of the reply stands in the judged text, as an object or in pieces
-#     and
-#                   in whatever notation (single quotes, escapes, YAML, a table, two objects)
+#                   and in whatever notation (single quotes, escapes, YAML, a table, two objects)
 #     the quotes    every quote of the reply is taken from an object of the text that has the reply's shape, and stands
 #                   nowhere else in the response
 #

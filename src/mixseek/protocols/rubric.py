@@ -4,7 +4,6 @@
 of `Section`. Both functions take any text, never raise, and take linear time.
 """
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from enum import Enum, StrEnum, auto
 from itertools import count, zip_longest
 from pathlib import Path
 
+from mixseek.errors import suggest
 from mixseek.protocols.declaration import Complaint
 from mixseek.settings.models import parse_toml
 
@@ -431,15 +431,11 @@ def _lint_front_matter(found: Lines, where: str) -> Iterator[Complaint]:
             if not line.text.startswith("#"):
                 yield Complaint(where, line.number, "not `key: value`", "move it below the front matter")
         elif line.key not in _FRONT_MATTER_KEYS:
-            advice = _meant(line.key, _FRONT_MATTER_KEYS) or "only task_name and task_type are read; move it below"
+            otherwise = "only task_name and task_type are read; move it below"
+            advice = suggest(line.key.casefold(), _FRONT_MATTER_KEYS, otherwise)
             yield Complaint(where, line.number, f"unknown key {line.key!r} in the front matter", advice)
         elif not line.text:
             yield Complaint(where, line.number, f"{line.key} is empty", "fill it in or remove the line")
-
-
-def _meant(written: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(written.casefold(), known, n=1)
-    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def _lint_task_type(found: Lines, where: str, task_types: Collection[str]) -> Iterator[Complaint]:
@@ -451,7 +447,7 @@ def _lint_task_type(found: Lines, where: str, task_types: Collection[str]) -> It
     first, available = given[0], ", ".join(task_types)
     for line in given:
         if line.text and _known_type(line.text, task_types) is None:
-            advice = f"{_meant(line.text[:40], task_types)} available: {available}".strip()
+            advice = f"{suggest(line.text.casefold(), task_types)} available: {available}".strip()
             yield Complaint(where, line.number, f"unknown task_type {line.text[:60]!r}", advice)
         elif not line.text and line.role is Role.KEY:
             yield Complaint(where, line.number, "task_type is empty", f"write one of {available}")

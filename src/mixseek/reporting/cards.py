@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from rich.console import Console
 from rich.text import Text
 
-from mixseek.reporting.html import joined_assets, render_page
+from mixseek.reporting.pages.html import joined_assets, render_page
 from mixseek.reporting.tables import QUIET, as_text, print_indented, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, p_number, percent, plural, signed_text, value_text
 from mixseek.stats.audits import AUDITS, Audit, AuditState, Side
@@ -164,7 +164,7 @@ def signed_share(share: float | None) -> str:
 
 
 def effect_text(finding: CardFinding) -> str:
-    """With its interval."""
+    """A signed share, with its interval where there is one."""
     if finding.low is None:
         return signed_share(finding.effect)
     return f"{signed_share(finding.effect)} ({signed_share(finding.low)} to {signed_share(finding.high)})"

@@ -1,4 +1,4 @@
-"""Two sides of a comparison as data, in words, on a terminal and for programs; the page is in `page`."""
+"""Two sides of a comparison as data, in words, on a terminal and for programs; the page is in `pages`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -8,8 +8,8 @@ from typing import Any
 from mixseek.domain.counts import PanelGroup, PanelGroups
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.reporting import wording
-from mixseek.reporting.corrected import CorrectedGroup, CorrectedReport
-from mixseek.reporting.model import (
+from mixseek.reporting.findings.corrected import CorrectedGroup, CorrectedReport
+from mixseek.reporting.findings.model import (
     Beside,
     Breakdown,
     GroupSummary,

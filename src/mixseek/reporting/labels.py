@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.domain.labels import WHOLE, Draw, LabelledRun, LabelScale
-from mixseek.reporting.corrected import (
+from mixseek.reporting.findings.corrected import (
     LEVEL,
     RIGHT,
     WRONG,
@@ -318,7 +318,7 @@ def width_text(half_width: float, scale: LabelScale) -> str:
 
 
 def plan_sentence(report: PlanReport) -> str:
-    """The answer."""
+    """How many labels are needed, or why no number of them is enough."""
     plan = report.plan
     wanted = width_text(plan.half_width, report.scale)
     if plan.needed is None:

@@ -13,8 +13,8 @@ from rich.text import Text
 from mixseek.domain import rounds
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
 from mixseek.evaluator.metrics import EvaluationResult, MetricScore, MissingMetric
-from mixseek.reporting.html import asset_text, manifest_entries, render_page, render_table
-from mixseek.reporting.model import document_of
+from mixseek.reporting.findings.model import document_of
+from mixseek.reporting.pages.html import asset_text, manifest_entries, render_page, render_table
 from mixseek.reporting.payload import Excerpt, field_limit
 from mixseek.reporting.tables import QUIET, fitted, table_of
 from mixseek.reporting.wording import NOTHING, count_text, make_visible, moment_text, plural, shortened, usd_text
@@ -605,6 +605,6 @@ def print_evaluation(evaluation: Evaluation, console: Console) -> None:
 
 
 def remark_on(metric: MetricScore | MissingMetric) -> str:
-    """One line."""
+    """The judge's comment, or why there is no score, as one line."""
     text = metric.comment if isinstance(metric, MetricScore) else f"no score ({metric.reason})"
     return " ".join(text.split())

@@ -19,8 +19,8 @@ import orjson
 
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting import wording
-from mixseek.reporting.build import grouped, natural_key
-from mixseek.reporting.model import Quote, ScoredDetail, read_detail, tone_of
+from mixseek.reporting.findings.build import grouped, natural_key
+from mixseek.reporting.findings.model import Quote, ScoredDetail, read_detail, tone_of
 from mixseek.reporting.trust import orders_text
 
 # How much of a text is shown, and where places in the whole lie in that part.

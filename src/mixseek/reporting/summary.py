@@ -14,12 +14,13 @@ from typing import Any
 from mixseek.domain.counts import FailureGroup, ReaskCount, TakeSpread
 from mixseek.domain.judgments import Method, Status
 from mixseek.domain.ports import CallAccount
-from mixseek.reporting import model, wording
-from mixseek.reporting.agreement import PairsReport
-from mixseek.reporting.corrected import CorrectedReport
+from mixseek.reporting import wording
+from mixseek.reporting.findings import model
+from mixseek.reporting.findings.agreement import PairsReport
+from mixseek.reporting.findings.corrected import CorrectedReport
+from mixseek.reporting.findings.model import Headline, ScoreSummary, document_of, split_of
 from mixseek.reporting.headline import describe_headline, headline_document, score_document
 from mixseek.reporting.labels import corrected_document, corrected_lines
-from mixseek.reporting.model import Headline, ScoreSummary, document_of, split_of
 from mixseek.reporting.trust import agreement_document, consistency_documents, describe_pairs, pairs_document
 from mixseek.reporting.wording import call_documents, cost_text, tokens_text
 

@@ -9,9 +9,10 @@ from rich.text import Text
 
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.ports import CallAccount
-from mixseek.reporting import model, tables, wording
+from mixseek.reporting import tables, wording
+from mixseek.reporting.findings import model
+from mixseek.reporting.findings.model import Tone
 from mixseek.reporting.labels import print_corrected
-from mixseek.reporting.model import Tone
 from mixseek.reporting.payload import left_out
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
 from mixseek.reporting.trust import (

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from mixseek.domain.counts import TargetPair
 from mixseek.reporting import tables, wording
-from mixseek.reporting.agreement import Agreement, JudgePairs, PairsReport, SelfConsistency, Share, share_of
+from mixseek.reporting.findings.agreement import Agreement, JudgePairs, PairsReport, SelfConsistency, Share, share_of
+from mixseek.reporting.findings.model import Breakdown, Headline, ScoreSummary
 from mixseek.reporting.headline import (
     column_title,
     column_word,
@@ -21,7 +22,6 @@ from mixseek.reporting.headline import (
     score_sentence,
     without_text,
 )
-from mixseek.reporting.model import Breakdown, Headline, ScoreSummary
 from mixseek.reporting.tables import QUIET, Cell, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, p_text, percent, plural, range_text, shortened
 from mixseek.stats.intervals import Interval

@@ -10,8 +10,8 @@ from typing import Any
 
 from mixseek.domain.counts import CoverageCell
 from mixseek.domain.ports import CallAccount
-from mixseek.reporting import model
-from mixseek.reporting.model import ScoreSummary
+from mixseek.reporting.findings import model
+from mixseek.reporting.findings.model import ScoreSummary
 from mixseek.stats.intervals import Interval
 
 # Judged text is hostile: what cannot be seen, or changes how its neighbours are seen, is shown by its code point.

@@ -1,7 +1,6 @@
 """Reading settings, with every way it can fail turned into one line that names the key."""
 
 import contextlib
-import difflib
 import importlib
 import os
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from mixseek.errors import ConfigurationError, reason_of
+from mixseek.errors import ConfigurationError, reason_of, suggest
 from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
 
 # From `package.module:Name` to the object: where the user's own code comes in.
@@ -125,5 +124,4 @@ def suggest_key(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
     if table is JudgeSettings and location[-1] in ("api_key", "key", "token"):
         return "; keys do not stand in files: name an environment variable with api_key_env"
     known = sorted(table.model_fields)
-    close = difflib.get_close_matches(str(location[-1]), known, n=1)
-    return f"; did you mean '{close[0]}'?" if close else f"; known keys here: {', '.join(known)}"
+    return "; " + suggest(str(location[-1]), known, f"known keys here: {', '.join(known)}")

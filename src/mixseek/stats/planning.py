@@ -80,7 +80,7 @@ def plan_labels(
 
 
 def binary_width(verdicts: Sequence[PlannedVerdict], items: int, level: float = 0.95) -> Callable[[float], float]:
-    """Of estimator 1."""
+    """The half width to expect from a number of labels, by estimator 1."""
     shares = [(one.weight, one.share) for one in verdicts]
     return lambda labels: expected_half_width(shares, items, round(labels), level)
 

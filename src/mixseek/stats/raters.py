@@ -260,7 +260,7 @@ class AgreementSums:
 
     @classmethod
     def of(cls, patterns: Patterns) -> "AgreementSums":
-        """Of counted patterns."""
+        """Patterns are what the raters said of an item, each counted as often as it occurs."""
         items = 0
         coincidences: dict[tuple[float, float], float] = defaultdict(float)
         pairs: dict[tuple[float, float], float] = defaultdict(float)
@@ -355,7 +355,7 @@ def krippendorff_alpha(patterns: Patterns, scale: Scale) -> float | None:
 
 
 def alpha_of(sums: AgreementSums, scale: Scale) -> float | None:
-    """Krippendorff's alpha."""
+    """Krippendorff's alpha; None where nothing was said twice, or all said the same."""
     n = math.fsum(sums.totals.values())
     if n < 2:
         return None

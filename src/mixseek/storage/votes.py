@@ -11,7 +11,7 @@ from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
 from mixseek.stats.strengths import Comparison, listed
 from mixseek.storage.duckdb_session import read_statements
-from mixseek.storage.index.panel import settle, unit_sums
+from mixseek.storage.index.panel import pair_value, settle, unit_sums
 from mixseek.storage.ratings import Rater, Ratings
 
 _SQL = read_statements("mixseek.storage", "votes.sql")
@@ -126,7 +126,8 @@ class Comparisons:
         """One of each pair, by the rule; and how many of them are ties because the voters are split."""
         # Between the two there is the tie: a graded scale.
         said = settle(_SQL["opinions"], "unit, question, first, second", rule, is_graded="true")
-        self._ratings.fetch(_SQL["create_settled"].format(settled=said), voters=[one.number for one in voters])
+        query = _SQL["create_settled"].format(settled=said, value=pair_value("true"))
+        self._ratings.fetch(query, voters=[one.number for one in voters])
         self._ratings.fetch(_SQL["add_settled"], number=_PANEL)
         return self._read(_PANEL, fewest), int(self._ratings.fetch(_SQL["split"])[0][0])
 

@@ -127,9 +127,8 @@ SELECT unit, question, first, second, score AS value, score AS lowest, score AS 
     'valid' AS state, false AS is_unverified, 1 AS voices FROM comparisons WHERE list_contains($voters, rater)
 
 -- name: create_settled
--- Who are split name no winner: half a win for each, counted all the same (see `domain.panels`).
 CREATE OR REPLACE TEMP TABLE settled AS
-    SELECT unit, question, first, second, coalesce(value, 0.5) AS value, state FROM ({settled})
+    SELECT unit, question, first, second, {value} AS value, state FROM ({settled}) AS settled
 
 -- name: add_settled
 -- What several say of a pair is one comparison, under a number of its own.

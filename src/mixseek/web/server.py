@@ -12,17 +12,17 @@ from urllib.parse import parse_qsl, urlencode
 import orjson
 from aiohttp import web
 
-from mixseek.composition.compare import LISTED, CompareRequest
 from mixseek.composition.race import load_leader_board
+from mixseek.composition.results.compare import LISTED, CompareRequest
+from mixseek.composition.results.runs import expected_judgments, list_workspace, read_list_request, read_number
 from mixseek.composition.reviewing import MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
-from mixseek.composition.runs import expected_judgments, list_workspace, read_list_request, read_number
 from mixseek.composition.summary import run_header
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.comparison import comparison_document
-from mixseek.reporting.comparison_page import comparison_context
-from mixseek.reporting.html import inert_json, manifest_entries, report_context
 from mixseek.reporting.leaderboard import leader_board_context, leader_board_document
+from mixseek.reporting.pages.comparison import comparison_context
+from mixseek.reporting.pages.html import inert_json, manifest_entries, report_context
 from mixseek.reporting.summary import report_document
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory

@@ -22,18 +22,17 @@ from aiohttp import web
 from jinja2 import ChoiceLoader, Environment, FunctionLoader
 from markupsafe import Markup
 
-from mixseek.composition.compare import LISTED, CompareRequest, load_comparison, read_listed
-from mixseek.composition.report import load_report
+from mixseek.composition.results.compare import LISTED, CompareRequest, load_comparison, read_listed
+from mixseek.composition.results.report import load_report
+from mixseek.composition.results.runs import ViewedRun, find_exact_run
 from mixseek.composition.reviewing import ReviewedRun
-from mixseek.composition.runs import ViewedRun, find_exact_run
 from mixseek.reporting.comparison import ChangedSample, Comparison
-from mixseek.reporting.html import asset_text, inert_json, page_environment, wrapped_script
-from mixseek.reporting.model import ReportData
+from mixseek.reporting.findings.model import ReportData
+from mixseek.reporting.pages.html import asset_text, inert_json, page_environment, wrapped_script
 from mixseek.reporting.wording import replace_unpaired_surrogates
 from mixseek.storage.index.loading import stat_journal
-from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.records import make_plain, read_manifest
-from mixseek.storage.journal.tail import JournalTail
+from mixseek.storage.journal.tail import JournalTail, TextSearches
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.web.security import Access
@@ -291,7 +290,7 @@ class Viewer:
         return await self._runs.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
 
     async def report(self, run: RunDirectory) -> ReportData | Pending:
-        """The numbers of the run."""
+        """Its report as data, kept until a judgment or a label is added."""
 
         def make() -> ReportData:
             return load_report(self.root, run.name)[0]

@@ -8,7 +8,7 @@ from mixseek.cli import judging
 from mixseek.cli.console import ExitCode, notify_json
 from mixseek.cli.judging import show_progress
 from mixseek.cli.main import main
-from mixseek.composition.request import JudgeRequest, LiveOptions
+from mixseek.composition.judging.request import JudgeRequest, LiveOptions
 from mixseek.reporting.summary import LineProgress, Meter
 
 

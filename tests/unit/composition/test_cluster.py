@@ -7,10 +7,10 @@ import pytest
 from tests.flows.running import mixseek_here, write_jsonl
 
 import mixseek
-from mixseek.composition.cluster.driver import cut_shards, rest_of, samples_of
-from mixseek.composition.cluster.worker import ShardOrder, find_difference, installed_software, look_around
-from mixseek.composition.live import encode_judged
-from mixseek.composition.request import LiveOptions
+from mixseek.composition.judging.cluster import cut_shards, rest_of, samples_of
+from mixseek.composition.judging.cluster_worker import ShardOrder, find_difference, installed_software, look_around
+from mixseek.composition.judging.live import encode_judged
+from mixseek.composition.judging.request import LiveOptions
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import PendingSample
 from mixseek.engine.live import LiveBatch

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.storage.material import make_manifest, make_run
 from tests.unit.storage.scored_material import UNUSABLE, output, scored, scored_lines
 
-from mixseek.composition.report import compare_runs, load_report
+from mixseek.composition.results.report import compare_runs, load_report
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Method, Outcome
 from mixseek.errors import ConfigurationError

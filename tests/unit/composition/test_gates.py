@@ -2,7 +2,7 @@
 
 from tests.cases import each
 
-from mixseek.reporting.model import ScoreSummary, StatusCounts
+from mixseek.reporting.findings.model import ScoreSummary, StatusCounts
 from mixseek.reporting.summary import Gates, check_gates
 
 

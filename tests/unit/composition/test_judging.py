@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition.judge import Interruption, judge_dataset
-from mixseek.composition.request import JudgeRequest
+from mixseek.composition.judging.judge import Interruption, judge_dataset
+from mixseek.composition.judging.request import JudgeRequest
 from mixseek.domain.ports import ProgressSink
 from mixseek.reporting.summary import RunSummary
 from mixseek.storage.journal.records import RunStatus, read_manifest, write_manifest

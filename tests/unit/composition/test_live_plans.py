@@ -8,10 +8,17 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition.judge import forecast_run
-from mixseek.composition.live import BufferedCache, live_batches, live_slots, open_cache, panel_of, workspace_key
+from mixseek.composition.judging.judge import forecast_run
+from mixseek.composition.judging.live import (
+    BufferedCache,
+    live_batches,
+    live_slots,
+    open_cache,
+    panel_of,
+    workspace_key,
+)
+from mixseek.composition.judging.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
 from mixseek.composition.protocols import get_panel, is_remote
-from mixseek.composition.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
 from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import ReplyKey
 from mixseek.domain.samples import Sample

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mixseek.composition.live import NONCE_KEY_FILE, key_id, workspace_key
+from mixseek.composition.judging.live import NONCE_KEY_FILE, key_id, workspace_key
 from mixseek.errors import StorageError
 
 

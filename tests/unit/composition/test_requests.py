@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition import request as requests
-from mixseek.composition.request import JudgeRequest, Plan, first_manifest, make_plan
+from mixseek.composition.judging import request as requests
+from mixseek.composition.judging.request import JudgeRequest, Plan, first_manifest, make_plan
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.storage.journal.records import Manifest
 

@@ -17,11 +17,11 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
-from mixseek.composition.report import list_runs, load_report
+from mixseek.composition.results.report import list_runs, load_report
 from mixseek.domain.judgments import Outcome
 from mixseek.errors import StorageError
-from mixseek.reporting.html import render_html
-from mixseek.reporting.model import StatusCounts
+from mixseek.reporting.findings.model import StatusCounts
+from mixseek.reporting.pages.html import render_html
 from mixseek.reporting.summary import report_document, runs_document
 from mixseek.reporting.terminal import print_report
 from mixseek.storage.index import loading as index

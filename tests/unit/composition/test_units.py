@@ -11,7 +11,7 @@ from tests.unit.reporting.counting import units_of
 from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
 
-from mixseek.composition.report import load_report
+from mixseek.composition.results.report import load_report
 from mixseek.composition.summary import load_units, summarise_run
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample

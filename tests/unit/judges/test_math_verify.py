@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mixseek.composition.request import describe_judge
+from mixseek.composition.judging.request import describe_judge
 from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.judges import math_verify

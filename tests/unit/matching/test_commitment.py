@@ -161,6 +161,7 @@ def test_a_denied_value_is_not_correct(template: str, asked: _Asked, opening: st
 
 
 _GIVEN = [
+    "Do look closely: the answer is {}, not what the keeper said.",
     "Even if the lid is shut, the answer is {}.",
     "Whether the lid is shut or not, the answer is {}.",
     "The answer is {}, even if the lid is shut.",

@@ -16,8 +16,8 @@ from mixseek.domain.counts import (
     WarningCount,
 )
 from mixseek.domain.judgments import Flag, JudgedRow, Status
-from mixseek.reporting.build import ReportInput, ReportUnits
-from mixseek.reporting.model import RunHeader
+from mixseek.reporting.findings.build import ReportInput, ReportUnits
+from mixseek.reporting.findings.model import RunHeader
 
 _Key = tuple[str, str | None, Status, str | None, str | None]
 

@@ -28,10 +28,10 @@ from mixseek.domain.counts import (
 )
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
 from mixseek.domain.panels import PanelRule, PanelState
-from mixseek.reporting.agreement import Agreement, build_agreement
-from mixseek.reporting.build import ScoredInput, build_report, build_scored
+from mixseek.reporting.findings.agreement import Agreement, build_agreement
+from mixseek.reporting.findings.build import ScoredInput, build_report, build_scored
+from mixseek.reporting.findings.model import Headline, ReportData, RunHeader, ScoredReport
 from mixseek.reporting.headline import build_headline
-from mixseek.reporting.model import Headline, ReportData, RunHeader, ScoredReport
 
 
 def agreement_of(*items: Disagreement, judges: tuple[str, str] = ("m1", "m2")) -> Agreement:

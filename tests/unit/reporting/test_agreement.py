@@ -6,7 +6,7 @@ import pytest
 from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.domain.counts import Ratings
-from mixseek.reporting.agreement import Agreement, build_agreement
+from mixseek.reporting.findings.agreement import Agreement, build_agreement
 from mixseek.reporting.trust import agreement_document, agreement_sentence, coefficient_interval_text
 from mixseek.stats.raters import Measure
 

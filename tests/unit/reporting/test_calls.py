@@ -12,9 +12,9 @@ from tests.unit.reporting.test_html import read
 from tests.unit.reporting.test_terminal import ROWS, printed, report_of
 
 from mixseek.domain.ports import CallAccount, Latency
-from mixseek.reporting.build import build_report
-from mixseek.reporting.html import render_html
-from mixseek.reporting.model import ReportData
+from mixseek.reporting.findings.build import build_report
+from mixseek.reporting.findings.model import ReportData
+from mixseek.reporting.pages.html import render_html
 from mixseek.reporting.wording import (
     account_notes,
     add_accounts,

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from mixseek.domain.labels import WHOLE, CellCount, LabelledRun, LabelledUnit, LabelScale
-from mixseek.reporting.corrected import CorrectedGroup, LabelFacts, build_corrected
+from mixseek.reporting.findings.corrected import CorrectedGroup, LabelFacts, build_corrected
 from mixseek.reporting.labels import corrected_document, corrected_text, group_sentence
 from mixseek.stats.corrected import Corrected, Drawing, Estimator, State
 

@@ -7,6 +7,7 @@ from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.domain.counts import PanelGroup
 from mixseek.domain.panels import PanelRule, PanelState
+from mixseek.reporting.findings.model import Headline
 from mixseek.reporting.headline import (
     axis_of,
     build_headline,
@@ -17,7 +18,6 @@ from mixseek.reporting.headline import (
     summarise_group,
     tick_text,
 )
-from mixseek.reporting.model import Headline
 
 
 def group(*values: float | None, question: str | None = None) -> PanelGroup:

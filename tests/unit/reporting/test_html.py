@@ -15,9 +15,9 @@ from tests.cases import each
 from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.build import build_report
-from mixseek.reporting.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
-from mixseek.reporting.model import MOST_LISTED, ReportData, RunHeader
+from mixseek.reporting.findings.build import build_report
+from mixseek.reporting.findings.model import MOST_LISTED, ReportData, RunHeader
+from mixseek.reporting.pages.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
 from mixseek.reporting.payload import unpack_json
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}

@@ -14,9 +14,9 @@ from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import DimensionBucket, DimensionCell
 from mixseek.domain.judgments import JudgedRow, Status
-from mixseek.reporting.build import build_report
-from mixseek.reporting.html import render_html
-from mixseek.reporting.model import RunHeader
+from mixseek.reporting.findings.build import build_report
+from mixseek.reporting.findings.model import RunHeader
+from mixseek.reporting.pages.html import render_html
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 ROW = JudgedRow(

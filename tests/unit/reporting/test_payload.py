@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.html import embed_json
+from mixseek.reporting.pages.html import embed_json
 from mixseek.reporting.payload import (
     LONGEST_TEXT,
     Excerpt,

@@ -11,9 +11,9 @@ from tests.unit.reporting.counting import count_rows
 
 from mixseek.domain.counts import ReaskCount
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.build import build_report
-from mixseek.reporting.html import render_html
-from mixseek.reporting.model import ReportData, RunHeader, RunLine, StatusCounts
+from mixseek.reporting.findings.build import build_report
+from mixseek.reporting.findings.model import ReportData, RunHeader, RunLine, StatusCounts
+from mixseek.reporting.pages.html import render_html
 from mixseek.reporting.terminal import print_report, print_rows, print_runs
 
 WIDTHS = (20, 60, 80, 120, 200)

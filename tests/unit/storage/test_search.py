@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.storage.index import search
-from mixseek.storage.index.search import FoldedTexts, TextSearch, fold
+from mixseek.storage.journal import tail as search
+from mixseek.storage.journal.tail import FoldedTexts, TextSearch, fold
 
 TEXTS = st.lists(st.text(alphabet="abｂc ß\nカｶ\x1f", max_size=12), max_size=20)
 

@@ -13,7 +13,7 @@ import pytest
 from tests.flows.running import COMMAND, environment
 from tests.unit.web.viewing import Client, judge_rows, look
 
-from mixseek.composition import compare
+from mixseek.composition.results import compare
 from mixseek.domain.panels import PanelRule
 from mixseek.reporting.votes import board_sentences
 from mixseek.stats.corrected import SENTENCES, Estimator

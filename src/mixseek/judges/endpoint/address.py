@@ -1,6 +1,5 @@
 """Where judges live: the provider table, what a spec means, and the one target that comes out of it."""
 
-import difflib
 import ipaddress
 import json
 import re
@@ -16,7 +15,7 @@ from urllib.parse import quote as quote_url
 
 from pydantic import TypeAdapter
 
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, suggest
 from mixseek.settings.models import JudgeSettings, WireFormat
 
 # API keys: where they come from, and how they are kept out of everything that is written down.
@@ -255,8 +254,7 @@ def _checked_label(name: str, settings: JudgeSettings) -> str:
     label = settings.provider or (name if name in PROVIDERS else None)
     reserved = [key for key in _RESERVED_BODY if key in settings.body]
     if label is not None and label not in PROVIDERS:
-        close = difflib.get_close_matches(label, PROVIDERS, n=1)
-        advice = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(PROVIDERS)}"
+        advice = suggest(label, PROVIDERS, f"one of {', '.join(PROVIDERS)}")
         problem = f"provider {label!r} is not known; {advice}"
     elif not settings.model:
         problem = 'no model; add model = "…"'

@@ -145,7 +145,7 @@ class Choice(Table):
 
 
 class FreeText(Table):
-    """A field of free text."""
+    """What the judge may write beside its scores, and how much of it."""
 
     required: bool = Field(default=False, strict=True)
     maximum_characters: int | None = Field(default=None, ge=1, strict=True)

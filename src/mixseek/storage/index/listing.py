@@ -93,7 +93,7 @@ class ListQuery:
 
 @dataclass(frozen=True, slots=True)
 class NamedJudgment:
-    """One judgment of the list."""
+    """The one judgment that an address means, as far as it says."""
 
     sample_id: str
     judge: str | None = None

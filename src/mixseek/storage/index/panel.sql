@@ -82,14 +82,17 @@ SELECT {by}, avg(value) FILTER (state = 'valid') AS value,
 CASE min(CASE state WHEN 'valid' THEN 0 WHEN 'split' THEN 1 WHEN 'invalid' THEN 2 WHEN 'undecided' THEN 3 ELSE 4 END)
     WHEN 0 THEN 'valid' WHEN 1 THEN 'split' WHEN 2 THEN 'invalid' WHEN 3 THEN 'undecided' ELSE 'missing' END
 
+-- name: pair_value
+-- Of a pair that its judges are split on nobody is the winner: half a win for each, as for a tie (see `domain.panels`).
+coalesce(settled.value, CASE WHEN settled.state = 'split' AND {is_pair} THEN {tie} END)
+
 -- name: units
 -- With what samples are grouped by. `question` is the cluster of every interval, test and gate.
 SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.question_id, samples.key) AS question,
     samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id,
     samples.task_name, samples.task_type, samples.language, samples.output_id, samples.shown,
     samples.target_b, samples.human,
-    -- Of a pair that its judges are split on nobody is the winner: half a win for each.
-    coalesce(settled.value, CASE WHEN settled.state = 'split' AND samples.length_b IS NOT NULL THEN 0.5 END)::DOUBLE AS value,
+    {value}::DOUBLE AS value,
     settled.lowest::DOUBLE AS lowest,
     settled.highest::DOUBLE AS highest, settled.state, settled.verdict, settled.is_unverified,
     settled.voices::BIGINT AS voices

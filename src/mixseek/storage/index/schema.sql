@@ -72,7 +72,7 @@ CREATE TABLE dimension_scores (
 CREATE TABLE evidence (position BIGINT, dimension VARCHAR, stage VARCHAR, problem VARCHAR, quote VARCHAR);
 
 -- name: views_of_pairs
--- Every judgment of a pair: what each order said, and what that came to (see `domain.preferences`), always of A and B as
+-- Every judgment of a pair: what each order said, and what that came to (see `domain.panels`), always of A and B as
 -- they stand in the dataset. `question` is what intervals are clustered by.
 CREATE OR REPLACE VIEW pair_votes AS
     SELECT key, sample_position AS sample, id, coalesce(question_id, key) AS question, target_model AS target_a, target_b,

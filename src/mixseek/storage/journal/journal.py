@@ -520,9 +520,8 @@ def recall_journal(path: Path, judges: Sequence[str], repeats: int = 1) -> Judge
 # Journals of parts of a run, written by somebody else: each is sealed by a rename, and then becomes part of the run's.
 #
 # A shard's files are `<number>-<attempt>.part.jsonl` while one process writes to it and `<number>-<attempt>.jsonl`
-# from
-# then on. Whoever begins to append one to the run's journal first puts the journal's length into its name, so that a
-# process that dies halfway is followed by one that knows how much is there already.
+# from then on. Whoever begins to append one to the run's journal first puts the journal's length into its name, so that
+# a process that dies halfway is followed by one that knows how much is there already.
 
 _NAME = re.compile(r"(\d+)-(\d+)(?:@(\d+))?(\.part)?\.jsonl")
 _COPIED_BYTES = 4 << 20

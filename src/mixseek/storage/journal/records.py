@@ -371,7 +371,7 @@ class Manifest(ManifestPart):
     def sealed(
         self, status: RunStatus, at: datetime, counts: Mapping[str, Mapping[str, int]], journal: JournalSeal
     ) -> "Manifest":
-        """With the end in it."""
+        """How the run ended and what its journal came to: the last thing that is written."""
         end = {"status": status, "finished_at": at.astimezone(UTC), "counts": counts, "journal": journal}
         return self.model_copy(update=end)
 

@@ -1,10 +1,19 @@
-"""A run as it grows: what its journal gained since the last look, counted without an index."""
+"""A journal as a viewer follows it: what it gained since the last look, and its texts searched; without an index.
 
+Texts stand in the journal, where a scan of a million samples takes half a minute. So they are folded once, one line a
+sample, into a file of our own, and every search reads that, about a gigabyte a second: a moment at a time, saying how
+far it has come.
+"""
+
+import contextlib
 import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable
+import unicodedata
+from array import array
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -117,3 +126,263 @@ class JournalTail:
             "unpriced": self._unpriced,
             "newest": list(self._newest)[::-1],
         }
+
+
+# Full-text search over the samples of a run.
+
+_SAMPLE = b'{"t":"sam'
+_BLOCK_BYTES = 1 << 20
+# Stands around a value of the metadata, and nowhere else.
+_EDGE = "\x1f"
+_SEARCHED = ("id", "question", "response", "ground_truth")
+# Metadata with more different values than this is no choice for a filter.
+_MOST_VALUES, _MOST_KEYS = 60, 20
+# How long a request waits for a search, and how long the thread works before it looks who else asks.
+_WAIT_SECONDS, _MOMENT_SECONDS = 0.05, 0.02
+_SEARCHES_KEPT = 8
+# What is in a bit string; positions count from 1.
+_NO, _YES = ord("0"), ord("1")
+
+
+def fold(text: str) -> str:
+    """Width, case and compatibility forms do not matter, as in the report; nor do line breaks."""
+    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
+    return folded.replace("\n", " ").replace(_EDGE, " ")
+
+
+def metadata_values(sample: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Names and values as a filter writes them; lists and tables are no choice."""
+    for name, value in (sample.get("metadata") or {}).items():
+        if isinstance(value, bool):
+            yield name, "true" if value else "false"
+        elif isinstance(value, str | int | float):
+            yield name, str(value)
+
+
+class _Values:
+    """Of one name of the metadata: a number for each value, how many samples have it, and which one each sample has."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, int] = {}
+        # By number, and by position; nought is for those without, and for what is one value too many.
+        self._counts = [0]
+        self._held = array("B")
+
+    def note(self, position: int, value: str) -> None:
+        code = self.codes.get(value)
+        if code is None:
+            # One more than are shown says that there are too many.
+            if len(self.codes) > _MOST_VALUES:
+                return
+            code = self.codes[value] = len(self._counts)
+            self._counts.append(0)
+        self._counts[code] += 1
+        self._held.extend(bytes(position - len(self._held)))
+        self._held.append(code)
+
+    def judgments(self, usual: int, unusual: Sequence[tuple[int, int]]) -> list[tuple[str, int]]:
+        """By value, in order."""
+        counts, held = [usual * count for count in self._counts], self._held
+        for position, judgments in unusual:
+            if position < len(held):
+                counts[held[position]] += judgments - usual
+        return sorted((value, counts[code]) for value, code in list(self.codes.items()))
+
+
+class FoldedTexts:
+    """The texts of a journal, folded as far as somebody has asked for; grows with the journal."""
+
+    def __init__(self, journal: Path, file: Path) -> None:
+        self._journal, self._file = journal, file
+        self._read_bytes = 0
+        self._lock = threading.Lock()
+        # How much of the file can be searched, and how many samples that is.
+        self.ready_bytes = self.samples = 0
+        self._values: dict[str, _Values] = {}
+
+    def advance(self, deadline: float, samples: int) -> None:
+        """Fold until that many samples are, or until that moment (of the monotonic clock)."""
+        with (
+            self._lock,
+            opening_journal(self._journal, buffering=_BLOCK_BYTES) as journal,
+            self._file.open("ab") as out,
+        ):
+            journal.seek(self._read_bytes)
+            while self.samples < samples and time.monotonic() < deadline:
+                if not self._fold_some(journal.readlines(_BLOCK_BYTES), out.write, samples):
+                    break
+                out.flush()
+                self.ready_bytes = out.tell()
+
+    def _fold_some(self, lines: list[bytes], write: Any, samples: int) -> bool:
+        for line in lines:
+            if not line.endswith(b"\n"):
+                return False
+            self._read_bytes += len(line)
+            if line.startswith(_SAMPLE):
+                write(self._fold_line(line))
+                self.samples += 1
+        return bool(lines)
+
+    def _fold_line(self, line: bytes) -> bytes:
+        sample = orjson.loads(line)["sample"]
+        texts = [text for name in _SEARCHED if (text := sample.get(name))]
+        texts += sample.get("ground_truth_alternatives", ())
+        folded = _EDGE.join(map(fold, texts))
+        for name, value in metadata_values(sample):
+            self._note(name, value)
+            folded += metadata_needle(name, value)
+        return (folded + "\n").encode("utf-8", "replace")
+
+    def _note(self, name: str, value: str) -> None:
+        if name not in self._values and len(self._values) == _MOST_KEYS:
+            return
+        self._values.setdefault(name, _Values()).note(self.samples + 1, value)
+
+    def choices(self, usual: int, unusual: Sequence[tuple[int, int]]) -> dict[str, list[tuple[str, int]]]:
+        """Metadata of few different values, of what is folded so far, with the number of judgments of each.
+
+        A sample has the usual number of judgments, or its own among those that `unusual` lists by position.
+        """
+        few = {name: values for name, values in list(self._values.items()) if 2 <= len(values.codes) <= _MOST_VALUES}
+        return {name: values.judgments(usual, unusual) for name, values in few.items()}
+
+    def blocks(self, begin: int) -> Iterator[bytes]:
+        """Whole lines from a byte on, as far as they are ready."""
+        size = _BLOCK_BYTES
+        with self._file.open("rb") as file:
+            while begin < self.ready_bytes:
+                file.seek(begin)
+                block = file.read(min(size, self.ready_bytes - begin))
+                end = block.rfind(b"\n") + 1
+                if not end:
+                    # One line is longer than that.
+                    size *= 2
+                    continue
+                begin += end
+                yield block[:end]
+
+
+def metadata_needle(name: str, value: str) -> str:
+    return f"{_EDGE}{fold(name)}={fold(value)}{_EDGE}"
+
+
+class TextSearch:
+    """One search; `bits` has a 1 for every sample found so far, by its position."""
+
+    def __init__(self, texts: FoldedTexts, words: str, metadata: Sequence[tuple[str, str]] = ()) -> None:
+        self._texts = texts
+        needles = [*fold(words).split(), *(metadata_needle(*one) for one in metadata)]
+        # The longest is the rarest, as a rule.
+        self._first, *self._others = sorted((needle.encode("utf-8", "replace") for needle in needles), key=len)[::-1]
+        self._offset = 0
+        self._lock = threading.Lock()
+        self.searched = 0
+        self._bits = bytearray([_NO])
+
+    def bits(self, samples: int) -> str:
+        """A 0 or a 1 for each position from 0 to that of the last sample; what is not searched yet is not found."""
+        return self._bits.decode().ljust(samples + 1, "0")
+
+    def advance(self, deadline: float, samples: int) -> None:
+        """Search on until all samples are, or until that moment; what is not folded yet is folded first."""
+        with self._lock:
+            while self.searched < samples and time.monotonic() < deadline:
+                if self.searched >= self._texts.samples:
+                    self._texts.advance(min(deadline, time.monotonic() + 0.05), samples)
+                    if self.searched >= self._texts.samples:
+                        return
+                self._scan(deadline)
+
+    def _scan(self, deadline: float) -> None:
+        for block in self._texts.blocks(self._offset):
+            lines = block.count(b"\n")
+            self._bits += bytes([_NO]) * lines
+            for line in self._matching_lines(block):
+                self._bits[self.searched + line + 1] = _YES
+            self._offset += len(block)
+            self.searched += lines
+            if time.monotonic() >= deadline:
+                return
+
+    def _matching_lines(self, block: bytes) -> Iterator[int]:
+        place = line = 0
+        while (hit := block.find(self._first, place)) >= 0:
+            line += block.count(b"\n", place, hit)
+            end = block.find(b"\n", hit)
+            if not self._others or self._has_others(block, hit, end):
+                yield line
+            place = end
+
+    def _has_others(self, block: bytes, hit: int, end: int) -> bool:
+        begin = block.rfind(b"\n", 0, hit) + 1
+        return all(block.find(other, begin, end) >= 0 for other in self._others)
+
+
+class TextSearches:
+    """The searches of one run, worked on by one thread for as long as any of them is unfinished.
+
+    Also across newer lists of the same run: a journal only grows, and what is folded stays folded.
+    """
+
+    def __init__(self, journal: Path, file: Path) -> None:
+        self.texts = FoldedTexts(journal, file)
+        self._searches: OrderedDict[tuple[Any, ...], TextSearch] = OrderedDict()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._samples = 0
+        self._answering = 0
+        self._is_closed = False
+
+    @contextlib.contextmanager
+    def resting(self) -> Iterator[None]:
+        """While an answer is made, the thread leaves the interpreter to it."""
+        with self._lock:
+            self._answering += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._answering -= 1
+
+    def find(self, words: str, metadata: tuple[tuple[str, str], ...], samples: int) -> TextSearch:
+        """The search as far as it has come within a moment."""
+        with self._lock:
+            search = self._searches.pop((words, metadata), None) or TextSearch(self.texts, words, metadata)
+            self._searches[(words, metadata)] = search
+            while len(self._searches) > _SEARCHES_KEPT:
+                self._searches.popitem(last=False)
+        self.go_on(samples)
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while search.searched < samples and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return search
+
+    def go_on(self, samples: int) -> None:
+        """Fold and search that many samples, in the background."""
+        with self._lock:
+            self._samples = max(self._samples, samples)
+            if self._thread is None and not self._is_closed:
+                self._thread = threading.Thread(target=self._work, name="mixseek-search", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def _work(self) -> None:
+        while not self._is_closed:
+            with self._lock:
+                # Whoever asked last is waiting.
+                active = [one for one in reversed(self._searches.values()) if one.searched < self._samples]
+                before = (self.texts.samples, *(one.searched for one in active))
+                if not active and self.texts.samples >= self._samples:
+                    self._thread = None
+                    return
+            if self._answering:
+                time.sleep(_MOMENT_SECONDS / 4)
+                continue
+            deadline = time.monotonic() + _MOMENT_SECONDS
+            (active[0] if active else self.texts).advance(deadline, self._samples)
+            if before == (self.texts.samples, *(one.searched for one in active)):
+                # The journal holds fewer than its index says, or a line is being written.
+                time.sleep(_WAIT_SECONDS)

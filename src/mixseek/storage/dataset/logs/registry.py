@@ -107,7 +107,7 @@ class LogCounts:
     first_errors: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, row: Row, shown_errors: int) -> None:
-        """Count one row."""
+        """One row more; of errors the first `shown_errors` are kept."""
         self.samples += 1
         if row.get("response") is None:
             is_withheld = WITHHELD in row

@@ -9,14 +9,14 @@ from mixseek.domain.counts import CoverageSizes, Disagreement, EvidenceProblem, 
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import CallAccount
-from mixseek.reporting.agreement import Agreement, SelfConsistency
+from mixseek.reporting.findings.agreement import Agreement, SelfConsistency
 from mixseek.stats.difference import PairedDifference
 from mixseek.stats.intervals import Bounds, Interval, UnevenTest
 from mixseek.stats.strengths import Board
 
 if TYPE_CHECKING:
-    from mixseek.reporting.agreement import PairsReport
-    from mixseek.reporting.corrected import CorrectedReport
+    from mixseek.reporting.findings.agreement import PairsReport
+    from mixseek.reporting.findings.corrected import CorrectedReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 
 from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
-from mixseek.composition.report import BoardOptions, build_board, rule_of
+from mixseek.composition.results.report import BoardOptions, build_board, rule_of
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.reporting.statistics import (

@@ -8,8 +8,8 @@ from typing import Any
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting import comparison as words
 from mixseek.reporting.comparison import ChangedSample, Comparison, GroupDifference
-from mixseek.reporting.html import joined_assets, render_page
-from mixseek.reporting.model import outcome_word, read_detail, tone_of
+from mixseek.reporting.findings.model import outcome_word, read_detail, tone_of
+from mixseek.reporting.pages.html import joined_assets, render_page
 from mixseek.reporting.payload import Excerpt, excerpt_around, field_limit
 from mixseek.stats.difference import Difference
 

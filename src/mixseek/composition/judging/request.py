@@ -16,7 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mixseek.composition.logs import expand_scorers, is_log_judge
+from mixseek.composition.judging.logs import expand_scorers, is_log_judge
 from mixseek.composition.protocols import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.domain.judgments import Method
 from mixseek.domain.panels import PanelRule

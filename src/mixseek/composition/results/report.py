@@ -34,11 +34,9 @@ from mixseek.domain.panels import PanelRule, PanelState, voting
 from mixseek.engine.offline import judge_shown
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.judges.math_verify import find_maths
-from mixseek.reporting.agreement import Agreement, build_agreement, build_consistency
-from mixseek.reporting.build import ReportInput, ScoredInput, build_report, build_scored
-from mixseek.reporting.headline import summarise_group, with_corrected
-from mixseek.reporting.html import stream_html
-from mixseek.reporting.model import (
+from mixseek.reporting.findings.agreement import Agreement, build_agreement, build_consistency
+from mixseek.reporting.findings.build import ReportInput, ScoredInput, build_report, build_scored
+from mixseek.reporting.findings.model import (
     LISTED_OF_EACH_KIND,
     ReportData,
     RunComparison,
@@ -47,6 +45,8 @@ from mixseek.reporting.model import (
     ScoredReport,
     StatusCounts,
 )
+from mixseek.reporting.headline import summarise_group, with_corrected
+from mixseek.reporting.pages.html import stream_html
 from mixseek.reporting.votes import SystemBoard
 from mixseek.reporting.wording import plural
 from mixseek.stats.strengths import Comparison, Strengths, fit_strengths, listed, order_agreement

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mixseek.composition.judging.request import LiveOptions, Plan
 from mixseek.composition.protocols import AnyJudge, is_remote
-from mixseek.composition.request import LiveOptions, Plan
 from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import PLAIN, JudgeProtocol, LiveJudge, ProgressSink, ReplyKey, Usage, presentations_of
 from mixseek.domain.samples import Sample

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from mixseek.domain.counts import FailureGroup
 from mixseek.reporting import headline, labels, trust, votes, wording
-from mixseek.reporting.model import ReportData
+from mixseek.reporting.findings.model import ReportData
 from mixseek.reporting.payload import PackedRows
 from mixseek.reporting.summary import RunSummary
 

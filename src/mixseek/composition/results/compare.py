@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.request import JudgeRequest, describe_protocol
+from mixseek.composition.judging.request import JudgeRequest, describe_protocol
 from mixseek.composition.summary import dataset_name, panel_rule
 from mixseek.domain.counts import Pair
 from mixseek.domain.panels import PanelRule
@@ -19,13 +19,13 @@ from mixseek.reporting.comparison import (
     DropGate,
     GroupDifference,
 )
-from mixseek.reporting.comparison_page import render_comparison
+from mixseek.reporting.pages.comparison import render_comparison
 from mixseek.reporting.wording import plural, value_text
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.intervals import holm_adjusted
 from mixseek.storage.durable import write_page
-from mixseek.storage.index import pairs as paired
-from mixseek.storage.index.pairs import FACTORS, PairIndex, Side, SideName, open_pairs
+from mixseek.storage.index import panel as paired
+from mixseek.storage.index.panel import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first

@@ -16,7 +16,7 @@ from typing import IO
 from pydantic import ValidationError
 
 from mixseek.composition.corrected import load_corrected
-from mixseek.composition.live import (
+from mixseek.composition.judging.live import (
     BATCH_SAMPLES,
     Earlier,
     ProgressMaker,
@@ -30,8 +30,7 @@ from mixseek.composition.live import (
     panel_of,
     workspace_key,
 )
-from mixseek.composition.protocols import is_remote, keep_protocol, replays_file
-from mixseek.composition.request import (
+from mixseek.composition.judging.request import (
     RULES,
     JudgeRequest,
     Plan,
@@ -43,6 +42,7 @@ from mixseek.composition.request import (
     first_manifest,
     make_plan,
 )
+from mixseek.composition.protocols import is_remote, keep_protocol, replays_file
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Method, ValidJudgment
 from mixseek.domain.ports import PLAIN, Call, ReplyKey, Usage, presentations_of
@@ -90,8 +90,7 @@ from mixseek.templating import fence_nonce
 # `--budget`: pairs judged in rounds, each chosen from what all earlier ones said.
 #
 # The pairs of a round are written down before they are judged, so that a run that was killed goes on with the same
-# ones.
-# What they are follows from the dataset, the seed and the answers: the same again gives the same.
+# ones. What they are follows from the dataset, the seed and the answers: the same again gives the same.
 
 # Pairs in a round: each two systems once, within limits. It does not depend on the budget, so that a larger one begins
 # with the same pairs, whose replies are in the cache.
@@ -474,7 +473,7 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
         observer.notify(f"resuming run {plan.run.name}: {judged}")
     if plan.request.cluster is not None:
         # Late: only who asks for a cluster needs what it takes.
-        from mixseek.composition.cluster.driver import judge_on_ray
+        from mixseek.composition.judging.cluster import judge_on_ray
 
         return judge_on_ray(plan, plan.request.cluster, partial(first_batches, plan), journal, before, observer)
     if plan.is_live:

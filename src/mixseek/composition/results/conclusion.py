@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.compare import Baseline, compare_with_baseline, read_changed
+from mixseek.composition.results.compare import Baseline, compare_with_baseline, read_changed
 from mixseek.composition.summary import failure_groups, first_failed_rows, panel_rule
 from mixseek.domain.counts import FailureGroup, Pair, SettledSample
 from mixseek.domain.judgments import JudgedRow, Status
@@ -14,8 +14,8 @@ from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.ci import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown
 from mixseek.reporting.comparison import Comparison, DropResult, baseline_document, brief, check_drop, score_text
+from mixseek.reporting.findings.model import Headline
 from mixseek.reporting.headline import describe_headline
-from mixseek.reporting.model import Headline
 from mixseek.reporting.summary import (
     GateResult,
     Gates,

@@ -11,9 +11,9 @@ from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.ports import CallAccount
-from mixseek.reporting import model
-from mixseek.reporting.agreement import Agreement, PairsReport, SelfConsistency
-from mixseek.reporting.model import ScoreSummary
+from mixseek.reporting.findings import model
+from mixseek.reporting.findings.agreement import Agreement, PairsReport, SelfConsistency
+from mixseek.reporting.findings.model import ScoreSummary
 from mixseek.stats.difference import paired_difference
 from mixseek.stats.intervals import (
     Rate,

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.cluster.worker import (
+from mixseek.composition.judging.cluster_worker import (
     AnyBatch,
     Desk,
     ShardEnd,
@@ -24,9 +24,9 @@ from mixseek.composition.cluster.worker import (
     judge_shard,
     look_around,
 )
-from mixseek.composition.live import BATCH_SAMPLES, RunObserver, asking_live, live_slots, panel_of
+from mixseek.composition.judging.live import BATCH_SAMPLES, RunObserver, asking_live, live_slots, panel_of
+from mixseek.composition.judging.request import ClusterOptions, Plan
 from mixseek.composition.protocols import replays_file
-from mixseek.composition.request import ClusterOptions, Plan
 from mixseek.domain.ports import PLAIN, ProgressSink, ReplyKey
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import LiveSlot, PendingSample, ReplyCache
@@ -241,7 +241,7 @@ def cut_shards(batches: Iterable[AnyBatch], parts: int) -> Iterator[list[AnyBatc
 
 
 def samples_of(batch: AnyBatch) -> Sequence[Any]:
-    """The samples themselves."""
+    """Without the keys that a batch for endpoints carries beside them."""
     return [one.sample for one in batch.samples] if isinstance(batch, LiveBatch) else batch.samples
 
 

@@ -1,6 +1,5 @@
 """Logs of other tools: what one holds, its samples as a file of our own, and its scorers as judges."""
 
-import difflib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from mixseek.composition.protocols import NamedJudge
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import LOG_SCORES
-from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.errors import ConfigurationError, DatasetError, suggest
 from mixseek.reporting.wording import plural
 from mixseek.storage.dataset.logs.registry import FORMATS, LogCounts, OpenLog, recognise
 from mixseek.storage.dataset.reader import STDIN, check_file, choose_any_source
@@ -42,9 +41,8 @@ def expand_scorers(judges: Sequence[NamedJudge], data: str) -> tuple[NamedJudge,
     for spec in wanted:
         name = spec.partition(":")[2]
         if name and name not in scorers:
-            close = difflib.get_close_matches(name, scorers, n=1)
-            meant = f"did you mean {close[0]!r}? " if close else ""
-            raise ConfigurationError(f"judge {spec!r}: the log has no such scorer; {meant}it has {', '.join(scorers)}")
+            there = f"{suggest(name, scorers)} it has {', '.join(scorers)}".lstrip()
+            raise ConfigurationError(f"judge {spec!r}: the log has no such scorer; {there}")
     expanded = [f"{WITNESS_PREFIX}{name}" for name in scorers]
     named: list[NamedJudge] = []
     for judge in judges:

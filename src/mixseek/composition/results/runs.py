@@ -12,22 +12,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.live import NONCE_KEY_FILE, workspace_key
+from mixseek.composition.judging.live import NONCE_KEY_FILE, workspace_key
 from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.race import journal_path, list_competitions, open_store
-from mixseek.composition.report import list_runs
+from mixseek.composition.results.report import list_runs
 from mixseek.domain.ports import JudgeAwareProtocol
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.model import tone_of
+from mixseek.reporting.findings.model import tone_of
 from mixseek.reporting.payload import rows_payload
 from mixseek.reporting.summary import runs_document
 from mixseek.reporting.wording import plural
 from mixseek.storage.competition import AggregationStore, Patience
 from mixseek.storage.durable import make_directory, storage_error, sync_directory
 from mixseek.storage.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
-from mixseek.storage.index.search import TextSearches
 from mixseek.storage.journal.journal import holding_lock, is_being_written, says_nothing
 from mixseek.storage.journal.records import Manifest, decode_sample, read_manifest
+from mixseek.storage.journal.tail import TextSearches
 from mixseek.storage.upkeep import (
     Leftover,
     find_garbage,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.live import (
+from mixseek.composition.judging.live import (
     Asking,
     Panel,
     encode_judged,
@@ -19,8 +19,8 @@ from mixseek.composition.live import (
     open_tracer,
     workspace_key,
 )
+from mixseek.composition.judging.request import LiveOptions, digest_rules, package_versions
 from mixseek.composition.protocols import get_panel, is_remote
-from mixseek.composition.request import LiveOptions, digest_rules, package_versions
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.engine.call import NoCache

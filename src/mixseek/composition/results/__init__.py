@@ -1,0 +1,1 @@
+"""Runs that are there: read, compared, held against gates, listed and swept."""
