@@ -173,9 +173,14 @@ def sayer(language: str) -> Callable[[str], str]:
     """
     words = words_of(language)
 
-    def find(english: str) -> str | None:
+    def find(english: str, *marks: str) -> str | None:
         found = words.get(english) or words.get(_NUMBER.sub("#", english))
         parts = {"#": _NUMBER.findall(english)}
+        if found is None and marks:
+            # Before names: one that ends a clause would take all that follows.
+            clauses = [find(clause, *marks[1:]) for clause in english.split(marks[0])]
+            if all(clauses):
+                return words[marks[0]].join(filter(None, clauses))
         if found is None:
             for pattern, kinds, said in _sentences_with_names(language):
                 if match := pattern.fullmatch(english):
@@ -185,19 +190,11 @@ def sayer(language: str) -> Callable[[str], str]:
                     break
         return re.sub("([#*])([0-9])", lambda place: parts[place[1]][int(place[2]) - 1], found) if found else None
 
-    def find_parts(english: str, *marks: str) -> str | None:
-        told = find(english)
-        if told is None and marks and marks[0] in english:
-            parts = [find_parts(part, *marks[1:]) for part in english.split(marks[0])]
-            told = words.get(marks[0], marks[0]).join(part or "" for part in parts) if all(parts) else None
-        return find_parts(english, *marks[1:]) if told is None and marks else told
-
     def say(english: str) -> str:
         plural = _SINGULAR.sub(r"1 \1s", english)
-        if told := find(english) or find(plural):
-            return told
-        told = find_parts(plural.removesuffix("."), "; ", ", ")
-        return english if told is None else told + "。" * english.endswith(".")
+        if english.endswith(".") and (told := find(plural[:-1], "; ", ", ")):
+            return f"{told}。"
+        return (find(english) or find(plural, "; ", ", ") or english) if words else english
 
     return say
 

@@ -267,6 +267,7 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
     told = "post-stratified by verdict; 1 of 1 sample labelled, drawn at random."
     assert sayer("ja")(told) == "判定による事後層化。1 サンプル中 1 件にラベル、無作為抽出。"
     assert sayer("ja")(f"{told[:-1]}, 15 cats.") == f"{told[:-1]}, 15 cats."
+    assert sayer("zh")("2 labelled texts by a, b; drawn from run c.") == "已标注文本 2 个（a, b）；抽自运行 c。"
     for one in (*SENTENCES.values(), *Estimator):
         assert [language for language in ("ja", "zh") if sayer(language)(one) == one] == []
 
