@@ -269,8 +269,9 @@ def test_pairs_are_drawn_by_the_seed_and_what_is_left_out_is_named(tmp_path: Pat
         assert sample.response_b is not None
         return {"comment": "", "reasons": [], "verdict": "A" if len(sample.response) < len(sample.response_b) else "B"}
 
+    # What is right of an output is no preference between two.
     rows = [
-        *outputs(6),
+        *({**row, "ground_truth": "2", "preference": "A"} for row in outputs(6)),
         {"id": "lonely", "question_id": "q9", "question": "?", "response": "x", "target_model": "alpha"},
     ]
     rows.append({"id": "mute", "question_id": "q9", "question": "?", "target_model": "beta", "response_error": "down"})
@@ -289,6 +290,7 @@ def test_pairs_are_drawn_by_the_seed_and_what_is_left_out_is_named(tmp_path: Pat
     # The shortest name wins: beta before alpha and gamma.
     winners = {(one.sample.target_model, one.sample.target_b): one.verdict for one in run.judgments()}
     assert all((verdict == "A") == (pair[0] == "beta") for pair, verdict in winners.items() if "beta" in pair)
+    assert run.document()["pairs"]["judges"][0]["human_agreement"]["pairs"] == 0
     assert any("no response" in notice and "mute" in notice for notice in run.notices)
     assert any("no pair" in notice and "q9" in notice for notice in run.notices)
 
@@ -355,6 +357,7 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
     labelled = board()
     shown = mixseek_here("leaderboard", "r", cwd=tmp_path).stdout
     unknown = mixseek_here("leaderboard", "r", "--judge", "w", cwd=tmp_path)
+    assert "no run 'x'; there is r" in the_one_line(mixseek_here("leaderboard", "x", cwd=tmp_path))
 
     # A, A, split and B: of each four pairs, two for A, one for B, and half a win for each in the one that is split.
     assert panel["panel"] == {"rule": "majority", "split": 3}

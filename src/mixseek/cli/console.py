@@ -183,7 +183,9 @@ class StopRequest:
             raise KeyboardInterrupt
         # On a terminal ^C stands at the beginning of the line.
         start = "\n" if sys.stderr.isatty() else ""
-        print_notice(f"{start}mixseek: stopping after what is in flight; once more to stop at once")
+        print_notice(
+            f"{start}mixseek: stopping after what is in flight; once more to stop at once, what is judged is kept"
+        )
 
 
 @contextlib.contextmanager

@@ -77,13 +77,14 @@ async def _load(root: Path, name: str | None) -> LeaderBoard:
 
 
 def is_competition(root: Path, name: str | None) -> bool:
-    """Whether a competition is meant; a run only where no competition is called so, and one of the runs is."""
+    """Whether a competition is meant; a run where none is called so, and a run is, or there are only runs."""
     with open_store(root) as store:
         names = [execution.execution_id for execution in asyncio.run(store.executions())]
     runs = [run.name for run in Workspace(root).runs()]
     if name is None or name == LATEST:
         return bool(names) or not runs
-    return any(one.startswith(name) for one in names) or not any(run.startswith(name) for run in runs)
+    is_run = any(run.startswith(name) for run in runs) or (bool(runs) and not names)
+    return any(one.startswith(name) for one in names) or not is_run
 
 
 def open_store(root: Path) -> "closing[AggregationStore]":

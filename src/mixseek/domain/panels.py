@@ -118,6 +118,10 @@ _PREFERENCES = {
     **dict.fromkeys(_TIES, Preference.TIE),
 }
 
+# The winner as a column for each verdict, one of which is 1: tables of Kaggle have it so.
+WINNER_COLUMNS = {"winner_model_a": Preference.A, "winner_model_b": Preference.B, "winner_tie": Preference.TIE}
+MARKS = ("1", "1.0", "true")
+
 
 def read_preference(said: object) -> Preference | None:
     """A preference as a dataset writes it; None for what is none. Case, width, spaces and `_` do not count."""

@@ -42,7 +42,7 @@ _DRAWN = {
     Drawing.STRATIFIED: "drawn at random within verdicts",
     Drawing.WEIGHTED: "drawn at random within strata, weighted by their chances",
     Drawing.ELSEWHERE: "from another mix of cases",
-    Drawing.UNKNOWN: "whose drawing is unknown",
+    Drawing.UNKNOWN: "drawing unknown",
 }
 _VERDICTS = {RIGHT: "correct", WRONG: "incorrect"}
 TITLE = "Corrected by human labels"
@@ -103,7 +103,8 @@ def group_sentence(group: CorrectedGroup) -> str:
 
 
 def _labels_text(group: CorrectedGroup) -> str:
-    return f"{plural(group.labelled, 'label')} {_DRAWN[group.drawing]}, {plural(group.samples, 'sample')}"
+    # One label of a text is one of every sample with that text.
+    return f"{group.labelled:,} of {plural(group.samples, 'sample')} labelled, {_DRAWN[group.drawing]}"
 
 
 def facts_sentence(report: CorrectedReport) -> str:
@@ -334,7 +335,7 @@ def known_sentences(report: PlanReport) -> list[str]:
     sentences = []
     for one in report.verdicts:
         basis = f"assumed: {percent(one.share)}" if one.is_assumed else f"{percent(one.share)}, from {one.labels:,}"
-        basis += "" if one.is_assumed else (" label" if one.labels == 1 else " labels")
+        basis += "" if one.is_assumed else f" labelled sample{'s' * (one.labels != 1)}"
         sentences.append(f"{verdict_word(one.verdict)}: {percent(one.weight)} of samples; people call right {basis}")
     if spread := report.spread:
         span = report.scale.span

@@ -184,14 +184,13 @@ def bounds_sentence(score: ScoreSummary) -> str | None:
         return None
     subject = "the one sample without a verdict" if unscored == 1 else f"all {unscored:,} samples without a verdict"
     worst, best = _share_text(bounds.worst, score), _share_text(bounds.best, score)
-    lowest, highest = ("were wrong", "right") if score.is_binary else ("had the lowest score", "the highest")
     if not unverified:
-        return f"If {subject} {lowest}: {worst}; {highest}: {best}."
+        return f"If {subject} had the lowest score: {worst}; the highest: {best}."
     doubtful = f"the {unverified:,} unverified"
     if not unscored:
-        return f"If {doubtful} {lowest}: {worst}."
+        return f"If {doubtful} were wrong: {worst}."
     # In the best case an unverified judgment is as good as it says.
-    return f"If {subject} and {doubtful} {lowest}: {worst}; if those without a verdict were right: {best}."
+    return f"If {subject} and {doubtful} were wrong: {worst}; if those without a verdict were right: {best}."
 
 
 def warning_text(name: str) -> str:

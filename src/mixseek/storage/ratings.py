@@ -18,7 +18,7 @@ import duckdb
 
 from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import collect_labels
-from mixseek.domain.panels import Preference, read_preference
+from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.corrected import Cell, KnownPairs, PairSums
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums
@@ -52,6 +52,11 @@ USUAL_NAMES: Mapping[str, Sequence[str]] = {
     "system-b": ("system_b", "target_b", "model_b", "generator_2"),
     "shown": ("shown", "order"),
 }
+# One of several columns is marked; words of two that are marked together are no word.
+_MARKED = (
+    f"CASE WHEN lower(CAST({name} AS VARCHAR)) IN {MARKS} THEN '{said}' END" for name, said in WINNER_COLUMNS.items()
+)
+_WINNER = f"regexp_extract(concat({', '.join(_MARKED)}), '^({'|'.join(WINNER_COLUMNS.values())})$')"
 # Who says what the column of --gold holds; who says which response people prefer, in a run of pairs.
 GOLD = "gold"
 PEOPLE = "people"
@@ -466,9 +471,14 @@ class _Table:
     def _expression(self, name: str, given: str | None) -> tuple[str, str]:
         """The SQL of what was given, or of a column with a usual name; and its type."""
         usual = next((column for column in USUAL_NAMES.get(name, ()) if column in self.kinds), None)
+        if name == "score" and usual is None and self.kinds.keys() >= WINNER_COLUMNS.keys():
+            usual = _WINNER
         if given is None and usual is None:
+            # A table of one judge's votes does not name it.
+            more = ", or --judge \"'me'\" where all rows are of one" if name == "judge" else ""
             raise DatasetError(
-                f"{self._path}: no column for the {name}; name one with --{name} (there is {self._named_columns()})"
+                f"{self._path}: no column for the {name}; name one with --{name}{more} "
+                f"(there is {self._named_columns()})"
             )
         sql = self._checked(name, given or usual)
         return sql, self._types[name]

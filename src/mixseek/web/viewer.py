@@ -162,13 +162,25 @@ def _sentences_with_names(language: str) -> Sequence[tuple[re.Pattern[str], Sequ
     return found
 
 
+# Neither Japanese nor Chinese has a plural.
+_SINGULAR = re.compile("(?<![0-9.,])1 ((?:labelled )?(?:sample|question|label|pair|text|call|judge))(?![a-z])")
+
+
 def sayer(language: str) -> Callable[[str], str]:
-    """What templates call with an English sentence; one with numbers (#) or names (*) is known by its other words."""
+    """What templates call with an English sentence; one with numbers (#) or names (*) is known by its other words.
+
+    One that is not known as a whole is said clause by clause, if every clause is known.
+    """
     words = words_of(language)
 
-    def say(english: str) -> str:
+    def find(english: str, *marks: str) -> str | None:
         found = words.get(english) or words.get(_NUMBER.sub("#", english))
         parts = {"#": _NUMBER.findall(english)}
+        if found is None and marks:
+            # Before names: one that ends a clause would take all that follows.
+            clauses = [find(clause, *marks[1:]) for clause in english.split(marks[0])]
+            if all(clauses):
+                return words[marks[0]].join(filter(None, clauses))
         if found is None:
             for pattern, kinds, said in _sentences_with_names(language):
                 if match := pattern.fullmatch(english):
@@ -176,7 +188,13 @@ def sayer(language: str) -> Callable[[str], str]:
                     told = list(zip(kinds, match.groups(), strict=True))
                     parts = {one: [text for kind, text in told if kind == one] for one in "#*"}
                     break
-        return re.sub("([#*])([0-9])", lambda place: parts[place[1]][int(place[2]) - 1], found) if found else english
+        return re.sub("([#*])([0-9])", lambda place: parts[place[1]][int(place[2]) - 1], found) if found else None
+
+    def say(english: str) -> str:
+        plural = _SINGULAR.sub(r"1 \1s", english)
+        if english.endswith(".") and (told := find(plural[:-1], "; ", ", ")):
+            return f"{told}。"
+        return (find(english) or find(plural, "; ", ", ") or english) if words else english
 
     return say
 

@@ -125,7 +125,7 @@ def test_the_headline_says_score_interval_and_what_stands_beside_it() -> None:
     assert "50.0% correct" in text
     assert "95% Wilson interval 9.5–90.5% , from 2 samples" in text
     assert "2 valid 1 undecided 1 invalid 0 missing" in text
-    assert "If all 2 samples without a verdict were wrong: 25.0%; right: 75.0%." in text
+    assert "If all 2 samples without a verdict had the lowest score: 25.0%; the highest: 75.0%." in text
 
 
 def test_header_names_run_protocol_dataset_and_date() -> None:

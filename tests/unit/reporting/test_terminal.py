@@ -95,7 +95,7 @@ def test_the_headline_comes_with_interval_and_what_stands_beside_it() -> None:
 
     assert "rules  50.0% correct  (95% Wilson interval 9.5–90.5%, 2 samples)" in text
     assert "beside it: 1 undecided · 1 invalid · 1 missing" in text
-    assert "If all 3 samples without a verdict were wrong: 20.0%; right: 80.0%." in text
+    assert "If all 3 samples without a verdict had the lowest score: 20.0%; the highest: 80.0%." in text
     assert "Report  runs/run-1/report.html" in text
 
 

@@ -74,8 +74,8 @@ def test_the_interval_names_its_level_and_method() -> None:
     ("score", "expected"),
     [
         (scored(3, 1), None),
-        (scored(8, 1, 1), "If the one sample without a verdict were wrong: 80.0%; right: 90.0%."),
-        (scored(6, 2, 2), "If all 2 samples without a verdict were wrong: 60.0%; right: 80.0%."),
+        (scored(8, 1, 1), "If the one sample without a verdict had the lowest score: 80.0%; the highest: 90.0%."),
+        (scored(6, 2, 2), "If all 2 samples without a verdict had the lowest score: 60.0%; the highest: 80.0%."),
         (scored(6, 2, 0, unverified=2), "If the 2 unverified were wrong: 50.0%."),
         (
             scored(6, 2, 2, unverified=2),

@@ -187,7 +187,9 @@ def test_other_bad_input_is_one_line(tmp_path: Path) -> None:
         load(tmp_path / "none.jsonl")
     with pytest.raises(DatasetError, match="not a table"):
         load(tmp_path / "r.xlsx")
-    with pytest.raises(DatasetError, match=r"no column for the judge; name one with --judge .there is item, score"):
+    with pytest.raises(
+        DatasetError, match=r"no column for the judge; name one with --judge, or .*there is item, score"
+    ):
         load(write(tmp_path / "n.jsonl", [{"item": "a", "score": 1}]))
     for far in (1e9, 1e-9):
         rows = [{"item": str(n), "judge": "j", "score": far + n * min(far, 1.0)} for n in range(5)]
@@ -198,3 +200,14 @@ def test_other_bad_input_is_one_line(tmp_path: Path) -> None:
     many = [{"item": str(n), "judge": "j", "score": f"text {n}"} for n in range(200)]
     with pytest.raises(ConfigurationError, match="different texts"):
         load(write(tmp_path / "m.jsonl", many))
+
+
+def test_a_winner_may_be_a_column_for_each_verdict(tmp_path: Path) -> None:
+    """As tables of Kaggle have it; a row with two winners has none."""
+    path = tmp_path / "votes.csv"
+    marks = ("1,0,0", "0,1,0", "0,0,1", "1,1,0")
+    lines = [f"{n},owl,finch,{mark}" for n, mark in enumerate(marks)]
+    path.write_text("\n".join(("id,model_a,model_b,winner_model_a,winner_model_b,winner_tie", *lines)))
+
+    with open_table(path, RatingSource(RatingColumns(judge="'people'"))) as ratings:
+        assert (ratings.count, ratings.categories) == (3, ("A", "B", "tie"))

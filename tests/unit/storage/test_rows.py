@@ -48,7 +48,7 @@ def test_the_canonical_column_wins_over_its_aliases(field: str) -> None:
     alias = ALIASES[field][0]
     row = {"response": "r", "ground_truth": "t", field: "canonical", alias: "alias"}
 
-    plan = plan_columns(row, {})
+    plan = plan_columns(tuple(row), {})
 
     assert dict(zip(plan.fields, plan.columns, strict=True))[field] == field
     assert alias in plan.extras
@@ -225,6 +225,16 @@ def test_any_row_is_a_sample_of_texts_or_a_row_error(row: dict[str, Any]) -> Non
     sample.key()
 
 
+def test_columns_are_known_as_spreadsheets_write_them() -> None:
+    """Whoever spells a name exactly comes first, and what is mapped is not looked for elsewhere."""
+    row = {"ID": "7", "Response": "said", "Ground Truth": "right", "Model": "owl"}
+    sample = read(row)
+    assert (sample.id, sample.response, sample.ground_truth, sample.target_model) == ("7", "said", "right", "owl")
+    assert read({"Response": "no", "output": "yes"}).response == "yes"
+    with pytest.raises(RowError, match="did you mean `Response`"):
+        read(row, response="Respons")
+
+
 def test_a_cell_that_holds_a_conversation_is_read_as_one() -> None:
     """As JSON or as Python prints it; what only looks like one stays text."""
     chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "How many?"}]
@@ -239,3 +249,23 @@ def test_a_cell_that_holds_a_conversation_is_read_as_one() -> None:
     assert (told["question"], told["response"]) == ("q?", "assistant: a\n\nuser: And?\n\nassistant: b")
     assert reader.values({**lists, "response_b": "plain"}, 1)["response"] == lists["response_a"]
     assert reader.values({**lists, "response_b": '["c", null]'}, 1)["question"] == lists["prompt"]
+
+    # Beside a plain text, both answer the last question; without a word of it in there, the cell may be an answer.
+    talk = [{"role": "user", "content": "q?"}, {"role": "assistant", "content": "a"}]
+    for cell in (talk, json.dumps(talk)):
+        for row in ({"question": "q?"}, {}):
+            told = reader.values({**row, "response_a": "plain", "response_b": cell}, 1)
+            assert (told["question"], told["response"], told["response_b"]) == ("q?", "plain", "a")
+    other = {"question": "Write a chat.", "response_a": json.dumps(talk), "response_b": "No."}
+    assert reader.values(other, 1)["response"] == other["response_a"]
+
+
+@pytest.mark.parametrize("one", [1, "1", 1.0, True, "True"])
+def test_a_winner_may_be_a_column_for_each_verdict(one: object) -> None:
+    """As tables of Kaggle have it; where not exactly one is marked, nobody has said anything."""
+    pair = {"response_a": "a", "response_b": "b", "winner_model_a": 0, "winner_model_b": one, "winner_tie": "False"}
+    reader = RowReader({}, is_pair=True)
+
+    assert reader.values(pair, 1)["metadata"] == {"human_preference": "B"}
+    assert "human_preference" not in reader.values({**pair, "winner_tie": one}, 1)["metadata"]
+    assert reader.values({**pair, "winner": "tie"}, 1)["metadata"]["human_preference"] == "tie"

@@ -16,6 +16,7 @@ from tests.unit.web.viewing import Client, judge_rows, look
 from mixseek.composition.results import compare
 from mixseek.domain.panels import PanelRule
 from mixseek.reporting.votes import board_sentences
+from mixseek.stats.corrected import SENTENCES, Estimator
 from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
 from mixseek.storage.index import listing
 from mixseek.storage.workspace import Workspace
@@ -258,10 +259,17 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
 
     look(workspace, scenario)
 
-    assert sayer("ja")("If all 1,234 samples without a verdict were wrong: 61.5%; right: 70.8%.") == (
-        "判定のない 1,234 サンプルがすべて不正解なら 61.5%、すべて正解なら 70.8%。"
+    assert sayer("ja")("If all 1,234 samples without a verdict had the lowest score: 61.5%; the highest: 70.8%.") == (
+        "判定のない 1,234 サンプルがすべて最低なら 61.5%、最高なら 70.8%。"
     )
     assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
+    # Clause by clause where all of them are known, one of a thing like many; else not at all.
+    told = "post-stratified by verdict; 1 of 1 sample labelled, drawn at random."
+    assert sayer("ja")(told) == "判定による事後層化。1 サンプル中 1 件にラベル、無作為抽出。"
+    assert sayer("ja")(f"{told[:-1]}, 15 cats.") == f"{told[:-1]}, 15 cats."
+    assert sayer("zh")("2 labelled texts by a, b; drawn from run c.") == "已标注文本 2 个（a, b）；抽自运行 c。"
+    for one in (*SENTENCES.values(), *Estimator):
+        assert [language for language in ("ja", "zh") if sayer(language)(one) == one] == []
 
     assert all(set(said) == set(LANGUAGES) - {"en"} for said in read_words().values())
 

@@ -325,7 +325,7 @@ def decode_line(path: Path, number: int, offset: int, line: bytes) -> str:
     except UnicodeDecodeError as error:
         raise DatasetError(
             f"{path}: line {number} is not valid UTF-8 (byte 0x{line[error.start]:02x} at offset "
-            f"{offset + error.start}); convert the file to UTF-8"
+            f"{offset + error.start}); convert the file to UTF-8, such as with iconv -f CP932 (or GBK) -t UTF-8"
         ) from error
 
 

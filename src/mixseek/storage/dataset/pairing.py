@@ -7,14 +7,17 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from mixseek.domain.samples import HUMAN_PREFERENCE
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import Row, Rows, RowSource
-from mixseek.storage.dataset.rows import RowError, RowReader
+from mixseek.storage.dataset.rows import PAIR_ALIASES, RowError, RowReader
 
 ALL, BASELINE = "all", "baseline"
 # Of one output; a pair has them where both outputs say the same.
 _SHARED = ("question", "question_id", "prompt_variant", "task_name", "task_type", "rubric", "ground_truth")
+# What is said of one output says nothing about two of them.
+_NOT_OF_PAIRS = (HUMAN_PREFERENCE, *PAIR_ALIASES[HUMAN_PREFERENCE])
 
 Output = dict[str, Any]
 
@@ -162,8 +165,9 @@ def with_opponents(rows: Rows) -> Rows:
 def _pair_row(first: Output, second: Output) -> Row:
     shared = {name: first[name] for name in _SHARED if name in first and first[name] == second.get(name)}
     beside, other = first.get("metadata", {}), second.get("metadata", {})
+    same = {name: value for name, value in beside.items() if name in other and other[name] == value}
     return {
-        **{name: value for name, value in beside.items() if name in other and other[name] == value},
+        **{name: value for name, value in same.items() if name not in _NOT_OF_PAIRS},
         **shared,
         "id": f"{first['id']} vs {second['id']}",
         "response": first["response"],

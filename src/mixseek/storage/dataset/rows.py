@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import duckdb
 import orjson
 
-from mixseek.domain.panels import Preference, read_preference
+from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import is_nested, keep_copy, select_plain
@@ -31,7 +31,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "task_name": ("task",),
     "target_model": ("model",),
 }
-# The same for rows that hold two responses. What is right is no column there: it would be which of them is better.
+# The same for rows that hold two responses. A ground truth is no preference: `2` may be what 1 + 1 is.
 PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
     "response": (
         *("response_a", "output_a", "answer_a", "response_1", "output_1", "answer_1", "conversation_a"),
@@ -42,7 +42,7 @@ PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
     "task_name": ("task",),
     "target_model": ("target_a", "model_a", "model_1", "generator_1"),
     "target_b": ("model_b", "model_2", "generator_2"),
-    HUMAN_PREFERENCE: ("winner", "preference", "gold", "ground_truth"),
+    HUMAN_PREFERENCE: ("winner", "preference", "gold"),
 }
 PAIR_FIELDS = ("response_b", "target_b")
 # What the first side of a pair may be called in a mapping.
@@ -151,6 +151,9 @@ class RowReader:
         if said is None and {"chosen", "rejected"} <= set(plan.columns) and not self._mapping.keys() & set(_BOTH_SIDES):
             # What the names of the two columns say.
             values["metadata"] = {**values.get("metadata", {}), HUMAN_PREFERENCE: Preference.A.value}
+        elif said is None and (preference := read_winner_columns(values.get("metadata", {}))):
+            rest = {name: cell for name, cell in values["metadata"].items() if name not in WINNER_COLUMNS}
+            values["metadata"] = {**rest, HUMAN_PREFERENCE: preference.value}
         elif said is not None:
             column = plan.columns[plan.fields.index(HUMAN_PREFERENCE)]
             sides = {values.get("target_model"): Preference.A, values.get("target_b"): Preference.B}
@@ -232,6 +235,8 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
         talks = [join_turns(cells[plan.question], cells[place]) for place in places]
         if all(talks):
             cells[plan.question] = ""
+    elif len(talks) == 2 and not all(talks):
+        talks = answer_alike(cells, plan, places, talks)
     if len(talks) != 2 or not all(talks):
         return None
     for place, talk in zip(places, talks, strict=True):
@@ -243,6 +248,29 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
     for place, talk in zip(places, talks, strict=True):
         cells[place] = conversation_text(talk[shared:])
     return Asked(conversation_text(talks[0][:shared]), shared > 1) if shared else None
+
+
+def answer_alike(
+    cells: Sequence[Any], plan: ColumnPlan, places: Sequence[int], talks: list[list[Mapping[str, Any]]]
+) -> list[list[Mapping[str, Any]]]:
+    """A conversation beside a plain text: both answer its last question.
+
+    As they are where the conversation is itself a text that says nothing of the question: a response may be JSON.
+    """
+    number = 0 if talks[0] else 1
+    before, whole, plain = talks[number][:-1], cells[places[number]], cells[places[1 - number]]
+    question = cells[plan.question] if plan.question is not None else None
+    asked = conversation_text(read_talk(question)) or question or ""
+    is_certain = not (isinstance(whole, str) and before) or str(asked).strip() in conversation_text(before)
+    if not isinstance(plain, str) or not is_certain:
+        return talks
+    return [talk or [*before, {"role": _TURN[1], "content": plain}] for talk in talks]
+
+
+def read_winner_columns(row: Mapping[str, Any]) -> Preference | None:
+    """What the one that is marked says; None where it is not exactly one."""
+    marked = [said for name, said in WINNER_COLUMNS.items() if str(row.get(name)).lower() in MARKS]
+    return marked[0] if len(marked) == 1 else None
 
 
 def read_talk(cell: Any) -> list[Mapping[str, Any]]:
@@ -276,13 +304,17 @@ def check_fields(mapping: Mapping[str, str], fields: Sequence[str] = READ_FIELDS
 
 
 def plan_columns(
-    shape: Iterable[str],
+    shape: Sequence[str],
     mapping: Mapping[str, str],
     fields: Sequence[str] = READ_FIELDS,
     aliases_of: Mapping[str, tuple[str, ...]] = ALIASES,
 ) -> ColumnPlan:
-    """Mapped column, else the canonical one, else the first alias; a column serves one field only."""
+    """Mapped column, else the canonical one, else the first alias; a column serves one field only.
+
+    A name that nobody has may be there as spreadsheets write it: `Ground Truth`.
+    """
     present = set(shape)
+    spelled = {str(column).strip().lower().replace(" ", "_"): column for column in reversed(tuple(shape))}
     claimed = set(mapping.values())
     has_path = mapping.get("response_path", "response_path") in present
     chosen: dict[str, str] = {}
@@ -294,6 +326,9 @@ def plan_columns(
             aliases = () if field == "response" and has_path else aliases_of.get(field, ())
             candidates = tuple(name for name in (field, *aliases) if name not in claimed)
         column = next((name for name in candidates if name in present), None)
+        if column is None and field not in mapping:
+            told = (spelled[name] for name in candidates if name in spelled)
+            column = next((name for name in told if name not in claimed | set(chosen.values())), None)
         if column is not None:
             chosen[field] = column
     used = set(chosen.values())
