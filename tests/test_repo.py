@@ -184,7 +184,7 @@ def test_a_test_that_hangs_fails_and_none_fails_for_being_slow() -> None:
         time.sleep(60)
 
     assert time.monotonic() - started < 30
-    assert 60 <= SECONDS_PER_TEST <= 300
+    assert 60 <= SECONDS_PER_TEST <= 600
     assert settings().deadline is None
 
 
