@@ -88,9 +88,7 @@ def _judge(directory: Path, data: str, workers: int, *options: str) -> Cost:
     with tempfile.TemporaryDirectory(dir=directory) as workspace:
         command = [str(Path(sys.executable).parent / "mixseek"), "judge", data, "--workspace", workspace, "--quiet"]
         process = subprocess.Popen(
-            [*_pinned(workers), *command, "--workers", str(workers), *options],
-            cwd=directory,
-            stdout=subprocess.DEVNULL,
+            [*command, "--workers", str(workers), *options], cwd=directory, stdout=subprocess.DEVNULL
         )
         cost.command = process.pid
         while process.poll() is None:
@@ -100,12 +98,6 @@ def _judge(directory: Path, data: str, workers: int, *options: str) -> Cost:
         if process.returncode != 0:
             raise SystemExit(f"the command failed with {process.returncode}: {process.args!r}")
     return cost
-
-
-def _pinned(workers: int) -> list[str]:
-    """As many CPUs as workers: what is called two may be one core, whose seconds are worth half when both run."""
-    allowed = sorted(os.sched_getaffinity(0))[:workers]
-    return ["taskset", "--cpu-list", ",".join(map(str, allowed))]
 
 
 def _look(root: int, cost: Cost) -> None:
