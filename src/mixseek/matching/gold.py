@@ -62,6 +62,7 @@ _LETTERS_WITHOUT_DECOMPOSITION: Final = str.maketrans(
 _LONGEST_VALUE: Final = 15
 _MONEY_SCALES: Final = {"k": 1e3, "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "tn": 1e12}
 _MOST_WORDS_OF_A_NUMBER: Final = 12
+_LAST_MONTH: Final = 12
 
 
 def _without_accent(character: str) -> str:
@@ -324,11 +325,10 @@ def dates_in(words: Words) -> Iterator[PartialDate]:
 def _in_figures(words: Words, index: int, year: int) -> PartialDate | None:
     """1982-04-17: only in this order do figures say which of them is the month."""
     month, day = _number(words, index + 1, 1, 2), _day_at(words, index + 2)
-    if month is None or day is None or not 1 <= month <= len("JFMAMJJASOND"):
+    if month is None or day is None or not 1 <= month <= _LAST_MONTH:
         return None
-    return (
-        PartialDate(year, month, day, index, index + 2) if words.gap(index + 1) == words.gap(index + 2) == "-" else None
-    )
+    is_joined = words.gap(index + 1) == words.gap(index + 2) == "-"
+    return PartialDate(year, month, day, index, index + 2) if is_joined else None
 
 
 def _around_unspaced(text: list[str], index: int) -> PartialDate | None:

@@ -130,6 +130,27 @@ def test_nor_does_a_part_make_it_wrong(response: str, gold: str, question: str) 
     assert match_answer(response, gold, question=question, maths=find_maths()).decision is not Decision.INCORRECT
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [("How many crates are there?", Decision.UNDECIDED), ("What percentage of them is left?", Decision.CORRECT)],
+)
+def test_a_percentage_answers_a_question_that_may_ask_for_one(question: str, expected: Decision) -> None:
+    """Else 42 % is a share of something, and not 42 of it."""
+    assert match_answer("The answer is 42%.", "42", question=question).decision is expected
+
+
+def test_a_chain_of_equals_comes_to_its_last_value() -> None:
+    """Also where nobody can compare mathematics."""
+    assert match_answer("The answer is $2^{20} = 1,048,576$.", "1048576").decision is Decision.CORRECT
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"), [("1982-04-17", Decision.CORRECT), ("1982-13-17", Decision.UNDECIDED)]
+)
+def test_a_date_in_figures_is_read_where_its_order_is_known(response: str, expected: Decision) -> None:
+    assert match_answer(response, "April 17, 1982", question="When was she born?").decision is expected
+
+
 @pytest.mark.parametrize("response", ["#### 3 people pay 34", "Answer: 3 people pay 34 each"])
 def test_another_number_in_front_is_not_the_answer(response: str) -> None:
     assert match_answer(response, "34").decision is not Decision.INCORRECT

@@ -36,6 +36,11 @@ REPAIRS: dict[str, tuple[str, Repair, dict[str, Any]]] = {
     "thinking block": (f"<thinking>hm</thinking>{OBJECT}", Repair.THINK_BLOCK, VALUE),
     "think block opened by the prompt": (f"hm, so no.\n</think>\n\n{OBJECT}", Repair.THINK_BLOCK, VALUE),
     "bare closing tag": (f"</think>{OBJECT}", Repair.THINK_BLOCK, VALUE),
+    "channels that lost their tokens": (
+        f'analysisMaybe {{"n": 0}}, no.assistantfinal{OBJECT}',
+        Repair.THINK_BLOCK,
+        VALUE,
+    ),
     "code fence": (f"```json\n{OBJECT}\n```", Repair.CODE_FENCE, VALUE),
     "fence without a language": (f"```\n{OBJECT}\n```", Repair.CODE_FENCE, VALUE),
     "tilde fence": (f"~~~json\n{OBJECT}\n~~~", Repair.CODE_FENCE, VALUE),
@@ -147,6 +152,11 @@ THOUGHTS = {
     "a closing tag in a draft": 'draft: {"verdict": "after </think> comes yes"} fine',
     "a quoted think block": "it says <think>a { b</think> and then {c}.",
 }
+
+
+def test_a_draft_in_a_channel_that_was_cut_off_is_no_reply() -> None:
+    """It was thought, and never said."""
+    assert repaired(f"analysisSo far: {OBJECT}").value is None
 
 
 @each("thought", THOUGHTS.values())

@@ -49,6 +49,7 @@ def whole(items: list[Item], *, is_binary: bool, uncovered: int = 0) -> Correcte
     report = build_corrected(run, facts)
     # Every report can be written as JSON, and told.
     assert corrected_document(report)["sentence"] == group_sentence(report.whole)
+    assert f"{report.whole.labelled:,} of " in group_sentence(report.whole)
     return report.whole
 
 
