@@ -22,6 +22,7 @@ from mixseek.errors import ConfigurationError, MixseekError, StorageError, reaso
 from mixseek.judges import mock_server
 from mixseek.judges.embedded import MODELS, install, models_directory
 from mixseek.judges.endpoint.address import PROVIDERS
+from mixseek.judges.endpoint.keys import holds_credential, is_variable_name
 from mixseek.judges.mock_replies import Defect, Fault
 from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.reporting.wording import make_visible, plural
@@ -67,6 +68,8 @@ def describe_configured(
 ) -> dict[str, str | None]:
     """What the judge says of itself, or why it cannot be used yet."""
     said: Mapping[str, Any] = configured[name].model_dump()
+    if holds_credential(said["base_url"] or "", environment):
+        said = {**said, "base_url": None}
     problem = None
     try:
         said = make_live_judge(name, configured, environment).description
@@ -257,7 +260,8 @@ def examine_keys(judges: Mapping[str, JudgeSettings], environment: Mapping[str, 
         for variable in one.key_variables:
             users.setdefault(variable, []).append(provider)
     for name, judge in judges.items():
-        if judge.api_key_env:
+        # What is no name may be the key itself; the judge's own line says so, without it.
+        if judge.api_key_env and is_variable_name(judge.api_key_env, environment):
             users.setdefault(judge.api_key_env, []).append(f"[judges.{name}]")
     for variable, names in users.items():
         said = "set" if environment.get(variable, "").strip() else "not set"

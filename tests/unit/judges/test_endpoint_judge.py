@@ -265,7 +265,45 @@ def test_a_key_that_the_endpoint_echoes_reaches_neither_reply_nor_error(wire: st
         run_script(says(f"<p>{CANARY}".encode()), wire=wire)
 
     assert answer.reply.text == "key [key]"
+    assert answer.reply.details["masked_keys_in"] == ["text"]
     assert "canary" not in repr(answer) + str(caught.value)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("header", ["x-request-id", "request-id", "apim-request-id"])
+def test_a_key_in_a_header_of_the_answer_is_not_kept(wire: str, header: str) -> None:
+    answer, _ = run_script(says(GOOD[wire], headers={header: f"req {CANARY}"}), wire=wire)
+
+    assert answer.reply.details["request_id"] == answer.request_id == "req [key]"
+    assert answer.reply.details["masked_keys_in"] == ["request_id"]
+    assert "canary" not in repr(answer)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_key_that_is_spelt_with_escapes_is_not_kept(wire: str, depth: int) -> None:
+    """An escape of the answer, and of the JSON in its text: whoever reads the reply decodes both."""
+    spelt = "".join(f"\\u{ord(letter):04x}" for letter in CANARY)
+    for _ in range(depth - 1):
+        spelt = spelt.replace("\\", "\\\\")
+    body = orjson.dumps(GOOD[wire]).replace(orjson.dumps(TEXT)[1:-1], f"so {spelt}".encode())
+    answer, _ = run_script(says(body), wire=wire)
+
+    assert answer.reply.text.replace("\\", "") == "so [key]"
+    assert answer.reply.details["masked_keys_in"] == ["text"]
+
+
+def test_replies_without_a_key_say_nothing_of_one() -> None:
+    assert "masked_keys_in" not in run_script(says(GOOD["openai"]))[0].reply.details
+
+
+@pytest.mark.parametrize("body", [b"a" * 5_000_000, b'{"error": {"message": "' + b"a-" * 2_500_000 + b'"}}'])
+def test_an_error_of_megabytes_costs_no_more_than_its_first_words(body: bytes) -> None:
+    begun = time.process_time()
+    with pytest.raises(TransientJudgeError, match="answered 500: a"):
+        run_script(says(body, 500))
+
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -275,10 +313,10 @@ def test_a_judge_shows_no_credential_anywhere(wire: Literal["openai", "anthropic
         wire=WireFormat(wire),
         base_url="http://127.0.0.1:1/v1",
         api_key_env="K",
-        headers={"Authorization": f"Bearer {CANARY}", "X-Api-Key": CANARY, "X-Team": "a", "X-Session": "$S"},
-        body={"api_key": CANARY, "nested": {"secret": CANARY, "n": 1}, "max_new_tokens": 3},
+        headers={"Authorization": "$A", "X-Api-Key": "$K", "X-Team": "a", "X-Session": "$S"},
+        body={"token": "</s>", "nested": {"secret": 1, "n": 1}, "max_new_tokens": 3},
     )
-    environment = {"K": CANARY, "S": "session-canary-1"}
+    environment = {"K": CANARY, "S": "session-canary-1", "A": f"Bearer {CANARY}"}
     judge = EndpointJudge(resolve_target("j", {"j": settings}, environment), environment)
     shown = [repr(judge), str(judge), repr(judge.target), repr(settings), repr(vars(judge)["_redaction"])]
 
@@ -309,7 +347,7 @@ def test_the_fingerprint_changes_with_all_that_decides_a_reply_and_with_nothing_
         {"rpm": 5},
         {"timeout_seconds": 3.0},
         {"price_input": 1.0},
-        {"headers": {"api-key": "x"}},
+        {"headers": {"api-key": "$K"}},
     ]
 
     assert len({fingerprint(**settings) for settings in different}) == len(different)

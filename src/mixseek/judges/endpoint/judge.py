@@ -22,8 +22,15 @@ from yarl import URL
 
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.address import Redaction, Secret, Target, looks_like_credential, without_credentials
+from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
+from mixseek.judges.endpoint.keys import (
+    Redaction,
+    Secret,
+    looks_like_credential,
+    names_variable,
+    without_credentials,
+)
 from mixseek.judges.endpoint.wire import (
     PROCESS_MEMORY,
     AnthropicMessages,
@@ -37,6 +44,7 @@ from mixseek.judges.endpoint.wire import (
     decoding,
     items,
     make_answer,
+    without_keys,
 )
 from mixseek.settings.models import WireFormat
 
@@ -128,7 +136,6 @@ _WIRES: Mapping[WireFormat, Wire] = {WireFormat.OPENAI: OpenAIChat(), WireFormat
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id")
 # Schema → object → none, and the other name for the token limit: no endpoint can send us round more often.
 _MAX_DIALECTS = 4
-_FROM_ENVIRONMENT = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
 class _Received(NamedTuple):
@@ -168,7 +175,7 @@ class EndpointJudge:
         target, settings = self.target, self.target.settings
         headers = {name: value for name, value in settings.headers.items() if not looks_like_credential(name)}
         extra = {"headers": headers, "body": without_credentials(settings.body)}
-        return {
+        description = {
             "provider": target.provider,
             "wire": target.wire.value,
             "base_url": target.base_url,
@@ -176,6 +183,8 @@ class EndpointJudge:
             **decoding(settings, take=1),
             **{name: value for name, value in extra.items() if value},
         }
+        # Keys in a table are refused; one that stands in a model's name is at least not written down.
+        return dict(self._redaction.document(description))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -210,6 +219,7 @@ class EndpointJudge:
         given_id = next((received.headers[name] for name in _REQUEST_ID_HEADERS if name in received.headers), None)
         extra = {**reading.extra, "defused_control_tokens": split} if split else reading.extra
         reading = reading._replace(extra=extra, request_id=given_id or reading.request_id)
+        reading = without_keys(reading, self._redaction)
         who = (self.target.name, f"{self.target.provider}:{self.target.model}")
         return make_answer(call, who, reading, time.perf_counter() - started, dialect.schema, requests)
 
@@ -220,7 +230,7 @@ class EndpointJudge:
             raise self._failure(received, ())
         document = self._document(received)
         names = [row.get("id") or row.get("name") for row in items(document.get("data") or document.get("models"))]
-        return [name for name in names if isinstance(name, str)]
+        return [self._redaction.reply(name) for name in names if isinstance(name, str)]
 
     async def close(self) -> None:
         """Give connections back; the next call would open them anew."""
@@ -264,12 +274,11 @@ class EndpointJudge:
         return None
 
     def _document(self, received: _Received) -> Mapping[str, Any]:
-        body = self._redaction.body(received.body)
         try:
-            document = _decoded(body)
+            document = _decoded(received.body)
         except (ValueError, RecursionError) as error:
             kind = received.headers.get("content-type", "no content type").partition(";")[0]
-            start = self._redaction.line(body[:200].decode("utf-8", "replace"), limit=80) or "empty"
+            start = self._redaction.line(received.body[:1000].decode("utf-8", "replace"), limit=80) or "empty"
             line = self._place.line(f"answered 200 with {kind} that is not whole JSON ({start})")
             raise TransientJudgeError(line) from error
         if isinstance(document, dict):
@@ -307,11 +316,11 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
 def _resolved_headers(target: Target, environment: Mapping[str, str]) -> dict[str, str]:
     resolved = dict(target.settings.headers)
     for name, value in target.settings.headers.items():
-        variable = _FROM_ENVIRONMENT.fullmatch(value)
+        variable = names_variable(value)
         if variable is not None:
-            resolved[name] = environment.get(variable[1], "")
+            resolved[name] = environment.get(variable, "")
             if not resolved[name]:
-                missing = f"header {name} needs the environment variable {variable[1]}; set it"
+                missing = f"header {name} needs the environment variable {variable}; set it"
                 raise ConfigurationError(f"judge {target.name!r}: {missing}")
         if not resolved[name].isprintable() or not name.isprintable():
             raise ConfigurationError(f"judge {target.name!r}: header {name!r} holds what no header can carry")
