@@ -14,9 +14,9 @@ from tests.unit.judges.wire_documents import anthropic_error, completion, messag
 
 from mixseek.domain.ports import Answer, Call
 from mixseek.judges.endpoint import judge as checks
-from mixseek.judges.endpoint.keys import Redaction
 from mixseek.judges.endpoint.errors import Place, map_exception
 from mixseek.judges.endpoint.judge import CheckResult, check_judge
+from mixseek.judges.endpoint.keys import Redaction
 
 OK = '{"ok": true}'
 
