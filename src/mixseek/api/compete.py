@@ -40,7 +40,7 @@ class CompeteOptions(TypedDict, total=False):
     cache: bool
     """False: evaluate again even what the workspace has a reply for."""
     patience: float
-    """Wait so many seconds for an endpoint that is down. Default: 600."""
+    """Wait so many seconds for an endpoint that is down. Default: 600; 10 for one that has not answered yet."""
     retry_invalid: bool
     """Ask again for metric replies that cannot be used; nobody plays again."""
 
@@ -192,7 +192,7 @@ class EvaluateOptions(TypedDict, total=False):
     cache: bool
     """False: do not look for replies in the workspace's cache."""
     patience: float
-    """Wait so many seconds for an endpoint that is down. Default: 600."""
+    """Wait so many seconds for an endpoint that is down. Default: 600; 10 for one that has not answered yet."""
     retry_invalid: bool
     """Ask again for metric replies of an earlier call that cannot be used."""
 

@@ -120,8 +120,15 @@ def carry_out(order: JudgeOrder, stop: Callable[[], bool]) -> Run:
         return choose_progress(total, order)
 
     try:
-        result = judge_dataset(order.request, show_progress, stop, lambda sentence: tell(order, sentence))
-        return Run(conclude(order, result), order.temporary, tuple(order.notices))
+        try:
+            result = judge_dataset(order.request, show_progress, stop, lambda sentence: tell(order, sentence))
+            concluded = conclude(order, result)
+        except JudgeCallError as error:
+            if error.run is None:
+                raise
+            # What was judged before that is paid for, and would go with a workspace in memory.
+            concluded = conclude_stopped(order, error.run, str(error))
+        return Run(concluded, order.temporary, tuple(order.notices))
     except BaseException:
         if order.temporary is not None:
             order.temporary.remove()
@@ -135,13 +142,16 @@ def conclude(order: JudgeOrder, result: Any) -> Conclusion:
     if result.reason is None:
         where = "nothing was judged" if result.journal is None else f"what was judged is in {result.journal}"
         raise KeyboardInterrupt(f"interrupted: {where}")
-    if result.journal is None:
-        raise JudgeCallError(result.reason)
+    return conclude_stopped(order, result.run, result.reason)
+
+
+def conclude_stopped(order: JudgeOrder, name: str, reason: str) -> Conclusion:
+    """Of a run that came to its end before its samples did."""
     workspace = Workspace(order.request.workspace)
-    run = workspace.run(result.run)
+    run = workspace.run(name)
     summary = summarise_run(workspace, run, read_manifest(run.manifest), order.request.panel)
     concluded = conclude_run(summary, order.gates)
-    return replace(concluded, state=RunState.INCOMPLETE, reasons=(f"stopped: {result.reason}",))
+    return replace(concluded, state=RunState.INCOMPLETE, reasons=(f"stopped: {reason}",))
 
 
 def tell(order: JudgeOrder, sentence: str) -> None:

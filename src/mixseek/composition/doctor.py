@@ -116,7 +116,9 @@ def describe_check(name: str, result: "CheckResult") -> str:
     """What `mixseek judges check` prints."""
     lines = [f"{name}: {result.problem or 'answers'}"]
     if result.latency_seconds is not None:
-        lines.append(f"  model {result.model or 'not named'}, {result.latency_seconds:.2f} s, schema {result.schema}")
+        obeyed = {None: "", True: " (obeyed)", False: " (not obeyed)"}[result.is_schema_obeyed]
+        seconds = f"{result.latency_seconds:.2f} s"
+        lines.append(f"  model {result.model or 'not named'}, {seconds}, schema {result.schema}{obeyed}")
     return "\n".join([*lines, *(f"  {sentence}" for sentence in result.advice)])
 
 

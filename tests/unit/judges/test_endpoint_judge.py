@@ -453,3 +453,40 @@ def test_the_pool_takes_as_many_connections_as_the_engine_allows() -> None:
 
     assert isinstance(connector, aiohttp.TCPConnector)
     assert connector.limit == 0
+
+
+LOGIN = b"<!DOCTYPE html><html><head><title>Log in</title></head><body><form>\xe2\x80\xa6</form></body></html>"
+
+
+def test_a_page_for_browsers_is_called_one() -> None:
+    with pytest.raises(TransientJudgeError) as caught:
+        run_script(says(LOGIN, headers={"Content-Type": "text/html; charset=utf-8"}))
+
+    assert str(caught.value).endswith(
+        "answered with a page for browsers (Log in), which no API does: the path may be wrong: a base URL often ends in /v1"
+    )
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_wrong_path_or_model_is_refused_with_the_words_of_a_check(status: int) -> None:
+    """Whoever judges without a check before gets the same help; however many calls meet it, the list is asked for once."""
+
+    async def run() -> tuple[set[str], list[str]]:
+        async def answer(request: Any) -> Any:
+            if request.path.endswith("/models"):
+                return await says({"data": [{"id": "m-large"}]})(request)
+            return await says(openai_error("Not Found"), status)(request)
+
+        async with serving(answer) as endpoint:
+            judge = judge_at(f"{endpoint.url}/api")
+            failed = await asyncio.gather(*(judge.call(CALL) for _ in range(5)), return_exceptions=True)
+            await judge.close()
+            assert all(isinstance(error, PermanentJudgeError) and error.concerns_everything for error in failed)
+            return set(map(str, failed)), endpoint.paths
+
+    words, paths = asyncio.run(run())
+
+    assert [line.partition(": ")[2] for line in words] == [
+        f"answered {status}: Not Found; model 'm' is not served there; available: m-large"
+    ]
+    assert paths.count("/api/models") == 1

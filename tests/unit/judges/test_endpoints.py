@@ -199,6 +199,25 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(value: str) -> 
     assert "canary" not in str(caught.value)
 
 
+@each(
+    ("base_url", "advice"),
+    [
+        ("http://localhost:8000/v1/chat/completions", "ends in /chat/completions, which is added to it; write http://localhost:8000/v1"),
+        ("https://h/v1/chat/completions/", "write https://h/v1"),
+        ("https://h/v1/messages", "ends in /messages, which is added to it; write https://h/v1"),
+        ("https://h/v1/completions?api-version=1", "write https://h/v1?api-version=1"),
+    ],
+)
+def test_an_address_that_was_pasted_whole_is_named(base_url: str, advice: str) -> None:
+    """It would be asked for …/chat/completions/chat/completions, and answer 404."""
+    for spec, settings in [(f"openai:m@{base_url}", None), ("j", JudgeSettings(model="m", base_url=base_url))]:
+        with pytest.raises(ConfigurationError) as caught:
+            target_of(spec, settings, OPENAI_API_KEY=KEY)
+
+        assert advice in str(caught.value)
+        assert base_url in str(caught.value) or spec == "j"
+
+
 def test_the_scheme_may_be_written_in_any_case() -> None:
     target = target_of("openai:m@HTTP://LocalHost:8000/v1", OPENAI_API_KEY=KEY)
 

@@ -51,6 +51,8 @@ _ADDRESS_MEANT = re.compile(
 )
 # What no address holds. `urlsplit` drops line ends and tabs in silence, and hosts end at a backslash for some.
 _NEVER_IN_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f\\]")
+# What a request adds itself, and people paste with the rest.
+_METHOD_IN_PATH = re.compile(r"/(?:chat/completions|completions|messages|responses)\Z", re.IGNORECASE)
 # What a table's extra body may not say: the prompt and the model are ours to name, and answers are read whole.
 _RESERVED_BODY = ("model", "messages", "stream")
 
@@ -216,7 +218,11 @@ def checked_url(base_url: str, place: str, environment: Mapping[str, str], suffi
         is_host = re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url)
         offer = f", for instance to {_with_scheme(base_url)}" if is_host else ""
         raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{offer}")
-    return urlunsplit((parts.scheme, parts.netloc.lower(), parts.path.rstrip("/") + suffix, parts.query, ""))
+    path = parts.path.rstrip("/")
+    if (pasted := _METHOD_IN_PATH.search(path)) is not None:
+        begun = urlunsplit((parts.scheme, parts.netloc, path[: pasted.start()], parts.query, ""))
+        raise ConfigurationError(f"{place} ends in {pasted[0]}, which is added to it; write {begun}")
+    return urlunsplit((parts.scheme, parts.netloc.lower(), path + suffix, parts.query, ""))
 
 
 def _with_scheme(host: str) -> str:

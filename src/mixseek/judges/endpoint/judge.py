@@ -23,7 +23,15 @@ from yarl import URL
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.address import Target
-from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
+from mixseek.judges.endpoint.errors import (
+    FOREIGN_ERRORS,
+    Place,
+    StatusError,
+    map_exception,
+    map_status,
+    mishap_of,
+    read_refusal,
+)
 from mixseek.judges.endpoint.keys import (
     Redaction,
     Secret,
@@ -133,6 +141,7 @@ def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
 
 
 _WIRES: Mapping[WireFormat, Wire] = {WireFormat.OPENAI: OpenAIChat(), WireFormat.ANTHROPIC: AnthropicMessages()}
+_WRONG_PATH = "the path may be wrong: a base URL often ends in /v1"
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id")
 # Schema → object → none, and the other name for the token limit: no endpoint can send us round more often.
 _MAX_DIALECTS = 4
@@ -155,6 +164,7 @@ class EndpointJudge:
         self._wire = _WIRES[target.wire]
         self._dialects = dialects
         self._session: aiohttp.ClientSession | None = None
+        self._advising: asyncio.Future[str] | None = None
         self._url = URL(target.url(self._wire.path), encoded=True)
         # For connecting alone: aiohttp's own limit for a whole call costs a sixth of it, asyncio's next to nothing.
         connect_seconds = min(_CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
@@ -212,7 +222,7 @@ class EndpointJudge:
             failure = self._failure(received, body.keys())
             learnt = self._learn(dialect, failure)
             if learnt is None or requests == _MAX_DIALECTS:
-                raise failure
+                raise await self._with_advice(failure)
             dialect = learnt
             requests += 1
         reading = self._read(received, body.keys())
@@ -222,6 +232,21 @@ class EndpointJudge:
         reading = without_keys(reading, self._redaction)
         who = (self.target.name, f"{self.target.provider}:{self.target.model}")
         return make_answer(call, who, reading, time.perf_counter() - started, dialect.schema, requests)
+
+    async def _with_advice(self, failure: JudgeCallError) -> JudgeCallError:
+        """A wrong path or model ends the run: with the words that a check would have for it."""
+        cause = failure.__cause__
+        if not (isinstance(failure, PermanentJudgeError) and failure.concerns_everything):
+            return failure
+        if not isinstance(cause, StatusError) or not (cause.status in (404, 405) or cause.refusal.names_model):
+            return failure
+        if self._advising is None:
+            # Once, however many requests meet it at the same time.
+            self._advising = asyncio.ensure_future(_models_advice(self))
+        advice = await asyncio.shield(self._advising)
+        advised = PermanentJudgeError(f"{failure}; {advice}", concerns_everything=True)
+        advised.__cause__ = cause
+        return advised
 
     async def list_models(self) -> list[str]:
         """What the endpoint says it serves; raises like `call`."""
@@ -234,6 +259,9 @@ class EndpointJudge:
 
     async def close(self) -> None:
         """Give connections back; the next call would open them anew."""
+        if self._advising is not None:
+            self._advising.cancel()
+            self._advising = None
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -278,6 +306,10 @@ class EndpointJudge:
             document = _decoded(received.body)
         except (ValueError, RecursionError) as error:
             kind = received.headers.get("content-type", "no content type").partition(";")[0]
+            if kind == "text/html" or received.body.lstrip()[:1] == b"<":
+                title = self._redaction.line(read_refusal(received.body).message, limit=80) or "empty"
+                words = f"answered with a page for browsers ({title}), which no API does: {_WRONG_PATH}"
+                raise TransientJudgeError(self._place.line(words)) from error
             start = self._redaction.line(received.body[:1000].decode("utf-8", "replace"), limit=80) or "empty"
             line = self._place.line(f"answered 200 with {kind} that is not whole JSON ({start})")
             raise TransientJudgeError(line) from error
@@ -340,10 +372,11 @@ def _secrets(target: Target, headers: Mapping[str, str], proxy: str | None) -> l
 
 SLOW_SECONDS = 20.0
 _SHOWN_MODELS = 12
+# The prompt says nothing of the second property: only a schema that is obeyed brings it into the reply.
 _SHAPE = {
     "type": "object",
-    "properties": {"ok": {"type": "boolean"}},
-    "required": ["ok"],
+    "properties": {"ok": {"type": "boolean"}, "shape": {"type": "string", "enum": ["obeyed"]}},
+    "required": ["ok", "shape"],
     "additionalProperties": False,
 }
 _CALL = Call(
@@ -370,6 +403,8 @@ class CheckResult:
     schema: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    # Whether the reply has the shape that was asked for; None where it was not asked for, or there is no whole reply.
+    is_schema_obeyed: bool | None = None
 
     @property
     def is_usable(self) -> bool:
@@ -381,19 +416,39 @@ async def check_judge(judge: LiveJudge) -> CheckResult:
     try:
         answer = await judge.call(_CALL)
     except JudgeCallError as error:
-        return CheckResult(judge.name, judge.endpoint, str(error), (await _advice_on(error, judge),))
+        advice = await _advice_on(error, judge)
+        # A run says both in one line.
+        return CheckResult(judge.name, judge.endpoint, str(error).removesuffix(f"; {advice}"), (advice,))
     # What must be said wherever this judge is shown, such as that its model judges at chance.
     warning = judge.description.get("warning")
-    advice = (*([warning] if isinstance(warning, str) else []), *_remarks(answer))
-    schema = answer.reply.details.get("schema")
+    schema, is_obeyed = answer.reply.details.get("schema"), _is_shape_obeyed(answer)
+    remarks = (*([warning] if isinstance(warning, str) else []), *_remarks(answer, is_obeyed))
     seconds, (spent, written, _) = answer.latency_seconds, answer.usage
-    return CheckResult(judge.name, judge.endpoint, None, advice, seconds, answer.model, schema, spent, written)
+    counted = (seconds, answer.model, schema, spent, written, is_obeyed)
+    return CheckResult(judge.name, judge.endpoint, None, remarks, *counted)
 
 
-def _remarks(answer: Answer) -> list[str]:
+def _is_shape_obeyed(answer: Answer) -> bool | None:
+    schema = answer.reply.details.get("schema")
+    if schema == SchemaMode.NONE or not answer.reply.text.strip() or answer.finish_reason not in (None, "stop"):
+        return None
+    try:
+        document = orjson.loads(answer.reply.text)
+    except orjson.JSONDecodeError:
+        return False
+    wanted = _SHAPE["required"] if schema == SchemaMode.JSON_SCHEMA else []
+    return isinstance(document, dict) and all(name in document for name in wanted)
+
+
+def _remarks(answer: Answer, is_obeyed: bool | None) -> list[str]:
     remarks = []
     if answer.reply.details.get("schema") == SchemaMode.NONE:
         remarks.append("no JSON mode: the endpoint does not constrain replies; expect more invalid ones")
+    if is_obeyed is False:
+        mode = answer.reply.details.get("schema")
+        remarks.append(
+            f"{mode} is taken without a complaint and not obeyed: replies are as the model likes; expect more invalid ones"
+        )
     if not answer.reply.text.strip():
         reason = answer.finish_reason or "no reason given"
         remarks.append(f"the reply was empty (finish reason: {reason}); raise max_tokens or choose another model")
@@ -436,18 +491,17 @@ async def _advice_on_status(cause: StatusError, judge: LiveJudge) -> str:
 
 
 async def _models_advice(judge: LiveJudge) -> str:
-    wrong_path = "the path may be wrong: a base URL often ends in /v1"
     if not isinstance(judge, EndpointJudge):
-        return wrong_path
+        return _WRONG_PATH
     try:
         models = await judge.list_models()
     except JudgeCallError:
-        return f"no list of models could be had either; {wrong_path}"
+        return f"no list of models could be had either; {_WRONG_PATH}"
     if not models:
         return "the endpoint lists no models; load one first"
     wanted = judge.target.model
     if wanted in models:
-        return f"the model is listed there, so {wrong_path}"
+        return f"the model is listed there, so {_WRONG_PATH}"
     close = difflib.get_close_matches(wanted, models, n=3, cutoff=0.5)
     shown = [*close, *(name for name in sorted(models) if name not in close)][:_SHOWN_MODELS]
     more = f" and {len(models) - len(shown)} more" if len(models) > len(shown) else ""

@@ -22,7 +22,7 @@ _CREDENTIAL_NAME = re.compile(
 _CREDENTIAL_PARAMETER = re.compile(r"(?:code|pass|pat|pwd|sas)", re.IGNORECASE)
 # How endpoints echo a key that they masked themselves: its ends still belong to nobody else. Begins where a word does,
 # or every letter of a long one would begin another look at all of it.
-_MASKED_ECHO = re.compile(r"(?<![\w-])[\w-]*+\*{3,}[\w*-]*+")
+_MASKED_ECHO = re.compile(r"(?<![\w-])[\w-]*+\*{3,}+[\w*-]*+")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+|\s{2,}")
 _WORD_AT_END = re.compile(r"(?<![\w*-])[\w*-]++\Z")
 # More than anybody reads of a message, so that what is masked in it makes room for no half of a key.
