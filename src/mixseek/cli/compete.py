@@ -43,7 +43,13 @@ def parse_points(given: str | float) -> float:
 
 
 def live_options(
-    concurrency: int, max_calls: int | None, max_cost: float | None, patience: float | None, *, use_cache: bool, retry: bool
+    concurrency: int,
+    max_calls: int | None,
+    max_cost: float | None,
+    patience: float | None,
+    *,
+    use_cache: bool,
+    retry: bool,
 ) -> "LiveOptions":
     """How metrics are asked, as far as a competition's commands say."""
     from mixseek.composition.judging.request import LiveOptions

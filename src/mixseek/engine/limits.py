@@ -631,7 +631,9 @@ class Endpoint:
         """The last try of an endpoint that never answered is when patience ends, not long after."""
         if self._failing_since is None:
             return delay
-        return min(delay, max(self._failing_since + self._first_patience() - self.now(), self._policy.first_delay_seconds))
+        return min(
+            delay, max(self._failing_since + self._first_patience() - self.now(), self._policy.first_delay_seconds)
+        )
 
     def _pause(self, until: float) -> None:
         self._paused_until = max(self._paused_until, until)

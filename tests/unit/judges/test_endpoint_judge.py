@@ -462,14 +462,12 @@ def test_a_page_for_browsers_is_called_one() -> None:
     with pytest.raises(TransientJudgeError) as caught:
         run_script(says(LOGIN, headers={"Content-Type": "text/html; charset=utf-8"}))
 
-    assert str(caught.value).endswith(
-        "answered with a page for browsers (Log in), which no API does: the path may be wrong: a base URL often ends in /v1"
-    )
+    assert "answered with a page for browsers (Log in), which no API does: the path may be" in str(caught.value)
 
 
 @pytest.mark.parametrize("status", [404, 405])
 def test_a_wrong_path_or_model_is_refused_with_the_words_of_a_check(status: int) -> None:
-    """Whoever judges without a check before gets the same help; however many calls meet it, the list is asked for once."""
+    """Whoever judges without a check before gets the same help; however many calls meet it, it is looked up once."""
 
     async def run() -> tuple[set[str], list[str]]:
         async def answer(request: Any) -> Any:

@@ -202,7 +202,10 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(value: str) -> 
 @each(
     ("base_url", "advice"),
     [
-        ("http://localhost:8000/v1/chat/completions", "ends in /chat/completions, which is added to it; write http://localhost:8000/v1"),
+        (
+            "http://localhost:8000/v1/chat/completions",
+            "ends in /chat/completions, which is added to it; write http://localhost:8000/v1",
+        ),
         ("https://h/v1/chat/completions/", "write https://h/v1"),
         ("https://h/v1/messages", "ends in /messages, which is added to it; write https://h/v1"),
         ("https://h/v1/completions?api-version=1", "write https://h/v1?api-version=1"),

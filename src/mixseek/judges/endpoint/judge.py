@@ -447,7 +447,7 @@ def _remarks(answer: Answer, is_obeyed: bool | None) -> list[str]:
     if is_obeyed is False:
         mode = answer.reply.details.get("schema")
         remarks.append(
-            f"{mode} is taken without a complaint and not obeyed: replies are as the model likes; expect more invalid ones"
+            f"{mode} is taken without a complaint and not obeyed: nothing constrains replies; expect more invalid ones"
         )
     if not answer.reply.text.strip():
         reason = answer.finish_reason or "no reason given"
