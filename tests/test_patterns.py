@@ -22,9 +22,19 @@ MOST_UNITS_OF_ONE = 16
 # Each text is four times as long as the one before: 4 is a line, 16 a square.
 SIZES = (1_000, 4_000, 16_000, 64_000, 200_000)
 MEASURABLE_SECONDS, MOST_GROWTH, DOUBTFUL_GROWTH = 0.001, 8.0, 5.5
-# Patterns that are known to take the square of their text and are mended by whoever works on their module, by what they
-# begin with. One that no longer does fails here, so that it goes from this list.
-KNOWN: dict[str, tuple[str, ...]] = {}
+# Patterns that are known to take the square of their text, by module and name, until whoever works on the module has
+# mended them. One that no longer does fails here, so that it goes from this list.
+KNOWN: dict[str, set[str]] = {
+    "mixseek.matching.booleans_and_lists": {"validity", "yes_no", "plausibility"},
+    "mixseek.matching.gold": {"_ITEM_BREAK"},
+    "mixseek.matching.match": {"_MARKED_ANSWER", "_FINAL", "_ASKED"},
+    "mixseek.matching.maths": {"_RANGE", "_FACTORIAL", "_DELIMITERS", "_JOINT", "_SEGMENT"},
+    "mixseek.matching.numbers": {"_UNARY", "_TENTHS"},
+    "mixseek.matching.options": {"_LETTERED"},
+    "mixseek.protocols.identity": {"_PLACE", "_SHELF"},
+    "mixseek.protocols.reply_reader": {"_FENCE_BEFORE", "_ENDPOINT_ERROR"},
+    "mixseek.protocols.rubric": {"_CODE_FENCE"},
+}
 
 
 class Held(NamedTuple):
@@ -149,8 +159,7 @@ def units_of(pattern: re.Pattern[str]) -> list[str]:
     repeated: list[str] = []
     whole: list[str] = []
 
-    def walk(items: Any) -> None:
-        before = ""
+    def walk(items: Any, before: str) -> None:
         for place, (operation, argument) in enumerate(items):
             name = str(operation)
             if name in _REPEATS and argument[1] >= _MANY:
@@ -158,11 +167,11 @@ def units_of(pattern: re.Pattern[str]) -> list[str]:
                 repeated.extend((body, previous + body, before + body))
                 whole.append(before)
             for part in parts_of(name, argument):
-                walk(part)
+                walk(part, before)
             before += sample_item(name, argument)
         whole.append(before)
 
-    walk(_parser.parse(pattern.pattern, pattern.flags))
+    walk(_parser.parse(pattern.pattern, pattern.flags), "")
     units = [unit for unit in dict.fromkeys((*repeated, *whole)) if unit and len(unit) <= 100 and unit not in UNITS]
     return units[:MOST_UNITS_OF_ONE]
 
@@ -228,8 +237,8 @@ def takes_square(measure: Callable[[int], float]) -> bool:
     return False
 
 
-def squares_of(held: Held) -> list[str]:
-    """Units whose repetition, before and behind an answer, takes the square of the text."""
+def square_of(held: Held) -> str | None:
+    """The first unit whose repetition, before and behind an answer, takes the square of the text."""
 
     def measure(unit: str) -> Callable[[int], float]:
         def seconds(size: int) -> float:
@@ -238,27 +247,25 @@ def squares_of(held: Held) -> list[str]:
 
         return seconds
 
-    return [unit for unit in (*UNITS, *units_of(held.pattern)) if takes_square(measure(unit))]
+    return next((unit for unit in (*UNITS, *units_of(held.pattern)) if takes_square(measure(unit))), None)
 
 
 @pytest.mark.parametrize("module", modules())
 def test_no_pattern_takes_the_square_of_its_text(module: str) -> None:
-    squares = {held.pattern.pattern: units for held in modules()[module] if (units := squares_of(held))}
-    known = KNOWN.get(module, ())
-    unknown = {pattern: units for pattern, units in squares.items() if not pattern.startswith(known or ("\0",))}
-    mended = [beginning for beginning in known if not any(pattern.startswith(beginning) for pattern in squares)]
+    squares = {held.name: (held.pattern.pattern, unit) for held in modules()[module] if (unit := square_of(held))}
+    known = KNOWN.get(module, set())
 
-    assert unknown == {}
-    assert mended == []
+    assert {name: found for name, found in squares.items() if name not in known} == {}
+    assert known - squares.keys() == set(), "mended: take it out of KNOWN"
 
 
 @pytest.mark.parametrize(
     "pattern", [r"[\w-]*\*{3,}[\w*-]*", r"<title>(.*?)</title>", r"\n\W*answer", r"(?:a|b)*c", r"\s+$"]
 )
 def test_a_pattern_that_takes_the_square_is_recognised(pattern: str) -> None:
-    assert squares_of(Held("", "re.search", re.compile(pattern, re.DOTALL)))
+    assert square_of(Held("", "re.search", re.compile(pattern, re.DOTALL)))
 
 
 @pytest.mark.parametrize("pattern", [r"(?<![\w-])[\w-]*+\*{3,}[\w*-]*+", r"<[^<>]*>", r"\s{2,}", r"answer|final", r"."])
 def test_a_pattern_that_does_not_is_not(pattern: str) -> None:
-    assert not squares_of(Held("", "re.search", re.compile(pattern)))
+    assert not square_of(Held("", "re.search", re.compile(pattern)))

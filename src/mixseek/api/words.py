@@ -26,7 +26,7 @@ _WORDED = {
     "judge": "rules|replay",
 }
 # A command line in a message is to be typed into a shell, and stays as it is.
-_SHELL = r"`[^`\n]*`|\bmixseek [a-z]+(?: [\w{}'./-]+)*(?: --[a-z-]+(?:[ =](?!--)[^\s,;)]+)?)+"
+_SHELL = r"`[^`\n]*`|\bmixseek [a-z]+(?: [\w{}'./-]{1,99}){0,6}(?: --[a-z-]{1,40}(?:[ =](?!--)[^\s,;)]{1,999})?)+"
 _PLAIN_VALUE = r"[\w.:/#@-]*[A-Z\d:/#][\w.:/#@=-]*|'[^'\n]*'"
 _MAPPED = re.compile(r"--map (\w+)=(\w+)((?: --map \w+=\w+)*)")
 _PARAMETER = re.compile(r"--parameter ([\w.]+)=(\w+)")

@@ -164,7 +164,7 @@ EXTRAS = {
 CHECK_SECONDS = 10.0
 _CHECKS_AT_ONCE = 8
 _LEAST_FREE_BYTES = 500_000_000
-_REQUIREMENT = re.compile(r"""^([\w.-]+).*?(?:extra\s*==\s*["']([\w-]+)["'])?$""")
+_REQUIREMENT = re.compile(r"""^([\w.-]++).*?(?:extra\s*==\s*["']([\w-]+)["'])?$""")
 
 
 class Severity(StrEnum):

@@ -47,7 +47,9 @@ PROVIDERS = TypeAdapter(dict[str, Provider]).validate_python(
 _ADDRESS_BEGINS = re.compile(r"@(?=https?://)", re.IGNORECASE)
 # What was meant as one, however it is misspelt: an at sign, a scheme, this machine, a host's number.
 _ADDRESS_MEANT = re.compile(
-    r"@|[a-z][a-z0-9+.-]*:?//|\bbase_url\b|(?<![\w.-])(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])", re.IGNORECASE
+    r"@|(?<![a-z0-9+.-])[a-z0-9+.-]*+:?//|\bbase_url\b"
+    r"|(?<![\w.-])(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])",
+    re.IGNORECASE,
 )
 # What no address holds. `urlsplit` drops line ends and tabs in silence, and hosts end at a backslash for some.
 _NEVER_IN_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f\\]")
