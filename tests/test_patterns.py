@@ -86,10 +86,10 @@ def written_in(source: str) -> Iterator[tuple[str, re.Pattern[str]]]:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
             continue
         first, owner = node.args[0], node.func.value
-        is_text = isinstance(first, ast.Constant) and isinstance(first.value, str)
-        if is_text and isinstance(owner, ast.Name) and owner.id == "re" and node.func.attr != "compile":
+        if not (isinstance(owner, ast.Name) and owner.id == "re") or node.func.attr == "compile":
+            continue
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
             flags = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr.isupper()}
-            assert isinstance(first, ast.Constant)
             yield f"re.{node.func.attr}", re.compile(first.value, sum(getattr(re, flag) for flag in flags))
 
 
@@ -139,7 +139,7 @@ def sample_item(operation: str, argument: Any) -> str:
         case "ATOMIC_GROUP":
             return sample(argument)
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return sample(argument[2]) * max(1, min(argument[0], 3))
+            return sample(argument[2]) * max(1, min(int(argument[0]), 3))
     return ""
 
 

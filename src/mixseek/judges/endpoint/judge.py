@@ -373,10 +373,11 @@ def _secrets(target: Target, headers: Mapping[str, str], proxy: str | None) -> l
 SLOW_SECONDS = 20.0
 _SHOWN_MODELS = 12
 # The prompt says nothing of the second property: only a schema that is obeyed brings it into the reply.
+_SHAPE_NAMES = ("ok", "shape")
 _SHAPE = {
     "type": "object",
     "properties": {"ok": {"type": "boolean"}, "shape": {"type": "string", "enum": ["obeyed"]}},
-    "required": ["ok", "shape"],
+    "required": list(_SHAPE_NAMES),
     "additionalProperties": False,
 }
 _CALL = Call(
@@ -436,7 +437,7 @@ def _is_shape_obeyed(answer: Answer) -> bool | None:
         document = orjson.loads(answer.reply.text)
     except orjson.JSONDecodeError:
         return False
-    wanted = _SHAPE["required"] if schema == SchemaMode.JSON_SCHEMA else []
+    wanted = _SHAPE_NAMES if schema == SchemaMode.JSON_SCHEMA else ()
     return isinstance(document, dict) and all(name in document for name in wanted)
 
 
