@@ -64,7 +64,9 @@ def test_the_name_in_the_address_is_whose_labels_they_are_through_the_whole_queu
         async with chromium.visiting() as visit:
             page = await open_draw(visit, server, "bob")
             await expect(page.locator("[data-rater-name]")).to_have_text("bob")
-            size = await page.locator("[data-rater-name]").evaluate("element => parseFloat(getComputedStyle(element).fontSize)")
+            size = await page.locator("[data-rater-name]").evaluate(
+                "element => parseFloat(getComputedStyle(element).fontSize)"
+            )
             assert size >= 20
             await page.keyboard.press("c")
             await expect(page.locator("[data-own]")).to_be_visible()

@@ -76,9 +76,7 @@ def view(
 
     root = workspace_path(workspace)
     token = os.environ.get(TOKEN_VARIABLE)
-    access = decide_access(
-        host, allows_remote=allow_remote, is_read_only=read_only, token=token, public_url=public_url
-    )
+    access = decide_access(host, allows_remote=allow_remote, is_read_only=read_only, token=token, public_url=public_url)
 
     def ready(server: "ViewServer") -> None:
         print_result(f"{root} at {server.link}\n  Ctrl-C ends it")

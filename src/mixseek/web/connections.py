@@ -45,7 +45,9 @@ class SilentConnections:
         """How many were closed: those that have sent no whole request for too long."""
         now, closed = self._clock(), 0
         present = set(connections)
-        self._resting_since = {connection: since for connection, since in self._resting_since.items() if connection in present}
+        self._resting_since = {
+            connection: since for connection, since in self._resting_since.items() if connection in present
+        }
         for connection in present:
             transport = connection.transport
             if connection in self._asking or transport is None:

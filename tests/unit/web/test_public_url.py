@@ -40,7 +40,15 @@ def test_a_public_address_is_read_as_browsers_write_it(text: str, origin: str, p
 
 @pytest.mark.parametrize(
     "text",
-    ["host.example", "ftp://host", "https://", "https://ann:pw@host", "https://host/?a=1", "https://host/#a", "http://a:b"],
+    [
+        "host.example",
+        "ftp://host",
+        "https://",
+        "https://ann:pw@host",
+        "https://host/?a=1",
+        "https://host/#a",
+        "http://a:b",
+    ],
 )
 def test_what_is_no_address_of_a_page_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"--public-url .*https://judging\.example\.org/mixseek"):
