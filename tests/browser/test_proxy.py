@@ -1,4 +1,4 @@
-"""Raters on other machines: the proxy of docs/review.md in front of the viewer, played by the lines that stand there."""
+"""Raters on other machines: the proxy of docs/review.md in front of the viewer, by the lines that stand there."""
 
 import contextlib
 import re

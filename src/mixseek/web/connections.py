@@ -1,7 +1,7 @@
 """Connections that ask nothing: closed after a while, so that whoever forgets them does not use up the viewer.
 
-A browser keeps connections open for its next request, and a machine that is switched off never closes any. What is being
-answered, a run that is watched among it, stays for as long as the other side takes what it is sent.
+A browser keeps connections open for its next request, and a machine that is switched off never closes any. What is
+being answered, a run that is watched among it, stays for as long as the other side takes what it is sent.
 """
 
 import asyncio

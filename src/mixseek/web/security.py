@@ -216,7 +216,7 @@ def is_key(key: str | None, rater: str | None, access: Access) -> bool:
     if key is None:
         return False
     keys = [access.secret, *([] if rater is None else [access.invitation(rater)])]
-    return any([hmac.compare_digest(key.encode(), good.encode()) for good in keys])
+    return any(hmac.compare_digest(key.encode(), good.encode()) for good in keys)
 
 
 def is_known(request: web.Request, access: Access) -> bool:

