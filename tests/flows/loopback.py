@@ -8,16 +8,44 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from mixseek.judges.mock_server import MockOptions, MockServer, running_mock
+from mixseek.judges.mock_server import LOOPBACK, MockOptions, MockServer
 
 START_SECONDS = 60.0
+
+
+class HeldServer(MockServer):
+    """A mock that answers when a test says so: what is in flight stays there, however slow or quick the machine is."""
+
+    def __init__(self, options: MockOptions, host: str, port: int) -> None:
+        super().__init__(options, host, port)
+        self.free = asyncio.Event()
+        self.free.set()
+
+    async def wait_for_turn(self, seconds: float) -> None:
+        await super().wait_for_turn(seconds)
+        await self.free.wait()
 
 
 @dataclass(frozen=True, slots=True)
 class Loopback:
     """A running mock, seen from another thread."""
 
-    server: MockServer
+    server: HeldServer
+    loop: asyncio.AbstractEventLoop
+
+    def hold(self) -> None:
+        """From now on requests are taken in and not answered."""
+        asyncio.run_coroutine_threadsafe(self._set(is_free=False), self.loop).result(START_SECONDS)
+
+    def release(self) -> None:
+        """All that were held are answered now, and whatever comes."""
+        asyncio.run_coroutine_threadsafe(self._set(is_free=True), self.loop).result(START_SECONDS)
+
+    async def _set(self, *, is_free: bool) -> None:
+        if is_free:
+            self.server.free.set()
+        else:
+            self.server.free.clear()
 
     @property
     def base_url(self) -> str:
@@ -48,10 +76,14 @@ def loopback(options: MockOptions | None = None, port: int = 0) -> Iterator[Loop
     started: list[Loopback] = []
 
     async def serve() -> None:
-        async with running_mock(options or MockOptions(), port=port) as server:
-            started.append(Loopback(server))
+        server = HeldServer(options or MockOptions(), LOOPBACK, port)
+        await server.start()
+        try:
+            started.append(Loopback(server, loop))
             ready.set()
             await done.wait()
+        finally:
+            await server.stop()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()

@@ -121,7 +121,7 @@ def test_two_runs_and_whoever_reads_share_a_workspace(tmp_path: Path) -> None:
     assert max(reads) < 30
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_drains_what_is_in_flight_and_resumes(signum: signal.Signals, data: Path, tmp_path: Path) -> None:
     """Not one reply that was under way is thrown away, so the whole costs exactly one request a sample."""
     # Slow enough that it cannot be over before a busy machine has sent the signal.

@@ -6,7 +6,7 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,14 +83,31 @@ def attaching(path: Path | None, *, read_only: bool = False, config: Settings) -
         engine.close()
 
 
+def confine(connection: duckdb.DuckDBPyConnection, *files: Path, directories: Iterable[Path] = ()) -> None:
+    """From here on nothing but these and what is attached can be read or written, whatever a statement or view asks.
+
+    There is no way back: DuckDB does not give access again. Other settings stay open, because whoever runs short of
+    memory is given more; none of them leads to a file or an extension.
+    """
+    # As they are named, and as what they are: somewhere on the way there may be a link.
+    places = [place for path in files for place in (path.absolute(), path.resolve())]
+    # A name with pattern characters is asked for as a pattern, and opened as what it is.
+    names = list(dict.fromkeys([*map(str, places), *map(escape_glob, places)]))
+    rooms = list(dict.fromkeys(str(place) for path in directories for place in (path.absolute(), path.resolve())))
+    rooms += [escape_glob(Path(room)) for room in rooms if escape_glob(Path(room)) != room]
+    connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, names))}]")
+    connection.execute(f"SET allowed_directories = [{', '.join(map(quoted, rooms))}]")
+    connection.execute("SET enable_external_access = false")
+
+
 def is_cleared(engine: duckdb.DuckDBPyConnection) -> bool:
-    """Takes out what was attached; false where something was spilled, to a place that is gone by now."""
+    """Takes out what was attached; false where it is confined, or spilled something to a place that is gone by now."""
     for (name,) in execute(engine, "SELECT database_name FROM duckdb_databases() WHERE NOT internal").fetchall():
         if name != "memory":
             engine.execute(f'DETACH "{name}"')
     try:
         engine.execute("SET temp_directory = ''")
-    except duckdb.NotImplementedException:
+    except (duckdb.NotImplementedException, duckdb.PermissionException):
         return False
     return True
 

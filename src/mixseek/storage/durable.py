@@ -28,6 +28,11 @@ def storage_error(action: str, path: Path, error: OSError) -> StorageError:
     return StorageError(f"{path}: cannot {action}: {why}")
 
 
+def is_forbidden(error: StorageError) -> bool:
+    """Whether the disk refused because of who asked, or because it takes nothing from anybody."""
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno in _FORBIDDEN
+
+
 def digest_file(path: Path) -> str:
     """sha256 of the file's bytes as they are on disk; raises StorageError where it cannot be read."""
     try:

@@ -22,7 +22,7 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 # Whoever has just written something may not have come to the point where it shows that it is needed.
 _UNTOUCHED_SECONDS = 3600.0
 _REMOVED = ".removed-"
-_TEMPORARY = re.compile(r"\..+\.(\d+)(?:-\d+)?\.tmp|nonce\.key\.(\d+)|\.removed-(\d+)-\d+")
+_TEMPORARY = re.compile(r"\..+\.(\d+)(?:-\d+)?\.tmp|nonce\.key\.(\d+)(?:-\d+)?|\.removed-(\d+)-\d+")
 _numbers = itertools.count(1)
 
 

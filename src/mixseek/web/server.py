@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import signal
 import socket
 import tempfile
 import time
@@ -22,6 +21,7 @@ from mixseek.composition.reviewing import MOST_LISTED, GivenLabel, NewDraw, Retr
 from mixseek.composition.sheets import check_rater
 from mixseek.composition.summary import run_header
 from mixseek.domain.rounds import ExecutionStatus
+from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.comparison import comparison_document
 from mixseek.reporting.leaderboard import leader_board_context, leader_board_document
@@ -443,11 +443,11 @@ async def running_view(
 
 
 def serve(root: Path, access: Access, port: int, ready: Callable[[ViewServer], None]) -> None:
-    """Until Ctrl-C or SIGTERM."""
+    """Until Ctrl-C, SIGTERM or SIGHUP."""
 
     async def run() -> None:
         done = asyncio.Event()
-        for signum in (signal.SIGINT, signal.SIGTERM):
+        for signum in stop_signals():
             asyncio.get_running_loop().add_signal_handler(signum, done.set)
         async with running_view(root, access, port) as server:
             ready(server)
