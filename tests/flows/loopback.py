@@ -18,12 +18,14 @@ class HeldServer(MockServer):
 
     def __init__(self, options: MockOptions, host: str, port: int) -> None:
         super().__init__(options, host, port)
-        self.free = asyncio.Event()
-        self.free.set()
+        self.is_free, self.permits = True, 0
+        self.changed = asyncio.Condition()
 
     async def wait_for_turn(self, seconds: float) -> None:
         await super().wait_for_turn(seconds)
-        await self.free.wait()
+        async with self.changed:
+            await self.changed.wait_for(lambda: self.is_free or self.permits > 0)
+            self.permits -= not self.is_free
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +37,21 @@ class Loopback:
 
     def hold(self) -> None:
         """From now on requests are taken in and not answered."""
-        asyncio.run_coroutine_threadsafe(self._set(is_free=False), self.loop).result(START_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._set(is_free=False, permits=0), self.loop).result(START_SECONDS)
+
+    def let_through(self, count: int) -> None:
+        """So many of those that are held, or come, are answered."""
+        permits = self.server.permits + count
+        asyncio.run_coroutine_threadsafe(self._set(is_free=False, permits=permits), self.loop).result(START_SECONDS)
 
     def release(self) -> None:
         """All that were held are answered now, and whatever comes."""
-        asyncio.run_coroutine_threadsafe(self._set(is_free=True), self.loop).result(START_SECONDS)
+        asyncio.run_coroutine_threadsafe(self._set(is_free=True, permits=0), self.loop).result(START_SECONDS)
 
-    async def _set(self, *, is_free: bool) -> None:
-        if is_free:
-            self.server.free.set()
-        else:
-            self.server.free.clear()
+    async def _set(self, *, is_free: bool, permits: int) -> None:
+        async with self.server.changed:
+            self.server.is_free, self.server.permits = is_free, permits
+            self.server.changed.notify_all()
 
     @property
     def base_url(self) -> str:

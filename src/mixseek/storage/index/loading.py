@@ -44,13 +44,14 @@ from mixseek.storage.durable import is_forbidden, replacing, storage_error
 from mixseek.storage.journal.journal import (
     VerifiedStart,
     damaged,
+    is_being_written,
     opening_journal,
     orphaned,
     read_blocks,
     read_lines,
     verify_journal,
 )
-from mixseek.storage.journal.records import Manifest, decode_record, read_manifest
+from mixseek.storage.journal.records import Manifest, RunStatus, decode_record, read_manifest
 from mixseek.storage.seal import (
     SealedFile,
     has_seal,
@@ -122,6 +123,7 @@ class IndexState:
     cascade: bool
     protocol: str
     made_by: str  # the version of DuckDB, whose hashes another version need not share
+    is_running: bool  # somebody was judging: what was in flight is in no count, and nothing is missing yet
 
     @property
     def journal(self) -> JournalState:
@@ -181,7 +183,7 @@ def ensure_indexed(workspace: Workspace, run: RunDirectory) -> TrustedIndex:
     Where the workspace takes no files, or keeps its key from this user, this process makes one for itself.
     """
     index = find_index(run)
-    if index is not None and index.state.journal == stat_journal(run.journal):
+    if index is not None and is_current(index, run):
         if read_totals(run) is None:
             # Lists of runs say that whoever reads this one counts it.
             with contextlib.suppress(StorageError):
@@ -202,8 +204,19 @@ def ensure_indexed(workspace: Workspace, run: RunDirectory) -> TrustedIndex:
 
 def is_fresh(run: RunDirectory) -> bool:
     """Whether there is an index of ours that says what the journal says."""
-    state, index = stat_journal(run.journal), find_index(run)
-    return index is not None and index.state.journal == state
+    index = find_index(run)
+    return index is not None and is_current(index, run)
+
+
+def is_current(index: TrustedIndex, run: RunDirectory) -> bool:
+    """Whether the journal is as it was then; and where somebody was judging then, whether they still are."""
+    is_same = index.state.journal == stat_journal(run.journal)
+    return is_same and (not index.state.is_running or is_being_judged(run, read_manifest(run.manifest)))
+
+
+def is_being_judged(run: RunDirectory, manifest: Manifest) -> bool:
+    """Not merely unfinished: a process is at it now."""
+    return manifest.status is RunStatus.RUNNING and is_being_written(run.journal.with_suffix(".lock"))
 
 
 def find_index(run: RunDirectory) -> TrustedIndex | None:
@@ -334,7 +347,7 @@ def index_privately(run: RunDirectory) -> TrustedIndex:
     digest = hashlib.sha256(os.fsencode(os.path.realpath(run.path))).hexdigest()
     place = IndexPlace(Path(directory.name), Path(directory.name) / f"{digest}.duckdb", key)
     state, index = stat_journal(run.journal), read_index(place.index, key)
-    if index is None or index.state.journal != state:
+    if index is None or not is_current(index, run):
         make_index(place, run, state)
         index = read_index(place.index, key)
     if index is None:
@@ -371,6 +384,7 @@ def try_to_index(place: IndexPlace, run: RunDirectory, state: JournalState) -> R
         manifest.cascade,
         manifest.protocol.name,
         duckdb.__version__,
+        is_being_judged(run, manifest),
     )
 
     def build_and_place(directory: Path, settings: Settings) -> RunFacts | None:
@@ -468,8 +482,10 @@ def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState,
         settle_run(connection, state)
         mark_controls(connection, state.judges)
         load_scores(connection, state.protocol, before["outcome"], has_grown=lines.begin > 0)
-        connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
+        connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
         execute(connection, LOADING["facts"], {"needs_maths": NEEDS_MATHS})
+        if state.is_running:
+            execute(connection, LOADING["count_judged_samples"])
         facts = read_facts(connection)
         if facts.has_pairs:
             execute(connection, _SCHEMA["views_of_pairs"])
@@ -525,7 +541,7 @@ def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> None
         execute(connection, LOADING["keep_first_sample"])
     if outcomes != own_outcomes:
         execute(connection, LOADING["keep_last_outcome"])
-    if state.cascade or first_takes != own_samples * len(state.judges):
+    if not state.is_running and (state.cascade or first_takes != own_samples * len(state.judges)):
         due = {"judges": state.judges, "cascade": state.cascade, "reason": NOT_JUDGED}
         execute(connection, LOADING["add_missing"], due)
     if state.cascade:

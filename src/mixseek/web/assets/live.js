@@ -22,14 +22,18 @@ function newestLine(judgment, journalBytes) {
 function offerNew(progress) {
   const button = byId("show-new");
   const fresh = progress.judged - page.total;
-  button.hidden = !(fresh > 0 && page.total > 0);
-  button.textContent = `${countText(fresh)} ${say("new")} · ${say("show")}`;
-  button.onclick = () => {
+  const show = () => {
     wantedBytes = Math.max(wantedBytes, progress.journal_bytes);
     button.hidden = true;
     buildSelects();
     applyFilters();
   };
+  // The first ones disturb nobody.
+  if (fresh > 0 && page.total === 0 && !wantedBytes) return show();
+  button.hidden = fresh <= 0 || page.total === 0;
+  button.textContent = `${countText(fresh)} ${say("new")} · ${say("show")}`;
+  button.onclick = show;
+  return null;
 }
 
 function drawLive(told) {
