@@ -20,10 +20,15 @@ class HeldServer(MockServer):
         super().__init__(options, host, port)
         self.free = asyncio.Event()
         self.free.set()
+        # So many more are answered all the same.
+        self.answers = 0
 
     async def wait_for_turn(self, seconds: float) -> None:
         await super().wait_for_turn(seconds)
-        await self.free.wait()
+        if self.answers > 0:
+            self.answers -= 1
+        else:
+            await self.free.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +38,18 @@ class Loopback:
     server: HeldServer
     loop: asyncio.AbstractEventLoop
 
-    def hold(self) -> None:
-        """From now on requests are taken in and not answered."""
-        asyncio.run_coroutine_threadsafe(self._set(is_free=False), self.loop).result(START_SECONDS)
+    def hold(self, after: int = 0) -> None:
+        """Whoever waits goes on, and so many more; those that come then are taken in, and wait."""
+        asyncio.run_coroutine_threadsafe(self._hold(after), self.loop).result(START_SECONDS)
 
     def release(self) -> None:
         """All that were held are answered now, and whatever comes."""
-        asyncio.run_coroutine_threadsafe(self._set(is_free=True), self.loop).result(START_SECONDS)
+        self.loop.call_soon_threadsafe(self.server.free.set)
 
-    async def _set(self, *, is_free: bool) -> None:
-        if is_free:
-            self.server.free.set()
-        else:
-            self.server.free.clear()
+    async def _hold(self, after: int) -> None:
+        self.server.answers = after
+        self.server.free.set()
+        self.server.free.clear()
 
     @property
     def base_url(self) -> str:
