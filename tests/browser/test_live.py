@@ -10,8 +10,6 @@ from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, start, sums, write_jsonl
 from tests.flows.warm import Begun
 
-from mixseek.judges.mock_server import MockOptions
-
 SAMPLES = 400
 
 
@@ -26,7 +24,9 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
     """From the printed link of the command, on an empty workspace; counts grow by events, without another request."""
     write_jsonl(tmp_path / "sums.jsonl", sums(SAMPLES))
     command = ("judge", "sums.jsonl", "--workspace", "ws", "--run", "watched", "--concurrency", "8", "-q")
-    with loopback(MockOptions(latency_seconds=0.2)) as mock:
+    with loopback() as mock:
+        # Until the page has shown what it is to show, the run is in the middle.
+        mock.hold(after=100)
         viewer = start("view", "--no-open", "--workspace", "ws", cwd=tmp_path)
         started = [viewer]
         link = viewer.stdout.readline().split()[-1]
@@ -42,11 +42,13 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
                 # Its first numbers come by themselves.
                 await expect(page.locator(".headlines")).to_be_visible()
                 await expect(page.locator(".live-line")).to_contain_text("running")
+                await expect(page.locator(".live-line")).to_contain_text("100 of")
                 before, asked = await judged(page), len(visit.requests)
+                mock.hold(after=100)
                 await expect(page.locator(".live-line")).not_to_contain_text(f"{before} of")
                 assert before < await judged(page) < SAMPLES
                 assert [url for url in visit.requests[asked:] if "/live" in url or "/api/" not in url] == []
-                mock.answer_at_once()
+                mock.release()
                 await expect(page.locator("#matches")).to_have_text("400 judgments")
                 await expect(page.locator(".headlines")).to_be_visible()
                 counts = await page.locator(".headlines li a").all_inner_texts()

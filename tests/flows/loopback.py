@@ -18,14 +18,16 @@ class HeldServer(MockServer):
 
     def __init__(self, options: MockOptions, host: str, port: int) -> None:
         super().__init__(options, host, port)
-        self.is_free, self.permits = True, 0
+        self.is_free, self.permits, self.holds = True, 0, 0
         self.changed = asyncio.Condition()
 
     async def wait_for_turn(self, seconds: float) -> None:
         await super().wait_for_turn(seconds)
         async with self.changed:
-            await self.changed.wait_for(lambda: self.is_free or self.permits > 0)
-            self.permits -= not self.is_free
+            held = self.holds
+            await self.changed.wait_for(lambda: self.is_free or self.permits > 0 or self.holds != held)
+            if not self.is_free and self.holds == held:
+                self.permits -= 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +37,25 @@ class Loopback:
     server: HeldServer
     loop: asyncio.AbstractEventLoop
 
-    def hold(self) -> None:
-        """From now on requests are taken in and not answered."""
-        asyncio.run_coroutine_threadsafe(self._set(is_free=False, permits=0), self.loop).result(START_SECONDS)
+    def hold(self, after: int = 0) -> None:
+        """Whoever waits goes on, and so many more; those that come then are taken in, and wait."""
+        self._change(is_free=False, permits=after, holds=self.server.holds + 1)
 
     def let_through(self, count: int) -> None:
         """So many of those that are held, or come, are answered."""
-        permits = self.server.permits + count
-        asyncio.run_coroutine_threadsafe(self._set(is_free=False, permits=permits), self.loop).result(START_SECONDS)
+        self._change(is_free=False, permits=self.server.permits + count, holds=self.server.holds)
 
     def release(self) -> None:
         """All that were held are answered now, and whatever comes."""
-        asyncio.run_coroutine_threadsafe(self._set(is_free=True, permits=0), self.loop).result(START_SECONDS)
+        self._change(is_free=True, permits=0, holds=self.server.holds)
 
-    async def _set(self, *, is_free: bool, permits: int) -> None:
-        async with self.server.changed:
-            self.server.is_free, self.server.permits = is_free, permits
-            self.server.changed.notify_all()
+    def _change(self, *, is_free: bool, permits: int, holds: int) -> None:
+        async def change() -> None:
+            async with self.server.changed:
+                self.server.is_free, self.server.permits, self.server.holds = is_free, permits, holds
+                self.server.changed.notify_all()
+
+        asyncio.run_coroutine_threadsafe(change(), self.loop).result(START_SECONDS)
 
     @property
     def base_url(self) -> str:

@@ -105,8 +105,9 @@ def test_an_export_holds_nothing_of_other_files(suffix: str, place: Path) -> Non
 
     assert done.returncode == 0, done.stderr
     assert SECRET.encode() not in (place / f"out.{suffix}").read_bytes()
-    mean = duckdb.sql(f"SELECT avg(score) FROM '{place}/out.{suffix}'")  # noqa: S608 - a file of our own
-    assert mean.fetchall() == [(0.25,)]
+    with duckdb.connect() as connection:
+        query = f"SELECT avg(score) FROM '{place}/out.{suffix}'"  # noqa: S608 - a file of our own
+        assert connection.execute(query).fetchall() == [(0.25,)]
 
 
 def test_changed_totals_are_not_listed(place: Path) -> None:

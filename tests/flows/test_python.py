@@ -22,7 +22,6 @@ from tests.flows.warm import hearing
 import mixseek
 from mixseek.api.run import require
 from mixseek.errors import ConfigurationError
-from mixseek.judges.mock_server import MockOptions
 
 SAME_CODE = """
 import mixseek
@@ -136,19 +135,20 @@ def test_a_handler_of_a_server_judges_what_it_gets(endpoint: Loopback, place: Pa
 
 def test_a_cancelled_run_is_resumed(place: Path) -> None:
     """What was in flight comes home first; judging again asks only for the rest."""
-    with loopback(MockOptions(latency_seconds=0.05)) as slow:
+    with loopback() as slow:
+        slow.hold(after=2)
 
         async def judge_a_moment() -> None:
             task = asyncio.create_task(mixseek.ajudge("riddles.jsonl", judges=slow.spec, workspace="ws", concurrency=1))
             while slow.requests < 3:
                 await asyncio.sleep(0.01)
             task.cancel()
+            slow.release()
             with pytest.raises(asyncio.CancelledError):
                 await task
 
         asyncio.run(judge_a_moment())
         asked = slow.requests
-        slow.answer_at_once()
         left = mixseek.open_run(workspace="ws")
         run = mixseek.judge("riddles.jsonl", judges=slow.spec, workspace="ws")
 

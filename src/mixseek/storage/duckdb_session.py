@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from mixseek.storage.durable import storage_error
+from mixseek.storage.durable import is_gone, remove_if_abandoned, storage_error
 
 T = TypeVar("T")
 Settings = dict[str, str | bool | int | float | list[str]]
@@ -34,6 +34,8 @@ _numbers = itertools.count(1)
 # By process: after a fork, what is in there belongs to the parent, whose threads a child does not have.
 _idle: dict[int, list[duckdb.DuckDBPyConnection]] = {}
 _MOST_IDLE = 2
+# The name of a file in a private directory.
+_ELSEWHERE = "elsewhere"
 # By text. To parse a statement takes DuckDB a third of the time of a small question, and most come again.
 _parsed: dict[str, list[duckdb.Statement]] = {}
 _MOST_PARSED = 1_000
@@ -222,7 +224,19 @@ def run_in_scratch(scratch: Path, file: Path, work: Callable[[Path, Settings], T
 def remove_leftovers(scratch: Path) -> None:
     """Copies of judged texts that nobody else would take away; what has another kind of name is not ours."""
     for entry in find_leftovers(scratch):
-        shutil.rmtree(entry, ignore_errors=True)
+        remove_leftover(entry)
+
+
+def note_elsewhere(directory: Path, path: Path) -> None:
+    """Say in a private directory what else is being written, anywhere: it goes when the directory goes."""
+    (directory / _ELSEWHERE).write_bytes(os.fsencode(path.absolute()))
+
+
+def remove_leftover(directory: Path) -> None:
+    """What a process that is gone had in there, and what it had begun to write elsewhere."""
+    with contextlib.suppress(OSError):
+        remove_if_abandoned(Path(os.fsdecode((directory / _ELSEWHERE).read_bytes())))
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def find_leftovers(scratch: Path) -> list[Path]:
@@ -233,17 +247,6 @@ def find_leftovers(scratch: Path) -> list[Path]:
         if owner.isdecimal() and number.isdecimal() and is_gone(int(owner)):
             found.append(entry)
     return found
-
-
-def is_gone(process: int) -> bool:
-    """Whether there is no such process on this machine; one of somebody else's is there."""
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def read_sql(package: str, name: str) -> str:

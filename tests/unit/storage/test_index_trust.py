@@ -17,7 +17,7 @@ from tests.unit.storage.material import CORRECT, INCORRECT, append_lines, judged
 from mixseek.storage import seal
 from mixseek.storage.competition import start_session
 from mixseek.storage.dataset.files import connecting
-from mixseek.storage.duckdb_session import attaching, session_settings
+from mixseek.storage.duckdb_session import attaching, confine, session_settings
 from mixseek.storage.durable import storage_error
 from mixseek.storage.index import export, loading
 from mixseek.storage.index.export import export_run
@@ -355,7 +355,7 @@ def test_a_confined_session_is_not_given_to_anybody_else(tmp_path: Path) -> None
     """The next one may need files of its own."""
     config = session_settings(tmp_path / "spilled")
     with attaching(None, config=config) as connection:
-        loading.confine(connection)
+        confine(connection)
     with attaching(None, config=config) as connection:
         connection.execute(f"COPY (SELECT 1) TO '{tmp_path}/out.csv'")
 

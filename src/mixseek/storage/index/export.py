@@ -13,7 +13,16 @@ from typing import Any
 import duckdb
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import Settings, confine, escape_glob, first_line, open_duckdb, run_in_scratch
+from mixseek.storage.duckdb_session import (
+    Settings,
+    confine,
+    escape_glob,
+    first_line,
+    note_elsewhere,
+    open_duckdb,
+    private_directory,
+    run_in_scratch,
+)
 from mixseek.storage.durable import digest_file, temporary_beside
 from mixseek.storage.index.loading import INDEX, LOADING, attach_index, copy_part, ensure_indexed, object_bytes
 from mixseek.storage.journal.records import read_manifest
@@ -123,7 +132,8 @@ def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
     if to.is_file() and digest_file(to) == read_manifest(run.manifest).dataset.get("sha256"):
         raise ConfigurationError(f"{to}: the data that was judged; name another file")
     ensure_indexed(workspace, run)
-    with temporary_beside(to) as target:
+    with private_directory(workspace.scratch) as noted, temporary_beside(to) as target:
+        note_elsewhere(noted, target)
         try:
             return run_in_scratch(
                 workspace.scratch, run.journal, partial(write_table, workspace, run, Exported(target, suffix))

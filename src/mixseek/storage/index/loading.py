@@ -40,7 +40,7 @@ from mixseek.storage.duckdb_session import (
     session_settings,
     spilling_to,
 )
-from mixseek.storage.durable import is_forbidden, replacing, storage_error
+from mixseek.storage.durable import is_forbidden, remove_abandoned, replacing, storage_error
 from mixseek.storage.journal.journal import (
     VerifiedStart,
     damaged,
@@ -182,6 +182,7 @@ def ensure_indexed(workspace: Workspace, run: RunDirectory) -> TrustedIndex:
 
     Where the workspace takes no files, or keeps its key from this user, this process makes one for itself.
     """
+    remove_abandoned(run.path)
     index = find_index(run)
     if index is not None and is_current(index, run):
         if read_totals(run) is None:
