@@ -76,7 +76,7 @@ def test_a_run_that_starts_later_appears_and_what_is_new_is_a_click_away(chromiu
     server = chromium.serve(tmp_path / "ws")
     started: list[Begun] = []
 
-    with loopback(MockOptions(latency_seconds=0.0)) as mock:
+    with loopback() as mock:
 
         async def scenario() -> None:
             async with chromium.visiting() as visit:

@@ -123,7 +123,7 @@ async def label_through_a_crash(chromium: Chromium, place: Path, port: int, star
         for done in range(12, LABELLED + 1):
             await label_next(page, done)
         await expect(page.locator("[data-all-done]")).to_be_visible()
-        queue = page.url.split("queue=")[1]
+        queue = page.url.split("queue=")[1].split("&")[0]
         # While the browser is there: what it has forgotten is never told, and would be waited for for ever.
         await asyncio.wait_for(asyncio.gather(*reading), PATIENCE_MILLISECONDS / 1_000)
     blind = [item for item in told if item["own"] is None]
