@@ -25,6 +25,7 @@ from mixseek.stats.raters import MOST_GROUPS, AgreementSums
 from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
 from mixseek.storage.duckdb_session import (
+    confine,
     escape_glob,
     fetch_all,
     first_line,
@@ -34,7 +35,7 @@ from mixseek.storage.duckdb_session import (
     read_statements,
     session_settings,
 )
-from mixseek.storage.index.loading import ensure_indexed
+from mixseek.storage.index.loading import attach_index
 from mixseek.storage.index.panel import unit_sums
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore, ensure_texts
@@ -308,9 +309,9 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
 
     A model on its own output is left out.
     """
-    ensure_indexed(workspace, run)
     with _session(run.journal) as connection:
-        connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
+        attach_index(connection, workspace, run, "run")
+        confine(connection, directories=(run.path,))
         if fetch_all(connection, "SELECT has_pairs FROM run.facts", {})[0][0]:
             fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
         else:
@@ -369,10 +370,8 @@ class _Table:
             raise DatasetError(f"{path}: not a table that can be read; expected {SUPPORTED}")
         if not path.is_file():
             raise DatasetError(f"{path}: there is no such file")
-        # From here on nothing but this file can be read, whatever an expression asks for.
-        names = (str(path.resolve()), escape_glob(path.resolve()))
-        connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, names))}]")
-        connection.execute("SET enable_external_access = false")
+        # Whatever an expression asks for.
+        confine(connection, path)
         self._types: dict[str, str] = {}
         try:
             self.kinds = self._look()
