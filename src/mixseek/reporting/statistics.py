@@ -181,6 +181,7 @@ def _coefficient_document(one: Coefficient) -> dict[str, Any]:
         "interval": interval_document(one.interval),
         "se": one.se,
         "independent_interval": list(independent) if independent else None,
+        "over": asdict(one.over) if one.over else None,
     }
 
 

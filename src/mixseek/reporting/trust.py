@@ -69,6 +69,12 @@ def coefficient_interval_text(one: Coefficient) -> str:
     return f"{coefficient_text(one.interval.low)} to {coefficient_text(one.interval.high)}"
 
 
+def compared_text(one: Coefficient) -> str:
+    """What was compared, and on which samples where a coefficient cannot use all of them."""
+    over = wording.equal_items_text(one.over, "sample")
+    return one.of if over is None else f"{one.of}; {over}"
+
+
 def agreement_sentence(agreement: Agreement, maximum: float | None) -> str:
     """On how many samples judges give one verdict, and how far they are apart where scores are graded."""
     samples = wording.plural(agreement.samples, "sample")
@@ -147,6 +153,7 @@ def _coefficient_documents(coefficients: Sequence[Coefficient]) -> dict[str, Any
             "interval": asdict(one.interval) if one.interval else None,
             "of": one.of,
             "why": one.why,
+            "over": asdict(one.over) if one.over else None,
         }
         for one in coefficients
     }
@@ -368,7 +375,7 @@ def agreement_view(agreement: Agreement, maximum: float | None) -> Iterable[Rend
             measure_text(one.measure),
             (coefficient_text(one.value), "bold"),
             (coefficient_interval_text(one), QUIET),
-            (f"of {one.of}", QUIET),
+            (f"of {compared_text(one)}", QUIET),
         )
         for one in agreement.coefficients
     ]

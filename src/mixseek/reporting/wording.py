@@ -13,6 +13,7 @@ from mixseek.domain.ports import CallAccount
 from mixseek.reporting.findings import model
 from mixseek.reporting.findings.model import ScoreSummary
 from mixseek.stats.intervals import Interval
+from mixseek.stats.raters import EqualItems
 
 # Judged text is hostile: what cannot be seen, or changes how its neighbours are seen, is shown by its code point.
 # The page does the same in `assets/text.js`; a test holds the two character lists together.
@@ -115,6 +116,13 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return ">99.9%"
     return f"{share * 100:.1f}%"
+
+
+def equal_items_text(over: EqualItems | None, noun: str) -> str | None:
+    """`40 of 48 samples: those with 2 ratings`; None where all that were rated twice count."""
+    if over is None or over.items == over.rated_twice:
+        return None
+    return f"{over.items:,} of {plural(over.rated_twice, noun)}: those with {over.ratings} ratings"
 
 
 def moment_text(moment: str | None) -> str | None:

@@ -21,7 +21,7 @@ from mixseek.domain.labels import collect_labels
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.corrected import Cell, KnownPairs, PairSums
-from mixseek.stats.raters import MOST_GROUPS, AgreementSums
+from mixseek.stats.raters import MOST_GROUPS, AgreementSums, equal_ratings
 from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
 from mixseek.storage.duckdb_session import (
@@ -144,10 +144,11 @@ class Rater:
 
 @dataclass(frozen=True, slots=True)
 class GroupedAgreement:
-    """By groups of questions; `complete` are the items that all of the raters rated."""
+    """By groups of questions; `equal` are the items with `ratings` each, which Fleiss' kappa needs (None: no item)."""
 
     groups: Sequence[AgreementSums]
-    complete: Sequence[AgreementSums]
+    equal: Sequence[AgreementSums]
+    ratings: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +201,11 @@ class Ratings:
         """All raters together, by groups of questions."""
         parts: dict[tuple[int, bool], tuple[list[float], dict[str, dict[Any, float]]]] = {}
         numbers = [one.number for one in raters]
-        for kind, part, is_complete, x, y, a, b in self._all(
-            "agreement", raters=numbers, groups=self.group_count(distinct)
+        ratings = equal_ratings(dict(self._all("ratings_of_items", raters=numbers)), len(raters))
+        for kind, part, is_equal, x, y, a, b in self._all(
+            "agreement", raters=numbers, groups=self.group_count(distinct), equal=ratings or 0
         ):
-            items, sums = parts.setdefault((part, is_complete), ([], defaultdict(dict)))
+            items, sums = parts.setdefault((part, is_equal), ([], defaultdict(dict)))
             if kind == "item":
                 items.append(a)
             elif kind == "one":
@@ -216,7 +218,8 @@ class Ratings:
             together[part].append(group)
         return GroupedAgreement(
             [AgreementSums.total(groups) for groups in together.values()],
-            [group for (_, is_complete), group in sorted(made.items()) if is_complete],
+            [group for (_, is_equal), group in sorted(made.items()) if is_equal],
+            ratings,
         )
 
     def group_count(self, distinct: int) -> int:

@@ -124,26 +124,31 @@ SELECT DISTINCT value FROM rated WHERE list_contains($raters, rater) ORDER BY va
 -- name: units_of_raters
 SELECT rater, question, value, value AS lowest, value AS highest FROM rated
 
+-- name: ratings_of_items
+-- How many items have so many ratings.
+SELECT ratings, count(*) FROM
+    (SELECT count(*) AS ratings FROM rated WHERE list_contains($raters, rater) GROUP BY unit) GROUP BY ratings
+
 -- name: agreement
 -- Every ordered pair of two ratings of an item, by groups of questions, counted once for each pattern of ratings.
 WITH listed AS (
         SELECT any_value(question) % $groups AS part, list_sort(list(value)) AS said
         FROM rated WHERE list_contains($raters, rater) GROUP BY unit
     ), patterns AS (
-        SELECT part, said, len(said) AS m, len(said) = len($raters) AS is_complete, count(*) AS n
+        SELECT part, said, len(said) AS m, len(said) = $equal AS is_equal, count(*) AS n
         FROM listed WHERE len(said) > 1 GROUP BY part, said
     ), places AS (
-        SELECT part, said, m, is_complete, n, unnest(range(1, m + 1)) AS i FROM patterns
+        SELECT part, said, m, is_equal, n, unnest(range(1, m + 1)) AS i FROM patterns
     )
-    SELECT 'item' AS kind, part, is_complete, NULL::DOUBLE AS x, NULL::DOUBLE AS y, sum(n)::DOUBLE AS a, 0.0::DOUBLE AS b
-        FROM patterns GROUP BY part, is_complete
+    SELECT 'item' AS kind, part, is_equal, NULL::DOUBLE AS x, NULL::DOUBLE AS y, sum(n)::DOUBLE AS a, 0.0::DOUBLE AS b
+        FROM patterns GROUP BY part, is_equal
     UNION ALL
-    SELECT 'one', part, is_complete, said[i], NULL, sum(n)::DOUBLE, sum(n / m) FROM places
-        GROUP BY part, is_complete, said[i]
+    SELECT 'one', part, is_equal, said[i], NULL, sum(n)::DOUBLE, sum(n / m) FROM places
+        GROUP BY part, is_equal, said[i]
     UNION ALL
-    SELECT 'two', part, is_complete, said[i], said[j], sum(n / (m - 1)), sum(n / (m * (m - 1))) FROM
+    SELECT 'two', part, is_equal, said[i], said[j], sum(n / (m - 1)), sum(n / (m * (m - 1))) FROM
         (SELECT *, unnest(range(1, m + 1)) AS j FROM places) WHERE i <> j
-        GROUP BY part, is_complete, said[i], said[j]
+        GROUP BY part, is_equal, said[i], said[j]
 
 -- name: pairs
 -- How often the first rater said x where the second said y.

@@ -45,6 +45,7 @@ from mixseek.stats.raters import (
     AgreementSums,
     Coefficient,
     Confusion,
+    EqualItems,
     Measure,
     PairCounts,
     auc,
@@ -226,12 +227,16 @@ class _Analysis:
             return None
         names = [one.name for one in judges]
         found = self._ratings.agreement(judges, len(values))
-        whole, complete = AgreementSums.total(found.groups), AgreementSums.total(found.complete)
+        whole, equal = AgreementSums.total(found.groups), AgreementSums.total(found.equal)
         categories = self._all_categories(values)
         coefficients = formulas.coefficients_of_sums(found.groups, self._measures(), categories)
-        coefficients += formulas.coefficients_of_sums(found.complete, (Measure.FLEISS,))
+        coefficients += [
+            replace(one, over=EqualItems(found.ratings or 0, equal.items, whole.items))
+            for one in formulas.coefficients_of_sums(found.equal, (Measure.FLEISS,))
+        ]
         ratings = round(sum(whole.totals.values()))
-        return AgreementSection(names, whole.items, complete.items, ratings, categories or values, coefficients)
+        complete = equal.items if found.ratings == len(judges) else 0
+        return AgreementSection(names, whole.items, complete, ratings, categories or values, coefficients)
 
     def _continuous(self) -> list[str]:
         return [one.name for one in self._ratings.raters if one.distinct > MOST_CATEGORIES]
