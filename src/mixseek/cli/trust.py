@@ -387,7 +387,7 @@ def stats(
         ),
     ] = LabelDrawing.UNKNOWN,
     pool: Annotated[
-        Pool, Option(help="A corrected mean is of all items that the judge rated, or of those the human rated too.")
+        Pool, Option(help="A corrected mean is of all items of the judge, scored or not, or of those that both rated.")
     ] = Pool.JUDGED,
     scale: Annotated[
         str | None, Option(metavar="A..B", help="Ends of the scale, where not all of it was used.")

@@ -57,16 +57,9 @@ def pair_measure(agreement: Agreement) -> Measure:
     return Measure.KAPPA_QUADRATIC if agreement.is_graded else Measure.KAPPA
 
 
-def coefficient_text(value: float | None) -> str:
-    """Two digits with a true minus; raw agreement too, so that all can be compared."""
-    return wording.NOTHING if value is None else f"{value:.2f}".replace("-", "−")
-
-
 def coefficient_interval_text(one: Coefficient) -> str:
     """The interval, or why there is none."""
-    if one.interval is None:
-        return one.why or wording.NOTHING
-    return f"{coefficient_text(one.interval.low)} to {coefficient_text(one.interval.high)}"
+    return wording.coefficient_ends_text(one.interval) if one.interval else one.why or wording.NOTHING
 
 
 def compared_text(one: Coefficient) -> str:
@@ -373,7 +366,7 @@ def agreement_view(agreement: Agreement, maximum: float | None) -> Iterable[Rend
     rows = [
         (
             measure_text(one.measure),
-            (coefficient_text(one.value), "bold"),
+            (wording.coefficient_text(one.value), "bold"),
             (coefficient_interval_text(one), QUIET),
             (f"of {compared_text(one)}", QUIET),
         )
@@ -396,9 +389,9 @@ def pair_table(agreement: Agreement) -> Table:
     rows = [
         (
             f"{pair.first} and {pair.second}",
-            (coefficient_text(pair.of(measure).value), "bold"),
+            (wording.coefficient_text(pair.of(measure).value), "bold"),
             (coefficient_interval_text(pair.of(measure)), QUIET),
-            coefficient_text(pair.of(Measure.RAW).value),
+            wording.coefficient_text(pair.of(Measure.RAW).value),
             f"{pair.samples:,}",
         )
         for pair in pairs

@@ -487,7 +487,7 @@ def estimate_of(measure: Measure, patterns: Patterns, categories: Sequence[float
 
 
 def value_of(measure: Measure, sums: AgreementSums, categories: Sequence[float] | None = None) -> float | None:
-    """Any coefficient but Cohen's, which know who said what; for Fleiss' the sums are of items with equally many ratings."""
+    """Any coefficient but Cohen's, which know who said what; for Fleiss' the sums are of equally rated items."""
     if measure is Measure.RAW:
         return raw_of(sums)
     if measure is Measure.FLEISS:

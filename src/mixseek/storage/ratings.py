@@ -7,7 +7,7 @@ expressions run, nothing but the table can be read. All that leaves here is aggr
 import contextlib
 import json
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,6 +21,7 @@ from mixseek.domain.labels import collect_labels
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.corrected import Cell, KnownPairs, PairSums
+from mixseek.stats.intervals import Bounds
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums, equal_ratings
 from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
@@ -69,6 +70,8 @@ _READERS = {
 }
 _READERS[".ndjson"] = _READERS[".jsonl"]
 SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet"
+# The verdict on items that a judge has a row for, but no value.
+NO_SCORE = "no score"
 # DuckDB guesses these from texts; an id that looks like a date is an id.
 _GUESSED = ("DATE", "TIME", "UUID", "INTERVAL")
 _NUMBERS: tuple[str, ...] = ("FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
@@ -143,6 +146,15 @@ class Rater:
 
 
 @dataclass(frozen=True, slots=True)
+class SilentRater:
+    """One that has rows, and not one value in them."""
+
+    number: int
+    name: str
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
 class GroupedAgreement:
     """By groups of questions; `equal` are the items with `ratings` each, which Fleiss' kappa needs (None: no item)."""
 
@@ -155,7 +167,9 @@ class GroupedAgreement:
 class LabelPool:
     """A judge's items, or questions that two systems answered, with labels of some.
 
-    `parts` and `clusters` are by question; `known_mean` is of everything the human said, label or not.
+    `parts` and `clusters` are by question; `known_mean` is of everything the human said, label or not. Items that the
+    judge gave no score are in `items`, in the cells as a verdict of their own (`NO_SCORE`) and in `labels_alone`; sums
+    of scores are without them.
     """
 
     items: int
@@ -167,6 +181,17 @@ class LabelPool:
     parts: Sequence[PairSums]
     clusters: Sequence[Mapping[str, Cell]]
     labels: KnownPairs
+    # Of all items as if the judge had always said nought, the same by question, and how often each label was given.
+    labels_alone: PairSums
+    label_parts: Sequence[PairSums]
+    given: Mapping[float, int]
+
+    @property
+    def unscored(self) -> Cell:
+        """Items without a score, with what labels say of them."""
+        whole, scored = self.labels_alone, self.sums
+        labels = whole.labels - scored.labels
+        return Cell(whole.items - scored.items, labels, whole.ly - scored.ly if labels else 0.0)
 
 
 class Ratings:
@@ -186,6 +211,9 @@ class Ratings:
             Rater(number, names[number], count, missing.get(number, 0), *rest)
             for number, count, *rest in self._all("raters")
         )
+        for rater in self.raters:
+            missing.pop(rater.number, None)
+        self.silent = tuple(SilentRater(number, names[number], count) for number, count in sorted(missing.items()))
 
     def unit_sums(self) -> dict[int, UnitSums]:
         """Of each rater: values summed by question, which is all that a clustered interval needs."""
@@ -247,16 +275,26 @@ class Ratings:
             found[first, second][x, y] = count
         return found
 
-    def compared(self, rater: Rater, first: str, second: str) -> dict[tuple[float, float], int]:
+    def compared(self, rater: Rater | SilentRater, first: str, second: str) -> dict[tuple[float, float], int]:
         """Values of two systems on the questions that both answered, counted."""
         return {(x, y): n for x, y, n in self._all("compared", rater=rater.number, first=first, second=second)}
 
-    def pool(self, judge: Rater, human: Rater, *, only_rated: bool) -> LabelPool:
-        """Every item of the judge; `only_rated`: those that the human has rated, label or not."""
+    def compared_bounds(
+        self, rater: Rater | SilentRater, first: str, second: str, span: tuple[float, float]
+    ) -> tuple[int, Bounds | None]:
+        """How many items of the two systems have no score, and the mean difference whatever those are worth."""
+        asked = {"rater": rater.number, "first": first, "second": second, "least": span[0], "greatest": span[1]}
+        ((missing, questions, lowest, highest),) = self._all("compared_bounds", **asked)
+        return missing, Bounds(lowest, highest) if questions and missing else None
+
+    def pool(self, judge: Rater | SilentRater, human: Rater, *, only_rated: bool) -> LabelPool:
+        """Every item of the judge, scored or not; `only_rated`: those that both have rated, label or not."""
         self._all("create_pool", judge=judge.number, human=human.number, only_rated=only_rated)
         return self._read_pool()
 
-    def paired_pool(self, judge: Rater, human: Rater, systems: tuple[str, str], *, only_rated: bool) -> LabelPool:
+    def paired_pool(
+        self, judge: Rater | SilentRater, human: Rater, systems: tuple[str, str], *, only_rated: bool
+    ) -> LabelPool:
         """Every question that both systems answered; scores and labels are differences."""
         self._all(
             "create_paired_pool",
@@ -276,10 +314,29 @@ class Ratings:
         cells: dict[int, dict[str, Cell]] = defaultdict(dict)
         if self._is_countable():
             for cluster, f, *counts in self._all("pool_cells", clusters=modulus):
-                cells[cluster][f"{f:g}"] = Cell(*counts)
-        labels = {(f, y): count for f, y, count in self._all("pool_known")}
+                cells[cluster][NO_SCORE if f is None else f"{f:g}"] = Cell(*counts)
+        label_parts = [
+            PairSums(count, labels=labels, ly=total, lyy=squares)
+            for _, count, labels, total, squares in self._all("pool_labels", clusters=modulus)
+        ]
+        labels, given = {}, Counter[float]()
+        for f, y, count in self._all("pool_known"):
+            given[y] += count
+            if f is not None:
+                labels[f, y] = count
         return LabelPool(
-            items, questions, known, known_mean, judge_mean, PairSums.total(parts), parts, list(cells.values()), labels
+            items,
+            questions,
+            known,
+            known_mean,
+            judge_mean,
+            PairSums.total(parts),
+            parts,
+            list(cells.values()),
+            labels,
+            PairSums.total(label_parts),
+            label_parts,
+            given,
         )
 
     def _is_countable(self) -> bool:
@@ -594,6 +651,10 @@ def _ratings(
     ratings = Ratings(connection, names, categories)
     if not ratings.count:
         raise ConfigurationError(nothing)
+    if silent := next((one for one in ratings.silent if one.name == human), None):
+        raise ConfigurationError(
+            f"--human {human!r} has rated nothing: {silent.missing:,} of {silent.missing:,} items have no score"
+        )
     for one in ratings.raters:
         size, width = max(abs(one.least), abs(one.greatest)), one.greatest - one.least
         if width and (not _LEAST_SIZE < size < _GREATEST_SIZE or width < _LEAST_WIDTH * size):
