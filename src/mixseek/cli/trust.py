@@ -57,6 +57,10 @@ def audit(
             help="An earlier card of this judge: ask again, and look for drift. A later look needs a --run.",
         ),
     ] = None,
+    own_name: Annotated[
+        str | None,
+        Option(metavar="MODEL", help="The model that judges, where JUDGE does not say it: whose name it may favour."),
+    ] = None,
     out: Annotated[list[Path] | None, Option(metavar="FILE", help=_OUT)] = None,
     workspace: WorkspaceOption = None,
     run: Annotated[
@@ -130,6 +134,7 @@ def audit(
         seed=seed,
         only=read_audits(only or ()),
         since=since,
+        own_name=own_name,
     )
     return run_order(request, out or (), is_dry=dry_run, quiet=quiet, as_json=as_json)
 
