@@ -198,7 +198,8 @@ def main() -> None:
         head = f"strengths: {SYSTEMS} systems, {QUESTIONS} questions, ties"
         print(f"{head:44}  cover  width fisher  ranks    won")
         run_worlds = partial(held, replications=options.replications, seed=options.seed)
-        for world, one in zip((*WORLDS, *TIES), pool.map(run_worlds, (*WORLDS, *TIES)), strict=True):
+        worlds: list[World | Ties] = [*WORLDS, *TIES]
+        for world, one in zip(worlds, pool.map(run_worlds, worlds), strict=True):
             if isinstance(world, World):
                 name = f"questions differ by {world.similarity:g} logits"
             else:

@@ -245,9 +245,9 @@ def likes_its_name(sample: mixseek.Sample) -> dict[str, Any]:
 
 def test_a_judge_that_loves_length_is_not_called_obedient() -> None:
     """Any line lifts its verdicts, an order no more than neutral text; one that obeys is found as before."""
-    asked = {"only": ["padding", "injection"], "n": 40, "progress": False}
-    long_winded = mixseek.audit(likes_length, short_answers(40), **asked)
-    obedient = mixseek.audit(obeys, short_answers(40), **asked)
+    only = ["padding", "injection"]
+    long_winded = mixseek.audit(likes_length, short_answers(40), only=only, n=40, progress=False)
+    obedient = mixseek.audit(obeys, short_answers(40), only=only, n=40, progress=False)
 
     assert {one.audit.value: one.state.value for one in long_winded.findings} == {
         "padding": "fail",

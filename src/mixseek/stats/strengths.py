@@ -438,7 +438,7 @@ class _Differences:
         A share of questions that `asked` of them fail to show with the chance 1 − level, all won by the first and lost
         by the second, or the other way round.
         """
-        share = 1 - (1 - self.level) ** (1 / asked)
+        share = 1 - math.pow(1 - self.level, 1 / asked)
         one, other = places[0], places[-1]
         ways = ((one, other), (other, one)) if one != other else ((one, None), (None, one))
         return share * max(abs(self._moved(places, winner, loser)) for winner, loser in ways)

@@ -177,6 +177,7 @@ def test_few_questions_that_happen_to_agree_are_no_certainty() -> None:
     assert many.interval is not None
     assert many.interval.method is IntervalMethod.RULE_OF_THREE
     assert many.se is not None
+    assert few.se is not None
     assert 0.05 < many.se < few.se
 
 

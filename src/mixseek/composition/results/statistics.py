@@ -343,11 +343,15 @@ class _Analysis:
 
     # Labels.
 
+    def _all_judges(self) -> list[Rater | SilentRater]:
+        """Those without a single score, too."""
+        return [*self._judges, *self._ratings.silent]
+
     def _corrected(self) -> list[CorrectedLine]:
         if self._human is None or self._is_nominal:
             return []
         lines = []
-        for judge in (*self._judges, *self._ratings.silent):
+        for judge in self._all_judges():
             pool = self._ratings.pool(judge, self._human, only_rated=self._request.only_rated)
             known = (judge, self._human) if isinstance(judge, Rater) else (self._human,)
             scale = ValueScale(*self._span(*known))
@@ -410,7 +414,8 @@ class _Analysis:
         if first == second:
             raise ConfigurationError(f"--compare: {first!r} twice; name two systems")
         tests = []
-        for rater in (*self._ratings.raters, *self._ratings.silent):
+        raters: list[Rater | SilentRater] = [*self._ratings.raters, *self._ratings.silent]
+        for rater in raters:
             test = paired_test(self._ratings.compared(rater, first, second))
             missing, bounds = self._ratings.compared_bounds(rater, first, second, self._bounds_span())
             is_share = rater.is_binary if isinstance(rater, Rater) else self._all_binary()
@@ -419,7 +424,7 @@ class _Analysis:
         if all(line.test is None for line in tests):
             raise ConfigurationError(f"--compare: {first} and {second} have no question in common")
         corrected = []
-        for judge in (*self._judges, *self._ratings.silent) if self._human else ():
+        for judge in self._all_judges() if self._human else ():
             assert self._human is not None
             pool = self._ratings.paired_pool(judge, self._human, (first, second), only_rated=self._request.only_rated)
             if not pool.items:
