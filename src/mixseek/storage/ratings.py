@@ -20,7 +20,7 @@ from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import collect_labels
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.stats.corrected import Cell, KnownPairs, PairSums
+from mixseek.stats.corrected import Cell, PairSums
 from mixseek.stats.intervals import Bounds
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums, equal_ratings
 from mixseek.stats.strengths import listed
@@ -38,6 +38,7 @@ from mixseek.storage.duckdb_session import (
 from mixseek.storage.index.loading import ensure_indexed
 from mixseek.storage.index.panel import unit_sums
 from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.label_pool import NO_SCORE, LabelPool
 from mixseek.storage.labels import LabelStore, ensure_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -70,8 +71,6 @@ _READERS = {
 }
 _READERS[".ndjson"] = _READERS[".jsonl"]
 SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet"
-# The verdict on items that a judge has a row for, but no value.
-NO_SCORE = "no score"
 # DuckDB guesses these from texts; an id that looks like a date is an id.
 _GUESSED = ("DATE", "TIME", "UUID", "INTERVAL")
 _NUMBERS: tuple[str, ...] = ("FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
@@ -161,37 +160,6 @@ class GroupedAgreement:
     groups: Sequence[AgreementSums]
     equal: Sequence[AgreementSums]
     ratings: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class LabelPool:
-    """A judge's items, or questions that two systems answered, with labels of some.
-
-    `parts` and `clusters` are by question; `known_mean` is of everything the human said, label or not. Items that the
-    judge gave no score are in `items`, in the cells as a verdict of their own (`NO_SCORE`) and in `labels_alone`; sums
-    of scores are without them.
-    """
-
-    items: int
-    questions: int
-    known: int
-    known_mean: float | None
-    judge_mean: float | None
-    sums: PairSums
-    parts: Sequence[PairSums]
-    clusters: Sequence[Mapping[str, Cell]]
-    labels: KnownPairs
-    # Of all items as if the judge had always said nought, the same by question, and how often each label was given.
-    labels_alone: PairSums
-    label_parts: Sequence[PairSums]
-    given: Mapping[float, int]
-
-    @property
-    def unscored(self) -> Cell:
-        """Items without a score, with what labels say of them."""
-        whole, scored = self.labels_alone, self.sums
-        labels = whole.labels - scored.labels
-        return Cell(whole.items - scored.items, labels, whole.ly - scored.ly if labels else 0.0)
 
 
 class Ratings:

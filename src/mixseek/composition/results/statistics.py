@@ -60,11 +60,10 @@ from mixseek.stats.raters import (
 from mixseek.stats.regression import least_squares, logit
 from mixseek.stats.strengths import listed
 from mixseek.storage.durable import write_page
+from mixseek.storage.label_pool import NO_SCORE, LabelPool
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,
-    NO_SCORE,
     PEOPLE,
-    LabelPool,
     Rater,
     RatingColumns,
     Ratings,
