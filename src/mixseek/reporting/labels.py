@@ -104,7 +104,12 @@ def group_sentence(group: CorrectedGroup) -> str:
 
 def _labels_text(group: CorrectedGroup) -> str:
     # One label of a text is one of every sample with that text.
-    return f"{group.labelled:,} of {plural(group.samples, 'sample')} labelled, {_DRAWN[group.drawing]}"
+    drawn = _DRAWN[group.drawing]
+    if group.corrected.is_odd and group.corrected.random_p is not None:
+        drawn = f"said to be {drawn}, but a random draw looks like this with p = {group.corrected.random_p:.1g} only"
+    caveat = group.labels.label_caveat
+    said = f"{group.labelled:,} of {plural(group.samples, 'sample')} labelled, {drawn}"
+    return f"{said}; {caveat}" if caveat else said
 
 
 def facts_sentence(report: CorrectedReport) -> str:
@@ -254,6 +259,7 @@ def estimate_document(found: Corrected) -> dict[str, Any]:
         "clusters": found.clusters,
         "design_effect": found.design_effect,
         "random_p": found.random_p,
+        "sentence": found.sentence,
     }
 
 

@@ -33,6 +33,7 @@ from mixseek.stats.corrected import (
     ValueScale,
     corrected_difference,
     corrected_mean,
+    labels_beside,
     post_stratified,
     prediction_powered,
     regression_of,
@@ -334,10 +335,11 @@ class _Analysis:
             pool.parts if repeats else (),
         )
         unlabelled = pool.sums.items - pool.sums.labels
+        corrected = corrected_difference(items) if is_difference else corrected_mean(items)
         return CorrectedLine(
             judge,
-            corrected_difference(items) if is_difference else corrected_mean(items),
-            labels_only(items, is_difference=is_difference),
+            corrected,
+            labels_beside(labels_only(items, is_difference=is_difference), corrected),
             pool.judge_mean,
             pool.known,
             pool.known_mean,
@@ -413,7 +415,7 @@ def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | No
     }
     if items.is_binary:
         found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
-        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items)
+        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items, is_independent=True)
     return found
 
 
