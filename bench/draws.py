@@ -44,10 +44,11 @@ class Draw:
         ends = list(accumulate(sizes))
         return [self.pairs[end - size : end] for size, end in zip(sizes, ends, strict=True)]
 
-    def result(self) -> Corrected:
-        """What mixseek says."""
+    @property
+    def items(self) -> LabelledItems:
+        """As the one rule takes them."""
         groups = self.groups
-        items = LabelledItems(
+        return LabelledItems(
             self.drawing,
             self.is_binary,
             self.scale,
@@ -57,7 +58,10 @@ class Draw:
             [cells_of(group) for group in groups],
             [PairSums.of(group) for group in groups] if not self.is_binary else (),
         )
-        return corrected_difference(items) if self.is_difference else corrected_mean(items)
+
+    def result(self) -> Corrected:
+        """What mixseek says."""
+        return corrected_difference(self.items) if self.is_difference else corrected_mean(self.items)
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class Corrected:
         """What a reader must know beside the number, or instead of it."""
         if self.state is State.NOT_RANDOM and self.low is None:
             return "no corrected number: a random draw would look different, and too few labels say by how much"
-        if self.estimator is Estimator.LABELS_BY_VERDICT:
+        if self.state is State.LABELS_ONLY and self.estimator is Estimator.LABELS_BY_VERDICT:
             return "too few labels to correct by: their own mean, each verdict weighted by how many samples have it"
         is_untold = self.is_odd and self.state is not State.NOT_RANDOM
         return SENTENCES[self.state] + ("; a random draw would look different" if is_untold else "")

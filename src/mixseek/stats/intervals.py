@@ -22,6 +22,7 @@ _MOST_LEVERAGE = 4.0
 # found by simulation (`make coverage`).
 _UNSEEN_SKEWNESS = 2.0
 _UNSEEN_OF_FEW = 10.0
+_CARRIED_BY_FEW = 0.5
 
 
 class IntervalMethod(StrEnum):
@@ -143,6 +144,11 @@ class QuestionSizes:
         if self.questions < 2:
             return 0.0
         return min(1.0, max(0.0, 1 - (self.effective - 1) / (self.questions - 1)))
+
+    @property
+    def is_carried_by_few(self) -> bool:
+        """Worth less than half as many questions of equal size: a reader must know."""
+        return self.effective < _CARRIED_BY_FEW * self.questions
 
     @property
     def unseen(self) -> float:
