@@ -1,4 +1,4 @@
-"""Settings in which intervals once failed, for `make coverage`: each holds the truth in .93 to .97 of draws, or refuses.
+"""Settings in which intervals once failed, for `make coverage`: each holds the truth in .93 to .97, or refuses.
 
 Few labels by verdict, labels from elsewhere with repeated questions, graded means at an end of the scale, questions of
 very different size, whole questions labelled, and a judge that errs differently on two targets.

@@ -64,7 +64,7 @@ def test_fourteen_labels_by_verdict_are_weighted_by_verdict(tmp_path: Path) -> N
 def test_few_labels_that_are_no_random_draw_are_called_so_at_every_door(tmp_path: Path) -> None:
     """Twelve labels said to be random, nine of them of the rare verdict."""
     judged(tmp_path)
-    write_labels(tmp_path, [n for n in range(480) if not is_right(n)][:9] + [1, 2, 3])
+    write_labels(tmp_path, [*[n for n in range(480) if not is_right(n)][:9], 1, 2, 3])
     label(tmp_path, "import", "own.csv", "--rater", "mia", "--run", "r", "--drawn", "random")
     document = corrected(tmp_path)
     terminal = shown(tmp_path)
@@ -79,7 +79,7 @@ def test_few_labels_that_are_no_random_draw_are_called_so_at_every_door(tmp_path
 
 
 def test_a_plan_counts_what_was_drawn_and_not_what_lies_about(tmp_path: Path) -> None:
-    """Two hundred labels of unknown drawing make no corrected number, so all that a width needs is still to be drawn."""
+    """Two hundred labels of unknown drawing make no corrected number: all that a width needs is still to be drawn."""
     judged(tmp_path)
     write_labels(tmp_path, list(range(200)))
     label(tmp_path, "import", "own.csv", "--rater", "mia", "--run", "r")

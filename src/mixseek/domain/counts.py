@@ -30,7 +30,7 @@ class UnitSums:
     question_sizes: float = 0.0  # Σ n²
     lowest: float = 0.0  # over all samples, scored or not
     highest: float = 0.0
-    # Of e = s − n·mean, with h = n / Σ n: Σ e² / (1 − h)^min(4, n·questions / Σ n), and Σ e³. None where nobody counted.
+    # Of e = s − n·mean, with h = n / Σ n: Σ e² / (1 − h)^min(4, h·questions), and Σ e³. None where nobody counted.
     leveraged_squares: float | None = None
     question_cubes: float | None = None
 

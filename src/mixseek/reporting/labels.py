@@ -272,8 +272,8 @@ _BAR_WIDTH = 30
 class PlanReport:
     """`verdicts` for right-or-wrong labels, `spread` for graded ones.
 
-    `labelled` is how many labels there are, `drawn` how many of them a corrected number rests on: a plan is for a random
-    draw, so labels of unknown drawing or from elsewhere are no part of it. `reached` is the half width of today.
+    `labelled` is how many labels there are, `drawn` how many of them a corrected number rests on: a plan is for a
+    random draw, so labels of unknown drawing or from elsewhere are no part of it. `reached` is the half width of today.
     """
 
     run: str

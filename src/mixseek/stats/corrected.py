@@ -285,7 +285,7 @@ def _clustered_quantile(known: QuestionSizes, sizes: QuestionSizes, level: float
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What estimates without one question each say: the jackknife's variance, and Σ e³ / (Σ e²)^1.5 of its influences."""
+    """What estimates without one question each say: the jackknife's variance, and Σ e³ / (Σ e²)^1.5 of influences."""
 
     variance: float
     skewness: float
@@ -772,9 +772,7 @@ def corrected_difference(items: LabelledItems, level: float = 0.95) -> Corrected
     return regression_of(items.sums, items.known, items.scale, level, parts=items.parts, is_difference=True)
 
 
-def rogan_gladen_of_unlabelled(
-    items: LabelledItems, level: float = 0.95, *, is_independent: bool = False
-) -> Corrected:
+def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95, *, is_independent: bool = False) -> Corrected:
     """Estimator 3 of the items without labels, because labelled ones are of another mix.
 
     `is_independent`: as its paper gives it, whatever questions repeat.

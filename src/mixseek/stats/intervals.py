@@ -579,8 +579,7 @@ def hypergeometric_p(drawn: Sequence[float], pool: Sequence[int], effects: Seque
     labels, items = sum(n for n, _, _ in sizes), sum(total for _, total, _ in sizes)
     tests = sizes[:1] if len(sizes) == 2 else sizes
     p_values = [
-        _hypergeometric_two_sided(round(n / effect), round(labels / effect), total, items)
-        for n, total, effect in tests
+        _hypergeometric_two_sided(round(n / effect), round(labels / effect), total, items) for n, total, effect in tests
     ]
     return min(1.0, len(tests) * min(p_values))
 

@@ -1,4 +1,4 @@
-"""Where intervals once failed: few labels, labels not drawn at random, repeated and uneven questions, ends of a scale."""
+"""Where intervals once failed: few labels, labels that are no random draw, uneven questions, ends of a scale."""
 
 from collections import Counter
 from dataclasses import replace
@@ -107,7 +107,7 @@ def test_labels_alone_are_told_with_what_they_are_not_about() -> None:
 
 def elsewhere(*, is_clustered: bool) -> LabelledItems:
     """Forty questions with ten items each that are all alike; the labelled half is another population."""
-    groups = [[(float(place % 3 > 0), None)] * 10 for place in range(20)]
+    groups: list[list[tuple[float, float | None]]] = [[(float(place % 3 > 0), None)] * 10 for place in range(20)]
     groups += [[(float(place % 2), float(place % 2))] * 9 + [(1.0, 0.0)] for place in range(20)]
     pairs = [pair for group in groups for pair in group]
     draw = Draw(0.0, pairs, Drawing.ELSEWHERE, group_size=10 if is_clustered else 1)

@@ -17,7 +17,6 @@ from mixseek.stats.intervals import (
     unit_interval,
     wilson_interval,
     wilson_limits,
-    with_questions,
 )
 
 

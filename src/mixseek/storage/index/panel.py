@@ -339,8 +339,8 @@ def unit_sums(units: str, groups: Sequence[str]) -> str:
             FROM ({units})) GROUP BY {first}question
     ),
     beside_all AS (
-        SELECT *, s - n * (sum(s) OVER whole) / nullif(sum(n) OVER whole, 0) AS e, n / nullif(sum(n) OVER whole, 0) AS h,
-            count(*) FILTER (n > 0) OVER whole AS counted
+        SELECT *, s - n * (sum(s) OVER whole) / nullif(sum(n) OVER whole, 0) AS e,
+            n / nullif(sum(n) OVER whole, 0) AS h, count(*) FILTER (n > 0) OVER whole AS counted
         FROM questions WINDOW whole AS ({f"PARTITION BY {named}" if named else ""})
     )
     SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
