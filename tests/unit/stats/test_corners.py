@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from bench.corners import CORNERS, Corner
-from bench.draws import Draw, labelled
+from bench.draws import Draw, Pair, labelled
 
 from mixseek.domain.counts import UnitSums
 from mixseek.stats.corrected import (
@@ -107,10 +107,11 @@ def test_labels_alone_are_told_with_what_they_are_not_about() -> None:
 
 def elsewhere(*, is_clustered: bool) -> LabelledItems:
     """Forty questions with ten items each that are all alike; the labelled half is another population."""
-    groups: list[list[tuple[float, float | None]]] = [[(float(place % 3 > 0), None)] * 10 for place in range(20)]
-    groups += [[(float(place % 2), float(place % 2))] * 9 + [(1.0, 0.0)] for place in range(20)]
-    pairs = [pair for group in groups for pair in group]
-    draw = Draw(0.0, pairs, Drawing.ELSEWHERE, group_size=10 if is_clustered else 1)
+    judged: list[Pair] = [(float(place % 3 > 0), None) for place in range(20) for _ in range(10)]
+    known: list[Pair] = []
+    for place in range(20):
+        known += [*[(float(place % 2), float(place % 2))] * 9, (1.0, 0.0)]
+    draw = Draw(0.0, [*judged, *known], Drawing.ELSEWHERE, group_size=10 if is_clustered else 1)
     return draw.items
 
 
