@@ -1,4 +1,4 @@
-"""What `make coverage` simulates: items with known truth, judged, and some of them labelled, in settings of the field."""
+"""What `make coverage` simulates: judged items with known truth, some of them labelled, in settings of the field."""
 
 import math
 from collections import Counter

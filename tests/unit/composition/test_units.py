@@ -233,7 +233,7 @@ def test_judges_of_every_protocol_have_their_agreement_told(tmp_path: Path) -> N
     write_panel(tmp_path, *[(RIGHT, RIGHT)] * 4, *[(WRONG, WRONG)] * 3, (RIGHT, WRONG), (WRONG, INVALID))
     document = report_document(load_report(tmp_path, "trial")[0], None)["agreement"]
 
-    assert document["units"] == {"samples": 8, "questions": 8, "effective_questions": 8}
+    assert document["units"] == {"samples": 8, "questions": 8}
     assert document["coefficients"]["raw_agreement"]["value"] == pytest.approx(7 / 8)
     assert document["coefficients"]["cohen_kappa"]["value"] == pytest.approx(0.75)
     assert document["disagreements"]["total"] == 1
