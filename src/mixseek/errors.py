@@ -84,6 +84,9 @@ class AfterRoundError(MixseekError):
 class JudgeCallError(MixseekError):
     """No reply could be had; never a judgment."""
 
+    # The run that keeps what was judged before that; None where nothing was.
+    run: str | None = None
+
 
 class TransientJudgeError(JudgeCallError):
     """Worth another try, at the earliest after `retry_after_seconds` where the endpoint named a time."""

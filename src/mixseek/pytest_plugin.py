@@ -189,13 +189,18 @@ class Judging:
         settings = {**self.settings(), **options, "progress": False}
         while True:
             try:
-                return judge(data, **settings)
+                run = judge(data, **settings)
+                break
             except BusyError:
                 # Another worker of pytest-xdist is at the same answers; what it has judged is then there.
                 time.sleep(_LOOKS_AGAIN_SECONDS)
             except MixseekError as error:
                 # From None: pytest would say the same line once for each error behind it.
                 raise pytest.fail.Exception(f"cannot be judged: {error}", pytrace=False) from None
+        if run.reasons and run.reasons[0].startswith("stopped: "):
+            # Samples that nobody came to have no answer at all.
+            pytest.fail(f"cannot be judged: {run.reasons[0].removeprefix('stopped: ')}", pytrace=False)
+        return run
 
     def settings(self) -> dict[str, Any]:
         """Of the ini-file; what is not set there is as in mixseek.toml, or as mixseek has it."""

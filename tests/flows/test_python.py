@@ -154,7 +154,7 @@ def test_a_cancelled_run_is_resumed(place: Path) -> None:
 
     assert 3 <= asked < 12
     assert left.state is mixseek.RunState.INCOMPLETE
-    assert "run the same command again" in left.reasons[-1]
+    assert "make the same call again" in left.reasons[-1]
     assert run.ok
     assert slow.requests == 12
     assert run.notices[0].startswith("resuming run riddles-semantic")
@@ -195,7 +195,7 @@ def test_a_limit_that_is_reached_is_in_the_run(endpoint: Loopback, place: Path) 
     run = mixseek.judge("riddles.jsonl", judges=endpoint.spec, max_calls=4, concurrency=1)
 
     assert run.state is mixseek.RunState.INCOMPLETE
-    assert run.reasons[0].startswith("stopped: --max-calls 4")
+    assert run.reasons[0].startswith("stopped: max_calls=4")
     assert sum(1 for one in run if one.verdict) == 4
 
 

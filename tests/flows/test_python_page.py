@@ -18,12 +18,15 @@ def test_the_page_runs_as_written(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert lines[:3] == [
-        "False ('gate --fail-under not met: mean score 50.00%, under the limit of 80.00%',)",
+        "False ('gate fail_under not met: mean score 50.00%, under the limit of 80.00%',)",
         "q1 valid correct 1.0",
         "q2 valid incorrect 0.0",
     ]
     assert lines[3].count("'mentions', 'correct'") == 1
     assert lines[4] == "['correct']"
+    assert "False incomplete ('stopped: http://127.0.0.1:9: no reply for " in done.stdout
+    assert "and patience is 1 s (judge openai:my-model@http://127.0.0.1:9/v1: cannot connect" in done.stdout
+    assert "['missing', 'missing']" in [re.sub(r"<Status.MISSING: ('missing')>", r"\1", line) for line in lines]
     assert lines[-2:] == ["first True", "0.5"]
     assert (tmp_path / "report.html").is_file()
 

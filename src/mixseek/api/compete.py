@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from mixseek.api.options import check_options, live_options, run_to_end
+from mixseek.api.words import in_python_words, without_flags
 from mixseek.composition import compete as composition
 from mixseek.composition.compete import CompetitionObserver, EvaluateRequest, SubmissionText
 from mixseek.composition.race import CompeteRequest, write_leader_board
@@ -40,7 +41,7 @@ class CompeteOptions(TypedDict, total=False):
     cache: bool
     """False: evaluate again even what the workspace has a reply for."""
     patience: float
-    """Wait so many seconds for an endpoint that is down. Default: 600."""
+    """Wait so many seconds for an endpoint that is down. Default: 600; 10 for one that has not answered yet."""
     retry_invalid: bool
     """Ask again for metric replies that cannot be used; nobody plays again."""
 
@@ -64,7 +65,7 @@ class Competition:
     @property
     def reason(self) -> str | None:
         """A sentence where it stopped by itself before its end."""
-        return self.result.reason
+        return None if self.result.reason is None else without_flags(self.result.reason, "judge")
 
     @property
     def is_open(self) -> bool:
@@ -139,14 +140,16 @@ def compete(race: RaceLike, *, after_round: AfterRound | None = None, **options:
     A team that fails does not raise: see `is_open` and the rows. Works inside a running event loop, too; there
     `acompete` does not block it.
     """
-    return run_to_end(lambda stop: _compete(race, after_round, options, stop))
+    with in_python_words("judge"):
+        return run_to_end(lambda stop: _compete(race, after_round, options, stop))
 
 
 async def acompete(
     race: RaceLike, *, after_round: AfterRound | None = None, **options: Unpack[CompeteOptions]
 ) -> Competition:
     """As `compete`, awaited."""
-    return await _compete(race, after_round, options, lambda: False)
+    with in_python_words("judge"):
+        return await _compete(race, after_round, options, lambda: False)
 
 
 async def _compete(
@@ -192,7 +195,7 @@ class EvaluateOptions(TypedDict, total=False):
     cache: bool
     """False: do not look for replies in the workspace's cache."""
     patience: float
-    """Wait so many seconds for an endpoint that is down. Default: 600."""
+    """Wait so many seconds for an endpoint that is down. Default: 600; 10 for one that has not answered yet."""
     retry_invalid: bool
     """Ask again for metric replies of an earlier call that cannot be used."""
 
@@ -207,12 +210,14 @@ def evaluate(user_query: str, submissions: Submissions, **options: Unpack[Evalua
     `MissingMetric` with its reason, and then there is no overall score. Raises MixseekError for what concerns all of
     them: a setting, a refused key. Works inside a running event loop, too; there `aevaluate` does not block it.
     """
-    return run_to_end(lambda stop: _evaluate(user_query, submissions, options, stop))
+    with in_python_words("judge"):
+        return run_to_end(lambda stop: _evaluate(user_query, submissions, options, stop))
 
 
 async def aevaluate(user_query: str, submissions: Submissions, **options: Unpack[EvaluateOptions]) -> Evaluation:
     """As `evaluate`, awaited."""
-    return await _evaluate(user_query, submissions, options, lambda: False)
+    with in_python_words("judge"):
+        return await _evaluate(user_query, submissions, options, lambda: False)
 
 
 async def _evaluate(

@@ -25,6 +25,7 @@ from mixseek.api.options import (
     wait_for,
 )
 from mixseek.api.run import Run
+from mixseek.api.words import in_python_words, without_flags
 from mixseek.composition.audits import AuditRequest, read_audits, run_audit, write_card
 from mixseek.composition.judging.judge import Interruption, forecast_run, judge_dataset
 from mixseek.composition.results.conclusion import Conclusion, RunState, conclude_run
@@ -55,9 +56,10 @@ def judge(data: Data, **options: Unpack[JudgeOptions]) -> Run:
     >>> run.ok, [one.verdict for one in run]
     (True, ['correct'])
     """
-    order = make_order(data, dict(options))
-    work, stop = start(order)
-    return wait_for(work, stop, lambda sentence: tell(order, sentence))
+    with in_python_words():
+        order = make_order(data, dict(options))
+        work, stop = start(order)
+        return wait_for(work, stop, lambda sentence: tell(order, sentence))
 
 
 async def ajudge(data: Data, **options: Unpack[JudgeOptions]) -> Run:
@@ -68,19 +70,20 @@ async def ajudge(data: Data, **options: Unpack[JudgeOptions]) -> Run:
     >>> asyncio.run(mixseek.ajudge(rows, judges="rules", progress=False)).ok
     True
     """
-    # Rows may be many, and a generator may take its time.
-    order = await asyncio.to_thread(make_order, data, dict(options))
-    work, stop = start(order)
-    waiting = asyncio.wrap_future(work)
-    try:
-        return await asyncio.shield(waiting)
-    except asyncio.CancelledError:
-        stop.set()
-        await asyncio.wait([waiting])
-        if not waiting.cancelled():
-            # Looked at, so that it is not reported as forgotten.
-            waiting.exception()
-        raise
+    with in_python_words():
+        # Rows may be many, and a generator may take its time.
+        order = await asyncio.to_thread(make_order, data, dict(options))
+        work, stop = start(order)
+        waiting = asyncio.wrap_future(work)
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait([waiting])
+            if not waiting.cancelled():
+                # Looked at, so that it is not reported as forgotten.
+                waiting.exception()
+            raise
 
 
 def forecast(data: Data, **options: Unpack[JudgeOptions]) -> DryRun:
@@ -90,9 +93,10 @@ def forecast(data: Data, **options: Unpack[JudgeOptions]) -> DryRun:
     >>> mixseek.forecast([{"response": "4", "ground_truth": "4"}], judges="rules").samples
     1
     """
-    # Held until the end: a workspace in memory goes with it.
-    order = make_order(data, dict(options))
-    return forecast_run(order.request)
+    with in_python_words():
+        # Held until the end: a workspace in memory goes with it.
+        order = make_order(data, dict(options))
+        return forecast_run(order.request)
 
 
 def list_options() -> Signature:
@@ -120,8 +124,15 @@ def carry_out(order: JudgeOrder, stop: Callable[[], bool]) -> Run:
         return choose_progress(total, order)
 
     try:
-        result = judge_dataset(order.request, show_progress, stop, lambda sentence: tell(order, sentence))
-        return Run(conclude(order, result), order.temporary, tuple(order.notices))
+        try:
+            result = judge_dataset(order.request, show_progress, stop, lambda sentence: tell(order, sentence))
+            concluded = conclude(order, result)
+        except JudgeCallError as error:
+            if error.run is None:
+                raise
+            # What was judged before that is paid for, and would go with a workspace in memory.
+            concluded = conclude_stopped(order, error.run, str(error))
+        return Run(concluded, order.temporary, tuple(order.notices))
     except BaseException:
         if order.temporary is not None:
             order.temporary.remove()
@@ -135,17 +146,21 @@ def conclude(order: JudgeOrder, result: Any) -> Conclusion:
     if result.reason is None:
         where = "nothing was judged" if result.journal is None else f"what was judged is in {result.journal}"
         raise KeyboardInterrupt(f"interrupted: {where}")
-    if result.journal is None:
-        raise JudgeCallError(result.reason)
+    return conclude_stopped(order, result.run, result.reason)
+
+
+def conclude_stopped(order: JudgeOrder, name: str, reason: str) -> Conclusion:
+    """Of a run that came to its end before its samples did."""
     workspace = Workspace(order.request.workspace)
-    run = workspace.run(result.run)
+    run = workspace.run(name)
     summary = summarise_run(workspace, run, read_manifest(run.manifest), order.request.panel)
     concluded = conclude_run(summary, order.gates)
-    return replace(concluded, state=RunState.INCOMPLETE, reasons=(f"stopped: {result.reason}",))
+    return replace(concluded, state=RunState.INCOMPLETE, reasons=(f"stopped: {reason}",))
 
 
 def tell(order: JudgeOrder, sentence: str) -> None:
     """To whoever listens to the log, and kept with the run."""
+    sentence = without_flags(sentence)
     order.notices.append(sentence)
     logger.info(sentence)
 
@@ -224,23 +239,24 @@ def audit(judge: JudgeLike, data: Data, **options: Unpack[AuditOptions]) -> Card
     >>> card.ok, [(one.title, one.state.value) for one in card.findings]
     (True, [('test–retest', 'pass'), ('padding', 'pass')])
     """
-    given = check_options(dict(options), AuditOptions.__annotations__, "audit")
-    own = {name: given.pop(name) for name in _OWN if name in given}
-    order = make_order(data, {**given, "judges": judge, "seed": own.get("seed", 0)})
-    request = AuditRequest(
-        order.request,
-        items=own.get("n", 100),
-        seed=own.get("seed", 0),
-        only=read_audits(several(own.get("only", ()))),
-        since=Path(own["since"]) if "since" in own else None,
-        own_name=own.get("own_name"),
-    )
-    stop = threading.Event()
-    work = in_thread(lambda: carry_out_audit(request, order, stop))
-    card = wait_for(work, stop, lambda sentence: tell(order, sentence))
-    for path in several(own.get("out", ())):
-        write_card(card, Path(path))
-    return card
+    with in_python_words():
+        given = check_options(dict(options), AuditOptions.__annotations__, "audit")
+        own = {name: given.pop(name) for name in _OWN if name in given}
+        order = make_order(data, {**given, "judges": judge, "seed": own.get("seed", 0)})
+        request = AuditRequest(
+            order.request,
+            items=own.get("n", 100),
+            seed=own.get("seed", 0),
+            only=read_audits(several(own.get("only", ()))),
+            since=Path(own["since"]) if "since" in own else None,
+            own_name=own.get("own_name"),
+        )
+        stop = threading.Event()
+        work = in_thread(lambda: carry_out_audit(request, order, stop))
+        card = wait_for(work, stop, lambda sentence: tell(order, sentence))
+        for path in several(own.get("out", ())):
+            write_card(card, Path(path))
+        return card
 
 
 def carry_out_audit(request: AuditRequest, order: JudgeOrder, stop: threading.Event) -> Card:

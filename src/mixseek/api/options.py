@@ -100,7 +100,7 @@ class JudgeOptions(TypedDict, total=False):
     cache: bool | None
     """False: ask again even where the workspace has the reply."""
     patience: float | None
-    """Wait so many seconds for an endpoint that is down. Default: 600."""
+    """Wait so many seconds for an endpoint that is down. Default: 600; 10 for one that has not answered yet."""
     timeout: float | None
     """Seconds for one whole call. Default: 120, or the judge's own; a function has none."""
     rubric: str | Path | None
@@ -196,6 +196,7 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         workspace=root,
         gates={name: given[name] for name in (*_GATES, "max_drop") if name in given},
         command_line=("mixseek.judge",),
+        keeps_empty_run=True,
         live=live_options(given),
         cluster=find_cluster(given),
         configured=settings.judges,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import duckdb
 
 from mixseek.api.options import Data, TemporaryWorkspace, choose
+from mixseek.api.words import in_python_words, without_flags
 from mixseek.composition.corrected import load_corrected
 from mixseek.composition.results.compare import CompareRequest, load_comparison, write_comparison
 from mixseek.composition.results.conclusion import (
@@ -75,7 +76,7 @@ class Run:
     >>> [(one.sample.id, one.verdict) for one in run]
     [('1', 'correct'), ('2', 'incorrect')]
     >>> run.ok, run.reasons
-    (False, ('gate --fail-under not met: mean score 50.00%, under the limit of 80.00%',))
+    (False, ('gate fail_under not met: mean score 50.00%, under the limit of 80.00%',))
     >>> run.sql("select verdict, count(*) as n from judgments group by all order by all").fetchall()
     [('correct', 1), ('incorrect', 1)]
     """
@@ -119,7 +120,7 @@ class Run:
     @property
     def reasons(self) -> tuple[str, ...]:
         """A sentence for each thing that is not as it should be."""
-        return self._conclusion.reasons
+        return tuple(map(without_flags, self._conclusion.reasons))
 
     @property
     def gates(self) -> tuple[AnyGate, ...]:
@@ -151,6 +152,7 @@ class Run:
                 if wanted in (None, judged.status):
                     yield judged
 
+    @in_python_words()
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """A query over the table `judgments`, which has the columns of `mixseek export`.
 
@@ -178,6 +180,7 @@ class Run:
 
     # Pages and comparisons.
 
+    @in_python_words()
     def report(
         self, path: str | Path | None = None, *, by: str | Sequence[str] = (), panel: Rule | None = None
     ) -> Path:
@@ -189,12 +192,14 @@ class Run:
         write_html(report, target)
         return target
 
+    @in_python_words()
     def junit(self, path: str | Path) -> Path:
         """Write what a build server reads, as `mixseek judge --junit` does: a case for each gate and each failure."""
         target = Path(path)
         write_ci(CiTargets(junit=target), [self._build_report()])
         return target
 
+    @in_python_words()
     def markdown(self) -> str:
         """The headline, the gates and the worst five, as `mixseek judge --github-summary` writes them."""
         return render_markdown(self._build_report())
@@ -203,6 +208,7 @@ class Run:
         summary = self.summary
         return run_report(self.workspace, self.name, self.gates, headline=summary.headline, seconds=summary.seconds)
 
+    @in_python_words()
     def compare(self, other: "Run | str", path: str | Path | None = None, *, panel: Rule | None = None) -> Comparison:
         """This run (B) against another (A), sample by sample; with a path, as a page too. See `mixseek.compare`."""
         return compare(other, self, path, panel=panel)
@@ -253,6 +259,7 @@ def require(module: str, method: str) -> Any:
     return importlib.import_module(module)
 
 
+@in_python_words()
 def open_run(name: str | None = None, workspace: str | Path | None = None) -> Run:
     """A run that was judged before; without a name the only one, `latest` the one started last.
 
@@ -266,6 +273,7 @@ def open_run(name: str | None = None, workspace: str | Path | None = None) -> Ru
     return Run(conclude_run(summary, Gates(**limits)))
 
 
+@in_python_words()
 def compare(
     a: Run | str,
     b: Run | str,
@@ -306,6 +314,7 @@ def find_directory(run: Run | str, workspace: str | Path | None) -> RunDirectory
     return Workspace(Path(workspace) if workspace is not None else load_settings().workspace).resolve(run)
 
 
+@in_python_words("judge")
 def statistics(
     ratings: "Run | Data",
     *,
@@ -348,6 +357,7 @@ def statistics(
     )
 
 
+@in_python_words("judge")
 def vote_statistics(
     ratings: "Run | Data",
     *,
@@ -388,6 +398,7 @@ def vote_statistics(
     )
 
 
+@in_python_words("judge")
 def leaderboard(
     ratings: "Run | Data",
     *,

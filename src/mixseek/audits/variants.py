@@ -68,7 +68,15 @@ class _Text:
     @property
     def sentences(self) -> list[str]:
         """Each with the blanks after it, so that joined they are the text again."""
-        return re.findall(r"\s*\S.*?(?:[.!?]+(?=\s|$)\s*|[。！？]+\s*|\n+|\Z)", self.text, re.DOTALL)
+        # Blanks at the end apart, and points from where a row of them begins: else each is looked through again.
+        body = self.text.rstrip()
+        sentences = _SENTENCE.findall(body)
+        return [*sentences[:-1], sentences[-1] + self.text[len(body) :]] if sentences else []
+
+
+_SENTENCE = re.compile(
+    r"\s*+\S.*?(?:(?:(?<![.!?])|(?<=\A.)|(?<=\s.))[.!?]++(?=\s|$)\s*|[。！？]++\s*|\n+|\Z)", re.DOTALL
+)
 
 
 @cache
@@ -213,8 +221,8 @@ def _pad_after(text: _Text) -> str:
 # Format: the same words.
 
 # Marks that mean something there.
-_FORMATTED = re.compile(r"```|\$\$|\\\[|\\\(|^\s*\||<\w+>", re.MULTILINE)
-_LISTED = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
+_FORMATTED = re.compile(r"```|\$\$|\\\[|\\\(|^[^\S\n]*\||<\w+>", re.MULTILINE)
+_LISTED = re.compile(r"^[^\S\n]*+(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
 _EMOJI = ("✨", "✅", "🚀", "💡", "👍", "🎯")
 
 
@@ -271,7 +279,7 @@ _TO_NEGATE: Mapping[str, tuple[re.Pattern[str], str | Mapping[str, str]]] = {
 # Letters of ours only: 120メートル has a number in it.
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_.,])[0-9]+(?:[.,][0-9]+)*(?![A-Za-z0-9_])")
 # A list's own numbers say nothing.
-_LIST_NUMBER = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^[^\S\n]*+(\d+)[.)]\s", re.MULTILINE)
 _NEGATED_FROM_THE_END = 3
 _FEWEST_SENTENCES = 3
 
@@ -291,7 +299,7 @@ def _negate(text: _Text) -> str | None:
 
 def _miscount(text: _Text) -> str | None:
     """One number, wherever it stands: its first digit is another."""
-    listed = {found.start() for found in _LIST_NUMBER.finditer(text.text)}
+    listed = {found.start(1) for found in _LIST_NUMBER.finditer(text.text)}
     numbers = [found[0] for found in _NUMBER.finditer(text.text) if found.start() not in listed]
     if not numbers:
         return None

@@ -43,7 +43,13 @@ def parse_points(given: str | float) -> float:
 
 
 def live_options(
-    concurrency: int, max_calls: int | None, max_cost: float | None, patience: float, *, use_cache: bool, retry: bool
+    concurrency: int,
+    max_calls: int | None,
+    max_cost: float | None,
+    patience: float | None,
+    *,
+    use_cache: bool,
+    retry: bool,
 ) -> "LiveOptions":
     """How metrics are asked, as far as a competition's commands say."""
     from mixseek.composition.judging.request import LiveOptions
@@ -75,7 +81,7 @@ def compete(
     no_cache: Annotated[
         bool, Option("--no-cache", help="Evaluate again even what the workspace has a reply for.")
     ] = False,
-    patience: Patience = 600.0,
+    patience: Patience = None,
     retry_invalid: Annotated[
         bool, Option("--retry-invalid", help="Ask again for metric replies that cannot be used; nobody plays again.")
     ] = False,
@@ -153,7 +159,7 @@ def evaluate(
     max_calls: MaxCalls = None,
     max_cost: MaxCost = None,
     no_cache: Annotated[bool, Option("--no-cache", help="Do not look for replies in the workspace's cache.")] = False,
-    patience: Patience = 600.0,
+    patience: Patience = None,
     retry_invalid: Annotated[
         bool, Option("--retry-invalid", help="Ask again for metric replies that cannot be used.")
     ] = False,

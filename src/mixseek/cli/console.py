@@ -53,33 +53,19 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-# Results go to stdout, everything else to stderr; a reader that has seen enough is no failure.
+# Results go to stdout, everything else to stderr; what becomes of a reader that leaves is `streams.py`.
 
 
 def print_result(text: str) -> None:
-    """The command's answer. `| head` closing the pipe must not hide the exit code that a gate decided."""
-    with tolerating_closed_pipe():
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
-        sys.stdout.flush()
+    """The command's answer."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
 
 
 def print_notice(text: str) -> None:
     """One line for a person."""
-    with contextlib.suppress(BrokenPipeError):
-        sys.stderr.write(text + "\n")
-        sys.stderr.flush()
-
-
-@contextlib.contextmanager
-def tolerating_closed_pipe() -> Iterator[None]:
-    """Everything printed after the reader left goes nowhere, quietly."""
-    try:
-        yield
-    except BrokenPipeError:
-        # Python flushes stdout once more at exit, and would complain there.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
 
 
 def print_json(document: Any) -> None:
@@ -120,9 +106,8 @@ def print_answer(document: Any, shown: "Shown", *, as_json: bool) -> ExitCode:
     else:
         from rich.console import Console
 
-        with tolerating_closed_pipe():
-            shown(Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
-            sys.stdout.flush()
+        shown(Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
+        sys.stdout.flush()
     return ExitCode.OK
 
 
@@ -209,6 +194,7 @@ def stopping_on_signals(*, drains: bool = True) -> Iterator[StopRequest]:
 
 # A disk that says one of these is not broken: the path is wrong, or not ours to write.
 MISPLACED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EEXIST}
+MISPLACED |= {errno.EBADF}
 
 
 # What people type who know other tools, and what they mean.

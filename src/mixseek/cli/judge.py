@@ -16,6 +16,7 @@ from mixseek.cli.options import (
     MaxCalls,
     MaxCost,
     PanelOption,
+    Patience,
     Quiet,
     SummaryFileOption,
     WorkspaceOption,
@@ -111,9 +112,7 @@ def judge(
     max_calls: MaxCalls = None,
     max_cost: MaxCost = None,
     no_cache: Annotated[bool, Option("--no-cache", help="Ask again even where the workspace has the reply.")] = False,
-    patience: Annotated[
-        float, Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.")
-    ] = 600.0,
+    patience: Patience = None,
     timeout: Annotated[
         float | None, Option(metavar="SECONDS", min=0.1, help="For one whole call. Default: 120, or the judge's own.")
     ] = None,

@@ -4,7 +4,6 @@ Imports next to nothing at the top: every judging process imports this file once
 `run` has begun ends the process as signals do, without a word and without our exit code.
 """
 
-import io
 import os
 import signal
 import sys
@@ -23,23 +22,17 @@ def run() -> None:
     # Python renames, or prints and forgets, what is raised while a class is made or a module's lock is given back.
     # Nothing is begun yet, so nothing has to be raised.
     on_stop(leave)
-    import contextlib
-
     from mixseek.cli import app  # noqa: F401 - loaded here, while a signal may end the process at any line
+    from mixseek.cli.streams import guard_streams
 
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
-    for stream in (sys.stdout, sys.stderr):
-        # What another encoding has no letter for is shown as `?`, which is no reason to fail.
-        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() not in ("utf-8", "utf8"):
-            stream.reconfigure(errors="replace")
+    guard_streams()
     try:
         code = main(sys.argv[1:])
     except KeyboardInterrupt:
         # Before or after the command proper, while modules are loaded or output is flushed.
         code = 130
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
     on_stop(leave)
     sys.exit(code)
 

@@ -137,7 +137,14 @@ SummaryFileOption = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 Concurrency = Annotated[int, typer.Option(metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most.")]
-Patience = Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="Wait so long for an endpoint that is down.")]
+Patience = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=1.0,
+        help="Wait so long for an endpoint that is down. Default: 600; 10 for one that has not answered yet.",
+    ),
+]
 MaxCalls = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests of this command; resumable.")
 ]

@@ -21,6 +21,7 @@ from mixseek.errors import ConfigurationError, MixseekError, StorageError, reaso
 from mixseek.judges import mock_server
 from mixseek.judges.embedded import MODELS, install, models_directory
 from mixseek.judges.endpoint.address import PROVIDERS
+from mixseek.judges.endpoint.keys import holds_credential, is_variable_name
 from mixseek.judges.mock_replies import Defect, Fault
 from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.reporting.wording import make_visible, plural
@@ -67,6 +68,8 @@ def describe_configured(
 ) -> dict[str, str | None]:
     """What the judge says of itself, or why it cannot be used yet."""
     said: Mapping[str, Any] = configured[name].model_dump()
+    if holds_credential(said["base_url"] or "", environment):
+        said = {**said, "base_url": None}
     problem = None
     try:
         said = make_live_judge(name, configured, environment).description
@@ -113,7 +116,9 @@ def describe_check(name: str, result: "CheckResult") -> str:
     """What `mixseek judges check` prints."""
     lines = [f"{name}: {result.problem or 'answers'}"]
     if result.latency_seconds is not None:
-        lines.append(f"  model {result.model or 'not named'}, {result.latency_seconds:.2f} s, schema {result.schema}")
+        obeyed = {None: "", True: " (obeyed)", False: " (not obeyed)"}[result.is_schema_obeyed]
+        seconds = f"{result.latency_seconds:.2f} s"
+        lines.append(f"  model {result.model or 'not named'}, {seconds}, schema {result.schema}{obeyed}")
     return "\n".join([*lines, *(f"  {sentence}" for sentence in result.advice)])
 
 
@@ -159,7 +164,7 @@ EXTRAS = {
 CHECK_SECONDS = 10.0
 _CHECKS_AT_ONCE = 8
 _LEAST_FREE_BYTES = 500_000_000
-_REQUIREMENT = re.compile(r"""^([\w.-]+).*?(?:extra\s*==\s*["']([\w-]+)["'])?$""")
+_REQUIREMENT = re.compile(r"""^([\w.-]++).*?(?:extra\s*==\s*["']([\w-]+)["'])?$""")
 
 
 class Severity(StrEnum):
@@ -257,7 +262,8 @@ def examine_keys(judges: Mapping[str, JudgeSettings], environment: Mapping[str, 
         for variable in one.key_variables:
             users.setdefault(variable, []).append(provider)
     for name, judge in judges.items():
-        if judge.api_key_env:
+        # What is no name may be the key itself; the judge's own line says so, without it.
+        if judge.api_key_env and is_variable_name(judge.api_key_env, environment):
             users.setdefault(judge.api_key_env, []).append(f"[judges.{name}]")
     for variable, names in users.items():
         said = "set" if environment.get(variable, "").strip() else "not set"

@@ -87,7 +87,7 @@ class OpenLimit(AdaptiveLimit):
 
 def patient(policy: RetryPolicy) -> RetryPolicy:
     """The same retries, by somebody who leaves it to the gate to say that an endpoint is down."""
-    return replace(policy, failures_until_down=1 << 62)
+    return replace(policy, failures_until_down=1 << 62, first_patience_seconds=None)
 
 
 @dataclass(frozen=True, slots=True)

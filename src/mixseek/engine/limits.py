@@ -15,6 +15,9 @@ T = TypeVar("T")
 
 # The one retry policy: what is tried again, after how long, and when it is enough. Pure.
 
+# An endpoint that has answered is worth waiting for; one that never has is more likely misspelt, or not started.
+PATIENCE_SECONDS, FIRST_PATIENCE_SECONDS = 600.0, 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -28,7 +31,16 @@ class RetryPolicy:
     failures_until_down: int = 5
     first_probe_seconds: float = 1.0
     longest_probe_seconds: float = 10.0
-    patience_seconds: float = 600.0
+    patience_seconds: float = PATIENCE_SECONDS
+    # The same for one that has not answered yet, nothing being in flight that might; None: no other.
+    first_patience_seconds: float | None = None
+
+    @classmethod
+    def of_patience(cls, seconds: float | None) -> "RetryPolicy":
+        """As long as the user says from the first request on; where nothing is said, not long for a first answer."""
+        if seconds is None:
+            return cls(first_patience_seconds=FIRST_PATIENCE_SECONDS)
+        return cls(patience_seconds=seconds)
 
     def delay_before_retry(self, failures: int, error: TransientJudgeError, jitter: float) -> float:
         """Seconds until the next try; `jitter` is in 0..1. What the endpoint named is kept, with a little on top."""
@@ -460,6 +472,8 @@ class Endpoint:
         # Which requests failed since the last success: one alone says nothing about the others.
         self._failed_requests: set[int] = set()
         self._failing_since: float | None = None
+        # Whether there is something that speaks as an endpoint does, here or when this run was judged before.
+        self.has_answered = False
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator["Turn"]:
@@ -569,6 +583,8 @@ class Endpoint:
         if self._failing_since is None:
             self._failing_since = now
         if error.is_overload:
+            # Busy, or loading its model: it is there.
+            self.has_answered = True
             self._limit.overloaded(started, now)
         else:
             self._failures += 1
@@ -578,6 +594,12 @@ class Endpoint:
         is_common = self._failures >= self._policy.failures_until_down and len(self._failed_requests) > 1
         if self._is_down or is_common:
             self._go_down(error, now, is_probe)
+        waited = now - self._failing_since
+        if waited >= self._first_patience() and self.in_flight <= 1:
+            raise EndpointDownError(
+                f"{self.name}: nothing has answered for {waited:.0f} s ({error}); correct the address, or start what "
+                f"is to answer there; to wait for one that is still starting, add --patience {PATIENCE_SECONDS:.0f}"
+            ) from error
         waited = max(now, self._paused_until) - self._failing_since
         if (self._is_down or error.is_overload) and waited >= self._policy.patience_seconds:
             asked = error.retry_after_seconds if self._paused_until > now else None
@@ -590,12 +612,28 @@ class Endpoint:
     def _go_down(self, error: TransientJudgeError, now: float, is_probe: bool) -> None:
         if not self._is_down:
             self._is_down, self._probes = True, 0
-            self._environment.notify(f"{self.name} does not answer ({error}); waiting for it to come back")
+            patience = min(self._first_patience(), self._policy.patience_seconds)
+            self._environment.notify(
+                f"{self.name} does not answer ({error}); waiting for it, at most {patience:.0f} s (--patience)"
+            )
         elif is_probe:
             self._probes += 1
         else:
             return
-        self._pause(now + self._policy.delay_before_probe(self._probes))
+        self._pause(now + self._until_given_up(self._policy.delay_before_probe(self._probes)))
+
+    def _first_patience(self) -> float:
+        """Seconds for an endpoint of which nothing was ever heard; no limit of its own otherwise."""
+        first = self._policy.first_patience_seconds
+        return math.inf if first is None or self.has_answered else first
+
+    def _until_given_up(self, delay: float) -> float:
+        """The last try of an endpoint that never answered is when patience ends, not long after."""
+        if self._failing_since is None:
+            return delay
+        return min(
+            delay, max(self._failing_since + self._first_patience() - self.now(), self._policy.first_delay_seconds)
+        )
 
     def _pause(self, until: float) -> None:
         self._paused_until = max(self._paused_until, until)
@@ -608,12 +646,13 @@ class Endpoint:
         delay = self._policy.delay_before_retry(max(1, attempts.failures), error, self._environment.draw())
         if delay > self._policy.patience_seconds:
             raise error
-        return delay
+        return self._until_given_up(delay)
 
     def answered(self, started: float | None = None) -> None:
         """It lives; where a request that was started then has brought a reply, the limit is told."""
         if started is not None:
             self._limit.succeeded(started, self.now())
+        self.has_answered = True
         self._failures = 0
         self._failed_requests.clear()
         self._failing_since = None

@@ -27,8 +27,8 @@ import orjson
 
 from mixseek.domain.ports import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, StorageError, TransientJudgeError
-from mixseek.judges.endpoint.address import Redaction, without_credentials
 from mixseek.judges.endpoint.judge import split_control_tokens
+from mixseek.judges.endpoint.keys import Redaction, without_credentials
 from mixseek.judges.endpoint.wire import (
     OpenAIChat,
     SchemaMode,

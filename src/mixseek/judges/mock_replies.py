@@ -239,11 +239,11 @@ def _digest(*parts: str) -> bytes:
 # Which properties a reply must have, as in a JSON schema.
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
-_RANGE = re.compile(rf"({_NUMBER}) ?(?:to|[–～~]) ?({_NUMBER})")
+_RANGE = re.compile(rf"(?<!\d)({_NUMBER}) ?(?:to|[–～~]) ?({_NUMBER})")
 # `structure` (0 to 30 points), `structure`（0〜30点）
 _CRITERION = re.compile(r"^- `(\w+)`\s?[(（]0 ?(?:to|〜) ?(\d+)", re.MULTILINE)
 # In the example of a prompt, values stand for what may be there: 0–4, 60 | 30 | 40, true | false, "high | low".
-_CHOICE = re.compile(r'(?<=: )([^"\s\[{][^",\n]*[|–～~][^",\n]*)')
+_CHOICE = re.compile(r'(?<=: )([^"\s\[{][^",\n]{0,400}[|–～~][^",\n]*)')
 
 
 def _shape_of(prompt: Prompt) -> Mapping[str, Any] | None:
@@ -338,8 +338,8 @@ def _plain(number: float) -> int | float:
 
 # What stands in a reply of that shape.
 
-_AT_LEAST = re.compile(rf"(?:at least|≥)\s*({_NUMBER})|({_NUMBER})\s*以上")
-_AT_MOST = re.compile(rf"(?:at most|≤)\s*({_NUMBER})|({_NUMBER})\s*以下")
+_AT_LEAST = re.compile(rf"(?:at least|≥)\s*({_NUMBER})|(?<!\d)({_NUMBER})\s*以上")
+_AT_MOST = re.compile(rf"(?:at most|≤)\s*({_NUMBER})|(?<!\d)({_NUMBER})\s*以下")
 _ROUND_SCORE = re.compile(r"^### [^\n]*?(\d+\.\d\d)/100", re.MULTILINE)
 # What stands before the user's query in a team's task, in whatever language; else the first heading.
 _QUERY_HEADING = re.compile(r"ユーザクエリ\n|User query\n|用户问题\n")

@@ -16,8 +16,8 @@ import orjson
 
 from mixseek.domain.ports import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.address import Redaction, Secret, looks_like_credential, without_credentials
-from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, decoding, make_answer
+from mixseek.judges.endpoint.keys import Redaction, Secret, looks_like_credential, refuse_keys, without_credentials
+from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, decoding, make_answer, without_keys
 from mixseek.settings.models import JudgeSettings
 
 SPEC_PREFIX = "pydantic-ai:"
@@ -94,7 +94,8 @@ class ProviderJudge:
             raise self._mapped(error, is_constrained) from error
         schema = SchemaMode.JSON_SCHEMA if is_constrained else SchemaMode.NONE
         who = (self.name, f"{self.model.system}:{self.model.model_name}")
-        return make_answer(call, who, _read(response), time.perf_counter() - started, schema)
+        reading = without_keys(_read(response), self.redaction)
+        return make_answer(call, who, reading, time.perf_counter() - started, schema)
 
     async def close(self) -> None:
         """Give the provider's connections back."""
@@ -157,6 +158,7 @@ def make_provider_judge(
     given = next((field for field in ("base_url", "api_key_env", "headers") if getattr(settings, field)), None)
     if given is not None:
         raise ConfigurationError(f"judge {name or spec!r}: {given} cannot be set for pydantic-ai providers; drop it")
+    refuse_keys(name or spec, settings, environment)
     if importlib.util.find_spec("pydantic_ai") is None:
         raise ConfigurationError(f"judge {spec!r}: pydantic-ai is not installed; {INSTALL_COMMAND}")
     redaction = Redaction(Secret(value) for variable, value in environment.items() if looks_like_credential(variable))

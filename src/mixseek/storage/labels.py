@@ -207,7 +207,7 @@ COLUMNS = ("row", "id", "question", "ground_truth", "response", "scale", "label"
 _COMPUTED = re.compile(r"[=+\-@\t\r]")
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _CHANGED = re.compile(
-    r"\s*(?:[\s\d.,:/+()%$€£¥^-]*\d[\s\d.,:/+()%$€£¥^eE-]*|true|false|"
+    r"\s*+(?:[\s.,:/+()%$€£¥^-]*+\d[\s\d.,:/+()%$€£¥^eE-]*+|true|false|"
     rf"{_MONTH}[\s./-]*\d{{1,4}}|\d{{1,4}}[\s./-]*{_MONTH}(?:[\s./-]*\d{{1,4}})?)\s*",
     re.IGNORECASE,
 )

@@ -266,10 +266,10 @@ def test_gates_and_gaps_are_in_the_run() -> None:
     incomplete = mixseek.judge([RIGHT], judges=lambda sample: 1 / 0)
 
     assert (failed.ok, failed.state) == (False, "gate_not_met")
-    assert failed.reasons == ("gate --fail-under not met: mean score 50.00%, under the limit of 90.00%",)
+    assert failed.reasons == ("gate fail_under not met: mean score 50.00%, under the limit of 90.00%",)
     assert [(gate.name, gate.is_met) for gate in failed.gates] == [("fail_under", False)]
     assert (incomplete.ok, incomplete.state) == (False, "incomplete")
-    assert incomplete.reasons[-1] == "1 reply is missing; run the same command again to ask for them"
+    assert incomplete.reasons[-1] == "1 reply is missing; make the same call again to ask for them"
 
 
 def test_a_run_tells_a_build_server_what_the_command_tells_it(tmp_path: Path) -> None:

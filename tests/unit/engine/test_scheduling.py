@@ -118,6 +118,91 @@ def test_patience_ends() -> None:
     assert 60.0 <= court.time.now < 90.0
 
 
+@pytest.mark.parametrize("count", [1, 3, 50])
+def test_an_endpoint_that_never_answered_is_given_up_after_seconds(count: int) -> None:
+    """It is more likely misspelt, or not started, than down; how to wait for it is said, and how long it takes."""
+    court = Court(maximum=16, policy=RetryPolicy.of_patience(None))
+    judge = ScriptedJudge(lambda call, times: TransientJudgeError("refused"), court.time, latency_seconds=0.0)
+    endpoint = court.endpoint()
+
+    async def work() -> BaseException:
+        """The first one ends the run for all."""
+        calls = [asyncio.ensure_future(call_through(endpoint, judge, ask(number))) for number in range(count)]
+        done, rest = await asyncio.wait(calls, return_when=asyncio.FIRST_EXCEPTION)
+        for call in rest:
+            call.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+        (failed,) = done
+        error = failed.exception()
+        assert error is not None
+        return error
+
+    down = court.time.run(work)
+
+    assert isinstance(down, EndpointDownError)
+    assert "http://stub: nothing has answered for 10 s (refused); correct the address" in str(down)
+    assert "add --patience 600" in str(down)
+    assert 10.0 <= court.time.now <= 11.0
+    assert all("at most 10 s (--patience)" in notice for notice in court.told)
+    assert len(court.told) == (count > 1)
+
+
+def test_an_endpoint_that_has_answered_once_is_worth_the_whole_patience() -> None:
+    court = Court(policy=RetryPolicy.of_patience(None))
+    judge = ScriptedJudge(
+        lambda call, times: "good" if call.sample_key == "0" else TransientJudgeError("refused"), court.time
+    )
+
+    results = call_many(court, court.endpoint(), judge, 12)
+
+    assert "--patience is 600 s" in next(str(result) for result in results if isinstance(result, EndpointDownError))
+    assert "at most 600 s (--patience)" in court.told[0]
+    assert court.time.now >= 600.0
+
+
+def test_an_endpoint_that_answered_when_the_run_was_judged_before_is_waited_for() -> None:
+    court = Court(policy=RetryPolicy.of_patience(None))
+    endpoint = court.endpoint()
+    endpoint.has_answered = True
+    judge = failing_until(court, 60.0, lambda: TransientJudgeError("refused"))
+
+    assert all(isinstance(result, Attempts) for result in call_many(court, endpoint, judge, 3))
+
+
+def test_a_first_answer_may_take_its_time_while_other_requests_fail() -> None:
+    """A model that thinks for a minute is there, whatever a gateway drops beside it."""
+    court = Court(maximum=3, policy=RetryPolicy.of_patience(None))
+
+    class Thinking(ScriptedJudge):
+        async def call(self, call: Call) -> Answer:
+            if call.sample_key == "0":
+                await court.time.sleep(60.0)
+            return await super().call(call)
+
+    judge = Thinking(
+        lambda call, times: "good" if call.sample_key == "0" or court.time.now > 59.0 else TransientJudgeError("reset"),
+        court.time,
+        latency_seconds=0.1,
+    )
+
+    assert all(isinstance(result, Attempts) for result in call_many(court, court.endpoint(), judge, 3))
+
+
+def test_a_busy_endpoint_is_there() -> None:
+    """503 is what servers say while they load their model."""
+    court = Court(policy=RetryPolicy.of_patience(None))
+    judge = failing_until(court, 120.0, lambda: TransientJudgeError("loading", is_overload=True))
+
+    assert all(isinstance(result, Attempts) for result in call_many(court, court.endpoint(), judge, 3))
+
+
+def test_a_patience_that_is_given_holds_from_the_first_request_on() -> None:
+    court = Court(policy=RetryPolicy.of_patience(60.0))
+    judge = failing_until(court, 40.0, lambda: TransientJudgeError("refused"))
+
+    assert all(isinstance(result, Attempts) for result in call_many(court, court.endpoint(), judge, 3))
+
+
 def test_retry_after_holds_for_everybody() -> None:
     """Nobody knocks before the time that one was told."""
     court = Court(maximum=1)

@@ -12,13 +12,15 @@ from tests.cases import each
 from tests.unit.judges.loopback import CANARY, Scripted, drops, judge_at, says, serving
 from tests.unit.judges.wire_documents import anthropic_error, completion, message, openai_error
 
+from mixseek.composition.doctor import describe_check
 from mixseek.domain.ports import Answer, Call
 from mixseek.judges.endpoint import judge as checks
-from mixseek.judges.endpoint.address import Redaction
 from mixseek.judges.endpoint.errors import Place, map_exception
 from mixseek.judges.endpoint.judge import CheckResult, check_judge
+from mixseek.judges.endpoint.keys import Redaction
 
-OK = '{"ok": true}'
+OK = '{"ok": true, "shape": "obeyed"}'
+UNSHAPED = '{"ok": true}'
 
 
 def check(*script: Scripted, wire: str = "openai", **settings: Any) -> CheckResult:
@@ -45,6 +47,29 @@ def test_the_other_wire_format_is_checked_alike() -> None:
     result = check(says(message([{"type": "text", "text": OK}])), wire="anthropic")
 
     assert (result.problem, result.advice, result.schema) == (None, (), "json_schema")
+
+
+@pytest.mark.parametrize("text", [UNSHAPED, "ok: true", f"```json\n{OK}\n```", "[]"])
+def test_a_response_format_that_is_taken_and_not_obeyed_is_said(text: str) -> None:
+    """Gateways drop what they do not know; a model that does as the prompt says is no sign of a schema."""
+    ignored = check(says(completion({"content": text})))
+    obeyed = check(says(completion({"content": OK})))
+
+    assert (ignored.is_usable, ignored.is_schema_obeyed, obeyed.is_schema_obeyed) == (True, False, True)
+    assert any("not obeyed" in remark for remark in ignored.advice)
+    assert "schema json_schema (not obeyed)" in describe_check("j", ignored)
+    assert "schema json_schema (obeyed)" in describe_check("j", obeyed)
+
+
+def test_json_mode_is_obeyed_by_any_object() -> None:
+    """It promises no more; and without any, or of a reply that was cut off, there is nothing to say."""
+    result = check(NO_FORMAT, says(completion({"content": UNSHAPED})))
+    words = check(NO_FORMAT, says(completion({"content": "fine"})))
+    without = check(NO_FORMAT, NO_FORMAT, says(completion({"content": "fine"})))
+    cut = check(says(completion({"content": OK[:9]}, "length")))
+
+    assert (result.schema, result.is_schema_obeyed, words.is_schema_obeyed) == ("json_object", True, False)
+    assert (without.schema, without.is_schema_obeyed, cut.is_schema_obeyed) == ("none", None, None)
 
 
 NO_FORMAT = says(openai_error("response_format is not supported"), 400)

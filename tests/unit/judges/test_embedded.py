@@ -247,7 +247,7 @@ def test_weights_that_judge_at_chance_say_so_in_the_description(model: Path, mon
     judge = judge_with(model, StandIn())
 
     assert judge.description["warning"] == "judges at chance"
-    assert asyncio.run(check_judge(judge)).advice == ("judges at chance",)
+    assert asyncio.run(check_judge(judge)).advice[0] == "judges at chance"
 
 
 def test_a_missing_runtime_is_one_line_with_the_command(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -271,7 +271,45 @@ def test_a_key_that_the_endpoint_echoes_reaches_neither_reply_nor_error(wire: st
         run_script(says(f"<p>{CANARY}".encode()), wire=wire)
 
     assert answer.reply.text == "key [key]"
+    assert answer.reply.details["masked_keys_in"] == ["text"]
     assert "canary" not in repr(answer) + str(caught.value)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("header", ["x-request-id", "request-id", "apim-request-id"])
+def test_a_key_in_a_header_of_the_answer_is_not_kept(wire: str, header: str) -> None:
+    answer, _ = run_script(says(GOOD[wire], headers={header: f"req {CANARY}"}), wire=wire)
+
+    assert answer.reply.details["request_id"] == answer.request_id == "req [key]"
+    assert answer.reply.details["masked_keys_in"] == ["request_id"]
+    assert "canary" not in repr(answer)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_key_that_is_spelt_with_escapes_is_not_kept(wire: str, depth: int) -> None:
+    """An escape of the answer, and of the JSON in its text: whoever reads the reply decodes both."""
+    spelt = "".join(f"\\u{ord(letter):04x}" for letter in CANARY)
+    for _ in range(depth - 1):
+        spelt = spelt.replace("\\", "\\\\")
+    body = orjson.dumps(GOOD[wire]).replace(orjson.dumps(TEXT)[1:-1], f"so {spelt}".encode())
+    answer, _ = run_script(says(body), wire=wire)
+
+    assert answer.reply.text.replace("\\", "") == "so [key]"
+    assert answer.reply.details["masked_keys_in"] == ["text"]
+
+
+def test_replies_without_a_key_say_nothing_of_one() -> None:
+    assert "masked_keys_in" not in run_script(says(GOOD["openai"]))[0].reply.details
+
+
+@pytest.mark.parametrize("body", [b"a" * 5_000_000, b'{"error": {"message": "' + b"a-" * 2_500_000 + b'"}}'])
+def test_an_error_of_megabytes_costs_no_more_than_its_first_words(body: bytes) -> None:
+    begun = time.process_time()
+    with pytest.raises(TransientJudgeError, match="answered 500: a"):
+        run_script(says(body, 500))
+
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -281,10 +319,10 @@ def test_a_judge_shows_no_credential_anywhere(wire: Literal["openai", "anthropic
         wire=WireFormat(wire),
         base_url="http://127.0.0.1:1/v1",
         api_key_env="K",
-        headers={"Authorization": f"Bearer {CANARY}", "X-Api-Key": CANARY, "X-Team": "a", "X-Session": "$S"},
-        body={"api_key": CANARY, "nested": {"secret": CANARY, "n": 1}, "max_new_tokens": 3},
+        headers={"Authorization": "$A", "X-Api-Key": "$K", "X-Team": "a", "X-Session": "$S"},
+        body={"token": "</s>", "nested": {"secret": 1, "n": 1}, "max_new_tokens": 3},
     )
-    environment = {"K": CANARY, "S": "session-canary-1"}
+    environment = {"K": CANARY, "S": "session-canary-1", "A": f"Bearer {CANARY}"}
     judge = EndpointJudge(resolve_target("j", {"j": settings}, environment), environment)
     shown = [repr(judge), str(judge), repr(judge.target), repr(settings), repr(vars(judge)["_redaction"])]
 
@@ -315,7 +353,7 @@ def test_the_fingerprint_changes_with_all_that_decides_a_reply_and_with_nothing_
         {"rpm": 5},
         {"timeout_seconds": 3.0},
         {"price_input": 1.0},
-        {"headers": {"api-key": "x"}},
+        {"headers": {"api-key": "$K"}},
     ]
 
     assert len({fingerprint(**settings) for settings in different}) == len(different)
@@ -421,3 +459,38 @@ def test_the_pool_takes_as_many_connections_as_the_engine_allows() -> None:
 
     assert isinstance(connector, aiohttp.TCPConnector)
     assert connector.limit == 0
+
+
+LOGIN = b"<!DOCTYPE html><html><head><title>Log in</title></head><body><form>\xe2\x80\xa6</form></body></html>"
+
+
+def test_a_page_for_browsers_is_called_one() -> None:
+    with pytest.raises(TransientJudgeError) as caught:
+        run_script(says(LOGIN, headers={"Content-Type": "text/html; charset=utf-8"}))
+
+    assert "answered with a page for browsers (Log in), which no API does: the path may be" in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_wrong_path_or_model_is_refused_with_the_words_of_a_check(status: int) -> None:
+    """Whoever judges without a check before gets the same help; however many calls meet it, it is looked up once."""
+
+    async def run() -> tuple[set[str], list[str]]:
+        async def answer(request: Any) -> Any:
+            if request.path.endswith("/models"):
+                return await says({"data": [{"id": "m-large"}]})(request)
+            return await says(openai_error("Not Found"), status)(request)
+
+        async with serving(answer) as endpoint:
+            judge = judge_at(f"{endpoint.url}/api")
+            failed = await asyncio.gather(*(judge.call(CALL) for _ in range(5)), return_exceptions=True)
+            await judge.close()
+            assert all(isinstance(error, PermanentJudgeError) and error.concerns_everything for error in failed)
+            return set(map(str, failed)), endpoint.paths
+
+    words, paths = asyncio.run(run())
+
+    assert [line.partition(": ")[2] for line in words] == [
+        f"answered {status}: Not Found; model 'm' is not served there; available: m-large"
+    ]
+    assert paths.count("/api/models") == 1

@@ -1,5 +1,7 @@
 """From a spec or a table to one target: address, model and key."""
 
+from typing import Any
+
 import pytest
 from tests.cases import each
 
@@ -123,7 +125,15 @@ def test_what_is_missing_is_one_line_that_says_what_to_add(
 
 
 @pytest.mark.parametrize(
-    "base_url", ["https://u:canary-pw@h/v1", "https://h/v1?api_key=canary-pw", "https://h?sig=canary-pw"]
+    "base_url",
+    [
+        "https://u:canary-pw@h/v1",
+        "https://h/v1?api_key=canary-pw",
+        "https://h?sig=canary-pw",
+        "https://h/api?code=canary-pw",
+        "https://h/sk-canary-0123456789/v1",
+        f"https://h/{KEY}/v1",
+    ],
 )
 def test_a_credential_in_an_address_is_refused_and_not_repeated(base_url: str) -> None:
     """The address stands in manifests; the spec is the judge's name everywhere."""
@@ -135,12 +145,80 @@ def test_a_credential_in_an_address_is_refused_and_not_repeated(base_url: str) -
         assert "canary" not in str(caught.value)
 
 
+@each(
+    ("table", "place"),
+    [
+        ({"api_key_env": "sk-canary-0123456789"}, "api_key_env"),
+        ({"api_key_env": "AIzaSyCanary0123456789abcd"}, "api_key_env"),
+        ({"api_key_env": "canary0123456789canary0123456789"}, "api_key_env"),
+        ({"api_key_env": "Bearer canary"}, "api_key_env"),
+        ({"headers": {"Authorization": "Bearer canary-1"}}, "the header Authorization"),
+        ({"headers": {"Authorization": "Bearer $CANARY"}}, "the header Authorization"),
+        ({"headers": {"x-api-key": "canary"}}, "the header x-api-key"),
+        ({"headers": {"X-Own": "sk-canary-0123456789"}}, "the header X-Own"),
+        ({"headers": {"X-Own": f"id {KEY}"}}, "the header X-Own"),
+        ({"body": {"user": "sk-canary-0123456789"}}, "body.user"),
+        ({"body": {"user": KEY}}, "body.user"),
+        ({"body": {"extra": {"list": ["a", "sk-canary-0123456789"]}}}, "body.extra.list"),
+        ({"body": {"api_key": "canary"}}, "body.api_key"),
+    ],
+)
+def test_a_key_in_a_table_is_refused_and_not_repeated(table: dict[str, Any], place: str) -> None:
+    """A table is copied into every manifest; and what is no variable's name would be named as one that is not set."""
+    settings = JudgeSettings(model="m", base_url="https://h", **table)
+    with pytest.raises(ConfigurationError) as caught:
+        target_of("j", settings, OPENAI_API_KEY=KEY)
+
+    assert f"[judges.j]: {place} " in str(caught.value)
+    assert "canary" not in str(caught.value).lower()
+    assert KEY not in str(caught.value)
+
+
+@each(
+    "table",
+    [
+        {"api_key_env": "MINE"},
+        {"api_key_env": "my_team_key_for_the_gateway"},
+        {"headers": {"Authorization": "$MINE", "X-Team": "search", "anthropic-beta": "prompt-caching-2024-07-31"}},
+        {"body": {"user": "0123456789abcdef0123456789abcdef", "chat_template_kwargs": {"enable_thinking": False}}},
+        {"body": {"reasoning_effort": "low", "stop_token_ids": [1, 2], "token": "</s>"}},
+    ],
+)
+def test_what_is_no_key_may_stand_in_a_table(table: dict[str, Any]) -> None:
+    environment = {"MINE": "mine-0123456789", "my_team_key_for_the_gateway": "other-0123456789"}
+    settings = JudgeSettings(model="m", base_url="https://h", **table)
+
+    assert target_of("j", settings, **environment).settings is settings
+
+
 @pytest.mark.parametrize("value", ["sk-canary\n000", "sk-canary 000", "sk-canary-é"])
 def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(value: str) -> None:
     with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as caught:
         target_of("openai:m", OPENAI_API_KEY=value)
 
     assert "canary" not in str(caught.value)
+
+
+@each(
+    ("base_url", "advice"),
+    [
+        (
+            "http://localhost:8000/v1/chat/completions",
+            "ends in /chat/completions, which is added to it; write http://localhost:8000/v1",
+        ),
+        ("https://h/v1/chat/completions/", "write https://h/v1"),
+        ("https://h/v1/messages", "ends in /messages, which is added to it; write https://h/v1"),
+        ("https://h/v1/completions?api-version=1", "write https://h/v1?api-version=1"),
+    ],
+)
+def test_an_address_that_was_pasted_whole_is_named(base_url: str, advice: str) -> None:
+    """It would be asked for …/chat/completions/chat/completions, and answer 404."""
+    for spec, settings in [(f"openai:m@{base_url}", None), ("j", JudgeSettings(model="m", base_url=base_url))]:
+        with pytest.raises(ConfigurationError) as caught:
+            target_of(spec, settings, OPENAI_API_KEY=KEY)
+
+        assert advice in str(caught.value)
+        assert base_url in str(caught.value) or spec == "j"
 
 
 def test_the_scheme_may_be_written_in_any_case() -> None:

@@ -202,7 +202,7 @@ def test_an_answer_without_a_reply_is_worth_another_try(document: Any, words: st
 
 
 def test_a_page_for_browsers_is_named_as_such() -> None:
-    with pytest.raises(TransientJudgeError, match="answered 200 with text/html that is not whole JSON"):
+    with pytest.raises(TransientJudgeError, match=r"answered with a page for browsers \(Sign in\)"):
         answer_to(b"<!doctype html><p>Sign in", **{"Content-Type": "text/html; charset=utf-8"})
 
 

@@ -35,7 +35,6 @@ from mixseek.engine.live import LiveBatch
 from mixseek.engine.offline import is_settled, pending_batches
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError, MixseekError
-from mixseek.judges.endpoint.address import looks_like_credential
 from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.reporting.wording import plural
 from mixseek.storage.durable import make_directory
@@ -100,20 +99,13 @@ def judge_on_ray(
 
 
 def refuse_bound_parts(plan: Plan) -> None:
-    """What cannot leave this machine, or must not: a file, an object, a credential in a settings file."""
+    """What cannot leave this machine: a file, or an object."""
     for judge, named in zip(plan.judges, plan.request.judges, strict=True):
         if not isinstance(named, str) or replays_file(judge):
             raise ConfigurationError(
                 f"--on ray: judge {judge.name} is bound to this machine; name judges that every node can make "
                 "(rules, a model behind an endpoint), or judge without --on ray"
             )
-        settings = plan.request.configured.get(named)
-        for name, value in (settings.headers if settings is not None else {}).items():
-            if looks_like_credential(name) and not value.startswith("$"):
-                raise ConfigurationError(
-                    f"--on ray: the header {name} of judge {named} stands in a file; write it as $NAME, and set "
-                    "NAME in the environment of every node"
-                )
     if not isinstance(plan.protocol, DeclaredProtocol):
         raise ConfigurationError(f"--on ray: the {plan.protocol.name} protocol is declared in no file")
 

@@ -243,12 +243,12 @@ class DeskGate:
 class Desk:
     """One for a run, on the driver's node: limits, budget and breaker of every endpoint; and what is to be told."""
 
-    def __init__(self, limits: SharedLimits, patience_seconds: float) -> None:
+    def __init__(self, limits: SharedLimits, patience_seconds: float | None) -> None:
         self._counts: Counter[str] = Counter()
         self._notices: list[str] = []
         self._is_stopping = False
         self._shown_in_flight = 0
-        policy = RetryPolicy(patience_seconds=patience_seconds)
+        policy = RetryPolicy.of_patience(patience_seconds)
         self._turnstile = Turnstile(
             limits, lambda name, limit: make_endpoint(name, limit, policy, self._notices.append)
         )

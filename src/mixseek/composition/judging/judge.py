@@ -355,9 +355,10 @@ def judge_run(plan: Plan, manifest: Manifest, observer: RunObserver) -> RunSumma
                 raise
             if isinstance(error, JudgeCallError):
                 seal(RunStatus.INTERRUPTED, manifest.counts)
+                error.run = plan.run.name
             raise
         if end.ending is not Ending.COMPLETE:
-            if is_new and discard_empty(plan.run):
+            if is_new and not plan.request.keeps_empty_run and discard_empty(plan.run):
                 return Interruption(plan.run.name, None, end.reason)
             seal(RunStatus.INTERRUPTED, manifest.counts)
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)

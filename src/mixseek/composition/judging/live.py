@@ -147,7 +147,7 @@ class Panel:
     ) -> tuple[Slot, ...]:
         """`tracer` gets a span for each call; with a `gate` the limits are those behind it, and none are kept here."""
         limits = self.shared_limits()
-        policy = RetryPolicy(patience_seconds=self.options.patience_seconds)
+        policy = RetryPolicy.of_patience(self.options.patience_seconds)
         kind, policy = (AdaptiveLimit, policy) if gate is None else (OpenLimit, patient(policy))
         endpoints = {
             name: make_endpoint(name, kind(calls), policy, notify) for name, calls in limits.concurrency.items()
@@ -450,6 +450,8 @@ def asking_live(
                 notify(f"{slot.name}: {warning}")
         cascade, shown = plan.request.cascade, presentations_of(plan.protocol)
         proven = earlier.proven if earlier is not None else ()
+        for slot in live_slots(slots):
+            slot.endpoint.has_answered |= slot.name in proven
 
         def pending_of(samples: Iterator[list[Sample]]) -> Generator[LiveBatch, None, None]:
             return live_batches(samples, slots, cascade, earlier, cache, shown)

@@ -84,7 +84,8 @@ class LiveOptions:
     max_calls: int | None = None
     max_cost_usd: float | None = None
     use_cache: bool = True
-    patience_seconds: float = 600.0
+    # None: as long as is usual, which is not long for an endpoint that has never answered.
+    patience_seconds: float | None = None
     # Ask again what the judge refused, or gave no valid reply to, when this run was judged before.
     retry_refused: bool = False
     retry_invalid: bool = False
@@ -152,6 +153,8 @@ class JudgeRequest:
     # Judge cards that must fit and hold before anything is asked, and how old they may be.
     required_cards: Sequence[Path] = ()
     card_max_age: timedelta | None = None
+    # Whether a run that stopped before anything was judged is kept: who has it as an object asks it why.
+    keeps_empty_run: bool = False
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 

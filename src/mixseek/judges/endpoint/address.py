@@ -1,119 +1,27 @@
 """Where judges live: the provider table, what a spec means, and the one target that comes out of it."""
 
 import ipaddress
-import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
-from typing import Any
 from unicodedata import normalize
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
-from urllib.parse import quote as quote_url
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import TypeAdapter
 
 from mixseek.errors import ConfigurationError, suggest
-from mixseek.settings.models import JudgeSettings, WireFormat
-
-# API keys: where they come from, and how they are kept out of everything that is written down.
-
-MASK = "[key]"
-# Shorter values are words of the language ("none", "test"): masking them would garble every message.
-_MIN_SECRET_LENGTH = 6
-_CREDENTIAL_NAME = re.compile(
-    r"authorization|api[-_]?key|secret|token(?!s|izer|_id)|password|passwd|credential|cookie|signature|(^|[-_])(key|auth|sig)$",
-    re.IGNORECASE,
+from mixseek.judges.endpoint.keys import (
+    CREDENTIAL_IN_URL,
+    Secret,
+    holds_credential,
+    looks_like_key,
+    read_key,
+    refuse_keys,
 )
-# How endpoints echo a key that they masked themselves: its ends still belong to nobody else.
-_MASKED_ECHO = re.compile(r"[\w-]*\*{3,}[\w*-]*")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+|\s{2,}")
-
-
-class Secret:
-    """A value that does not show itself: not in a repr, a format, a comparison or a pickle."""
-
-    __slots__ = ("_value",)
-
-    def __init__(self, value: str) -> None:
-        self._value = value
-
-    def reveal(self) -> str:
-        """For the request's header, and for masking; nowhere else."""
-        return self._value
-
-    def __repr__(self) -> str:
-        return f"Secret({MASK})"
-
-    __str__ = __repr__
-
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        raise TypeError("a key is not pickled; read it from the environment where it is needed")
-
-
-def read_key(variable: str, environment: Mapping[str, str]) -> Secret | None:
-    """None when the variable is unset or blank; a value that no header can carry is refused without showing it."""
-    value = environment.get(variable, "").strip()
-    if not value:
-        return None
-    if not (value.isascii() and value.isprintable()) or " " in value:
-        raise ConfigurationError(f"{variable}: holds characters that no API key has; set it again without them")
-    return Secret(value)
-
-
-def looks_like_credential(name: str) -> bool:
-    """True for names of headers, query parameters and body fields whose value is nobody's business."""
-    return bool(_CREDENTIAL_NAME.search(name))
-
-
-def without_credentials(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same document with credential-looking entries left out, at any depth."""
-
-    def cleaned(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return [cleaned(item) for item in value]
-        return without_credentials(value) if isinstance(value, Mapping) else value
-
-    return {str(name): cleaned(value) for name, value in document.items() if not looks_like_credential(str(name))}
-
-
-class Redaction:
-    """Masks known secrets in what others wrote, in every spelling in which an endpoint might echo them."""
-
-    __slots__ = ("_bytes", "_texts")
-
-    def __init__(self, secrets: Iterable[Secret]) -> None:
-        spellings: set[str] = set()
-        for secret in secrets:
-            value = secret.reveal()
-            if len(value) >= _MIN_SECRET_LENGTH:
-                spellings |= {value, quote_url(value, safe=""), json.dumps(value)[1:-1], value.replace("/", "\\/")}
-        # The longest first, so that no spelling is cut in two by a shorter one.
-        self._texts = sorted(spellings, key=len, reverse=True)
-        self._bytes = [text.encode() for text in self._texts]
-
-    def __repr__(self) -> str:
-        return f"Redaction({len(self._texts)} spellings)"
-
-    def text(self, text: str) -> str:
-        """Known secrets, and keys that an endpoint masked in its own way, replaced by a mark."""
-        for spelling in self._texts:
-            text = text.replace(spelling, MASK)
-        return _MASKED_ECHO.sub(MASK, text)
-
-    def body(self, body: bytes) -> bytes:
-        """For replies: only what equals a secret is touched, everything else stays byte for byte."""
-        for spelling in self._bytes:
-            body = body.replace(spelling, MASK.encode())
-        return body
-
-    def line(self, text: str, limit: int = 300) -> str:
-        """One printable line; masked before it is cut, so that no half of a key survives."""
-        line = _CONTROLS.sub(" ", self.text(text)).strip()
-        line = line.encode("utf-8", "replace").decode()
-        return line if len(line) <= limit else line[: limit - 1] + "…"
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +47,16 @@ PROVIDERS = TypeAdapter(dict[str, Provider]).validate_python(
 _ADDRESS_BEGINS = re.compile(r"@(?=https?://)", re.IGNORECASE)
 # What was meant as one, however it is misspelt: an at sign, a scheme, this machine, a host's number.
 _ADDRESS_MEANT = re.compile(
-    r"@|[a-z][a-z0-9+.-]*:?//|\bbase_url\b|(?<![\w.-])(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])", re.IGNORECASE
+    r"@|(?<![a-z0-9+.-])[a-z0-9+.-]*+:?//|\bbase_url\b"
+    r"|(?<![\w.-])(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])",
+    re.IGNORECASE,
 )
 # What no address holds. `urlsplit` drops line ends and tabs in silence, and hosts end at a backslash for some.
 _NEVER_IN_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f\\]")
+# What a request adds itself, and people paste with the rest.
+_METHOD_IN_PATH = re.compile(r"/(?:chat/completions|completions|messages|responses)\Z", re.IGNORECASE)
 # What a table's extra body may not say: the prompt and the model are ours to name, and answers are read whole.
 _RESERVED_BODY = ("model", "messages", "stream")
-_CREDENTIAL_IN_URL = (
-    "a judge's base URL holds a credential; put it into an environment variable and name that with api_key_env"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +112,7 @@ def refuse_address(provider: str, rest: str) -> ConfigurationError:
     plain = normalize("NFKC", rest)
     found = _ADDRESS_MEANT.search(plain)
     written, model, address = f"{provider}:…", "MODEL", "http://HOST:PORT/v1"
-    if found is not None and plain.count("@") <= 1:
+    if found is not None and plain.count("@") <= 1 and not looks_like_key(plain):
         written, model = f"{provider}:{rest}", plain[: found.start()].rstrip(" :,;|#=/") or model
         host = re.split(r":?/{2}|=|@", plain[found.start() :])[-1].strip().lstrip("/")
         address = _with_scheme(host) if host else address
@@ -223,6 +132,7 @@ def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environme
         if not model:
             raise ConfigurationError(f"judge {spec!r}: no model; write {label}:MODEL or {label}:MODEL@BASE_URL")
         settings = JudgeSettings(model=model, base_url=address)
+    refuse_keys(spec, settings, environment)
     # Without a provider: anything that speaks chat completions, or what `wire` says.
     provider = PROVIDERS.get(label, Provider(key_required=False))
     base_url = _find_url(spec, provider, settings, environment)
@@ -268,11 +178,11 @@ def _checked_label(name: str, settings: JudgeSettings) -> str:
 def _find_url(name: str, provider: Provider, settings: JudgeSettings, environment: Mapping[str, str]) -> str:
     """The table's or the spec's, the environment's, or the provider's own: an empty one is none of them."""
     if settings.base_url is not None:
-        return checked_url(settings.base_url, f"judge {name!r}: the base URL")
+        return checked_url(settings.base_url, f"judge {name!r}: the base URL", environment)
     variable = provider.url_variable
     value = environment.get(variable, "").strip() if variable else ""
     if variable and value:
-        return checked_url(value, f"the environment variable {variable}", provider.url_suffix)
+        return checked_url(value, f"the environment variable {variable}", environment, provider.url_suffix)
     if provider.base_url is not None:
         return provider.base_url
     where = f" or set {variable}" if variable else ""
@@ -294,12 +204,12 @@ def _find_key(
     return next(found, (None, f"set the environment variable {variables}"))
 
 
-def checked_url(base_url: str, place: str, suffix: str = "") -> str:
+def checked_url(base_url: str, place: str, environment: Mapping[str, str], suffix: str = "") -> str:
     """http or https with a host and nothing secret in it: the URL stands in manifests and messages."""
     base_url = base_url.strip()
-    if "@" in base_url.partition("?")[0].partition("://")[2].partition("/")[0]:
-        # The name itself may hold the password here: it is not repeated.
-        raise ConfigurationError(_CREDENTIAL_IN_URL)
+    if holds_credential(base_url, environment):
+        # The name itself may hold it here: it is not repeated.
+        raise ConfigurationError(CREDENTIAL_IN_URL)
     try:
         parts = urlsplit(base_url)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -310,9 +220,11 @@ def checked_url(base_url: str, place: str, suffix: str = "") -> str:
         is_host = re.fullmatch(r"[\w.-]+(:\d+)?(/[\w./-]*)?", base_url)
         offer = f", for instance to {_with_scheme(base_url)}" if is_host else ""
         raise ConfigurationError(f"{place} is not http(s)://host[:port]/path; correct it{offer}")
-    if any(looks_like_credential(key) for key, _ in parse_qsl(parts.query, keep_blank_values=True)):
-        raise ConfigurationError(_CREDENTIAL_IN_URL)
-    return urlunsplit((parts.scheme, parts.netloc.lower(), parts.path.rstrip("/") + suffix, parts.query, ""))
+    path = parts.path.rstrip("/")
+    if (pasted := _METHOD_IN_PATH.search(path)) is not None:
+        begun = urlunsplit((parts.scheme, parts.netloc, path[: pasted.start()], parts.query, ""))
+        raise ConfigurationError(f"{place} ends in {pasted[0]}, which is added to it; write {begun}")
+    return urlunsplit((parts.scheme, parts.netloc.lower(), path + suffix, parts.query, ""))
 
 
 def _with_scheme(host: str) -> str:

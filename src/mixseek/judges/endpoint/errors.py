@@ -16,11 +16,11 @@ import orjson
 from aiohttp.http_exceptions import HttpProcessingError
 
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.address import Redaction
+from mixseek.judges.endpoint.keys import Redaction
 
 # How long an endpoint asks to be left alone, in any of the ways in which endpoints say it.
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
+_DURATION = re.compile(r"(?<!\d)(\d++(?:\.\d++)?)(ms|h|m|s)")
 # float() would also read "nan", "inf", "1_0" and digits of other scripts.
 _NUMBER = re.compile(r"[0-9]{1,16}(\.[0-9]{1,16})?")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -69,6 +69,10 @@ _REFUSALS = tomllib.loads((Path(__file__).parent / "refusals.toml").read_text(en
 _WORDINGS = {subject: re.compile("|".join(wordings), re.IGNORECASE) for subject, wordings in _REFUSALS.items()}
 _LEADING_NAME = re.compile(r"^([a-z_]{2,}(?:\.[\w.-]+|\[\d+\][\w.]*)?): ")
 _BODY_ROOT = re.compile(r"[.\[]")
+_TITLE, _END_OF_TITLE = re.compile(r"<title>", re.IGNORECASE), re.compile(r"</title>", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
+# What a refusal is about stands in its first words; behind them may come megabytes of what was sent.
+_READ_CHARACTERS = 20_000
 # What differs from sample to sample: a complaint about it concerns one sample.
 _SAMPLE_PARAMETERS = frozenset({"messages", "message", "system", "input", "prompt", "contents", "content"})
 
@@ -112,15 +116,16 @@ def read_refusal(body: bytes) -> Refusal:
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return Refusal(_plain(body.decode("utf-8", "replace")))
+        return Refusal(_plain(body[:_READ_CHARACTERS].decode("utf-8", "replace")))
     if isinstance(document, list) and document:
         document = document[0]  # Gemini wraps its errors into a list
     if not isinstance(document, dict):
-        return Refusal(_plain(str(document)))
+        return Refusal(_plain(str(document)[:_READ_CHARACTERS]))
     error = document.get("error")
     holder = error if isinstance(error, dict) else document
-    message = _message(holder, error)
+    message = _message(holder, error)[:_READ_CHARACTERS]
     code = " ".join(str(holder[name]) for name in ("type", "code", "status") if isinstance(holder.get(name), str | int))
+    code = code[:_READ_CHARACTERS]
     parameter = holder.get("param")
     if not isinstance(parameter, str) or not parameter:
         leading = _LEADING_NAME.match(message)
@@ -145,8 +150,10 @@ def _plain(text: str) -> str:
     """A page for browsers loses its tags; its title is what there is to read."""
     if "<" not in text:
         return text
-    title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
-    return title.group(1) if title else re.sub(r"<[^>]*>", " ", text)
+    # One search for each end: an opening without an end must not be looked for again from each that follows.
+    title = _TITLE.search(text)
+    end = None if title is None else _END_OF_TITLE.search(text, title.end())
+    return text[title.end() : end.start()] if title and end else _TAG.sub(" ", text)
 
 
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
@@ -258,7 +265,7 @@ def map_status(
     status: int, headers: Mapping[str, str], body: bytes, place: Place, *, parameters: Collection[str], now: datetime
 ) -> TransientJudgeError | PermanentJudgeError:
     """For an answer that is not a 200; `parameters` are the names that the request's body held."""
-    refusal = read_refusal(place.redaction.body(body))
+    refusal = read_refusal(body)
     words = refusal.message.strip() or "no explanation"
     failure: TransientJudgeError | PermanentJudgeError
     is_broke = status == 429 and refusal.is_about("out_of_money")

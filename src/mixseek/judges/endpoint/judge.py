@@ -22,8 +22,23 @@ from yarl import URL
 
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.address import Redaction, Secret, Target, looks_like_credential, without_credentials
-from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
+from mixseek.judges.endpoint.address import Target
+from mixseek.judges.endpoint.errors import (
+    FOREIGN_ERRORS,
+    Place,
+    StatusError,
+    map_exception,
+    map_status,
+    mishap_of,
+    read_refusal,
+)
+from mixseek.judges.endpoint.keys import (
+    Redaction,
+    Secret,
+    looks_like_credential,
+    names_variable,
+    without_credentials,
+)
 from mixseek.judges.endpoint.wire import (
     PROCESS_MEMORY,
     AnthropicMessages,
@@ -37,6 +52,7 @@ from mixseek.judges.endpoint.wire import (
     decoding,
     items,
     make_answer,
+    without_keys,
 )
 from mixseek.settings.models import WireFormat
 
@@ -125,10 +141,10 @@ def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
 
 
 _WIRES: Mapping[WireFormat, Wire] = {WireFormat.OPENAI: OpenAIChat(), WireFormat.ANTHROPIC: AnthropicMessages()}
+_WRONG_PATH = "the path may be wrong: a base URL often ends in /v1"
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id")
 # Schema → object → none, and the other name for the token limit: no endpoint can send us round more often.
 _MAX_DIALECTS = 4
-_FROM_ENVIRONMENT = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
 class _Received(NamedTuple):
@@ -148,6 +164,7 @@ class EndpointJudge:
         self._wire = _WIRES[target.wire]
         self._dialects = dialects
         self._session: aiohttp.ClientSession | None = None
+        self._advising: asyncio.Future[str] | None = None
         self._url = URL(target.url(self._wire.path), encoded=True)
         # For connecting alone: aiohttp's own limit for a whole call costs a sixth of it, asyncio's next to nothing.
         connect_seconds = min(_CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
@@ -168,7 +185,7 @@ class EndpointJudge:
         target, settings = self.target, self.target.settings
         headers = {name: value for name, value in settings.headers.items() if not looks_like_credential(name)}
         extra = {"headers": headers, "body": without_credentials(settings.body)}
-        return {
+        description = {
             "provider": target.provider,
             "wire": target.wire.value,
             "base_url": target.base_url,
@@ -176,6 +193,8 @@ class EndpointJudge:
             **decoding(settings, take=1),
             **{name: value for name, value in extra.items() if value},
         }
+        # Keys in a table are refused; one that stands in a model's name is at least not written down.
+        return dict(self._redaction.document(description))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -203,15 +222,31 @@ class EndpointJudge:
             failure = self._failure(received, body.keys())
             learnt = self._learn(dialect, failure)
             if learnt is None or requests == _MAX_DIALECTS:
-                raise failure
+                raise await self._with_advice(failure)
             dialect = learnt
             requests += 1
         reading = self._read(received, body.keys())
         given_id = next((received.headers[name] for name in _REQUEST_ID_HEADERS if name in received.headers), None)
         extra = {**reading.extra, "defused_control_tokens": split} if split else reading.extra
         reading = reading._replace(extra=extra, request_id=given_id or reading.request_id)
+        reading = without_keys(reading, self._redaction)
         who = (self.target.name, f"{self.target.provider}:{self.target.model}")
         return make_answer(call, who, reading, time.perf_counter() - started, dialect.schema, requests)
+
+    async def _with_advice(self, failure: JudgeCallError) -> JudgeCallError:
+        """A wrong path or model ends the run: with the words that a check would have for it."""
+        cause = failure.__cause__
+        if not (isinstance(failure, PermanentJudgeError) and failure.concerns_everything):
+            return failure
+        if not isinstance(cause, StatusError) or not (cause.status in (404, 405) or cause.refusal.names_model):
+            return failure
+        if self._advising is None:
+            # Once, however many requests meet it at the same time.
+            self._advising = asyncio.ensure_future(_models_advice(self))
+        advice = await asyncio.shield(self._advising)
+        advised = PermanentJudgeError(f"{failure}; {advice}", concerns_everything=True)
+        advised.__cause__ = cause
+        return advised
 
     async def list_models(self) -> list[str]:
         """What the endpoint says it serves; raises like `call`."""
@@ -220,10 +255,13 @@ class EndpointJudge:
             raise self._failure(received, ())
         document = self._document(received)
         names = [row.get("id") or row.get("name") for row in items(document.get("data") or document.get("models"))]
-        return [name for name in names if isinstance(name, str)]
+        return [self._redaction.reply(name) for name in names if isinstance(name, str)]
 
     async def close(self) -> None:
         """Give connections back; the next call would open them anew."""
+        if self._advising is not None:
+            self._advising.cancel()
+            self._advising = None
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -264,12 +302,15 @@ class EndpointJudge:
         return None
 
     def _document(self, received: _Received) -> Mapping[str, Any]:
-        body = self._redaction.body(received.body)
         try:
-            document = _decoded(body)
+            document = _decoded(received.body)
         except (ValueError, RecursionError) as error:
             kind = received.headers.get("content-type", "no content type").partition(";")[0]
-            start = self._redaction.line(body[:200].decode("utf-8", "replace"), limit=80) or "empty"
+            if kind == "text/html" or received.body.lstrip()[:1] == b"<":
+                title = self._redaction.line(read_refusal(received.body).message, limit=80) or "empty"
+                words = f"answered with a page for browsers ({title}), which no API does: {_WRONG_PATH}"
+                raise TransientJudgeError(self._place.line(words)) from error
+            start = self._redaction.line(received.body[:1000].decode("utf-8", "replace"), limit=80) or "empty"
             line = self._place.line(f"answered 200 with {kind} that is not whole JSON ({start})")
             raise TransientJudgeError(line) from error
         if isinstance(document, dict):
@@ -307,11 +348,11 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
 def _resolved_headers(target: Target, environment: Mapping[str, str]) -> dict[str, str]:
     resolved = dict(target.settings.headers)
     for name, value in target.settings.headers.items():
-        variable = _FROM_ENVIRONMENT.fullmatch(value)
+        variable = names_variable(value)
         if variable is not None:
-            resolved[name] = environment.get(variable[1], "")
+            resolved[name] = environment.get(variable, "")
             if not resolved[name]:
-                missing = f"header {name} needs the environment variable {variable[1]}; set it"
+                missing = f"header {name} needs the environment variable {variable}; set it"
                 raise ConfigurationError(f"judge {target.name!r}: {missing}")
         if not resolved[name].isprintable() or not name.isprintable():
             raise ConfigurationError(f"judge {target.name!r}: header {name!r} holds what no header can carry")
@@ -331,10 +372,12 @@ def _secrets(target: Target, headers: Mapping[str, str], proxy: str | None) -> l
 
 SLOW_SECONDS = 20.0
 _SHOWN_MODELS = 12
+# The prompt says nothing of the second property: only a schema that is obeyed brings it into the reply.
+_SHAPE_NAMES = ("ok", "shape")
 _SHAPE = {
     "type": "object",
-    "properties": {"ok": {"type": "boolean"}},
-    "required": ["ok"],
+    "properties": {"ok": {"type": "boolean"}, "shape": {"type": "string", "enum": ["obeyed"]}},
+    "required": list(_SHAPE_NAMES),
     "additionalProperties": False,
 }
 _CALL = Call(
@@ -361,6 +404,8 @@ class CheckResult:
     schema: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    # Whether the reply has the shape that was asked for; None where it was not asked for, or there is no whole reply.
+    is_schema_obeyed: bool | None = None
 
     @property
     def is_usable(self) -> bool:
@@ -372,19 +417,39 @@ async def check_judge(judge: LiveJudge) -> CheckResult:
     try:
         answer = await judge.call(_CALL)
     except JudgeCallError as error:
-        return CheckResult(judge.name, judge.endpoint, str(error), (await _advice_on(error, judge),))
+        advice = await _advice_on(error, judge)
+        # A run says both in one line.
+        return CheckResult(judge.name, judge.endpoint, str(error).removesuffix(f"; {advice}"), (advice,))
     # What must be said wherever this judge is shown, such as that its model judges at chance.
     warning = judge.description.get("warning")
-    advice = (*([warning] if isinstance(warning, str) else []), *_remarks(answer))
-    schema = answer.reply.details.get("schema")
+    schema, is_obeyed = answer.reply.details.get("schema"), _is_shape_obeyed(answer)
+    remarks = (*([warning] if isinstance(warning, str) else []), *_remarks(answer, is_obeyed))
     seconds, (spent, written, _) = answer.latency_seconds, answer.usage
-    return CheckResult(judge.name, judge.endpoint, None, advice, seconds, answer.model, schema, spent, written)
+    counted = (seconds, answer.model, schema, spent, written, is_obeyed)
+    return CheckResult(judge.name, judge.endpoint, None, remarks, *counted)
 
 
-def _remarks(answer: Answer) -> list[str]:
+def _is_shape_obeyed(answer: Answer) -> bool | None:
+    schema = answer.reply.details.get("schema")
+    if schema == SchemaMode.NONE or not answer.reply.text.strip() or answer.finish_reason not in (None, "stop"):
+        return None
+    try:
+        document = orjson.loads(answer.reply.text)
+    except orjson.JSONDecodeError:
+        return False
+    wanted = _SHAPE_NAMES if schema == SchemaMode.JSON_SCHEMA else ()
+    return isinstance(document, dict) and all(name in document for name in wanted)
+
+
+def _remarks(answer: Answer, is_obeyed: bool | None) -> list[str]:
     remarks = []
     if answer.reply.details.get("schema") == SchemaMode.NONE:
         remarks.append("no JSON mode: the endpoint does not constrain replies; expect more invalid ones")
+    if is_obeyed is False:
+        mode = answer.reply.details.get("schema")
+        remarks.append(
+            f"{mode} is taken without a complaint and not obeyed: nothing constrains replies; expect more invalid ones"
+        )
     if not answer.reply.text.strip():
         reason = answer.finish_reason or "no reason given"
         remarks.append(f"the reply was empty (finish reason: {reason}); raise max_tokens or choose another model")
@@ -427,18 +492,17 @@ async def _advice_on_status(cause: StatusError, judge: LiveJudge) -> str:
 
 
 async def _models_advice(judge: LiveJudge) -> str:
-    wrong_path = "the path may be wrong: a base URL often ends in /v1"
     if not isinstance(judge, EndpointJudge):
-        return wrong_path
+        return _WRONG_PATH
     try:
         models = await judge.list_models()
     except JudgeCallError:
-        return f"no list of models could be had either; {wrong_path}"
+        return f"no list of models could be had either; {_WRONG_PATH}"
     if not models:
         return "the endpoint lists no models; load one first"
     wanted = judge.target.model
     if wanted in models:
-        return f"the model is listed there, so {wrong_path}"
+        return f"the model is listed there, so {_WRONG_PATH}"
     close = difflib.get_close_matches(wanted, models, n=3, cutoff=0.5)
     shown = [*close, *(name for name in sorted(models) if name not in close)][:_SHOWN_MODELS]
     more = f" and {len(models) - len(shown)} more" if len(models) > len(shown) else ""

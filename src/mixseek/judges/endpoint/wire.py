@@ -8,6 +8,7 @@ from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Answer, Call, Message, Usage
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.errors import Refusal
+from mixseek.judges.endpoint.keys import Redaction
 from mixseek.settings.models import JudgeSettings, WireFormat
 
 
@@ -70,6 +71,16 @@ def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
         "seed": None if settings.seed is None else settings.seed + take - 1,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def without_keys(reading: ReadAnswer, redaction: Redaction) -> ReadAnswer:
+    """The same without the keys that the endpoint has repeated, and in which parts it did; decoded, they are plain."""
+    told = {name: value for name, value in reading._asdict().items() if name != "usage"}
+    masked = redaction.document(told)
+    if masked == told:
+        return reading
+    held = [name for name in told if masked[name] != told[name]]
+    return ReadAnswer(**{**masked, "usage": reading.usage, "extra": {**masked["extra"], "masked_keys_in": held}})
 
 
 def make_answer(

@@ -280,10 +280,12 @@ FORMATS = (
 
 _SCALE = (1, 10)
 _QUESTION = re.compile(r"\[(?:User )?Question\]\n(.*?)(?=\n\n?\[The Start of|\n\n?<\|The Start of|\Z)", re.DOTALL)
-_ANSWERS = re.compile(r"\[The Start of Assistant(?: [AB])?'s Answer\]\n(.*?)\n?\[The End of Assistant", re.DOTALL)
-_REFERENCE = re.compile(r"\[The Start of Reference Answer\]\n(.*?)\n?\[The End of Reference Answer\]", re.DOTALL)
-_CONVERSATIONS = re.compile(
-    r"<\|The Start of Assistant (?:[AB])'s Conversation with User\|>\n(.*?)\n?<\|The End of Assistant", re.DOTALL
+# How each begins, and how it ends.
+_ANSWERS = re.compile(r"\[The Start of Assistant(?: [AB])?'s Answer\]\n"), "[The End of Assistant"
+_REFERENCE = re.compile(r"\[The Start of Reference Answer\]\n"), "[The End of Reference Answer]"
+_CONVERSATIONS = (
+    re.compile(r"<\|The Start of Assistant (?:[AB])'s Conversation with User\|>\n"),
+    "<|The End of Assistant",
 )
 _TURN = re.compile(r"^### (User|Assistant(?: [AB])?):\n", re.MULTILINE)
 
@@ -382,15 +384,25 @@ def told_of(row: Mapping[str, Any], reference: str | None) -> dict[str, Any]:
 
 def read_prompt(prompt: str) -> tuple[str, list[str], str | None]:
     """Question, answers and reference answer; of a conversation, what came before the last answer is the question."""
-    reference = _REFERENCE.search(prompt)
+    reference = next(iter(between(prompt, *_REFERENCE)), None)
     asked = _QUESTION.search(prompt)
-    answers = _ANSWERS.findall(prompt)
+    answers = between(prompt, *_ANSWERS)
     question = asked[1] if asked is not None else ""
     if not answers:
-        parted = [part_conversation(conversation) for conversation in _CONVERSATIONS.findall(prompt)]
+        parted = [part_conversation(conversation) for conversation in between(prompt, *_CONVERSATIONS)]
         answers = [answer for _, answer in parted]
         question = parted[0][0] if parted else question
-    return question.strip("\n"), [answer.strip("\n") for answer in answers], reference[1] if reference else None
+    return question.strip("\n"), [answer.strip("\n") for answer in answers], reference
+
+
+def between(text: str, beginning: re.Pattern[str], ending: str) -> list[str]:
+    """What stands between the marks, one after the other; beginnings without an end are not looked at again."""
+    parts: list[str] = []
+    place = 0
+    while (begun := beginning.search(text, place)) and (end := text.find(ending, begun.end())) >= 0:
+        parts.append(text[begun.end() : end].removesuffix("\n"))
+        place = end + len(ending)
+    return parts
 
 
 def part_conversation(text: str) -> tuple[str, str]:
