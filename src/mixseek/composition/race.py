@@ -34,8 +34,8 @@ from mixseek.evaluator.metrics import (
 )
 from mixseek.judges.replay import FileReplayJudge
 from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
+from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
 from mixseek.prompt_builder.models import (
-    DEFAULT_LANGUAGE,
     PromptBuilderSettings,
     compile_prompt,
     find_omissions,

@@ -19,7 +19,8 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.models import LANGUAGES, EvaluatorPromptContext
+from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.prompt_builder.models import EvaluatorPromptContext
 from mixseek.protocols.identity import method_of
 from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, hash_of, repetitions
 from mixseek.protocols.reply_reader import FieldReader, closed_object, read_reply

@@ -32,8 +32,10 @@ from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator, describe_failure
 from mixseek.evaluator.metrics import REPLY_MODE, EvaluationRequest, open_reply, why_no_answer
-from mixseek.prompt_builder.builder import UserPromptBuilder, read_clock
-from mixseek.prompt_builder.models import LANGUAGES, RoundPromptContext
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.prompt_builder.formatters import read_clock
+from mixseek.prompt_builder.models import RoundPromptContext
 from mixseek.protocols.reply_json import hash_of
 from mixseek.protocols.reply_reader import FieldReader, closed_object
 from mixseek.settings.race import JUDGMENT_NAME, OutagePolicy, RoundsTable

@@ -18,7 +18,8 @@ from mixseek.engine.limits import BudgetSpentError, EndpointDownError
 from mixseek.engine.questions import Answered, Question
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.models import LANGUAGES, PromptBuilderSettings
+from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.round_controller.controller import JudgmentClient, JudgmentProtocol
 
 HISTORY = [RoundState(1, "first try", 40.0), RoundState(2, "second try", 55.5)]
