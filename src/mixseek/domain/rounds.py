@@ -12,14 +12,14 @@ MAX_SCORE = 100.0
 _TIE_DECIMALS = 6
 
 
-def check_score(score: float) -> float:
-    """A finite number of 0..100; raises ValueError for anything else, because a failed evaluation has no number."""
+def check_score(score: float, low: float = 0.0, high: float = MAX_SCORE) -> float:
+    """A finite number on the scale; raises ValueError for anything else, because a failed evaluation has no number."""
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise ValueError(f"score must be a number, not {score!r}")  # noqa: TRY004 - one kind of refusal for callers
     if not math.isfinite(score):
         raise ValueError(f"score must be finite, not {score}; use None where nothing could be scored")
-    if not 0 <= score <= MAX_SCORE:
-        raise ValueError(f"score must be 0 to {MAX_SCORE:g}, not {score}")
+    if not low <= score <= high:
+        raise ValueError(f"score must be {low:g} to {high:g}, not {score}")
     return float(score)
 
 

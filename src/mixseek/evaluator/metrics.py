@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, assert_never
+from typing import Any, ClassVar, NamedTuple, TypeVar, assert_never
 
 from pydantic import Field, field_validator
 
@@ -50,10 +50,14 @@ class EvaluationRequest:
     round_number: int = 1
     # The model that wrote the submission, where one did: a protocol may have to know that judge and judged are one.
     target_model: str | None = None
+    # The competition that it is part of; None where there is none.
+    execution_id: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("user_query", "submission", "team_id"):
             check_name(getattr(self, name), name)
+        if self.execution_id is not None:
+            check_name(self.execution_id, "execution_id")
         check_round_number(self.round_number)
 
     @property
@@ -62,9 +66,23 @@ class EvaluationRequest:
         return f"{self.team_id}/{self.round_number}"
 
 
+class Scale(NamedTuple):
+    """What a metric's numbers run from and to; both ends belong to it."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+
+POINTS = Scale(0.0, MAX_SCORE)
+
+
 @dataclass(frozen=True, slots=True)
 class MetricScore:
-    """One metric's score on 0..100, as the metric counts; NaN, infinities and other numbers are refused."""
+    """One metric's score on its own scale, as the metric counts; NaN, infinities and what is off it are refused."""
 
     name: str
     score: float
@@ -72,14 +90,19 @@ class MetricScore:
     details: Mapping[str, Any] = field(default_factory=dict)
     direction: Direction = Direction.HIGHER
     replies: tuple[Reply, ...] = ()
+    scale: Scale = POINTS
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "score", check_score(self.score))
+        object.__setattr__(self, "score", check_score(self.score, *self.scale))
 
     @property
     def points(self) -> float:
-        """0..100 where more is better, whichever way the metric counts."""
-        return self.score if self.direction is Direction.HIGHER else MAX_SCORE - self.score
+        """0..100 where more is better, whichever way and on whichever scale the metric counts."""
+        points = self.score
+        if self.scale != POINTS:
+            # 4.1 on 0..5 is 82 to a person and 81.99999999999999 in binary.
+            points = round((self.score - self.scale.low) / self.scale.width * MAX_SCORE, 9)
+        return points if self.direction is Direction.HIGHER else MAX_SCORE - points
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +153,8 @@ class EvaluationResult:
                     "comment": metric.comment,
                     "details": dict(metric.details),
                 }
+                # Only where the score is not on 0..100 already.
+                | ({} if metric.scale == POINTS else {"scale": list(metric.scale), "points": metric.points})
                 for metric in self.scores
             ],
             "missing": [
@@ -203,7 +228,7 @@ CRITERIA: Mapping[str, tuple[Criterion, ...]] = {
 
 
 def check_criteria(criteria: tuple[Criterion, ...], where: str) -> tuple[Criterion, ...]:
-    """Raises ConfigurationError unless the points sum to 100, which is the scale of every metric."""
+    """Raises ConfigurationError unless the points sum to 100, whatever scale the metric gives its score on."""
     total = sum(criterion.points for criterion in criteria)
     if total != 100:
         raise ConfigurationError(f"{where}: the criteria's points sum to {total}, expected 100; adjust them")
@@ -369,8 +394,11 @@ class JudgeBench:
 class BaseMetric(ABC):
     """Subclass this, name it in race.toml as `type = "package.module:Class"`, and its `options` table is yours.
 
-    A metric that raises is missing from that evaluation, with the exception's message as the reason.
+    A metric that raises is missing from that evaluation, with the exception's message as the reason. One that counts
+    otherwise than from 0 to 100 says so: `scale = Scale(1, 5)`; the overall score counts it in hundredths of its scale.
     """
+
+    scale: Scale = POINTS
 
     def __init__(self, setting: MetricSetting) -> None:
         self.setting = setting
@@ -385,13 +413,13 @@ class BaseMetric(ABC):
 
     @abstractmethod
     async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
-        """A score on 0..100, or why there is none. Must not block: long work belongs in `asyncio.to_thread`."""
+        """A score on the metric's scale, or why there is none. It must not block: see `asyncio.to_thread`."""
 
     def scored(
         self, score: float, comment: str = "", details: Mapping[str, Any] | None = None, replies: tuple[Reply, ...] = ()
     ) -> MetricScore:
         """A score under this metric's name; raises ValueError for what is not on the scale."""
-        return MetricScore(self.name, score, comment, details or {}, self.direction, replies)
+        return MetricScore(self.name, score, comment, details or {}, self.direction, replies, Scale(*self.scale))
 
     def missing(self, outcome: Missing | Undecided | str, replies: tuple[Reply, ...] = ()) -> MissingMetric:
         """No score, and why; in words of your own, it is tried again by the next command."""
@@ -469,13 +497,15 @@ def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
 
 
 def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | MissingMetric:
-    """Every protocol's 0..1 as 0..100; whatever is not valid has no score."""
+    """Every protocol's 0..1 on the metric's scale; whatever is not valid has no score."""
     match answered.outcome:
         case ValidJudgment() as judgment:
             comment = judgment.fields.get("comment")
             text = comment if isinstance(comment, str) else judgment.verdict
             # 0.55 * 100 is not 55 in binary; nobody meant the difference.
-            return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, answered.replies)
+            scale = Scale(*metric.scale)
+            score = round(scale.low + judgment.score * scale.width, 9)
+            return metric.scored(score, text, judgment.fields, answered.replies)
         case InvalidJudgment() as judgment:
             return MissingMetric(
                 metric.name, why_no_answer(judgment), answered.replies, is_permanent=True, is_invalid=True

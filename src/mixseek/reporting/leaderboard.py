@@ -12,7 +12,7 @@ from rich.text import Text
 
 from mixseek.domain import rounds
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
-from mixseek.evaluator.metrics import EvaluationResult, MetricScore, MissingMetric
+from mixseek.evaluator.metrics import POINTS, EvaluationResult, MetricScore, MissingMetric
 from mixseek.reporting.findings.model import document_of
 from mixseek.reporting.pages.html import asset_text, manifest_entries, render_page, render_table
 from mixseek.reporting.payload import Excerpt, field_limit
@@ -47,6 +47,16 @@ class MetricLine:
     weight: float | None = None
     comment: str = ""
     is_lower_better: bool = False
+    # Where the metric does not count from 0 to 100: the ends of its scale.
+    scale: tuple[float, float] | None = None
+
+    @property
+    def share(self) -> float | None:
+        """How far up its scale the score is, in hundredths."""
+        if self.score is None or self.scale is None:
+            return self.score
+        low, high = self.scale
+        return (self.score - low) / (high - low) * 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +225,7 @@ def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:
             _number(item.get("weight")),
             str(item.get("comment") or ""),
             item.get("direction") == "lower",
+            _scale(item.get("scale")),
         )
         for item in items
         if isinstance(item, Mapping)
@@ -233,6 +244,15 @@ def add_expenses(usages: Iterable[Any]) -> Expense:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _scale(value: Any) -> tuple[float, float] | None:
+    """Only a real one: details may be of somebody else's making."""
+    ends = [_number(end) for end in value] if isinstance(value, list | tuple) else []
+    match ends:
+        case [float() as low, float() as high] if low < high:
+            return low, high
+    return None
 
 
 def leader_board_document(board: LeaderBoard) -> dict[str, Any]:
@@ -397,6 +417,7 @@ def leader_board_context(board: LeaderBoard, budget: int = TEXT_BUDGET) -> dict[
         "expense_text": expense_text,
         "cost_text": cost_text,
         "points_text": points_text,
+        "scale_text": scale_text,
         "opinion_text": opinion_text,
     }
 
@@ -407,6 +428,11 @@ def opinion_text(opinion: rounds.Opinion | None) -> str:
         what = "would go on" if opinion.should_continue else "would stop"
         return f"{what}, confidence {opinion.confidence_score:.2f}"
     return "was not asked" if opinion is None else "gave no opinion"
+
+
+def scale_text(scale: tuple[float, float] | None) -> str:
+    """For the metrics that do not count from 0 to 100."""
+    return "" if scale is None else f"{scale[0]:g} to {scale[1]:g}"
 
 
 def points_text(score: float | None) -> str:
@@ -573,7 +599,17 @@ class Evaluation:
         return [{"name": one.name, "overall_score": one.overall_score, **one.scores} for one in self.submissions]
 
     def _repr_html_(self) -> str:
-        return render_table(("submission", "overall", *self.weights), self._rows())
+        return render_table(("submission", "overall", *self._columns()), self._rows())
+
+    def _columns(self) -> list[str]:
+        """The metrics' names, with the scale of those that do not count from 0 to 100."""
+        scales = {
+            score.name: scale_text(score.scale)
+            for one in self.submissions
+            for score in one.result.scores
+            if score.scale != POINTS
+        }
+        return [f"{name} ({scales[name]})" if name in scales else name for name in self.weights]
 
     def _rows(self) -> list[list[str]]:
         return [[one.name, *map(points_text, (one.overall_score, *one.scores.values()))] for one in self.submissions]
@@ -592,7 +628,7 @@ def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
 
 def print_evaluation(evaluation: Evaluation, console: Console) -> None:
     """Scores, and below them what judges say, or why a score is missing."""
-    heads = ("submission", ">overall", *(f">{name}" for name in evaluation.weights))
+    heads = ("submission", ">overall", *(f">{name}" for name in evaluation._columns()))
     console.print(fitted(table_of(heads, evaluation._rows()), console.width))
     remarks = [(one.name, metric) for one in evaluation for metric in one.result.metrics if remark_on(metric)]
     if remarks:

@@ -489,7 +489,12 @@ class RoundController:
         parts, team = self._parts, self._team
         self._tell(current.round_number, Stage.EVALUATING)
         request = EvaluationRequest(
-            parts.task, current.submission, team.team_id, current.round_number, team.target_model
+            parts.task,
+            current.submission,
+            team.team_id,
+            current.round_number,
+            team.target_model,
+            parts.execution_id,
         )
         result = await parts.evaluator.evaluate(request)
         details, at = result.details(), parts.clock()
