@@ -61,6 +61,11 @@ class EvaluationRequest:
         check_round_number(self.round_number)
 
     @property
+    def author(self) -> str:
+        """Who wrote the submission; a team that is no model is known by its own name."""
+        return self.target_model or self.team_id
+
+    @property
     def place(self) -> str:
         """Names the round; recorded replies are matched by it."""
         return f"{self.team_id}/{self.round_number}"
@@ -477,11 +482,7 @@ class LLMJudgeMetric(BaseMetric):
         # Without the model that wrote it: the same text must get the same score, whoever hands it in.
         sample = Sample(f"{request.place}/{self.name}", request.submission, request.user_query)
         answered = await self.bench.asker.ask(Question(self.protocol, sample, self.bench.judge))
-        scored = score_answer(self, answered)
-        if isinstance(scored, MissingMetric) or answered.reply is None:
-            return scored
-        method = method_of(answered.reply, replace(sample, target_model=request.target_model))
-        return replace(scored, details={**scored.details, "method": method.value})
+        return score_answer(self, answered, replace(sample, target_model=request.author))
 
 
 def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
@@ -496,8 +497,11 @@ def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
         return f"{written.__module__}.{written.__qualname__}"
 
 
-def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | MissingMetric:
-    """Every protocol's 0..1 on the metric's scale; whatever is not valid has no score."""
+def score_answer(metric: BaseMetric, answered: Answered, sample: Sample) -> MetricScore | MissingMetric:
+    """Every protocol's 0..1 on the metric's scale; whatever is not valid has no score.
+
+    How it came about is told with it: whose reply it is, held against who wrote the sample.
+    """
     match answered.outcome:
         case ValidJudgment() as judgment:
             comment = judgment.fields.get("comment")
@@ -505,7 +509,8 @@ def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | Missin
             # 0.55 * 100 is not 55 in binary; nobody meant the difference.
             scale = Scale(*metric.scale)
             score = round(scale.low + judgment.score * scale.width, 9)
-            return metric.scored(score, text, judgment.fields, answered.replies)
+            method = judgment.method if answered.reply is None else method_of(answered.reply, sample)
+            return metric.scored(score, text, {**judgment.fields, "method": method.value}, answered.replies)
         case InvalidJudgment() as judgment:
             return MissingMetric(
                 metric.name, why_no_answer(judgment), answered.replies, is_permanent=True, is_invalid=True
@@ -612,16 +617,15 @@ class ProtocolMetric(BaseMetric):
 
     async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
         """A score, or why the protocol gave none."""
-        question = Question(self.protocol, self._sample(request), self._judge)
-        return score_answer(self, await self._asker.ask(question))
+        sample = self._sample(request)
+        return score_answer(self, await self._asker.ask(Question(self.protocol, sample, self._judge)), sample)
 
     def _sample(self, request: EvaluationRequest) -> Sample:
-        """A team that is no model is known by its own name where a protocol wants to know who wrote this."""
         return Sample(
             id=f"{request.place}/{self.name}",
             response=request.submission,
             question=request.user_query,
-            target_model=request.target_model or request.team_id,
+            target_model=request.author,
             output_id=request.place,
             **self._fields,
         )

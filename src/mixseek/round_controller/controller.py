@@ -25,6 +25,8 @@ from mixseek.domain.rounds import (
     RoundState,
     StopReason,
     TeamProgress,
+    counts_as_self_judged,
+    methods_of,
 )
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError, HaltedError
@@ -501,7 +503,10 @@ class RoundController:
         score = result.overall_score
         await parts.store.save_evaluation(self._key(current.round_number), score, details, at)
         missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
-        self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
+        text = f"no score ({missing})" if missing else ""
+        if score is not None and counts_as_self_judged(methods_of(details).values()):
+            text = f"{score:.2f}, by its own model: shown apart, not ranked"
+        self._tell(current.round_number, Stage.SCORED, score, text)
         if score is None and current.decision is None and parts.on_missing_metric == "stop":
             message = f"round {current.round_number}: {missing}"
             is_for_good = any(metric.is_permanent for metric in result.missing)

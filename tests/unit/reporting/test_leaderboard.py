@@ -171,6 +171,7 @@ def test_the_document_is_json_and_whole() -> None:
         "comment": "503 from the endpoint",
         "is_lower_better": False,
         "scale": None,
+        "is_self_judged": False,
     }
     assert second["opinion"] == {
         "should_continue": True,
