@@ -121,7 +121,7 @@ def test_a_valid_reply_is_an_opinion() -> None:
     ("said", "reason"),
     [
         (Missing("timed out"), "timed out"),
-        ("no idea", "the judge's reply is invalid (UNPARSABLE_OUTPUT"),
+        ("no idea", "the judge's reply is invalid (JUDGE_REFUSAL_OR_EVASION"),
         (EndpointDownError("gone for 600 s"), "gone for 600 s"),
     ],
 )
