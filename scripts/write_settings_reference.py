@@ -18,7 +18,8 @@ from pydantic.fields import FieldInfo
 from scripts.generated_pages import write_or_compare
 
 from mixseek.judges.endpoint.address import PROVIDERS
-from mixseek.prompt_builder.models import TEMPLATE_VARIABLES, PromptBuilderSettings
+from mixseek.prompt_builder.constants import TEMPLATE_VARIABLES
+from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.settings.models import ENVIRONMENT_PREFIX, JudgeDefaults, JudgeSettings, Settings
 
 TARGET = Path(__file__).parent.parent / "docs" / "settings.md"

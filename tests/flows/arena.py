@@ -155,8 +155,14 @@ def arena(latency_seconds: float = 0.01) -> Iterator[Arena]:
         thread.join(5)
 
 
+def judge_of(spec: str) -> str:
+    """Another model at the same address: what a model says of its own work ranks nobody."""
+    return spec.replace("openai:", "openai:judge-", 1)
+
+
 def race_text(spec: str, teams: int, *, rounds: str = "min = 2\nmax = 5", more: str = "") -> str:
-    """A race of that many model teams, two metrics and a judge of progress."""
+    """A race of that many model teams, two metrics with a judge that does not play, and a judge of progress."""
+    judge = judge_of(spec)
     tables = "\n".join(
         f'[[teams]]\nid = "t{n}"\nname = "Team {n}"\nmodel = "{spec}"\ninstructions = "You are team t{n}."'
         for n in range(teams)
@@ -166,7 +172,7 @@ task = "Write something good."
 {tables}
 {more}
 [evaluator]
-judge = "{spec}"
+judge = "{judge}"
 language = "en"
 [[evaluator.metrics]]
 type = "Coverage"

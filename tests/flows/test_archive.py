@@ -108,12 +108,42 @@ def test_an_invalid_file_says_whose_it_is_what_is_wrong_and_what_was_said(writte
         "target_model": "model-a",
         "output_id": "Q1_B_model-a.md",
         "task_name": None,
+        "method": "self_judge",
+        "timestamp": None,
         "take": 1,
         "attempt": 1,
     }
     assert document["flags"] == ["JUDGE_REFUSAL_OR_EVASION"]
     assert [finding["flag"] for finding in document["findings"]] == document["flags"]
     assert document["reply"] == "I cannot evaluate this."
+
+
+def test_a_recorded_reply_carries_the_day_that_its_line_gives(tmp_path: Path) -> None:
+    """Valid or not; what the judge said stands beside it. A line without a usable day leaves the judge its own."""
+    rows = outputs(questions=1)
+    wrong = {**cross_reply(rows[1], "model-a"), "verdict": "FAIL"}
+    said = [cross_reply(rows[0], "model-a"), wrong, *(cross_reply(row, "model-a") for row in rows[2:])]
+    days = ["2025-12-01", "2025-12-01T23:59:59Z", "12/01/25", None]
+    lines = [
+        {**recorded(row, "model-a", reply), "timestamp": day} for row, reply, day in zip(rows, said, days, strict=True)
+    ]
+    write_jsonl(tmp_path / "outputs.jsonl", rows)
+    write_jsonl(tmp_path / "replies.jsonl", lines)
+    words = ("judge", "outputs.jsonl", "--protocol", "cross", "--judge", "replay:replies.jsonl", "-w", "ws")
+    assert mixseek_here(*words, cwd=tmp_path).returncode == 0
+    assert mixseek_here("archive", "-w", "ws", "--to", "out", cwd=tmp_path).returncode == 0
+    index = {row["id"]: row for row in read_jsonl(tmp_path / "out" / "index.jsonl")}
+    files = {
+        name: json.loads((tmp_path / "out" / row["path"]).read_text(encoding="utf-8")) for name, row in index.items()
+    }
+    claimed = said[0]["meta"]["timestamp"]
+    first, second, third, fourth = (files[row["id"]]["meta"] for row in rows)
+
+    assert (first["timestamp"], first["timestamp_claimed"]) == ("2025-12-01", claimed)
+    assert (second["timestamp"], second["method"]) == ("2025-12-01", "cross_judge")
+    assert (third["timestamp"], fourth["timestamp"]) == (claimed, claimed)
+    assert [index[row["id"]]["timestamp"] for row in rows] == ["2025-12-01", "2025-12-01", claimed, claimed]
+    assert found(tmp_path / "out") == []
 
 
 def test_the_index_lists_every_pair_twice_over(written: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.flows.live import judge, riddles
@@ -39,6 +40,32 @@ def test_every_take_of_a_faulty_judge_is_archived_and_read_again_to_the_same(tmp
     assert log["judges"][0]["model"] == "mock"
     assert log["judges"][0]["models_answering"]
     assert log["judges"][0]["parameters"]
+
+
+def test_what_was_asked_for_carries_the_day_of_the_reply_and_how_it_was_judged(tmp_path: Path) -> None:
+    """Whatever the judge says of the day, in either room."""
+    rows = [{**row, "target_model": target} for row, target in zip(riddles(24), ("mock", "other") * 12, strict=True)]
+    data = write_jsonl(tmp_path / "data.jsonl", rows)
+    days = set()
+    with loopback(MockOptions(fault_rate=0.5, faults=(Fault.PROSE, Fault.REFUSAL), seed=5)) as endpoint:
+        days.add(datetime.now(UTC).date().isoformat())
+        done = judge(data, endpoint.spec, "--max-reasks", "0", cwd=tmp_path)
+        days.add(datetime.now(UTC).date().isoformat())
+    assert done.returncode == 0, done.stderr
+
+    archive, index = archived(tmp_path)
+    files = [json.loads((archive / str(row["path"])).read_text(encoding="utf-8")) for row in index]
+    checked = mixseek_here("archive", "--check", archive, cwd=tmp_path)
+    known = {document.get("meta", document)["timestamp"] for document in files}
+    invalid = [document["meta"] for document in files if "meta" in document]
+
+    assert known <= days
+    assert {row["timestamp"] for row in index} <= days
+    assert {(meta["target_model"], meta["method"]) for meta in invalid} == {
+        ("mock", "self_judge"),
+        ("other", "cross_judge"),
+    }
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_a_cascade_is_archived_judge_by_judge(tmp_path: Path) -> None:

@@ -195,12 +195,12 @@ def test_an_invalid_reply_of_a_metric_leaves_no_score_and_says_why(tmp_path: Pat
     assert done.returncode == again.returncode == 1
     for one in (done, again):
         assert "rounds without a score: 2; their judge's reply is there and cannot be used" in one.stderr
-        assert "no round got a score; the commonest reason: the judge's reply is invalid (UNPARSABLE" in one.stderr
+        assert "no round got a score; the commonest reason: the judge's reply is invalid (JUDGE_REFUSAL" in one.stderr
         assert "run the same command again" not in one.stderr
     # The replies are there and are invalid; they are not asked for a third time.
     assert sent == 0
     assert (team["rank"], [entry["score"] for entry in team["rounds"]]) == (None, [None, None])
-    assert "UNPARSABLE_OUTPUT" in team["rounds"][0]["metrics"][0]["comment"]
+    assert "JUDGE_REFUSAL_OR_EVASION" in team["rounds"][0]["metrics"][0]["comment"]
 
 
 @pytest.mark.parametrize("on_missing", ["continue", "stop"])

@@ -18,8 +18,11 @@ def test_a_dry_run_counts_calls_and_leaves_no_trace(tmp_path: Path) -> None:
     calls = document(compete(tmp_path, "--dry-run", "--json"))["calls"]
 
     assert done.returncode == 0, done.stderr
-    assert calls == [{"judge": "openai:x", "least": 3 * 2 * 3 + 3, "most": 3 * 5 * 3 + 3 * 4}]
-    assert "21 to 57 calls" in done.stdout
+    assert calls == [
+        {"judge": "openai:x", "least": 3 * 2 + 3, "most": 3 * 5 + 3 * 4},
+        {"judge": "openai:judge-x", "least": 3 * 2 * 2, "most": 3 * 5 * 2},
+    ]
+    assert "9 to 27 calls" in done.stdout
     assert not (tmp_path / "ws").exists()
 
 
@@ -40,8 +43,8 @@ def test_a_dry_run_counts_calls_and_leaves_no_trace(tmp_path: Path) -> None:
         ("[rounds]", '[prompts]\nteam_user_prompt = "{{ user_prompt.x }}"\n[rounds]', "has no attribute 'x'"),
         ('type = "Coverage"', 'type = "leaves:Metric"', "cannot import leaves (SystemExit: 0)"),
         ("[rounds]", '[prompts]\njudgment_user_prompt = " "\n[rounds]', "cannot be empty"),
-        ('[evaluator]\njudge = "openai:x"', '[evaluator]\njudge = "rules"', "rules cannot judge Coverage"),
-        ('[evaluator]\njudge = "openai:x"', "[evaluator]", "metric Coverage: no judge"),
+        ('[evaluator]\njudge = "openai:judge-x"', '[evaluator]\njudge = "rules"', "rules cannot judge Coverage"),
+        ('[evaluator]\njudge = "openai:judge-x"', "[evaluator]", "metric Coverage: no judge"),
         ('[judgment]\njudge = "openai:x"', '[judgment]\njudge = "rules"', "rules have no opinion"),
         ('[judgment]\njudge = "openai:x"', '[judgment]\njudge = "replay:none.jsonl"', "none.jsonl"),
         ("max = 5", "max = 1", "min is 2 and max is 1"),

@@ -259,6 +259,43 @@ def test_a_bundle_is_checked_entry_by_entry(tmp_path: Path) -> None:
     assert [one["id"] for one in json.loads(itself.stdout)["unusable"]] == ["Q1_A_model-b.md"]
 
 
+def test_an_entry_that_was_matched_without_case_is_accepted(tmp_path: Path) -> None:
+    """By the rule that brought entry and sample together; a reply that is no bundle has to keep to the letter."""
+    rows = outputs()
+
+    def shouted(entry: dict[str, Any]) -> dict[str, Any]:
+        names = {name: entry["meta"][name].upper() for name in ("output_id", "question_id", "prompt_variant")}
+        return {**entry, "meta": {**entry["meta"], **names, "target_model": entry["meta"]["target_model"].title()}}
+
+    entries = [shouted(cross_reply(row, "j")) for row in rows]
+    (tmp_path / "bundle.json").write_text(json.dumps({"per_file": entries}, ensure_ascii=False), encoding="utf-8")
+    write_jsonl(tmp_path / "outputs.jsonl", rows)
+    write_jsonl(tmp_path / "lines.jsonl", [recorded(row, "j", one) for row, one in zip(rows, entries, strict=True)])
+
+    bundled = judge(tmp_path, "outputs.jsonl", "--judge", "replay:bundle.json", "--bundles", "--json")
+    found = exported(tmp_path)
+    checked = mixseek_here("archive", "-w", "ws", "--to", "out", cwd=tmp_path)
+    again = mixseek_here("archive", "--check", "out", cwd=tmp_path)
+    lines = judge(tmp_path, "outputs.jsonl", "--judge", "replay:lines.jsonl", "--run", "lines", "--json")
+
+    assert bundled.returncode == 0, bundled.stderr
+    assert {found[row["id"]]["status"] for row in rows} == {"valid"}
+    assert checked.returncode == again.returncode == 0, again.stdout
+    assert json.loads(lines.stdout)["counts"]["valid"] == 0
+
+
+def test_semantic_entries_are_accepted_without_case_too(tmp_path: Path) -> None:
+    good = {"is_correct": True, "extracted_answer": "4", "reasoning_score": 5, "error_type": "none", "comment": "ok"}
+    (tmp_path / "batch.json").write_text(json.dumps([{"id": "Sum 1", **good}]), encoding="utf-8")
+    row = {"id": "sum_1", "question": "2+2?", "response": "The answer is 4.", "ground_truth": "4"}
+    write_jsonl(tmp_path / "data.jsonl", [row])
+    done = mixseek_here(
+        *("judge", "data.jsonl", "--judge", "replay:batch.json", "--bundles", "-w", "ws", "--json"), cwd=tmp_path
+    )
+
+    assert json.loads(done.stdout)["counts"]["valid"] == 1, done.stdout
+
+
 def test_a_wrong_parameter_is_one_line(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "outputs.jsonl", outputs())
 

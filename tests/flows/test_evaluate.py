@@ -92,7 +92,7 @@ def test_a_missing_metric_is_named_and_there_is_no_overall_score(tmp_path: Path,
     metric = invalid[0].metrics["Coverage"]
 
     assert isinstance(metric, MissingMetric)
-    assert "UNPARSABLE_OUTPUT" in metric.reason
+    assert "JUDGE_REFUSAL_OR_EVASION" in metric.reason
     assert (invalid.scores, invalid.is_open) == ([None], False)
     assert stopped.is_open
     assert stopped.reason is not None

@@ -39,7 +39,7 @@ instructions = "You are brief."
 id = "plain"
 model = "{spec}"
 [evaluator]
-judge = "{spec}"
+judge = "{judge}"
 [[evaluator.metrics]]
 type = "Coverage"
 [[evaluator.metrics]]
@@ -96,7 +96,8 @@ def test_a_race_with_every_kind_of_metric_can_be_tried_on_the_mock(language: str
     (tmp_path / "rubric.md").write_text(RUBRIC, encoding="utf-8")
     boards = []
     with loopback() as mock:
-        text = RACE.format(spec=f"openai:mock@{mock.base_url}", language=language)
+        spec, judge = f"openai:mock@{mock.base_url}", f"openai:critic@{mock.base_url}"
+        text = RACE.format(spec=spec, judge=judge, language=language)
         (tmp_path / "race.toml").write_text(text, encoding="utf-8")
         for name in ("first", "second") if language == "en" else ("first",):
             done = mixseek_here("compete", "race.toml", "-w", name, "--json", cwd=tmp_path, env=KEYS)
@@ -123,7 +124,8 @@ def test_a_judge_that_contradicts_itself_leaves_rounds_unscored_until_it_is_aske
     (tmp_path / "rubric.md").write_text(RUBRIC, encoding="utf-8")
     with loopback(MockOptions(fault_rate=1.0, faults=(Fault.INCONSISTENT,))) as broken:
         port, spec = broken.server.port, f"openai:mock@{broken.base_url}"
-        (tmp_path / "race.toml").write_text(RACE.format(spec=spec, language="en"), encoding="utf-8")
+        text = RACE.format(spec=spec, judge=f"openai:critic@{broken.base_url}", language="en")
+        (tmp_path / "race.toml").write_text(text, encoding="utf-8")
         done = mixseek_here("compete", "race.toml", "-w", "ws", cwd=tmp_path, env=KEYS)
     with loopback(port=port):
         healed = mixseek_here("compete", "race.toml", "-w", "ws", "--retry-invalid", "--json", cwd=tmp_path, env=KEYS)

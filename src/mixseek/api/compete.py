@@ -97,6 +97,7 @@ class Competition:
                 "rounds": len(team.rounds),
                 "ended": team.ending,
                 "message": team.message,
+                "is_self_judged": team.is_self_judged,
             }
             for team in self.teams
         ]

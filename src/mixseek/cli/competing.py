@@ -89,7 +89,8 @@ def check_gates(
     if fail_under is not None:
         best = result.best_score
         is_met = best is not None and best >= fail_under
-        said = "no round has a score" if best is None else f"best score {best:.2f}"
+        nobody = "no team is ranked" if result.self_scored else "no round has a score"
+        said = nobody if best is None else f"best score {best:.2f}"
         document = {"gate": "fail_under", "limit": fail_under, "actual": best, "met": is_met}
         checked.append((document, f"{said}, under the limit of {fail_under:g}"))
     if max_invalid is not None:
@@ -145,7 +146,8 @@ def decide_exit(competition: Competition, failed_gates: list[tuple[str, str]]) -
         return ExitCode.INCOMPLETE
     for name, said in failed_gates:
         notify_plainly(f"gate --{name.replace('_', '-')} not met: {said}")
-    return ExitCode.GATE_NOT_MET if failed_gates or result.best_score is None else ExitCode.OK
+    is_scored = result.best_score is not None or result.self_scored > 0
+    return ExitCode.GATE_NOT_MET if failed_gates or not is_scored else ExitCode.OK
 
 
 def tell_unscored(result: CompetitionResult) -> None:
@@ -158,6 +160,8 @@ def tell_unscored(result: CompetitionResult) -> None:
         )
     if result.awaiting_score:
         notify_plainly(f"rounds without a score: {result.awaiting_score}; their metrics are missing")
-    if result.best_score is None:
+    if result.self_scored:
+        notify_plainly(f"rounds scored by the team's own model: {result.self_scored}; shown apart, not ranked")
+    if result.best_score is None and not result.self_scored:
         reason = one_line(result.commonest_reason or "no team has handed in anything")
         notify_plainly(f"no round got a score; the commonest reason: {reason[:_REASON_CHARACTERS]}")

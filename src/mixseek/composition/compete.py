@@ -24,10 +24,10 @@ from mixseek.composition.race import (
     make_evaluator,
     make_judges,
     make_judgment,
+    model_name,
     open_questions,
     read_judging,
     read_prompts,
-    target_model,
 )
 from mixseek.engine.endings import STOPPING, all_of
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
@@ -77,7 +77,7 @@ def make_team(plan: CompetePlan, table: TeamTable, asker: Asker) -> Team:
         return CallableTeam(table.id, name, table.callable, directory)
     spec = str(table.model)
     instructions = plan.race.instructions[table.id]
-    return ModelTeam(table.id, name, spec, plan.execution_id, asker, instructions, target_model(plan, spec))
+    return ModelTeam(table.id, name, spec, plan.execution_id, asker, instructions, model_name(plan, spec))
 
 
 # What a competition would ask, before it asks anything.
@@ -95,7 +95,14 @@ def forecast_competition(request: CompeteRequest) -> CompeteForecast:
     )
     names = tuple(metric.shown_name for metric in file.evaluator.metrics)
     return CompeteForecast(
-        plan.execution_id, len(file.teams), names, rounds.min, rounds.max, calls, tuple(plan.remarks)
+        plan.execution_id,
+        len(file.teams),
+        names,
+        rounds.min,
+        rounds.max,
+        calls,
+        tuple(plan.remarks),
+        plan.self_judged,
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from mixseek.composition.judging.live import Panel, open_cache, open_tracer
 from mixseek.composition.judging.request import RULES, LiveOptions, describe_judge
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
-from mixseek.domain.judgments import Missing, Reply
+from mixseek.domain.judgments import Method, Missing, Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.engine.call import CallContext, NoCache
 from mixseek.engine.journaling import GroupCommit
@@ -34,13 +34,14 @@ from mixseek.evaluator.metrics import (
 )
 from mixseek.judges.replay import FileReplayJudge
 from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
+from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
 from mixseek.prompt_builder.models import (
-    DEFAULT_LANGUAGE,
     PromptBuilderSettings,
     compile_prompt,
     find_omissions,
     load_prompt_settings,
 )
+from mixseek.protocols.identity import relate
 from mixseek.protocols.registry import protocol_names
 from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, build_leader_board, render_leader_board
 from mixseek.round_controller.controller import JudgmentClient, JudgmentProtocol
@@ -185,6 +186,8 @@ class CompetePlan:
     judges: tuple[AnyJudge, ...]
     configured: Mapping[str, JudgeSettings]
     prompts: PromptBuilderSettings
+    # By team: the metrics whose judge is the model that plays.
+    self_judged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def journal(self) -> Path:
@@ -193,7 +196,13 @@ class CompetePlan:
     @property
     def remarks(self) -> list[str]:
         """What may be meant, but rarely is; a line each."""
-        return [f"prompts.{omission}" for omission in find_omissions(self.prompts)]
+        return [
+            *(f"prompts.{omission}" for omission in find_omissions(self.prompts)),
+            *(
+                f"team {team}: its own model judges {', '.join(names)}; its scores are shown apart and rank nobody"
+                for team, names in self.self_judged.items()
+            ),
+        ]
 
 
 class NobodyToAsk:
@@ -221,6 +230,7 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
         make_judgment(plan, NobodyToAsk(), builder)
         for team in race.file.teams:
             check_team(team, race)
+    plan = replace(plan, self_judged=find_self_judged(plan, evaluator))
     configuration = describe_race(plan, evaluator)
     digest = hashlib.sha256(json.dumps([race.task, configuration], sort_keys=True).encode()).hexdigest()
     execution = check_run_name(request.execution or f"{race.name}-{digest[:8]}")
@@ -347,7 +357,7 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
         **({} if file.team_language == DEFAULT_LANGUAGE else {"language": file.team_language}),
         "teams": teams,
         "evaluator": {
-            **file.evaluator.model_dump(mode="json", exclude={"metric_timeout_seconds", "metrics"}),
+            **file.evaluator.model_dump(mode="json", exclude={"allow_self", "metric_timeout_seconds", "metrics"}),
             "language": file.evaluator_language,
             "metrics": describe_metrics(race, evaluator),
         },
@@ -371,7 +381,39 @@ def describe_metrics(scoring: Scoring, evaluator: Evaluator) -> list[dict[str, A
     ]
 
 
-def target_model(plan: CompetePlan, spec: str) -> str | None:
+def find_self_judged(plan: CompetePlan, evaluator: Evaluator) -> dict[str, tuple[str, ...]]:
+    """The identity rule of every judgment (seed 003 §1), before anything is asked; replies say it again for themselves.
+
+    Raises ConfigurationError where every judge is a team and nobody said that this is meant.
+    """
+    table = plan.race.file.evaluator
+    specs = [metric.judge or table.judge for metric in table.metrics]
+    # None: the rules, a metric without a judge, or recorded replies, which name their judge themselves.
+    judging = [
+        (metric.name, spec, model_name(plan, spec) if spec is not None else None)
+        if isinstance(metric, LLMJudgeMetric | ProtocolMetric)
+        else (metric.name, None, None)
+        for metric, spec in zip(evaluator.metrics, specs, strict=True)
+    ]
+    self_judged: dict[str, tuple[str, ...]] = {}
+    judged_by_a_team: set[str] = set()
+    for team in plan.race.file.teams:
+        author = (model_name(plan, team.model) if team.model is not None else None) or team.id
+        names = tuple(name for name, _, model in judging if relate(model, author).method is Method.SELF_JUDGE)
+        if names:
+            self_judged[team.id] = names
+            judged_by_a_team.update(names)
+    if not table.allow_self and judged_by_a_team.issuperset(name for name, _, _ in judging):
+        who = ", ".join(dict.fromkeys(str(spec) for _, spec, _ in judging))
+        teams = ", ".join(self_judged)
+        raise ConfigurationError(
+            f"evaluator.judge: {who} judges, and is itself a team ({teams}); what a model says of its own work ranks "
+            "nobody: name a judge that does not play, or write allow_self = true under [evaluator] to play all the same"
+        )
+    return self_judged
+
+
+def model_name(plan: CompetePlan, spec: str) -> str | None:
     """The model's own name; of recorded replies nobody knows who wrote them."""
     judge = next(judge for judge in plan.judges if judge.name == spec)
     if not is_remote(judge):

@@ -7,19 +7,21 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from mixseek.domain.judgments import Method
+
 MAX_SCORE = 100.0
 # The order in which weighted metrics were added up shows far behind the point; it must not decide a rank.
 _TIE_DECIMALS = 6
 
 
-def check_score(score: float) -> float:
-    """A finite number of 0..100; raises ValueError for anything else, because a failed evaluation has no number."""
+def check_score(score: float, low: float = 0.0, high: float = MAX_SCORE) -> float:
+    """A finite number on the scale; raises ValueError for anything else, because a failed evaluation has no number."""
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise ValueError(f"score must be a number, not {score!r}")  # noqa: TRY004 - one kind of refusal for callers
     if not math.isfinite(score):
         raise ValueError(f"score must be finite, not {score}; use None where nothing could be scored")
-    if not 0 <= score <= MAX_SCORE:
-        raise ValueError(f"score must be 0 to {MAX_SCORE:g}, not {score}")
+    if not low <= score <= high:
+        raise ValueError(f"score must be {low:g} to {high:g}, not {score}")
     return float(score)
 
 
@@ -146,6 +148,11 @@ class RoundProgress:
     decision: RoundDecision | None = None
     decided_at: datetime | None = None
 
+    @property
+    def is_self_judged(self) -> bool:
+        """Whether a judge of its score is the model that wrote the submission."""
+        return counts_as_self_judged(methods_of(self.details).values())
+
     def state(self) -> RoundState:
         times = self.submitted_at, self.evaluated_at
         return RoundState(self.round_number, self.submission, self.score, self.details, *times)
@@ -175,14 +182,28 @@ class Execution:
     ended_at: datetime | None = None
 
 
+def methods_of(details: Mapping[str, Any]) -> dict[str, str]:
+    """By metric: how its score came about, as an evaluation's details say it; without those that do not."""
+    metrics = details.get("metrics")
+    scored = [metric for metric in metrics if isinstance(metric, Mapping)] if isinstance(metrics, list) else []
+    inner = [(str(metric.get("name")), metric.get("details")) for metric in scored]
+    return {name: str(said["method"]) for name, said in inner if isinstance(said, Mapping) and "method" in said}
+
+
+def counts_as_self_judged(methods: Iterable[str | None]) -> bool:
+    """Seed 003 §1.2: one metric that judges its own work is enough, because the others do not make up for it."""
+    return Method.SELF_JUDGE in methods
+
+
 @dataclass(frozen=True, slots=True)
 class BoardEntry:
-    """One submission as the leader board counts it."""
+    """One submission as the leader board counts it; a score that a model gave itself is shown, and ranks nobody."""
 
     team_id: str
     team_name: str
     round_number: int
     score: float | None
+    is_self_judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +224,7 @@ def rank_teams(entries: Iterable[BoardEntry]) -> tuple[RankedTeam, ...]:
     Teams are told apart by `team_id`; a renamed team is one team under the name of its latest round. The order is:
     higher best score (equal to six decimals is equal); then the one that reached it in the earlier round; then
     `team_id`. No clock takes part, so that an interrupted competition ends like an undisturbed one.
-    A team without any score has no place.
+    A team without any score has no place, and neither has one whose every score is its own.
     """
     teams: dict[str, list[BoardEntry]] = {}
     for entry in entries:
@@ -218,7 +239,7 @@ def _standing(entries: Sequence[BoardEntry]) -> tuple[tuple[float, int, str], Ra
     scored = sorted(
         (round(check_score(entry.score), _TIE_DECIMALS), entry.round_number, entry.score)
         for entry in entries
-        if entry.score is not None
+        if entry.score is not None and not entry.is_self_judged
     )
     if not scored:
         return None

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -193,6 +194,11 @@ class LineEncoder(Protocol):
     ) -> bytes: ...
 
 
+def utc_day() -> str:
+    """ISO 8601, without the hour."""
+    return datetime.now(UTC).date().isoformat()
+
+
 @dataclass(frozen=True, slots=True)
 class CallContext:
     """What all asking shares."""
@@ -213,6 +219,8 @@ class CallContext:
     read: list[Reply] | None = None
     # Samples whose own line is in the journal, or queued for it, while they are at hand.
     written: set[str] = field(default_factory=set)
+    # The day on which a reply arrives. No more than that: runs that differ only in their hours stay alike.
+    today: Callable[[], str] = utc_day
 
 
 async def ask_repeat(context: CallContext, slot: LiveSlot, pending: PendingSample, repeat: int) -> Outcome:
@@ -458,6 +466,7 @@ def describe(booking: Booking, call: Call, answer: Answer, cost: float | None) -
         "cached": False,
         "tries": booking.attempts.tries,
         "cost_usd": cost,
+        "received_on": booking.context.today(),
     }
     if presentation != PLAIN:
         details["presentation"] = presentation

@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from mixseek.evaluator.metrics import (
     MissingMetric,
     ProtocolMetric,
     Relevance,
+    Scale,
     resolve_weights,
 )
 from mixseek.protocols.registry import load_protocol, protocol_names
@@ -41,9 +43,8 @@ class Evaluator:
         *,
         metric_seconds: float = DEFAULT_METRIC_SECONDS,
     ) -> None:
-        given = {metric.name: (weights or {}).get(metric.name) for metric in metrics}
-        self.metrics = tuple(metrics)
-        self.weights = resolve_weights(given)
+        self.metrics = check_metrics(metrics)
+        self.weights = resolve_weights(weights_of([metric.name for metric in metrics], weights or {}))
         self._metric_seconds = metric_seconds
 
     async def evaluate(self, request: EvaluationRequest) -> EvaluationResult:
@@ -72,19 +73,65 @@ class Evaluator:
         return checked(metric, result)
 
 
+def check_metrics(metrics: Sequence[BaseMetric]) -> tuple[BaseMetric, ...]:
+    """Raises ConfigurationError for none at all, for a name that is blank or given twice, and for a scale that is none.
+
+    Weights and scores go by name: two metrics of one name would both count with the weight of one.
+    """
+    names = [metric.name for metric in metrics]
+    if not names:
+        raise ConfigurationError("evaluator.metrics: there is none; an evaluator needs at least one metric")
+    for metric in metrics:
+        if not metric.name.strip():
+            raise ConfigurationError(f"evaluator.metrics: a {type(metric).__name__} has no name; give it one")
+        if names.count(metric.name) > 1:
+            raise ConfigurationError(
+                f"evaluator.metrics: two metrics are called {metric.name!r}; give one of them another name"
+            )
+        if not is_scale(metric.scale):
+            raise ConfigurationError(
+                f"metric {metric.name}: its scale is {metric.scale!r}, expected two numbers, the lower one first"
+            )
+    return tuple(metrics)
+
+
+def is_scale(scale: object) -> bool:
+    """A scale is declared in the user's code, where anything may stand."""
+    if not isinstance(scale, tuple | list) or len(scale) != 2:
+        return False
+    numbers = [
+        end for end in scale if isinstance(end, int | float) and not isinstance(end, bool) and math.isfinite(end)
+    ]
+    return len(numbers) == 2 and numbers[0] < numbers[1]
+
+
+def weights_of(names: Sequence[str], weights: Mapping[str, float | None]) -> dict[str, float | None]:
+    """The weight that each metric was given; raises ConfigurationError for one that no metric would have."""
+    strangers = [name for name, weight in weights.items() if weight is not None and name not in names]
+    if strangers:
+        raise ConfigurationError(
+            f"evaluator.metrics: a weight is given to {strangers[0]!r}, which is none of {', '.join(names)}"
+        )
+    return {name: weights.get(name) for name in names}
+
+
 def is_foreign(metric: BaseMetric) -> bool:
     """Whether its code is not ours; what asks a judge has the judge's timeouts, whoever wrote it."""
     return not isinstance(metric, LLMJudgeMetric) and not type(metric).__module__.startswith("mixseek.")
 
 
 def checked(metric: BaseMetric, result: object) -> MetricScore | MissingMetric:
-    """What a metric may return, under its own name and direction."""
+    """What a metric may return, under its own name and direction and on its own scale."""
     match result:
         case MetricScore():
             problem = why_not_storable(result)
             if problem is not None:
                 return MissingMetric(metric.name, problem, result.replies)
-            return replace(result, name=metric.name, direction=metric.direction)
+            try:
+                return replace(result, name=metric.name, direction=metric.direction, scale=Scale(*metric.scale))
+            except ValueError as error:
+                # A MetricScore that the metric made by itself, without its own scale.
+                return MissingMetric(metric.name, describe_failure(error), result.replies)
         case MissingMetric():
             return replace(result, name=metric.name)
         case _:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, assert_never
+from typing import Any, ClassVar, NamedTuple, TypeVar, assert_never
 
 from pydantic import Field, field_validator
 
@@ -19,7 +19,8 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.models import LANGUAGES, EvaluatorPromptContext
+from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.prompt_builder.models import EvaluatorPromptContext
 from mixseek.protocols.identity import method_of
 from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, hash_of, repetitions
 from mixseek.protocols.reply_reader import FieldReader, closed_object, read_reply
@@ -49,11 +50,20 @@ class EvaluationRequest:
     round_number: int = 1
     # The model that wrote the submission, where one did: a protocol may have to know that judge and judged are one.
     target_model: str | None = None
+    # The competition that it is part of; None where there is none.
+    execution_id: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("user_query", "submission", "team_id"):
             check_name(getattr(self, name), name)
+        if self.execution_id is not None:
+            check_name(self.execution_id, "execution_id")
         check_round_number(self.round_number)
+
+    @property
+    def author(self) -> str:
+        """Who wrote the submission; a team that is no model is known by its own name."""
+        return self.target_model or self.team_id
 
     @property
     def place(self) -> str:
@@ -61,9 +71,23 @@ class EvaluationRequest:
         return f"{self.team_id}/{self.round_number}"
 
 
+class Scale(NamedTuple):
+    """What a metric's numbers run from and to; both ends belong to it."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+
+POINTS = Scale(0.0, MAX_SCORE)
+
+
 @dataclass(frozen=True, slots=True)
 class MetricScore:
-    """One metric's score on 0..100, as the metric counts; NaN, infinities and other numbers are refused."""
+    """One metric's score on its own scale, as the metric counts; NaN, infinities and what is off it are refused."""
 
     name: str
     score: float
@@ -71,14 +95,19 @@ class MetricScore:
     details: Mapping[str, Any] = field(default_factory=dict)
     direction: Direction = Direction.HIGHER
     replies: tuple[Reply, ...] = ()
+    scale: Scale = POINTS
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "score", check_score(self.score))
+        object.__setattr__(self, "score", check_score(self.score, *self.scale))
 
     @property
     def points(self) -> float:
-        """0..100 where more is better, whichever way the metric counts."""
-        return self.score if self.direction is Direction.HIGHER else MAX_SCORE - self.score
+        """0..100 where more is better, whichever way and on whichever scale the metric counts."""
+        points = self.score
+        if self.scale != POINTS:
+            # 4.1 on 0..5 is 82 to a person and 81.99999999999999 in binary.
+            points = round((self.score - self.scale.low) / self.scale.width * MAX_SCORE, 9)
+        return points if self.direction is Direction.HIGHER else MAX_SCORE - points
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +158,8 @@ class EvaluationResult:
                     "comment": metric.comment,
                     "details": dict(metric.details),
                 }
+                # Only where the score is not on 0..100 already.
+                | ({} if metric.scale == POINTS else {"scale": list(metric.scale), "points": metric.points})
                 for metric in self.scores
             ],
             "missing": [
@@ -202,7 +233,7 @@ CRITERIA: Mapping[str, tuple[Criterion, ...]] = {
 
 
 def check_criteria(criteria: tuple[Criterion, ...], where: str) -> tuple[Criterion, ...]:
-    """Raises ConfigurationError unless the points sum to 100, which is the scale of every metric."""
+    """Raises ConfigurationError unless the points sum to 100, whatever scale the metric gives its score on."""
     total = sum(criterion.points for criterion in criteria)
     if total != 100:
         raise ConfigurationError(f"{where}: the criteria's points sum to {total}, expected 100; adjust them")
@@ -368,8 +399,11 @@ class JudgeBench:
 class BaseMetric(ABC):
     """Subclass this, name it in race.toml as `type = "package.module:Class"`, and its `options` table is yours.
 
-    A metric that raises is missing from that evaluation, with the exception's message as the reason.
+    A metric that raises is missing from that evaluation, with the exception's message as the reason. One that counts
+    otherwise than from 0 to 100 says so: `scale = Scale(1, 5)`; the overall score counts it in hundredths of its scale.
     """
+
+    scale: Scale = POINTS
 
     def __init__(self, setting: MetricSetting) -> None:
         self.setting = setting
@@ -384,13 +418,13 @@ class BaseMetric(ABC):
 
     @abstractmethod
     async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
-        """A score on 0..100, or why there is none. Must not block: long work belongs in `asyncio.to_thread`."""
+        """A score on the metric's scale, or why there is none. It must not block: see `asyncio.to_thread`."""
 
     def scored(
         self, score: float, comment: str = "", details: Mapping[str, Any] | None = None, replies: tuple[Reply, ...] = ()
     ) -> MetricScore:
         """A score under this metric's name; raises ValueError for what is not on the scale."""
-        return MetricScore(self.name, score, comment, details or {}, self.direction, replies)
+        return MetricScore(self.name, score, comment, details or {}, self.direction, replies, Scale(*self.scale))
 
     def missing(self, outcome: Missing | Undecided | str, replies: tuple[Reply, ...] = ()) -> MissingMetric:
         """No score, and why; in words of your own, it is tried again by the next command."""
@@ -448,11 +482,7 @@ class LLMJudgeMetric(BaseMetric):
         # Without the model that wrote it: the same text must get the same score, whoever hands it in.
         sample = Sample(f"{request.place}/{self.name}", request.submission, request.user_query)
         answered = await self.bench.asker.ask(Question(self.protocol, sample, self.bench.judge))
-        scored = score_answer(self, answered)
-        if isinstance(scored, MissingMetric) or answered.reply is None:
-            return scored
-        method = method_of(answered.reply, replace(sample, target_model=request.target_model))
-        return replace(scored, details={**scored.details, "method": method.value})
+        return score_answer(self, answered, replace(sample, target_model=request.author))
 
 
 def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
@@ -467,14 +497,20 @@ def own_prompt_source(kind: type[LLMJudgeMetric]) -> str:
         return f"{written.__module__}.{written.__qualname__}"
 
 
-def score_answer(metric: BaseMetric, answered: Answered) -> MetricScore | MissingMetric:
-    """Every protocol's 0..1 as 0..100; whatever is not valid has no score."""
+def score_answer(metric: BaseMetric, answered: Answered, sample: Sample) -> MetricScore | MissingMetric:
+    """Every protocol's 0..1 on the metric's scale; whatever is not valid has no score.
+
+    How it came about is told with it: whose reply it is, held against who wrote the sample.
+    """
     match answered.outcome:
         case ValidJudgment() as judgment:
             comment = judgment.fields.get("comment")
             text = comment if isinstance(comment, str) else judgment.verdict
             # 0.55 * 100 is not 55 in binary; nobody meant the difference.
-            return metric.scored(round(judgment.score * 100, 9), text, judgment.fields, answered.replies)
+            scale = Scale(*metric.scale)
+            score = round(scale.low + judgment.score * scale.width, 9)
+            method = judgment.method if answered.reply is None else method_of(answered.reply, sample)
+            return metric.scored(score, text, {**judgment.fields, "method": method.value}, answered.replies)
         case InvalidJudgment() as judgment:
             return MissingMetric(
                 metric.name, why_no_answer(judgment), answered.replies, is_permanent=True, is_invalid=True
@@ -581,16 +617,15 @@ class ProtocolMetric(BaseMetric):
 
     async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
         """A score, or why the protocol gave none."""
-        question = Question(self.protocol, self._sample(request), self._judge)
-        return score_answer(self, await self._asker.ask(question))
+        sample = self._sample(request)
+        return score_answer(self, await self._asker.ask(Question(self.protocol, sample, self._judge)), sample)
 
     def _sample(self, request: EvaluationRequest) -> Sample:
-        """A team that is no model is known by its own name where a protocol wants to know who wrote this."""
         return Sample(
             id=f"{request.place}/{self.name}",
             response=request.submission,
             question=request.user_query,
-            target_model=request.target_model or request.team_id,
+            target_model=request.author,
             output_id=request.place,
             **self._fields,
         )

@@ -6,6 +6,7 @@ the clock, the order of requests or chance, so that a disturbed run can be compa
 """
 
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -16,7 +17,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mixseek.audits.variants import injections
+from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
+from mixseek.protocols.semantic import SemanticReply, verify_extraction
 
 # The time of asking stands in prompts and says nothing about the sample.
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)")
@@ -175,6 +178,7 @@ def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[s
     lines = [line.strip() for line in prompt.section("MODEL_RESPONSE").splitlines() if line.strip()]
     quote = lines[-1][-_LONGEST_QUOTE:].strip() if lines else None
     is_correct = quote is not None and share_of(drawn) < correct_share
+    quote = _fitting_answer(prompt, quote, is_correct=is_correct)
     wrong = ("wrong_logic", "hallucination", "format_error")[drawn[9] % 3]
     asked_id = _INPUT_ID.search(prompt.task)
     return {
@@ -185,6 +189,29 @@ def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[s
         "error_type": "none" if is_correct else "no_answer" if quote is None else wrong,
         "comment": f"Mock verdict {drawn.hex()[:8]}.",
     }
+
+
+def _fitting_answer(prompt: Prompt, quote: str | None, *, is_correct: bool) -> str | None:
+    """What the mock says it extracted: the quote, unless the verdict that was drawn would contradict it.
+
+    Then a right answer is the ground truth itself, and a wrong one is none at all.
+    """
+    truth = prompt.section("GROUND_TRUTH")
+    if quote is None or not truth:
+        return quote
+    numbered = (prompt.section(f"GROUND_TRUTH_ALTERNATIVE_{number}") for number in itertools.count(1))
+    alternatives = tuple(itertools.takewhile(bool, numbered))
+    sample = Sample(
+        id="1",
+        response=prompt.section("MODEL_RESPONSE"),
+        question=prompt.section("QUESTION"),
+        ground_truth=truth,
+        ground_truth_alternatives=alternatives,
+    )
+    said = SemanticReply(is_correct, quote, None, None, None)
+    if not verify_extraction(said, sample).contradiction:
+        return quote
+    return truth if is_correct else None
 
 
 def _pair_verdict(prompt: Prompt, seed: int, reading: Reading | None) -> dict[str, Any]:
@@ -413,7 +440,8 @@ class _ScoredReply:
         self._task_type = given_type or next(iter((shape.get("task_type") or {}).get("enum") or ()), None)
         self._weights = self._find_weights()
         self._scores, self._sum = self._draw_scores()
-        given = {"task_type": self._task_type, **identity}
+        # A prompt without a type says null, which is not what the reply may say: there it is the inferred one.
+        given = {**identity, "task_type": self._task_type}
         # What each name stands for, the most telling last.
         self._known: dict[str, Any] = {"inferred_task_type": None if given_type else self._task_type}
         self._known |= {name: value for name, value in given.items() if value is not None}

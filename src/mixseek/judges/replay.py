@@ -1,6 +1,7 @@
 """Judges whose replies or scores were collected elsewhere: in a file beside the dataset, or in the dataset itself."""
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from mixseek.protocols.semantic import read_log_score
 # In the order in which they are looked for: the most explicit name first.
 REPLY_NAMES = ("reply", "raw_output", "raw", "text", "output", "response", "content")
 JUDGE_NAMES = ("judge_model", "judge")
+_ISO_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:\Z|[T ])")
 # What is wrong with the bundle that the reply was taken out of: {"flag": …, "detail": …}.
 PROBLEM_NAME = "reply_problem"
 # The reply was taken out of a bundle.
@@ -42,10 +44,17 @@ def recorded_reply(
         "reserialised": not isinstance(value, str) or None,
         "unusable": dict(problem) if problem and isinstance(problem, Mapping) else None,
         "bundle": (may_be_bundled and row.get(BUNDLED_NAME) is True) or None,
+        "received_on": day_of(row),
     }
     if not isinstance(value, str):
         value = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()
     return Reply.by_model(judge_of(row), value, judge, details)
+
+
+def day_of(row: Mapping[str, Any]) -> str | None:
+    """When the reply came, where the row says so in a way that cannot be misread."""
+    said = row.get("timestamp")
+    return said[:10] if isinstance(said, str) and _ISO_DAY.match(said) else None
 
 
 def judge_of(row: Mapping[str, Any]) -> str | None:

@@ -33,7 +33,14 @@ from mixseek.matching.quotes import locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
 from mixseek.protocols.identity import judge_identity, relate
 from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, excerpt_text, find_repetition
-from mixseek.protocols.reply_reader import FieldReader, closed_object, read_reply, violations, without_thought
+from mixseek.protocols.reply_reader import (
+    UNRELATED,
+    FieldReader,
+    closed_object,
+    read_reply,
+    violations,
+    without_thought,
+)
 from mixseek.protocols.scored.parameters import Dimension, Words, in_language, missing_words, spoken
 from mixseek.settings.models import parse_toml
 from mixseek.templating import fence, unused_nonce
@@ -272,7 +279,9 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
 
     def _read_words(self, text: str, findings: tuple[Finding, ...]) -> "_Said | tuple[Finding, ...]":
         """A verdict in marks or plain words, where the reply has no object and one verdict is certain."""
-        refused = any(one.flag is Flag.JUDGE_REFUSAL_OR_EVASION for one in findings)
+        refused = any(
+            one.flag is Flag.JUDGE_REFUSAL_OR_EVASION and not one.detail.startswith(UNRELATED) for one in findings
+        )
         # An object that cannot be read is not searched for words: what it meant to say is in its keys.
         if self.settings.verdict_forms == "json" or refused or '"verdict"' in text:
             return findings

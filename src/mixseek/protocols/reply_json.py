@@ -40,6 +40,7 @@ class Repair(StrEnum):
     REPEATED_KEY = "repeated_key"
     REPEATED_OBJECT = "repeated_object"
     EXTRA_KEYS_IGNORED = "extra_keys_ignored"
+    BLANK_REASONS = "blank_reasons"
     VERDICT_IN_WORDS = "verdict_in_words"
 
 
@@ -63,6 +64,7 @@ REPAIR_DETAILS = {
     Repair.REPEATED_OBJECT: "the same object is given more than once",
     Repair.VERDICT_IN_WORDS: "the verdict stands in a mark or in plain words, without an object",
     Repair.EXTRA_KEYS_IGNORED: "the object holds keys that the protocol does not know",
+    Repair.BLANK_REASONS: "a sample that failed at a gate has no reason for each of its noughts",
 }
 
 

@@ -168,6 +168,12 @@ _REFUSALS = tuple(
 )
 _GIVES_SCORE = re.compile(_PHRASES["refusals"]["gives_score"], re.IGNORECASE)
 _QUOTED = re.compile(_PHRASES["refusals"]["quoted"])
+_JUDGES = re.compile("|".join(_PHRASES["judging"]["anywhere"]), re.IGNORECASE | re.MULTILINE)
+_MARKS_AT_EDGE = re.compile("|".join(_PHRASES["judging"]["at_the_edge"]), re.IGNORECASE)
+# Of prose, its first and last words: where a mark stands that is nothing but a word.
+_EDGE = 100
+_MOST_READ = 8_000
+_LETTER = re.compile(r"[^\W\d_]")
 _ENDPOINT_ERROR = re.compile(rf"\A\W*(?:{'|'.join(_PHRASES['endpoint_errors']['patterns'])})", re.IGNORECASE)
 
 # Python's or JavaScript's notation, or JSON in full-width marks. Reading them would be guessing at what was meant.
@@ -182,6 +188,22 @@ def is_refusal(text: str) -> bool:
     """The judge declines, in English, Japanese or Chinese."""
     opening = _QUOTED.sub("", text.strip().strip('"“”「」')[:_OPENING_LENGTH])
     return _GIVES_SCORE.search(opening) is None and any(pattern.search(opening) for pattern in _REFUSALS)
+
+
+# How the objection to a reply begins that is about something else.
+UNRELATED = "not about the judged text, and without a mark for it"
+
+
+def is_unrelated(text: str) -> bool:
+    """Plain prose that neither names what was to be judged nor gives it any mark, in whatever words or figures.
+
+    Only prose: what looks like data is a broken reply, and what gives a verdict in words has another fault.
+    """
+    # A longer text says in its beginning or in its end what it is about.
+    parts = (text,) if len(text) <= 2 * _MOST_READ else (text[:_MOST_READ], text[-_MOST_READ:])
+    if text[0] in "{[<`|｛" or not any(map(_LETTER.search, parts)) or any(map(_JUDGES.search, parts)):
+        return False
+    return not any(map(_MARKS_AT_EDGE.search, (text[:_EDGE], text[-_EDGE:])))
 
 
 # Cuts the judge's own reasoning off its reply. What stands in it, JSON included, is not the reply.
@@ -327,6 +349,9 @@ def _why_no_object(text: str) -> tuple[Finding, ...]:
     if _LOOKALIKE.match(text[:_OPENING_LENGTH]):
         wanted = "keys and texts need straight double quotes; braces, colons and commas are ASCII"
         return _unparsable(f"no JSON object in the reply, only its like ({wanted}): {excerpt_text(text)}")
+    if is_unrelated(text):
+        # Seed 003 §6: whatever else it is, it evades.
+        return (Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"{UNRELATED}: {excerpt_text(text)}"),)
     unparsable = _unparsable(f"no JSON object in the reply: {excerpt_text(text)}")
     if text.startswith(("{", "`")):
         return unparsable
@@ -483,6 +508,11 @@ def fold_identity(name: str) -> str:
     """A file's name without its folder, its extension, case, spaces, underscores and hyphens."""
     last = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     return _SEPARATORS.sub("", _EXTENSION.sub("", last.strip())).casefold()
+
+
+def means_sample(given: str, expected: str) -> bool:
+    """Whether an entry of a bundle means that sample, by the rule that brought the two together."""
+    return bool(folded := fold_identity(given)) and folded == fold_identity(expected)
 
 
 @dataclass(frozen=True, slots=True)

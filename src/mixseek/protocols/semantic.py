@@ -33,7 +33,7 @@ from mixseek.matching.visible import fold, visible_part
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, validated
 from mixseek.protocols.identity import method_of
 from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, repetitions
-from mixseek.protocols.reply_reader import FieldReader, closed_object, read_reply
+from mixseek.protocols.reply_reader import FieldReader, closed_object, means_sample, read_reply
 from mixseek.protocols.scored.prompt import fenced_question, shown_name
 from mixseek.templating import fence, unused_nonce
 
@@ -112,12 +112,15 @@ class SemanticReply(NamedTuple):
     comment: str | None
 
 
-def check_fields(fields: FieldReader, sample: Sample, parameters: SemanticParameters) -> SemanticReply:
+def check_fields(
+    fields: FieldReader, sample: Sample, parameters: SemanticParameters, *, is_bundled: bool = False
+) -> SemanticReply:
     """Types and ranges first, then what must agree; every objection is in `fields.findings`."""
     given, names = fields.identifier("id"), {sample.id, shown_name(sample.id)}
     if parameters.check_id != "exact":
         names.add(str(OPAQUE_ID))
-    if given is not None and parameters.check_id != "off" and given not in names:
+    is_meant = given in names or (is_bundled and given is not None and means_sample(given, sample.id))
+    if given is not None and parameters.check_id != "off" and not is_meant:
         said = f"id is {excerpt(given)}, but the sample's is {excerpt(sample.id)}"
         fields.contradiction(f"{said}: the reply may belong to another sample")
     scale = parameters.reasoning_score
@@ -411,7 +414,7 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         repairs = reading.repairs
         if fields.unknown_keys(FIELDS):
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
-        checked = check_fields(fields, sample, self.settings)
+        checked = check_fields(fields, sample, self.settings, is_bundled=bool(reply.details.get("bundle")))
         _check_words(fields, checked.is_correct, checked.comment, reading.prose)
         findings = (*reading.findings, *fields.findings, *repetitions(reading.value, sample))
         if findings:

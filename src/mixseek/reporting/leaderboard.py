@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.domain import rounds
+from mixseek.domain.judgments import Method
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
-from mixseek.evaluator.metrics import EvaluationResult, MetricScore, MissingMetric
+from mixseek.evaluator.metrics import POINTS, EvaluationResult, MetricScore, MissingMetric
 from mixseek.reporting.findings.model import document_of
 from mixseek.reporting.pages.html import asset_text, manifest_entries, render_page, render_table
 from mixseek.reporting.payload import Excerpt, field_limit
@@ -47,6 +48,17 @@ class MetricLine:
     weight: float | None = None
     comment: str = ""
     is_lower_better: bool = False
+    # Where the metric does not count from 0 to 100: the ends of its scale.
+    scale: tuple[float, float] | None = None
+    is_self_judged: bool = False
+
+    @property
+    def share(self) -> float | None:
+        """How far up its scale the score is, in hundredths."""
+        if self.score is None or self.scale is None:
+            return self.score
+        low, high = self.scale
+        return (self.score - low) / (high - low) * 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +84,12 @@ class RoundView:
     decision: str | None
     submitted_at: str
     submission: str
+    is_self_judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TeamView:
-    """A team with its place, or without one while it has no score."""
+    """A team with its place, or without one while it has no score, or none but from its own model."""
 
     rank: int | None
     team_id: str
@@ -90,11 +103,13 @@ class TeamView:
     evaluating: Expense
     judging: Expense
     rounds: tuple[RoundView, ...]
+    # Every score is its own model's: `best_score` is shown apart, and there is no rank.
+    is_self_judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderBoard:
-    """Ranked teams in order, then those without a place by id."""
+    """Ranked teams in order, then those that only judged themselves, then those without a score by id."""
 
     execution_id: str
     task: str
@@ -108,6 +123,16 @@ class LeaderBoard:
     def leader(self) -> TeamView | None:
         """Whoever stands first, if anybody has a score."""
         return self.teams[0] if self.teams and self.teams[0].rank is not None else None
+
+    @property
+    def ranked(self) -> tuple[TeamView, ...]:
+        """Everybody but those who stand apart."""
+        return tuple(team for team in self.teams if not team.is_self_judged)
+
+    @property
+    def apart(self) -> tuple[TeamView, ...]:
+        """Teams whose every score is their own model's: a control, and no place."""
+        return tuple(team for team in self.teams if team.is_self_judged)
 
     @property
     def most_rounds(self) -> int:
@@ -138,7 +163,8 @@ def build_leader_board(
 ) -> LeaderBoard:
     """From what the store holds; `judging` is what opinions on each team's progress took, where that is known."""
     places = {team.team_id: team for team in ranking}
-    order = [*places, *sorted(progress.keys() - places.keys())]
+    apart = {team.team_id: team for team in rank_apart(progress, places)}
+    order = [*places, *apart, *sorted(progress.keys() - places.keys() - apart.keys())]
     is_running = execution.status is ExecutionStatus.RUNNING
     return LeaderBoard(
         execution_id=execution.execution_id,
@@ -148,21 +174,43 @@ def build_leader_board(
         ended_at=None if execution.ended_at is None else execution.ended_at.isoformat(),
         configuration=execution.configuration,
         teams=tuple(
-            _view_team(progress[team_id], places.get(team_id), is_running, (judging or {}).get(team_id, {}))
+            _view_team(
+                progress[team_id],
+                places.get(team_id),
+                is_running,
+                (judging or {}).get(team_id, {}),
+                apart.get(team_id),
+            )
             for team_id in order
             if team_id in progress
         ),
     )
 
 
+def rank_apart(progress: Mapping[str, rounds.TeamProgress], places: Mapping[str, RankedTeam]) -> tuple[RankedTeam, ...]:
+    """Teams whose every score is their own model's, in the order that these scores would give them."""
+    return rounds.rank_teams(
+        rounds.BoardEntry(team.team_id, team.team_name, entry.round_number, entry.score)
+        for team_id, team in progress.items()
+        if team_id not in places
+        for entry in team.rounds
+        if entry.is_self_judged
+    )
+
+
 def _view_team(
-    team: rounds.TeamProgress, place: RankedTeam | None, is_running: bool, judging: Mapping[str, Any]
+    team: rounds.TeamProgress,
+    place: RankedTeam | None,
+    is_running: bool,
+    judging: Mapping[str, Any],
+    apart: RankedTeam | None,
 ) -> TeamView:
     reason = None if is_running and team.stop_reason in _RESUMABLE else team.stop_reason
     ending = "playing" if is_running else "not ended"
-    rank, best_score, best_round = (place.rank, place.best_score, place.best_round) if place else (None, None, None)
+    best = place or apart
+    best_score, best_round = (best.best_score, best.best_round) if best else (None, None)
     return TeamView(
-        rank=rank,
+        rank=None if place is None else place.rank,
         team_id=team.team_id,
         team_name=team.team_name,
         best_score=best_score,
@@ -174,6 +222,7 @@ def _view_team(
         evaluating=add_expenses(entry.details.get("usage") for entry in team.rounds),
         judging=add_expenses([judging]),
         rounds=tuple(_view_round(entry, is_best=entry.round_number == best_round) for entry in team.rounds),
+        is_self_judged=apart is not None,
     )
 
 
@@ -188,6 +237,7 @@ def _view_round(entry: rounds.RoundProgress, *, is_best: bool) -> RoundView:
         decision=decision_text(entry),
         submitted_at=entry.submitted_at.isoformat(),
         submission=entry.submission,
+        is_self_judged=entry.is_self_judged,
     )
 
 
@@ -208,6 +258,7 @@ def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:
     else:
         own = {name: value if isinstance(value, Mapping) else {"score": value} for name, value in details.items()}
         items = [{**value, "name": name} for name, value in own.items() if _number(value.get("score")) is not None]
+    methods = rounds.methods_of(details)
     return tuple(
         MetricLine(
             str(item.get("name") or ""),
@@ -215,6 +266,8 @@ def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:
             _number(item.get("weight")),
             str(item.get("comment") or ""),
             item.get("direction") == "lower",
+            _scale(item.get("scale")),
+            methods.get(str(item.get("name"))) == Method.SELF_JUDGE,
         )
         for item in items
         if isinstance(item, Mapping)
@@ -233,6 +286,15 @@ def add_expenses(usages: Iterable[Any]) -> Expense:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _scale(value: Any) -> tuple[float, float] | None:
+    """Only a real one: details may be of somebody else's making."""
+    ends = [_number(end) for end in value] if isinstance(value, list | tuple) else []
+    match ends:
+        case [float() as low, float() as high] if low < high:
+            return low, high
+    return None
 
 
 def leader_board_document(board: LeaderBoard) -> dict[str, Any]:
@@ -296,8 +358,8 @@ def team_style(index: int) -> str:
 
 
 def draw_chart(board: LeaderBoard) -> Chart | None:
-    """None before there is a second score to compare with."""
-    scores = [entry.score for team in board.teams for entry in team.rounds if entry.score is not None]
+    """Without those who stand apart; None before there is a second score to compare with."""
+    scores = [entry.score for team in board.ranked for entry in team.rounds if entry.score is not None]
     if len(scores) < 2:
         return None
     ticks = score_ticks(min(scores), max(scores))
@@ -318,7 +380,7 @@ def draw_chart(board: LeaderBoard) -> Chart | None:
         )
 
     drawn = [(index, team, points_of(team)) for index, team in enumerate(board.teams)]
-    drawn = [(index, team, points) for index, team, points in drawn if points]
+    drawn = [(index, team, points) for index, team, points in drawn if points and not team.is_self_judged]
     places = spread([points[-1].y for _, _, points in drawn[:DISTINCT]], _TOP, bottom)
     curves = []
     for order, (index, team, points) in enumerate(drawn):
@@ -397,6 +459,8 @@ def leader_board_context(board: LeaderBoard, budget: int = TEXT_BUDGET) -> dict[
         "expense_text": expense_text,
         "cost_text": cost_text,
         "points_text": points_text,
+        "scale_text": scale_text,
+        "apart_title": APART,
         "opinion_text": opinion_text,
     }
 
@@ -407,6 +471,11 @@ def opinion_text(opinion: rounds.Opinion | None) -> str:
         what = "would go on" if opinion.should_continue else "would stop"
         return f"{what}, confidence {opinion.confidence_score:.2f}"
     return "was not asked" if opinion is None else "gave no opinion"
+
+
+def scale_text(scale: tuple[float, float] | None) -> str:
+    """For the metrics that do not count from 0 to 100."""
+    return "" if scale is None else f"{scale[0]:g} to {scale[1]:g}"
 
 
 def points_text(score: float | None) -> str:
@@ -437,6 +506,7 @@ def cost_text(*expenses: Expense) -> str:
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _TASK_CHARACTERS = 100
+APART = "Scored by their own model"
 _STATUS_STYLES = {
     ExecutionStatus.RUNNING: "yellow",
     ExecutionStatus.FINISHED: "green",
@@ -452,18 +522,15 @@ def print_leader_board(board: LeaderBoard, console: Console, html_path: Path | N
     facts = f"{moment_text(board.started_at)} · {task}"
     console.print(Text(make_visible(facts), style=QUIET))
     console.print()
-    rows = []
-    for team in board.teams:
-        place, best_round = (NOTHING if number is None else str(number) for number in (team.rank, team.best_round))
-        name = (team.team_name, "bold" if team.rank == 1 else "")
-        cost = cost_text(team.submitting, team.evaluating, team.judging)
-        played = f"{len(team.rounds)} {curve_text(team)}"
-        rows.append((place, name, points_text(team.best_score), best_round, played, team.ending, cost))
-    if rows:
-        heads = (">#", "Team", ">Best", ">Round", "|Rounds", "Ended", ">Cost")
-        console.print(fitted(table_of(heads, rows), console.width))
-    else:
+    if not board.teams:
         console.print(Text("No team has submitted anything yet.", style=QUIET))
+    if board.ranked:
+        _print_teams(board.ranked, console)
+    if board.apart:
+        if board.ranked:
+            console.print()
+        console.print(Text(f"{APART}: shown apart, not ranked"))
+        _print_teams(board.apart, console)
     for team in board.teams:
         if team.message:
             console.print(Text(make_visible(f"{team.team_name}: {team.message}"), style=QUIET))
@@ -473,6 +540,18 @@ def print_leader_board(board: LeaderBoard, console: Console, html_path: Path | N
         console.print(Text.assemble(("Page  ", QUIET), str(html_path)), soft_wrap=True)
     else:
         console.print(Text("Submissions, remarks and opinions: add --html FILE, or --json.", style=QUIET))
+
+
+def _print_teams(teams: Sequence[TeamView], console: Console) -> None:
+    rows = []
+    for team in teams:
+        place, best_round = (NOTHING if number is None else str(number) for number in (team.rank, team.best_round))
+        name = (team.team_name, "bold" if team.rank == 1 else "")
+        cost = cost_text(team.submitting, team.evaluating, team.judging)
+        played = f"{len(team.rounds)} {curve_text(team)}"
+        rows.append((place, name, points_text(team.best_score), best_round, played, team.ending, cost))
+    heads = (">#", "Team", ">Best", ">Round", "|Rounds", "Ended", ">Cost")
+    console.print(fitted(table_of(heads, rows), console.width))
 
 
 def print_competitions(lines: Sequence[CompetitionLine], console: Console) -> None:
@@ -573,7 +652,17 @@ class Evaluation:
         return [{"name": one.name, "overall_score": one.overall_score, **one.scores} for one in self.submissions]
 
     def _repr_html_(self) -> str:
-        return render_table(("submission", "overall", *self.weights), self._rows())
+        return render_table(("submission", "overall", *self._columns()), self._rows())
+
+    def _columns(self) -> list[str]:
+        """The metrics' names, with the scale of those that do not count from 0 to 100."""
+        scales = {
+            score.name: scale_text(score.scale)
+            for one in self.submissions
+            for score in one.result.scores
+            if score.scale != POINTS
+        }
+        return [f"{name} ({scales[name]})" if name in scales else name for name in self.weights]
 
     def _rows(self) -> list[list[str]]:
         return [[one.name, *map(points_text, (one.overall_score, *one.scores.values()))] for one in self.submissions]
@@ -592,7 +681,7 @@ def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
 
 def print_evaluation(evaluation: Evaluation, console: Console) -> None:
     """Scores, and below them what judges say, or why a score is missing."""
-    heads = ("submission", ">overall", *(f">{name}" for name in evaluation.weights))
+    heads = ("submission", ">overall", *(f">{name}" for name in evaluation._columns()))
     console.print(fitted(table_of(heads, evaluation._rows()), console.width))
     remarks = [(one.name, metric) for one in evaluation for metric in one.result.metrics if remark_on(metric)]
     if remarks:

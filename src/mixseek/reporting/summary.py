@@ -415,6 +415,8 @@ class CompeteForecast:
     max_rounds: int
     calls: tuple[CallForecast, ...]
     remarks: tuple[str, ...] = ()
+    # By team: the metrics that its own model judges.
+    self_judged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:

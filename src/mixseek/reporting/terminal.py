@@ -311,8 +311,10 @@ def _target_table(report: model.ScoredReport) -> Table:
     for one in report.targets:
         total = (*_mean_cells(one.total), wording.counted_text(one.total))
         marks = _dimension_cells(report, one.dimensions)
-        rows.append((name_text(one.target), *total, *marks, number_cell(one.critical, "red")))
-    heads = ("target", ">total", ">95% interval", ">samples", *_dimension_heads(report), ">critical")
+        critical = [number_cell(one.critical, "red")] if report.has_gates else []
+        rows.append((name_text(one.target), *total, *marks, *critical))
+    critical_head = [">critical"] if report.has_gates else []
+    heads = ("target", ">total", ">95% interval", ">samples", *_dimension_heads(report), *critical_head)
     return table_of(heads, rows)
 
 

@@ -25,6 +25,8 @@ from mixseek.domain.rounds import (
     RoundState,
     StopReason,
     TeamProgress,
+    counts_as_self_judged,
+    methods_of,
 )
 from mixseek.domain.samples import Sample
 from mixseek.engine.limits import EndpointDownError, HaltedError
@@ -32,8 +34,10 @@ from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator, describe_failure
 from mixseek.evaluator.metrics import REPLY_MODE, EvaluationRequest, open_reply, why_no_answer
-from mixseek.prompt_builder.builder import UserPromptBuilder, read_clock
-from mixseek.prompt_builder.models import LANGUAGES, RoundPromptContext
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.prompt_builder.formatters import read_clock
+from mixseek.prompt_builder.models import RoundPromptContext
 from mixseek.protocols.reply_json import hash_of
 from mixseek.protocols.reply_reader import FieldReader, closed_object
 from mixseek.settings.race import JUDGMENT_NAME, OutagePolicy, RoundsTable
@@ -487,14 +491,22 @@ class RoundController:
         parts, team = self._parts, self._team
         self._tell(current.round_number, Stage.EVALUATING)
         request = EvaluationRequest(
-            parts.task, current.submission, team.team_id, current.round_number, team.target_model
+            parts.task,
+            current.submission,
+            team.team_id,
+            current.round_number,
+            team.target_model,
+            parts.execution_id,
         )
         result = await parts.evaluator.evaluate(request)
         details, at = result.details(), parts.clock()
         score = result.overall_score
         await parts.store.save_evaluation(self._key(current.round_number), score, details, at)
         missing = "; ".join(f"{metric.name}: {metric.reason}" for metric in result.missing)
-        self._tell(current.round_number, Stage.SCORED, score, f"no score ({missing})" if missing else "")
+        text = f"no score ({missing})" if missing else ""
+        if score is not None and counts_as_self_judged(methods_of(details).values()):
+            text = f"{score:.2f}, by its own model: shown apart, not ranked"
+        self._tell(current.round_number, Stage.SCORED, score, text)
         if score is None and current.decision is None and parts.on_missing_metric == "stop":
             message = f"round {current.round_number}: {missing}"
             is_for_good = any(metric.is_permanent for metric in result.missing)

@@ -336,6 +336,11 @@ class CompetitionResult:
         return self.ranking[0].best_score if self.ranking else None
 
     @property
+    def self_scored(self) -> int:
+        """Rounds whose score is the team's own model's; it ranks nobody."""
+        return sum(one.score is not None and one.is_self_judged for one in self._evaluated)
+
+    @property
     def commonest_reason(self) -> str | None:
         """Why rounds have no score, or teams no rounds, in the words that were used most often."""
         missing = [metric for one in self._evaluated for metric in one.details.get("missing") or ()]

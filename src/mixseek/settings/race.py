@@ -79,6 +79,8 @@ class EvaluatorTable(Table):
     language: Language | None = None
     # What becomes of a team whose round got no score because a metric is missing.
     on_missing: OutagePolicy = "continue"
+    # Whether a race may be played whose every judge is one of the teams; their own scores rank nobody, then as ever.
+    allow_self: bool = Field(default=False, strict=True)
     # For metrics that are not ours: a judge has its own timeout.
     metric_timeout_seconds: float = Field(default=600.0, strict=True, gt=0)
     metrics: tuple[MetricTable, ...] = Field(min_length=1)

@@ -12,14 +12,32 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from mixseek.errors import ConfigurationError
 from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, Settings, decode_text, parse_toml, read_bounded
 
 
 class TomlFileSource(TomlConfigSettingsSource):
     """A TOML file as it was saved; the library's own source refuses a byte-order mark."""
 
+    def __init__(self, settings_cls: type[BaseSettings], file: Path, header: str | None = None) -> None:
+        # Before the library's own constructor, which reads the file.
+        self._header = header
+        super().__init__(settings_cls, file)
+
     def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
-        return parse_toml(decode_text(read_bounded(file_path)))
+        document = parse_toml(decode_text(read_bounded(file_path)))
+        return document if self._header is None else below_header(document, self._header, str(file_path))
+
+
+def below_header(document: dict[str, Any], header: str, file: str) -> dict[str, Any]:
+    """The keys of a file that is about one table, whether its header stands above them or is left out."""
+    table = document.get(header)
+    if not isinstance(table, dict):
+        return document
+    bare = {key: value for key, value in document.items() if key != header}
+    if twice := sorted(bare.keys() & table.keys()):
+        raise ConfigurationError(f"{file}: {twice[0]} stands above [{header}] and below it; keep one of them")
+    return bare | table
 
 
 class FileSettings(BaseSettings):
@@ -27,6 +45,8 @@ class FileSettings(BaseSettings):
 
     # A longer prefix that variables may have as well; it wins, being the more exact.
     exact_prefix: ClassVar[str | None] = None
+    # The name of a table that may hold all keys of the file, as if they stood at its top.
+    table_header: ClassVar[str | None] = None
 
     @classmethod
     def toml_path(cls) -> Path:
@@ -43,7 +63,7 @@ class FileSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Add the TOML source: `toml_file=` alone reads nothing."""
         exact = [EnvSettingsSource(settings_cls, env_prefix=cls.exact_prefix)] if cls.exact_prefix else []
-        return init_settings, *exact, env_settings, TomlFileSource(settings_cls, cls.toml_path())
+        return init_settings, *exact, env_settings, TomlFileSource(settings_cls, cls.toml_path(), cls.table_header)
 
 
 class GivenSettings(Settings, FileSettings):

@@ -33,6 +33,7 @@ from mixseek.domain.rounds import (
     check_name,
     check_round_number,
     check_score,
+    counts_as_self_judged,
     rank_teams,
     to_utc,
 )
@@ -479,7 +480,10 @@ class AggregationStore:
     async def ranking(self, execution_id: str) -> Sequence[RankedTeam]:
         """Ordered by `rank_teams`, here as everywhere."""
         (rows,) = await self._rows(["board"], {"execution": execution_id})
-        return rank_teams(BoardEntry(*row) for row in rows)
+        return rank_teams(
+            BoardEntry(team_id, team_name, round_number, score, counts_as_self_judged(methods or ()))
+            for team_id, team_name, round_number, score, methods in rows
+        )
 
     async def progress(self, execution_id: str) -> Mapping[str, TeamProgress]:
         """Everything that is known about the teams of an execution, as it was at one moment."""

@@ -49,7 +49,8 @@ INSERT INTO team_endings VALUES ($execution, $team, $name, $reason, $message, $a
     stop_reason = EXCLUDED.stop_reason, message = EXCLUDED.message, finished_at = EXCLUDED.finished_at
 
 -- name: board
-SELECT team_id, team_name, round_number, score FROM leader_board WHERE execution_id = $execution
+SELECT team_id, team_name, round_number, score, json_extract_string(details, '$.metrics[*].details.method') AS methods
+    FROM leader_board WHERE execution_id = $execution
 
 -- name: rounds
 SELECT team_id, team_name, round_number, submission, usage, submitted_at, score, details, evaluated_at,

@@ -3,6 +3,7 @@
 import itertools
 import math
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -132,6 +133,47 @@ def test_a_renamed_team_is_one_team() -> None:
         (1, "a", "New", 1),
         (2, "b", "New", 1),
     ]
+
+
+def test_a_score_of_ones_own_gives_no_place() -> None:
+    """Seed 003 §1.2: shown as a control, in no main number; another judge's score of the same team counts."""
+    ranking = rank_teams(
+        [
+            BoardEntry("a", "A", 1, 99.0, is_self_judged=True),
+            BoardEntry("b", "B", 1, 99.0, is_self_judged=True),
+            BoardEntry("b", "B", 2, 40.0),
+            BoardEntry("c", "C", 1, 50.0),
+        ]
+    )
+
+    assert [(team.rank, team.team_id, team.best_score, team.best_round, team.rounds) for team in ranking] == [
+        (1, "c", 50.0, 1, 1),
+        (2, "b", 40.0, 2, 2),
+    ]
+
+
+@each(
+    ("details", "is_own"),
+    [
+        ({}, False),
+        ({"metrics": [{"name": "m", "details": {"method": "cross_judge"}}]}, False),
+        ({"metrics": [{"name": "m", "details": {"method": "rules"}}, {"name": "n", "details": {}}]}, False),
+        (
+            {
+                "metrics": [
+                    {"name": "m", "details": {"method": "rules"}},
+                    {"name": "n", "details": {"method": "self_judge"}},
+                ]
+            },
+            True,
+        ),
+        ({"metrics": "self_judge", "method": "self_judge"}, False),
+        ({"metrics": [None, {"name": "m", "details": "self_judge"}]}, False),
+    ],
+)
+def test_one_metric_that_judges_its_own_work_makes_the_round_its_own(details: dict[str, Any], is_own: bool) -> None:
+    """Whatever else stands in the details, and whoever wrote them."""
+    assert RoundProgress(1, "s", {}, NOON, 50.0, details, NOON).is_self_judged is is_own
 
 
 def test_a_team_without_a_score_has_no_place() -> None:

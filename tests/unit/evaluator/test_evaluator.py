@@ -22,6 +22,7 @@ from mixseek.evaluator.metrics import (
     MetricScore,
     MetricSetting,
     MissingMetric,
+    Scale,
     resolve_weights,
     usage_of,
 )
@@ -151,6 +152,108 @@ def test_lower_is_better_counts_from_the_top() -> None:
     assert result.details()["metrics"][0]["direction"] == "lower"
 
 
+class Stars(Broken):
+    """Counts from 1 to 5."""
+
+    scale = Scale(1, 5)
+
+
+def stars(how: str, direction: Direction = Direction.HIGHER) -> Stars:
+    return Stars(MetricSetting("stars", {"how": how}, direction))
+
+
+@each(
+    ("how", "direction", "points"),
+    [
+        ("1", Direction.HIGHER, 0),
+        ("5", Direction.HIGHER, 100),
+        ("4", Direction.HIGHER, 75),
+        ("4.28", Direction.HIGHER, 82),
+        ("4", Direction.LOWER, 25),
+    ],
+)
+def test_a_metric_on_a_scale_of_its_own_counts_in_hundredths_of_it(
+    how: str, direction: Direction, points: float
+) -> None:
+    """Its number is kept as the metric gave it; what is weighed is how far up its scale that is."""
+    result = evaluate(Evaluator([stars(how, direction), broken("50")], {"stars": 0.5, "broken": 0.5}))
+    kept = result.details()["metrics"]
+
+    assert result.scores[0].score == float(how)
+    assert result.overall_score == (points + 50) / 2
+    assert (kept[0]["scale"], kept[0]["points"]) == ([1, 5], points)
+    assert kept[1].keys().isdisjoint({"scale", "points"})
+
+
+@pytest.mark.parametrize("how", ["0.9", "5.1", "80"])
+def test_a_score_off_the_declared_scale_is_missing(how: str) -> None:
+    """80 is a good score of another metric."""
+    result = evaluate(Evaluator([stars(how)]))
+
+    assert result.overall_score is None
+    assert result.missing[0].reason == f"ValueError: score must be 1 to 5, not {float(how)}"
+
+
+def test_a_score_that_the_metric_made_by_itself_is_held_against_the_declared_scale() -> None:
+    """`MetricScore(...)` without `self.scored` knows nothing of it."""
+
+    class Own(Stars):
+        async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
+            return MetricScore("another name", float(self.setting.options["how"]))
+
+    given = {how: evaluate(Evaluator([Own(MetricSetting("own", {"how": how}))])) for how in ("3", "80")}
+
+    assert given["3"].overall_score == 50
+    assert given["80"].missing[0].reason == "ValueError: score must be 1 to 5, not 80.0"
+
+
+def test_a_judges_metric_is_asked_the_same_and_scored_on_its_declared_scale() -> None:
+    """70 of 100 points are 7 of 10."""
+    asker = StubAsker(lambda protocol, sample: reply_text(requirements=40, depth=20, limits=10))
+    tenths = Coverage(MetricSetting("coverage"), bench(asker))
+    tenths.scale = Scale(0, 10)
+    result = evaluate(Evaluator([tenths]))
+
+    assert [(score.score, score.points) for score in result.scores] == [(7, 70)]
+
+
+@pytest.mark.parametrize(
+    "scale", [(5, 1), (1, 1), (0, math.inf), (math.nan, 1), ("0", 1), (0, 1, 2), 100, None, (0, True)]
+)
+def test_a_scale_that_is_none_is_refused_at_once(scale: Any) -> None:
+    """Not after the first submission has been paid for."""
+    metric = stars("3")
+    metric.scale = scale
+
+    with pytest.raises(ConfigurationError, match=r"metric stars: its scale is .*, expected two numbers"):
+        Evaluator([metric])
+
+
+def test_two_metrics_of_one_name_are_refused() -> None:
+    """Weights go by name: 40 and 40 would both count in full and give 80."""
+    with pytest.raises(ConfigurationError, match="two metrics are called 'form'; give one of them another name"):
+        Evaluator([broken("40", "form"), broken("40", "form")])
+
+
+@pytest.mark.parametrize("name", ["", " ", "\n\u3000"])
+def test_a_metric_without_a_name_is_refused(name: str) -> None:
+    """Nobody could say which one is missing."""
+    with pytest.raises(ConfigurationError, match="a Broken has no name; give it one"):
+        Evaluator([broken("40", name), broken("40", "form")])
+
+
+def test_an_evaluator_without_metrics_is_refused() -> None:
+    """In a sentence, and not by a division through nought."""
+    with pytest.raises(ConfigurationError, match="an evaluator needs at least one metric"):
+        Evaluator([])
+
+
+def test_a_weight_that_no_metric_would_have_is_refused() -> None:
+    """A misspelt name would otherwise weigh nothing, and all others the same."""
+    with pytest.raises(ConfigurationError, match="a weight is given to 'coverge', which is none of coverage, form"):
+        Evaluator([broken("40", "coverage"), broken("40", "form")], {"coverge": 0.5, "form": 0.5})
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -173,6 +276,7 @@ def test_weights_that_do_not_add_up_are_refused(weights: dict[str, float | None]
     [
         ({"team_id": ""}, "team_id cannot be empty"),
         ({"team_id": " "}, "team_id cannot be empty"),
+        ({"execution_id": " "}, "execution_id cannot be empty"),
         ({"round_number": 0}, "round_number must be 1 or more, not 0"),
         ({"round_number": -3}, "round_number must be 1 or more, not -3"),
     ],

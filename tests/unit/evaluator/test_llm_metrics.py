@@ -30,7 +30,8 @@ from mixseek.evaluator.metrics import (
     MissingMetric,
 )
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.models import LANGUAGES, PromptBuilderSettings
+from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.prompt_builder.models import PromptBuilderSettings
 
 SAMPLE = Sample("alpha/1/c", "A text.", "A query.")
 GOOD: dict[str, int] = {"requirements": 40, "depth": 20, "limits": 10}

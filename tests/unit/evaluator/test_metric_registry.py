@@ -61,7 +61,7 @@ def test_a_protocols_score_is_on_the_scale_of_metrics() -> None:
     scored = asyncio.run(made.evaluate(REQUEST))
 
     assert isinstance(scored, MetricScore)
-    assert (scored.score, scored.comment, scored.details) == (100, "correct", {"is_correct": True})
+    assert (scored.score, scored.comment, scored.details) == (100, "correct", {"is_correct": True, "method": "rules"})
     assert asker.asked[0][1].ground_truth == "42"
     assert asker.asked[0][2] == "rules"
 

@@ -61,6 +61,74 @@ def test_every_protocol_gets_valid_replies_of_every_verdict(name: str, language:
     assert len(verdicts) >= {"semantic": 2, "cross": 3, "rubric": 1}[name]
 
 
+# What ends a response, and the ground truth that it is held against: where a drawn verdict can contradict a quote.
+ENDINGS = [
+    ("So the answer is False.", "False"),
+    ("So the answer is (B).", "(B)"),
+    ("(B)", "(B)"),
+    ("B", "(A)"),
+    ("42", "42"),
+    ("The total is 41.", "42"),
+    ("yes", "yes"),
+    ("No", "yes"),
+    ("apple banana cherry", "apple banana cherry"),
+    ("valid", "invalid"),
+    ("] ) }", "] )"),
+    ("\\boxed{7}", "7"),
+    ("Paris", "London"),
+    ("", "x"),
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@each(("ending", "truth"), ENDINGS)
+def test_a_verdict_by_lot_never_contradicts_the_answer_that_comes_with_it(
+    ending: str, truth: str, language: str
+) -> None:
+    """Whatever was drawn: the mock reads what it quotes, as the protocol will; both verdicts still come."""
+    protocol = load_protocol("semantic", language)
+    texts = [f"Step {number}.\n{ending}" if ending else "" for number in range(COUNT)]
+    samples = [Sample(f"s{number}", text, "Which?", truth) for number, text in enumerate(texts)]
+    outcomes = [reply_to(protocol, one, has_schema=has_schema)[0] for one in samples for has_schema in (True, False)]
+    verdicts = {outcome.verdict for outcome in outcomes if isinstance(outcome, ValidJudgment)}
+
+    assert [outcome for outcome in outcomes if isinstance(outcome, InvalidJudgment)] == []
+    assert len(verdicts) == (2 if ending else 1)
+
+
+def test_a_second_right_answer_is_known_to_the_mock() -> None:
+    """As it is to the protocol."""
+    protocol = load_protocol("semantic", "en")
+    samples = [
+        Sample(f"s{number}", f"Step {number}.\n(B)", "Which?", "(A)", ground_truth_alternatives=("(B)",))
+        for number in range(COUNT)
+    ]
+
+    assert not any(isinstance(reply_to(protocol, one)[0], InvalidJudgment) for one in samples)
+
+
+UNTYPED_RUBRICS = [
+    "# Bridge\n\nThe year counts most.\n",
+    "## Critical Fail Conditions\n- Names no year.\n",
+    "---\ntask_name: counting\n---\n## 加点\n- 簡潔\n",
+    "Tasks of type `creative` are graded elsewhere.\n\n| `speculative` | 1 | 2 | 3 |\n",
+]
+
+
+@pytest.mark.parametrize("has_schema", [True, False])
+@pytest.mark.parametrize("language", LANGUAGES)
+@each("rubric", UNTYPED_RUBRICS)
+def test_a_rubric_without_a_type_is_graded_by_the_type_that_is_inferred(
+    rubric: str, language: str, has_schema: bool
+) -> None:
+    """One type throughout: in its field, as the inferred one, in the weights and in the scores."""
+    protocol = load_protocol("rubric", language)
+    outcomes = [reply_to(protocol, sample(number, rubric=rubric), has_schema=has_schema)[0] for number in range(COUNT)]
+
+    assert [outcome for outcome in outcomes if isinstance(outcome, InvalidJudgment)] == []
+    assert all(outcome.fields["inferred_task_type"] == outcome.fields["task_type"] for outcome in outcomes)
+
+
 @pytest.mark.parametrize("task_type", ["fact", "creative", "speculative", None])
 def test_a_rubric_is_graded_by_the_weights_of_its_type(task_type: str | None) -> None:
     """Also where the type has to be inferred."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import importlib
 import inspect
 import re
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from pydantic_settings import BaseSettings
 
 from mixseek.domain.rounds import LeaderBoardReader, RoundState
 from mixseek.errors import ConfigurationError
-from mixseek.prompt_builder import models as constants
+from mixseek.prompt_builder import constants
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import EvaluatorPromptContext, PromptBuilderSettings, RoundPromptContext
 
@@ -47,6 +48,39 @@ def builder_with(**templates: str) -> UserPromptBuilder:
     """Templates past the check at loading, as an older settings object may hold them."""
     settings = PromptBuilderSettings.model_construct(**{**PromptBuilderSettings().model_dump(), **templates})
     return UserPromptBuilder(settings=settings, clock=lambda: NOON)
+
+
+# --- where the document puts things
+
+
+def test_every_name_has_the_home_that_the_document_gives_it() -> None:
+    """`src/mixseek/prompt_builder/{models,constants,builder,formatters}.py`, and the package itself as a door."""
+    homes = {
+        "UserPromptBuilder": "builder",
+        "EvaluatorPromptContext": "models",
+        "RoundPromptContext": "models",
+        "PromptBuilderSettings": "models",
+        "format_submission_history": "formatters",
+        "format_ranking_table": "formatters",
+        "generate_position_message": "formatters",
+        "get_current_datetime_with_timezone": "formatters",
+    }
+    modules = {name: importlib.import_module(f"mixseek.prompt_builder.{home}") for name, home in homes.items()}
+
+    assert {name: getattr(module, name).__module__ for name, module in modules.items()} == {
+        name: f"mixseek.prompt_builder.{home}" for name, home in homes.items()
+    }
+    assert all(isinstance(getattr(constants, name), str) for name in (*DIGESTS, "DEFAULT_TEAM_USER_PROMPT"))
+
+
+def test_the_package_offers_what_whoever_builds_a_prompt_needs() -> None:
+    """The same objects as in their homes."""
+    package = importlib.import_module("mixseek.prompt_builder")
+
+    assert package.UserPromptBuilder is UserPromptBuilder
+    assert package.EvaluatorPromptContext is EvaluatorPromptContext
+    assert package.RoundPromptContext is RoundPromptContext
+    assert package.PromptBuilderSettings is PromptBuilderSettings
 
 
 # --- §1 and §3: contexts

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.cases import each
 
 from mixseek.domain.rounds import RoundState
-from mixseek.prompt_builder.builder import UserPromptBuilder, format_submission_history
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.formatters import format_submission_history
 from mixseek.prompt_builder.models import EvaluatorPromptContext, PromptBuilderSettings, RoundPromptContext
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

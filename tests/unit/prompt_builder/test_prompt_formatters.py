@@ -16,8 +16,9 @@ from tests.cases import each
 
 from mixseek.domain.rounds import RankedTeam, RoundState
 from mixseek.errors import ConfigurationError
-from mixseek.prompt_builder.builder import (
-    UserPromptBuilder,
+from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.prompt_builder.formatters import (
     format_ranking_table,
     format_submission_history,
     generate_position_message,
@@ -25,7 +26,7 @@ from mixseek.prompt_builder.builder import (
     one_line,
     quoting_nonce,
 )
-from mixseek.prompt_builder.models import LANGUAGES, EvaluatorPromptContext, PromptBuilderSettings, RoundPromptContext
+from mixseek.prompt_builder.models import EvaluatorPromptContext, PromptBuilderSettings, RoundPromptContext
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 NOON = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
@@ -238,7 +239,7 @@ def zone_file(name: str) -> Path:
 
 def test_the_clock_and_tz_of_the_machine_are_the_defaults() -> None:
     """As the document calls it: without arguments. In a process of its own, because TZ belongs to a process."""
-    script = "from mixseek.prompt_builder.builder import get_current_datetime_with_timezone as now; print(now())"
+    script = "from mixseek.prompt_builder.formatters import get_current_datetime_with_timezone as now; print(now())"
     done = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "TZ": "Asia/Tokyo"},

@@ -7,9 +7,8 @@ from tests.cases import each
 
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
+from mixseek.prompt_builder.constants import DEFAULT_EVALUATOR_USER_PROMPT, DEFAULT_JUDGMENT_USER_PROMPT
 from mixseek.prompt_builder.models import (
-    DEFAULT_EVALUATOR_USER_PROMPT,
-    DEFAULT_JUDGMENT_USER_PROMPT,
     EvaluatorPromptContext,
     PromptBuilderSettings,
     find_omissions,
@@ -100,7 +99,36 @@ def test_the_workspace_of_mixseek_toml_counts_too(
     assert PromptBuilderSettings().team_user_prompt == "found"
 
 
+@pytest.mark.parametrize("field", FIELDS)
+def test_the_keys_may_stand_under_a_table_header(field: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`[prompt_builder]` is what the environment's longer names make people write; the environment still wins."""
+    shown = "{{ submission }}" if field == "evaluator_user_prompt" else ""
+    write(workspace, f'[prompt_builder]\n{field} = "under the header{shown}"')
+    under_header = getattr(load_prompt_settings(workspace), field)
+    monkeypatch.setenv(f"MIXSEEK_{field.upper()}", f"from the environment{shown}")
+
+    assert under_header == f"under the header{shown}"
+    assert getattr(PromptBuilderSettings(), field) == f"from the environment{shown}"
+
+
+def test_keys_above_the_header_count_with_those_below_it(workspace: Path) -> None:
+    """Half of a file moved under a header is still one file."""
+    write(workspace, 'team_user_prompt = "above"\n[prompt_builder]\njudgment_user_prompt = "below"')
+    settings = PromptBuilderSettings()
+
+    assert (settings.team_user_prompt, settings.judgment_user_prompt) == ("above", "below")
+
+
 FAULTS = {
+    "above and below": (
+        'team_user_prompt = "a"\n[prompt_builder]\nteam_user_prompt = "b"',
+        "prompt_builder.toml: team_user_prompt stands above [prompt_builder] and below it; keep one of them",
+    ),
+    "unknown under the header": (
+        '[prompt_builder]\nteam_user_promt = "x"',
+        "unknown key 'team_user_promt'; did you mean 'team_user_prompt'?",
+    ),
+    "no table": ("prompt_builder = 3", "unknown key 'prompt_builder'; known keys here: evaluator_user_prompt, "),
     "not TOML": ("team_user_prompt = ", "prompt_builder.toml: not valid TOML"),
     "unknown key": ('team_user_promt = "x"', "unknown key 'team_user_promt'; did you mean 'team_user_prompt'?"),
     "foreign key": ('colour = "x"', "unknown key 'colour'; known keys here: evaluator_user_prompt, "),

@@ -8,7 +8,7 @@ from jinja2.filters import FILTERS
 from mixseek.domain.judgments import Flag
 from mixseek.errors import ConfigurationError
 from mixseek.matching.quotes import QuoteProblem, QuoteStage
-from mixseek.protocols.reply_json import Repair
+from mixseek.protocols.reply_json import ALWAYS_ALLOWED, Repair
 from mixseek.templating import compile_template
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -23,6 +23,15 @@ def test_every_repair_flag_stage_and_problem_has_its_row() -> None:
 
     assert first == {*Repair, *QuoteStage, *QuoteProblem}
     assert last == set(Flag)
+
+
+def test_the_page_says_which_repairs_strict_mode_allows() -> None:
+    """Extra keys among them, and what becomes of them."""
+    paragraph = PAGE.split("In `strict` mode two are still allowed:")[1].split("\n\n")[0]
+    allowed = paragraph.split("; so a strict reply with extra keys is valid")[0]
+
+    assert set(re.findall(r"`(\w+)`", allowed)) == set(ALWAYS_ALLOWED)
+    assert "Every other repair is a `PROTOCOL_VIOLATION` in `strict` mode." in paragraph
 
 
 def test_the_page_about_protocols_lists_exactly_the_filters_that_a_template_may_use() -> None:

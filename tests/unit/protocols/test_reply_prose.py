@@ -1,5 +1,7 @@
 """A refusal and an endpoint's error are told from other prose."""
 
+import time
+
 from tests.cases import each
 
 from mixseek.domain.judgments import Flag
@@ -72,6 +74,46 @@ PROSE = [
     "採点結果：80点。改善点は特にありません。",
 ]
 
+UNRELATED_PROSE = [
+    "The weather on the coast is mild today.",
+    "I like turtles.",
+    "Once upon a time a fisherman lived by the sea with his daughter and an old dog.",
+    "Hello! How can I help you today?",
+    "Here is a poem for you:\n\nWaves roll in,\nwaves roll out.",
+    "Plants turn light into sugar, and sugar into wood.",
+    "To bake bread, mix flour, water and salt, then wait for an hour.",
+    "No man is an island.",
+    "Good morning! What a lovely day for a walk.",
+    "A cat sat on the mat.",
+    "The tower was finished in 1889 and stands in the middle of the town.",
+    "<think>What was I asked?</think>The stock market fell sharply on Monday.",
+    "今日はいい天気ですね。散歩に行きましょう。",
+    "富士山は日本で一番高い山です。",
+    "今天天气很好，我们去公园吧。",
+    "东京是日本的首都。",
+]
+
+# Prose that speaks of the judged text or gives it a mark, or was cut off on the way there: another fault.
+PROSE_ABOUT_IT = [
+    "I think it is fine.",
+    "The response reads well, and its conclusion seems to fit what was asked for.",
+    "Yes",
+    "B",
+    "7",
+    "9 8.5\nThe first is better.",
+    "Neither. They do not fit.",
+    "Looks good to me.",
+    "The poem demonstrates a fine sense of rhythm.",
+    "Let me work through this problem step by",
+    "I need to determine which word does not",
+    "良い文章です。",
+    "很好。",
+    "首先我们来分析一下这个问题",
+    "tone: 2\nfacts: 1",
+    "| tone | 2 |",
+    "is_correct is what I would say",
+]
+
 ENDPOINT_ERRORS = [
     "ERROR: Client error '429 Too Many Requests' for url 'https://example.org/v1'",
     "Error code: 503 - upstream is overloaded",
@@ -117,6 +159,46 @@ def test_prose_about_a_refusal_is_just_prose(text: str) -> None:
     assert unparsable.flag is Flag.UNPARSABLE_OUTPUT
     assert unparsable.detail.startswith("no JSON object in the reply: ")
     assert violation.flag is Flag.PROTOCOL_VIOLATION
+
+
+@each("text", UNRELATED_PROSE)
+def test_prose_about_something_else_evades(text: str) -> None:
+    """Seed 003 §6: output that has nothing to do with the task, in three languages."""
+    flag, detail = finding_of(text)
+
+    assert flag is Flag.JUDGE_REFUSAL_OR_EVASION
+    assert detail.startswith("not about the judged text, and without a mark for it: ")
+
+
+@each("text", PROSE_ABOUT_IT)
+def test_prose_that_says_anything_of_the_judged_text_is_unparsable(text: str) -> None:
+    """A verdict in words, a vague one, and one that was cut off before it came; none of them evades."""
+    flags = {finding.flag for finding in read_reply(text, ReplyMode.REPAIR).findings}
+
+    assert flags == {Flag.UNPARSABLE_OUTPUT, Flag.PROTOCOL_VIOLATION}
+
+
+@each("text", ["{broken", "```\nThe sea is deep.\n```", "｛sea：deep｝", "{'sea': 'deep'}", "...", "<sea>deep</sea>"])
+def test_what_looks_like_data_is_broken_and_no_evasion(text: str) -> None:
+    """Whatever it is about."""
+    flags = {finding.flag for finding in read_reply(text, ReplyMode.REPAIR).findings}
+
+    assert Flag.UNPARSABLE_OUTPUT in flags
+    assert Flag.JUDGE_REFUSAL_OR_EVASION not in flags
+
+
+@each("unit", ["a ", "the ", "\n", "it is ", "the a b ", "model ", "0", "let me ", "モ", "\nx ", "- ", "I "])
+def test_a_long_text_is_told_from_a_judgment_in_linear_time(unit: str) -> None:
+    """Four times the text costs less than eight times as much; and nothing where it is as long as a book."""
+
+    def cost(length: int) -> float:
+        text = "x " + unit * (length // len(unit))
+        begun = time.process_time()
+        for _ in range(5):
+            read_reply(text, ReplyMode.REPAIR)
+        return time.process_time() - begun
+
+    assert cost(200_000) < 8 * cost(50_000) + 0.5
 
 
 @each("text", ENDPOINT_ERRORS)

@@ -100,8 +100,8 @@ def test_strict_mode_allows_a_think_block_and_unasked_keys_and_nothing_else() ->
 
 
 def test_every_repair_of_the_reader_is_covered_above() -> None:
-    """EXTRA_KEYS_IGNORED and VERDICT_IN_WORDS are the protocols' own: the reader knows neither keys nor verdicts."""
-    own = {Repair.EXTRA_KEYS_IGNORED, Repair.VERDICT_IN_WORDS}
+    """Three are the protocols' own: the reader knows neither keys nor verdicts nor gates."""
+    own = {Repair.EXTRA_KEYS_IGNORED, Repair.VERDICT_IN_WORDS, Repair.BLANK_REASONS}
 
     assert {repair for _, repair, _ in REPAIRS.values()} == set(Repair) - own
 

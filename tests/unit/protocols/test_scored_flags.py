@@ -25,7 +25,8 @@ from tests.unit.protocols.scored_replies import (
     without,
 )
 
-from mixseek.domain.judgments import Flag, Method, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
+from mixseek.protocols.reply_json import ReplyMode
 
 V, U, C, R, I = (  # noqa: E741 - five flags, one letter each, keep a table readable
     Flag.PROTOCOL_VIOLATION,
@@ -217,6 +218,53 @@ def test_a_critical_fail_is_zero_with_a_reason_and_its_own_verdict() -> None:
     assert judgment.fields["critical_fail"] is True
     assert judgment.fields["critical_fail_reason"] == judgment.fields["comment"] == "Says it collapsed."
     assert judgment.fields["gates"] == {"critical_fail": {"failed": True, "reason": "Says it collapsed."}}
+
+
+BLANK: dict[str, dict[str, Any]] = {
+    "blank": dict.fromkeys(RUBRIC_DIMENSIONS, ""),
+    "spaces": dict.fromkeys(RUBRIC_DIMENSIONS, " \u3000"),
+    "null": dict.fromkeys(RUBRIC_DIMENSIONS),
+    "one of them": {**RUBRIC_VALID["reasoning"], "constraint_adherence": ""},
+}
+
+
+@each("how", BLANK)
+def test_a_critical_fail_without_a_reason_for_each_dimension_is_valid_with_a_repair(how: str) -> None:
+    """Seed 000 ends the grading there: nothing was graded, so there is nothing to reason."""
+    failed = {"critical_fail": True, "critical_fail_reason": "Says it collapsed.", "score": ZEROES, "total_score": 0}
+    judgment = parse_valid("rubric", {**RUBRIC_VALID, **failed, "reasoning": BLANK[how]})
+
+    assert (judgment.verdict, judgment.score) == ("critical_fail", 0.0)
+    assert judgment.repairs == ("blank_reasons",)
+    assert all(reason.strip() for reason in judgment.fields["reasons"].values())
+
+
+@each("how", BLANK)
+def test_without_a_critical_fail_a_reason_is_asked_for(how: str) -> None:
+    """Noughts that were graded have to be reasoned."""
+    low = {"score": ZEROES, "total_score": 0, "reasoning": BLANK[how]}
+
+    assert parse_invalid("rubric", {**RUBRIC_VALID, **low}).findings
+
+
+def test_strict_mode_refuses_blank_reasons_like_every_repair() -> None:
+    failed = {"critical_fail": True, "critical_fail_reason": "Says it collapsed.", "score": ZEROES, "total_score": 0}
+    strict = replace(
+        protocol_of("rubric"),
+        settings=protocol_of("rubric").settings.model_copy(update={"reply_mode": ReplyMode.STRICT}),
+    )
+    text = json.dumps({**RUBRIC_VALID, **failed, "reasoning": BLANK["blank"]})
+    judgment = strict.parse(Reply(text, "judge"), RUBRIC_SAMPLE)
+
+    assert isinstance(judgment, InvalidJudgment)
+    assert [finding.flag for finding in judgment.findings] == [Flag.PROTOCOL_VIOLATION]
+    assert "blank_reasons" in judgment.findings[0].detail
+
+
+def test_a_reason_that_is_missing_is_a_missing_field_also_after_a_critical_fail() -> None:
+    failed = {"critical_fail": True, "critical_fail_reason": "Says it collapsed.", "score": ZEROES, "total_score": 0}
+
+    assert parse_invalid("rubric", {**RUBRIC_VALID, **failed, "reasoning": {}}).findings
 
 
 def test_a_critical_fail_needs_conditions_in_the_task_rubric() -> None:

@@ -121,6 +121,16 @@ def test_details_of_another_shape_show_what_has_a_score() -> None:
     assert read_metrics({}) == ()
 
 
+def test_a_metric_on_another_scale_keeps_it_and_is_drawn_by_its_share_of_it() -> None:
+    """A bar of 4 hundredths would call 4 of 5 a failure."""
+    lines = read_metrics({"metrics": [{"name": "stars", "score": 4, "scale": [1, 5], "points": 75.0}]})
+    odd = read_metrics({"metrics": [{"name": "odd", "score": 4, "scale": scale} for scale in ("1 to 5", [5, 1], [1])]})
+
+    assert lines == (MetricLine("stars", 4.0, scale=(1.0, 5.0)),)
+    assert lines[0].share == 75
+    assert [(line.scale, line.share) for line in odd] == [(None, 4.0)] * 3
+
+
 def test_expenses_add_what_was_counted_and_say_what_was_not() -> None:
     """Nothing counted is not nought, and a sum that leaves calls out says so."""
     full = {"input_tokens": 10, "output_tokens": 2, "cost_usd": 0.5}
@@ -160,6 +170,8 @@ def test_the_document_is_json_and_whole() -> None:
         "weight": None,
         "comment": "503 from the endpoint",
         "is_lower_better": False,
+        "scale": None,
+        "is_self_judged": False,
     }
     assert second["opinion"] == {
         "should_continue": True,

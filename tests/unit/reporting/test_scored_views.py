@@ -90,6 +90,15 @@ def test_page_and_terminal_say_the_same() -> None:
     assert [said for said in SAID if said not in printed] == []
 
 
+@pytest.mark.parametrize("has_gates", [True, False])
+def test_only_a_protocol_with_gates_has_a_column_of_critical_fails(has_gates: bool) -> None:
+    """Where nothing can fail critically, a column of noughts says something that is not so."""
+    report = page_report(has_gates=has_gates)
+    heads = [line for line in terminal_of(report, 200).splitlines() if "95% interval" in line and "total" in line]
+
+    assert any("critical" in line for line in heads) is has_gates
+
+
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_a_terminal_of_any_width_is_kept_to(width: int) -> None:
     """Nothing runs over the edge."""

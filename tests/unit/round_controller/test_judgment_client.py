@@ -18,7 +18,8 @@ from mixseek.engine.limits import BudgetSpentError, EndpointDownError
 from mixseek.engine.questions import Answered, Question
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.models import LANGUAGES, PromptBuilderSettings
+from mixseek.prompt_builder.constants import LANGUAGES
+from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.round_controller.controller import JudgmentClient, JudgmentProtocol
 
 HISTORY = [RoundState(1, "first try", 40.0), RoundState(2, "second try", 55.5)]
@@ -120,7 +121,7 @@ def test_a_valid_reply_is_an_opinion() -> None:
     ("said", "reason"),
     [
         (Missing("timed out"), "timed out"),
-        ("no idea", "the judge's reply is invalid (UNPARSABLE_OUTPUT"),
+        ("no idea", "the judge's reply is invalid (JUDGE_REFUSAL_OR_EVASION"),
         (EndpointDownError("gone for 600 s"), "gone for 600 s"),
     ],
 )

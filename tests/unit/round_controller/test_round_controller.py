@@ -19,6 +19,7 @@ from tests.unit.round_controller.memory_store import (
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, Opinion, RoundProgress, StopReason
 from mixseek.engine.limits import HaltedError
 from mixseek.evaluator.evaluator import Evaluator
+from mixseek.evaluator.metrics import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.round_controller.controller import (
@@ -58,6 +59,23 @@ def play(given: RoundParts, team: ScriptedTeam | None = None) -> TeamEnd:
         return await RoundController(given, team or ScriptedTeam(), before).play()
 
     return asyncio.run(work())
+
+
+def test_a_metric_is_told_of_which_execution_the_submission_is_part() -> None:
+    """One that keeps books of its own must be able to tell two races apart."""
+    requests: list[EvaluationRequest] = []
+
+    class Bookkeeper(ScriptedMetric):
+        async def evaluate(self, request: EvaluationRequest) -> MetricScore | MissingMetric:
+            requests.append(request)
+            return await super().evaluate(request)
+
+    play(parts(MemoryStore(), Bookkeeper(RISING), rules=RoundsTable(min=1, max=2)))
+
+    assert [(request.execution_id, request.team_id, request.round_number) for request in requests] == [
+        ("race", "alpha", 1),
+        ("race", "alpha", 2),
+    ]
 
 
 def test_a_submission_is_stored_before_it_is_evaluated_and_evaluated_before_it_is_judged() -> None:

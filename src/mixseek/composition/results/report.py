@@ -58,7 +58,7 @@ from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
 from mixseek.storage.index.panel import SettledPanel
 from mixseek.storage.index.run import RunIndex, open_run_index, pooled_unit_sums
 from mixseek.storage.journal.journal import broken_seal, find_broken_seal, find_wrong_length, is_being_written
-from mixseek.storage.journal.records import Manifest, read_manifest, read_stored_manifest
+from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest, read_stored_manifest
 from mixseek.storage.ratings import PEOPLE, Rater, Ratings, RatingSource, open_run
 from mixseek.storage.upkeep import is_half_renamed
 from mixseek.storage.votes import Comparisons, has_pairs
@@ -178,7 +178,7 @@ def load_report(
     with open_run_index(workspace, run) as index:
         panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
         agreement = load_agreement(index, panel)
-        scored = load_scored(index, panel, agreement)
+        scored = load_scored(index, panel, agreement, manifest.protocol)
         headline = load_headline(index, panel, by=by, maximum=scored.maximum if scored else None)
         report = build_report(
             ReportInput(
@@ -249,7 +249,9 @@ def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
     return build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
 
 
-def load_scored(index: RunIndex, panel: SettledPanel, agreement: Agreement | None) -> ScoredReport | None:
+def load_scored(
+    index: RunIndex, panel: SettledPanel, agreement: Agreement | None, protocol: ProtocolEntry
+) -> ScoredReport | None:
     """None under a protocol without dimensions. Seeded: the same run gives the same p-values."""
     if not index.facts.has_scores:
         return None
@@ -267,6 +269,7 @@ def load_scored(index: RunIndex, panel: SettledPanel, agreement: Agreement | Non
         evidence_problems=index.counts(counts.EvidenceProblem),
         agreement=agreement,
         coverage=index.coverage(),
+        has_gates=bool(protocol.parameters.get("gates")),
     )
     return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
 

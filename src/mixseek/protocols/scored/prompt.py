@@ -14,7 +14,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.identity import Relation, is_same_model, judge_identity, relate
 from mixseek.protocols.reply_json import excerpt
-from mixseek.protocols.reply_reader import FieldReader, closed_object
+from mixseek.protocols.reply_reader import FieldReader, closed_object, means_sample
 from mixseek.protocols.rubric import TaskRubric, read_task_rubric
 from mixseek.protocols.scored.parameters import (
     FLAGS,
@@ -165,10 +165,11 @@ def check_identity(
     claimed = said if isinstance(said, str) and said.strip() else None
     relation = relate(judge or claimed, facts.sample.target_model, parameters.families)
     named: dict[str, Any] = {}
+    is_bundled = bool(reply.details.get("bundle"))
     for name, field in declared.items():
         if reader is None:
             break
-        _check_field(reader, name, field, facts.expected(field.equals), relation)
+        _check_field(reader, name, field, facts.expected(field.equals), relation, is_bundled=is_bundled)
         if reader.has(name):
             named[name] = reader.given(name)
     differs = judge is not None and claimed is not None and not is_same_model(judge, claimed, parameters.families)
@@ -176,13 +177,19 @@ def check_identity(
 
 
 def _check_field(
-    reader: FieldReader, name: str, field: IdentityField, expected: str | None, relation: Relation
+    reader: FieldReader,
+    name: str,
+    field: IdentityField,
+    expected: str | None,
+    relation: Relation,
+    *,
+    is_bundled: bool,
 ) -> None:
     is_unnamed = field.equals == "task_name" and expected is None
     if reader.given(name) is None and (not field.required or is_unnamed):
         return
     if field.equals in SAMPLE_ROLES:
-        _check_sample_name(reader, name, field.equals, expected)
+        _check_sample_name(reader, name, field.equals, expected, is_bundled=is_bundled)
     elif field.equals == "method":
         given = reader.choice(name, METHODS)
         if given is not None and given != relation.method.value:
@@ -196,15 +203,26 @@ def _check_field(
             reader.note(Flag.INCOMPLETE_COVERAGE, f"{reader.path}{name} is empty, but it names the judge")
 
 
-def _check_sample_name(reader: FieldReader, name: str, role: IdentityRole, expected: str | None) -> None:
+def _check_sample_name(
+    reader: FieldReader, name: str, role: IdentityRole, expected: str | None, *, is_bundled: bool
+) -> None:
     given = reader.identifier(name)
     if given is None:
+        return
+    if is_bundled and expected is not None and _is_meant(given, expected, role):
         return
     if not given.strip() and expected != given:
         reader.note(Flag.INCOMPLETE_COVERAGE, f"{reader.path}{name} is empty, but it names the sample")
     elif expected is not None and given not in {expected, shown_name(expected)}:
         said = f"{reader.path}{name} is {excerpt(given)}"
         reader.contradiction(f"{said}, but the sample's {role} is {excerpt(expected)}")
+
+
+def _is_meant(given: str, expected: str, role: IdentityRole) -> bool:
+    """As entries of a bundle are brought together with samples: without case, and names of outputs without more."""
+    if role in ("id", "output_id"):
+        return means_sample(given, expected)
+    return given.strip().casefold() == expected.strip().casefold()
 
 
 def _is_date(text: str) -> bool:

@@ -19,7 +19,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.matching.quotes import QuoteFinding, locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, PromptSource, ProtocolDeclaration, read_template, validated
 from mixseek.protocols.reply_json import Repair, excerpt, repetitions
-from mixseek.protocols.reply_reader import IDENTITY_NAMES, FieldReader, is_refusal, read_reply
+from mixseek.protocols.reply_reader import IDENTITY_NAMES, FieldReader, is_refusal, read_reply, violations
 from mixseek.protocols.scored.parameters import (
     FLAGS,
     SCORED,
@@ -85,6 +85,7 @@ class CheckedReply:
 
     def __init__(self, fields: FieldReader, reply: Reply, facts: SampleFacts, parameters: ScoredParameters) -> None:
         self._fields, self._facts, self._parameters = fields, facts, parameters
+        self.repairs: tuple[Repair, ...] = ()
         if facts.problem is not None:
             fields.note(Flag.INCOMPLETE_COVERAGE, f"the sample cannot be aligned: {facts.problem}")
         self.relation, self.identity, self.warnings = check_identity(fields, reply, facts, parameters)
@@ -253,12 +254,24 @@ class CheckedReply:
         if holder is None:
             return {}
         self._refuse_other_dimensions(holder)
-        read = {key: holder.text(key) for key in self._parameters.dimensions}
+        # Seed 000 ends the grading at a critical fail: why a dimension is worth nothing is said there, and once.
+        is_over = self._is_decided_by_gate
+        unsaid = [key for key in self._parameters.dimensions if is_over and _is_unsaid(holder, key)]
+        if unsaid:
+            self.repairs = (Repair.BLANK_REASONS,)
+        read = {key: holder.text(key) for key in self._parameters.dimensions if key not in unsaid}
         for key, text in read.items():
             if text is not None and not text.strip():
                 holder.violation(f"{holder.path}{key} is blank; a reason is asked for")
             _check_length(holder, key, text, reasons.maximum_characters)
         return {key: text for key, text in read.items() if text is not None}
+
+    @property
+    def _is_decided_by_gate(self) -> bool:
+        """Whether a gate failed that makes every score 0, so that nothing was left to be graded."""
+        return any(
+            failed and self._parameters.gates[name].effect == "all_zero" for name, (failed, _) in self.gates.items()
+        )
 
     def _words(self) -> dict[str, str]:
         words: dict[str, str | None] = {}
@@ -341,6 +354,12 @@ class CheckedReply:
     def _refuse_other_dimensions(self, holder: FieldReader, besides: str = "") -> None:
         for key in holder.unknown_keys((*self._parameters.dimensions, *([besides] if besides else []))):
             holder.violation(f"{holder.path}{excerpt(key)} is no dimension of the protocol")
+
+
+def _is_unsaid(holder: FieldReader, key: str) -> bool:
+    """The field is there and says nothing; one that is missing is another matter."""
+    given = holder.given(key)
+    return holder.is_null(key) or (isinstance(given, str) and not given.strip())
 
 
 def _supports(quote: Quote, is_empty: bool) -> bool:
@@ -438,7 +457,7 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             return InvalidJudgment(reading.findings, reading.repairs)
         fields = FieldReader(reading.value)
         checked = CheckedReply(fields, reply, facts_of(sample, self.settings), self.settings)
-        repairs = reading.repairs
+        repairs = (*reading.repairs, *checked.repairs)
         # An entry must say which sample it is about; that is the bundle's label, not the judge's liberty.
         unknown_keys = fields.unknown_keys((*known, *IDENTITY_NAMES) if reply.details.get("bundle") else known)
         identity = self.settings.identity
@@ -448,7 +467,8 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             _check_given_again(fields, unknown_keys, checked, self.settings)
         quotes = [quote.document() for quote in checked.evidence]
         repeated = repetitions(reading.value, sample, [quote.text for quote in checked.evidence])
-        findings = (*reading.findings, *fields.findings, *repeated)
+        unallowed = violations(checked.repairs, self.settings.reply_mode)
+        findings = (*reading.findings, *fields.findings, *unallowed, *repeated)
         if findings or checked.scores is None or checked.total is None:
             # Quotes that do not stand in the response count against the judge; they are what often makes it invalid.
             return InvalidJudgment(findings, repairs, {"evidence": quotes} if quotes else {})

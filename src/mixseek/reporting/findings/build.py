@@ -288,6 +288,8 @@ class ScoredInput:
     evidence_problems: Sequence[counts.EvidenceProblem] = ()
     agreement: Agreement | None = None
     coverage: counts.CoverageCounts | None = None
+    # Whether the protocol has gates at which a sample may fail.
+    has_gates: bool = False
 
     @property
     def valid(self) -> list[ScoredCell]:
@@ -324,6 +326,7 @@ def build_scored(source: ScoredInput, *, rng: Random) -> model.ScoredReport:
         evidence=_describe_evidence(source.evidence, dimensions, source.units.quotes),
         evidence_problems=tuple(source.evidence_problems),
         panel=_describe_panel(source.agreement),
+        has_gates=source.has_gates,
     )
 
 

@@ -600,6 +600,8 @@ class ScoredReport:
     evidence: tuple[EvidenceSupport, ...]
     evidence_problems: tuple[EvidenceProblem, ...]
     panel: PanelAgreement | None
+    # Whether the protocol has gates; where it has none, nothing can be critical.
+    has_gates: bool = False
 
 
 # The whole report as plain data: headlines, rows, calls, and what dimensions add.

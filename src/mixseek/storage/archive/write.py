@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 from importlib import resources
 from io import TextIOWrapper
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
 from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Status, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
+from mixseek.protocols.identity import relate
 from mixseek.storage.durable import (
     digest_file,
     is_abandoned,
@@ -118,6 +119,7 @@ def _digest(text: str) -> str:
 IDENTITY = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
 _REPLAY = "replay"
 _SEMANTIC_FIELDS = ("is_correct", "extracted_answer", "reasoning_score", "error_type", "comment")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _ESCAPE = re.compile(r"\\(?:([bfnrt])(?=[A-Za-z])|.)")
 _SPELT = {"b": "\\u0008", "f": "\\u000c", "n": "\\u000a", "r": "\\u000d", "t": "\\u0009"}
 # Of what the endpoint said about a reply, what a protocol may look at when it reads the reply again.
@@ -179,17 +181,33 @@ class JudgeTally:
         }
 
 
-def wire_document(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None) -> Any:
-    """The object that was read, repairs done, with the sample's id and, where the run knows it, who judged."""
+class Provenance(NamedTuple):
+    """What the run knows of a judgment, whatever its reply says of itself; None for what it does not know."""
+
+    judge_model: str | None
+    # The day of the reply, as seed 003 §5 writes it.
+    timestamp: str | None
+    method: str
+
+
+def wire_document(judged: JudgedTake, outcome: Mapping[str, Any], known: Provenance) -> Any:
+    """The object that was read, repairs done, with the sample's id and, where the run knows it, who judged and when."""
     document = said_document(judged, outcome)
     sample_id = judged.sample["id"]
     if replace_surrogates(sample_id) == sample_id:
         document = {"sample_id": sample_id, **document}
     meta = document.get("meta")
-    if known is None or not isinstance(meta, Mapping) or "judge_model" not in meta:
-        return document
-    named = {name: known if name == "judge_model" else value for name, value in meta.items()}
-    return {**document, "meta": {**named, "judge_model_claimed": meta["judge_model"]}}
+    if not isinstance(meta, Mapping):
+        return with_known(document, {"timestamp": known.timestamp})
+    named = {"judge_model": known.judge_model} if "judge_model" in meta else {}
+    return {**document, "meta": with_known(meta, {**named, "timestamp": known.timestamp})}
+
+
+def with_known(said: Mapping[str, Any], known: Mapping[str, str | None]) -> dict[str, Any]:
+    """What is known in the place of what was said; the judge's own word stands beside it as claimed."""
+    facts = {name: value for name, value in known.items() if value is not None}
+    claims = {f"{name}_claimed": said[name] for name in facts if name in said}
+    return {**said, **facts, **claims}
 
 
 def said_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,16 +227,18 @@ def said_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> dict[str, A
     return said or dict(fields)
 
 
-def invalid_document(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None) -> dict[str, Any]:
+def invalid_document(judged: JudgedTake, outcome: Mapping[str, Any], known: Provenance) -> dict[str, Any]:
     """Who judged what, what is wrong with it, and the raw reply; null where nobody was asked."""
     reply = judged.reply or {"text": None, "attempt": None}
     return {
         "meta": {
             "judge": judged.judge,
-            "judge_model": known or label_judge(judged.judge),
+            "judge_model": known.judge_model or label_judge(judged.judge),
             "judge_model_claimed": claimed_model(judged),
             "id": judged.sample["id"],
             **{name: judged.sample.get(name) for name in IDENTITY},
+            "method": known.method,
+            "timestamp": known.timestamp or claimed_day(judged),
             "take": judged.take,
             "attempt": reply["attempt"],
         },
@@ -238,6 +258,31 @@ def known_model(judged: JudgedTake, entry: JudgeEntry | None) -> str | None:
     return named if isinstance(named, str) and named.strip() else None
 
 
+def derived_method(judged: JudgedTake, entry: JudgeEntry | None, judge_model: str | None) -> str:
+    """Of a judging that came to nothing: by whom it was done, worked out as for a valid one."""
+    if entry is not None and entry.kind == Method.RULES:
+        return Method.RULES.value
+    judge = judge_model or judged.judge
+    targets = (judged.sample.get("target_model"), judged.sample.get("target_b"))
+    is_own = any(relate(judge, target).method is Method.SELF_JUDGE for target in targets)
+    return (Method.SELF_JUDGE if is_own else Method.CROSS_JUDGE).value
+
+
+def reply_day(judged: JudgedTake, entry: JudgeEntry | None, run_day: str | None) -> str | None:
+    """As the journal has it; else the run's, if it took one day. None for what was recorded elsewhere without one."""
+    said = (judged.reply or {}).get("details", {}).get("received_on")
+    if isinstance(said, str):
+        return said
+    return None if entry is None or entry.kind == _REPLAY else run_day
+
+
+def only_day(manifest: Manifest) -> str | None:
+    """The day on which a run began and ended; None where these are two, or it has not ended."""
+    if manifest.finished_at is None or manifest.created_at.date() != manifest.finished_at.date():
+        return None
+    return manifest.created_at.date().isoformat()
+
+
 def label_judge(judge: str) -> str:
     """For a judge whose model nobody knows: the stem of its file of replies, or the judge that was picked from it."""
     kind, _, path = judge.partition(":")
@@ -249,9 +294,20 @@ def label_judge(judge: str) -> str:
 
 def claimed_model(judged: JudgedTake) -> str | None:
     """Who the judge says it is, where its reply can be read."""
+    return claim(judged, "judge_model")
+
+
+def claimed_day(judged: JudgedTake) -> str | None:
+    """The day that the judge gives: the only one there is of a reply that was recorded without one."""
+    said = claim(judged, "timestamp")
+    return said if said is not None and _DAY.fullmatch(said) else None
+
+
+def claim(judged: JudgedTake, name: str) -> str | None:
+    """What the judge says of the judging itself, where its reply can be read."""
     said = decode_object(judged.reply["text"]) if judged.reply is not None else {}
     meta = said.get("meta")
-    claimed = (meta if isinstance(meta, Mapping) else said).get("judge_model")
+    claimed = (meta if isinstance(meta, Mapping) else said).get(name)
     return claimed if isinstance(claimed, str) else None
 
 
@@ -339,7 +395,7 @@ def escape_cell(value: Any) -> str:
 ARCHIVE_VERSION = 1
 TABLE_COLUMNS = (
     *("path", "status", "id", *IDENTITY, "judge", "judge_model", "judge_model_claimed", "take", "attempt", "is_final"),
-    *("method", "verdict", "score", "total", "scores", "flags", "reason", "sha256", "response_sha256"),
+    *("method", "verdict", "score", "total", "scores", "flags", "reason", "sha256", "response_sha256", "timestamp"),
 )
 # Whose digests the marker keeps, so that an edited index does not vouch for edited judgments.
 SEALED = (
@@ -418,7 +474,7 @@ def fill_rooms(run: RunDirectory, manifest: Manifest, room: Path, read: ReadAgai
     tallies: dict[str, JudgeTally] = defaultdict(JudgeTally)
     for status in ROOMS.values():
         (room / status).mkdir()
-    filing = _Filing(room, {judge.name: judge for judge in manifest.judges})
+    filing = _Filing(room, {judge.name: judge for judge in manifest.judges}, only_day(manifest))
     last_key = ""
     with (
         open_run_index(Workspace(run.path.parent.parent), run) as judgments,
@@ -455,21 +511,22 @@ def earlier_outcome(judgment: ValidJudgment | InvalidJudgment) -> dict[str, Any]
 class _Filing:
     """Writes judgments into the two rooms, a folder for each judge."""
 
-    def __init__(self, room: Path, judges: Mapping[str, JudgeEntry]) -> None:
+    def __init__(self, room: Path, judges: Mapping[str, JudgeEntry], run_day: str | None) -> None:
         self._room = room
         self._judges = judges
+        self._run_day = run_day
         self._folders = JudgeFolders()
 
     def file(self, judged: JudgedTake, outcome: Mapping[str, Any], attempt: int | None = None) -> dict[str, Any]:
         """Write the judgment's file, if it has one, and return its row; `attempt` numbers replies asked for again."""
-        known = known_model(judged, self._judges.get(judged.judge))
+        known = self._provenance(judged, outcome)
         row = index_row(judged, outcome, known)
         if attempt is not None:
             row |= {"attempt": attempt, "is_final": False}
         place = ROOMS.get(outcome["status"])
         if place is None:
             return row
-        folder = f"{place}/{self._folders.name(judged.judge, known or label_judge(judged.judge))}"
+        folder = f"{place}/{self._folders.name(judged.judge, known.judge_model or label_judge(judged.judge))}"
         (self._room / folder).mkdir(exist_ok=True)
         write = wire_document if outcome["status"] == Status.VALID else invalid_document
         data = encode_document(write(judged, outcome, known))
@@ -478,8 +535,14 @@ class _Filing:
         (self._room / row["path"]).write_bytes(data)
         return row
 
+    def _provenance(self, judged: JudgedTake, outcome: Mapping[str, Any]) -> Provenance:
+        entry = self._judges.get(judged.judge)
+        model = known_model(judged, entry)
+        method = outcome.get("method") or derived_method(judged, entry, model)
+        return Provenance(model, reply_day(judged, entry, self._run_day), method)
 
-def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None) -> dict[str, Any]:
+
+def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: Provenance) -> dict[str, Any]:
     """One line of the index; `path` and `sha256` are filled in where there is a file."""
     fields = outcome.get("fields", {})
     return {
@@ -489,13 +552,14 @@ def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None)
         "id": judged.sample["id"],
         **{name: judged.sample.get(name) for name in IDENTITY},
         "judge": judged.judge,
-        "judge_model": known or label_judge(judged.judge),
+        "judge_model": known.judge_model or label_judge(judged.judge),
         "judge_model_claimed": claimed_model(judged),
         "take": judged.take,
         "attempt": len(judged.earlier) + 1 if judged.reply is not None else None,
         "is_final": True,
         "has_reply": judged.reply is not None,
-        "method": outcome.get("method"),
+        # Of what has no judgment, nothing was done by anybody.
+        "method": known.method if outcome["status"] in ROOMS else None,
         "is_ruled": outcome.get("method") == Method.RULES,
         "verdict": outcome.get("verdict"),
         "score": outcome.get("score"),
@@ -507,6 +571,7 @@ def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: str | None)
         **({"presentations": list(judged.shown)} if judged.shown else {}),
         "sha256": None,
         "response_sha256": hashlib.sha256(judged.sample["response"].encode("utf-8", "surrogatepass")).hexdigest(),
+        "timestamp": (known.timestamp or claimed_day(judged)) if outcome["status"] in ROOMS else None,
     }
 
 
