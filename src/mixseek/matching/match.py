@@ -17,6 +17,7 @@ from mixseek.matching.choice import CONTAINERS, match_closed
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.stance import Stance, stance_on
 from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
 from mixseek.matching.visible import Phrases, Visible, fold, visible_part
 
@@ -118,7 +119,8 @@ def match_answer(
         results.append(Comparison(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
-    return _result(response, visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
+    best = min(results, key=lambda one: _BEST_FIRST.index(one.decision))
+    return _result(response, visible, _stood_by(visible, best))
 
 
 def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
@@ -195,6 +197,16 @@ def _unhedged(visible: Visible, closed: Comparison, is_other: OtherValue) -> Com
     if not leaves_open(visible.lowered, start, end, visible.cut, closed.rules[0], is_other):
         return closed
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
+
+
+def _stood_by(visible: Visible, closed: Comparison) -> Comparison:
+    """A right answer that the response denies, drops, doubts or leaves to somebody else is nobody's to count yet."""
+    if closed.decision is not Decision.CORRECT or closed.span is None:
+        return closed
+    stance = stance_on(visible.lowered, closed.span.start, closed.span.end, visible.cut, closed.rules[0])
+    if stance is Stance.ASSERTED:
+        return closed
+    return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))
 
 
 def _result(response: str, visible: Visible, closed: Comparison) -> MatchResult:
