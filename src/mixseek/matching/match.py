@@ -284,7 +284,9 @@ def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_o
     may_be_bounded = kind in {"number", "expression"} or (
         kind == "text" and text[start : start + 1].isdigit() and not before.rstrip().endswith(("since", "from"))
     )
-    if may_be_bounded and _HEDGE.bounded.search(before):
+    # Of a measure in prose "about" says how it was measured; of a year, that it may have been another.
+    is_measured = kind == "text" and not _YEAR.fullmatch(text[start:end]) and _HEDGE.measured.search(before)
+    if may_be_bounded and not is_measured and _HEDGE.bounded.search(before):
         return True
     if _YEAR.fullmatch(text, start, start + 4) and before.endswith("by "):
         return True

@@ -117,8 +117,6 @@ class Case:
 
 # A question with this many content words has one answer, so golds without a common word are names of one thing.
 _DETAIL_OF_ONE_ANSWER: Final = 7
-# Longer answers tell of more than what was asked, and name one of several golds along the way.
-_LONGEST_PLAIN_ANSWER: Final = 60
 # Words around a gold in a response that is nothing but the gold.
 _MOST_WORDS_AROUND: Final = 2
 # Words before the gold: an answer that comes later than this is seldom the one that was asked for.
@@ -131,7 +129,11 @@ _DENIAL_WORD: Final = re.compile(r"[a-z]+")
 # A list of names with nothing said about them.
 _LONGEST_LIST: Final = 160
 _LONGEST_NAME: Final = 4
-_ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
+_ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|or|&)\s")
+# "Candidates: …", "It could be …": what stands before names that are offered.
+_LIST_HEADING: Final = re.compile(
+    r"^\W*(?:[^\W\d_]+ ){0,4}?[^\W\d_]+:\s*|^\W*It (?:could|might|may) be ", re.IGNORECASE
+)
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NAME_PARTICLES: Final = {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
@@ -191,7 +193,7 @@ def _is_disputed(case: Case, found: Found) -> bool:
     is_rival = answer is not None and answer.is_rival and question.detail < _DETAIL_OF_ONE_ANSWER
     if not is_rival and not is_dated:
         return False
-    if answer is None or found.rule is Rule.SAME_DATE or len(case.words) > _LONGEST_PLAIN_ANSWER:
+    if answer is None or found.rule is Rule.SAME_DATE:
         return True
     is_number = all(word[0] == "#" for word in answer.words) and question.asked is not Asked.TIME
     return is_number or answer.content <= question.words or _SAYS.superlative.search(question.text) is not None
@@ -285,7 +287,8 @@ def _is_one_of_several(case: Case, found: Found) -> bool:
     source, question = case.words.folded_source, case.question
     if len(source) > _LONGEST_LIST or question.wanted_items > 1 or question.is_list or question.is_open:
         return False
-    items = [item for part in _ITEM_BREAK.split(source) if (item := _BULLET.sub("", part).strip(" .\"'*"))]
+    listed = _LIST_HEADING.sub("", source)
+    items = [item for part in _ITEM_BREAK.split(listed) if (item := _BULLET.sub("", part).strip(" .\"'*"))]
     if len(items) < 2 or not all(_is_name(item) for item in items):
         return False
     folded = [f" {' '.join(Words(item).text)} " for item in items]
@@ -357,7 +360,7 @@ def _is_denied(case: Case, before: str) -> bool:
 
 
 def _speaks_to_question(case: Case, found: Found, begin: int) -> bool:
-    """Whether a later sentence that holds the gold is on what was asked: a common noun alone may stand there by chance."""
+    """Whether a later sentence that holds the gold is on what was asked; a common noun may stand there by chance."""
     answer = found.answer
     if answer is None or found.rule is Rule.SAME_DATE or answer.is_proper or len(answer.words) > 1:
         return True

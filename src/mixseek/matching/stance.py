@@ -108,7 +108,8 @@ def stance_on(lowered: str, start: int, end: int, cut: int, kind: str) -> Stance
         behind = _last_judgement(lowered, end, cut, _Setting(kind, is_no, frame.reach >= 0), frame)
     if behind is None and kind == "boolean" and _ABOVE.search(lowered, max(0, start - _HEAD), end):
         behind = _said_of_another(lowered, start, end, cut)
-    return behind or frame.stance or Stance.ASSERTED
+    within = _within(lowered, start, end, cut) if kind == "text" else None
+    return behind or frame.stance or within or Stance.ASSERTED
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[_Sentence]:
@@ -128,6 +129,37 @@ def _words(text: str) -> list[str]:
     if " up" in text or " mind" in text:
         text = _JOINED.sub(lambda found: found[0].replace(" ", "-"), text)
     return ["not" if word.endswith("n't") else word.partition("'")[0] for word in _WORD.findall(text)]
+
+
+# In the sentence of a name in prose: asked about, or what others think and the response contradicts.
+
+_ASKED = re.compile(r"[^.!?。\n\"]{0,80}\?\s*([^.!?。,\n]*)")
+_TURNS = re.compile(
+    r"[^.!?。\n]{0,80}?(?:[,;.]\s+|\s)(?:but|however|actually|in fact|in reality|yet|though)\b"
+    r"|[^.!?。\n]{0,40}?(?:が,|けど|しかし|実は|実際|其实|其實|但|不过|不過|然而|实际上)"
+)
+_MYTHS = frozenset({"misconception", "misconceptions", "myth", "myths", "mistakenly", "wrongly", "erroneously"})
+_SENTENCE_START = re.compile(r"[.!?。\n](?=\s|$)")
+
+
+def _within(text: str, start: int, end: int, cut: int) -> Stance | None:
+    """ "Is Canberra the capital? No.", "Everyone thinks Canberra is, but it is Sydney": named, and not given."""
+    asked = _ASKED.match(text, end, cut)
+    if asked is not None:
+        is_granted = asked[1].lstrip().startswith(("yes", "indeed", "correct", "right", "exactly", "はい", "そう", "是"))
+        return None if is_granted else Stance.DOUBTED
+    begin = max((mark.end() for mark in _SENTENCE_START.finditer(text, max(0, start - _HEAD), start)), default=0)
+    before = _words(text[begin:start])
+    if not _MYTHS.isdisjoint(before):
+        return Stance.DENIED
+    turn = _TURNS.match(text, end, cut)
+    if turn is None:
+        return None
+    if not text.isascii():
+        clause = text[begin:start] + turn[0]
+        return Stance.ATTRIBUTED if _SAYS.speakers.search(clause) and _SAYS.says.search(clause) else None
+    is_guess = not _MAY_BE.isdisjoint(before) and not {"you", "one", "we"}.isdisjoint(before)
+    return Stance.ATTRIBUTED if is_guess or _is_spoken(before) else None
 
 
 # Behind the answer: sentences about it.
