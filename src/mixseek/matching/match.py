@@ -292,7 +292,8 @@ def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_o
         return True
     if kind == "text":
         is_alone = len(text.strip()) <= _NAME_ALONE
-        return bool(_HEDGE.nearby.fullmatch(text, 0, start) or (is_alone and _HEDGE.or_before.search(before)))
+        is_offered = is_alone and _HEDGE.or_before.search(before) and is_other(start - len(before.lstrip()))
+        return bool(is_offered or _HEDGE.nearby.fullmatch(text, 0, start))
     joint = _HEDGE.joined_before.search(before)
     if joint is None:
         return False

@@ -125,6 +125,8 @@ _SAYS = Phrases("short_text")
 _SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
 _SIGN: Final = re.compile(r"(?<=\w)[+#*^²³]+|(?<![^\s(])-(?=\d|[a-z](?!\w))|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
+# So much of a word is left where it is inflected: "love" and "loved".
+_WORD_STEM: Final = 4
 _DENIAL_WORD: Final = re.compile(r"[a-z]+")
 # A list of names with nothing said about them.
 _LONGEST_LIST: Final = 160
@@ -366,9 +368,8 @@ def _speaks_to_question(case: Case, found: Found, begin: int) -> bool:
         return True
     stop = _SENTENCE_END.search(case.words.folded_source, case.words.span(found.first, found.last).end)
     sentence = Words(case.words.folded_source[begin : stop.start() if stop else None])
-    return not {stem(word) for word in sentence.text if word not in FUNCTION_WORDS}.isdisjoint(
-        {stem(word) for word in case.question.words - FUNCTION_WORDS - answer.content}
-    )
+    asked = {word[:_WORD_STEM] for word in case.question.words - FUNCTION_WORDS - answer.content}
+    return not asked.isdisjoint(word[:_WORD_STEM] for word in sentence.text if word not in FUNCTION_WORDS)
 
 
 # Answers stand at the beginning or at the end; what lies between in a very long response is not read.

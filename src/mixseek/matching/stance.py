@@ -40,6 +40,7 @@ _ANSWER_NOUNS = _ANSWERS | _WEAK_ANSWERS
 # Predicates, and what turns or weakens them.
 _WRONG, _RIGHT, _WITHDRAWS = _CLASSES["wrong"], _CLASSES["right"], _CLASSES["withdraws"]
 _KNOWS, _SETTLED, _DOUBTS = _CLASSES["knows"], _CLASSES["settled"], _CLASSES["doubts"]
+_TRUTH = _CLASSES["truth"]
 _NEGATORS, _MAY_BE, _DEGREES = _CLASSES["negators"], _CLASSES["may_be"], _CLASSES["degrees"]
 _VALUES = _WRONG | _RIGHT | _DOUBTS | _KNOWS | _SETTLED | _NEGATORS | _MAY_BE
 # Frames.
@@ -146,7 +147,9 @@ def _within(text: str, start: int, end: int, cut: int) -> Stance | None:
     """ "Is Canberra the capital? No.", "Everyone thinks Canberra is, but it is Sydney": named, and not given."""
     asked = _ASKED.match(text, end, cut)
     if asked is not None:
-        is_granted = asked[1].lstrip().startswith(("yes", "indeed", "correct", "right", "exactly", "はい", "そう", "是"))
+        is_granted = (
+            asked[1].lstrip().startswith(("yes", "indeed", "correct", "right", "exactly", "はい", "そう", "是"))
+        )
         return None if is_granted else Stance.DOUBTED
     begin = max((mark.end() for mark in _SENTENCE_START.finditer(text, max(0, start - _HEAD), start)), default=0)
     before = _words(text[begin:start])
@@ -255,7 +258,9 @@ def _clause_stance(words: list[str], setting: _Setting, may_point: bool) -> Stan
     if setting.is_framed and (speaker := _speaker(body)) is not None:
         return _valued(body[speaker : speaker + _NEAR], is_own=False)
     subject = _subject(body, setting.kind, may_point)
-    return None if subject is None else _valued(body[: subject + _NEAR], is_own=False)
+    if subject is None or (not _is_answer(body, subject, setting.kind) and _TRUTH.isdisjoint(body)):
+        return None
+    return _valued(body[: subject + _NEAR], is_own=False)
 
 
 def _own_stance(body: list[str], kind: str) -> Stance | None:
