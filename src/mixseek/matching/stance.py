@@ -46,7 +46,8 @@ _VALUES = _WRONG | _RIGHT | _DOUBTS | _KNOWS | _SETTLED | _NEGATORS | _MAY_BE
 # Frames.
 _SPEAKERS, _SPEECH, _SUPPOSES = _CLASSES["speakers"], _CLASSES["says"], _CLASSES["supposes"]
 _AHEAD, _BACKWARD = _CLASSES["ahead"], _CLASSES["backward"]
-_FRAMING = _SPEECH | _SUPPOSES | _WRONG | _DOUBTS | _WITHDRAWS | _SPEAKERS
+_FRAME_VALUES = _SUPPOSES | _WRONG | _DOUBTS | _WITHDRAWS | {"believe"}
+_FRAMING = _SPEECH | _SPEAKERS | _FRAME_VALUES
 
 # Without one of these a sentence says nothing about an answer.
 _PREDICATES = _WRONG | _RIGHT | _WITHDRAWS | _KNOWS | _SETTLED | _DOUBTS | _NEGATORS | {"back"}
@@ -69,7 +70,10 @@ _JOINED = re.compile(r"\b(?:made up|make up|never mind)\b")
 _NEAR = 12
 # A sentence without spaces that is no longer than this needs no subject: 違います。
 _BRIEF = 18
-# A frame stands at the head of a response.
+# A frame stands at the head of a response, and a quotation that it opens begins at once.
+_FRAME_HEAD = 240
+_EARLY_QUOTE = 40
+# So far around a place its sentence is looked for.
 _HEAD = 400
 _HEAD_SENTENCES = 3
 _BLANK = " \t\n\r.!*_\"'`)]}$>|#-。"
@@ -139,7 +143,7 @@ _TURNS = re.compile(
     r"[^.!?。\n]{0,80}?(?:[,;.]\s+|\s)(?:but|however|actually|in fact|in reality|yet|though)\b"
     r"|[^.!?。\n]{0,40}?(?:が,|けど|しかし|実は|実際|其实|其實|但|不过|不過|然而|实际上)"
 )
-_MYTHS = frozenset({"misconception", "misconceptions", "myth", "myths", "mistakenly", "wrongly", "erroneously"})
+_MYTH = re.compile(r"\b(?:misconception|myth|mistakenly|wrongly|erroneously)")
 _SENTENCE_START = re.compile(r"[.!?。\n](?=\s|$)")
 
 
@@ -151,13 +155,14 @@ def _within(text: str, start: int, end: int, cut: int) -> Stance | None:
             asked[1].lstrip().startswith(("yes", "indeed", "correct", "right", "exactly", "はい", "そう", "是"))
         )
         return None if is_granted else Stance.DOUBTED
-    begin = max((mark.end() for mark in _SENTENCE_START.finditer(text, max(0, start - _HEAD), start)), default=0)
-    before = _words(text[begin:start])
-    if not _MYTHS.isdisjoint(before):
-        return Stance.DENIED
     turn = _TURNS.match(text, end, cut)
-    if turn is None:
+    myth = _MYTH.search(text, max(0, start - _HEAD), start)
+    if turn is None and myth is None:
         return None
+    begin = max((mark.end() for mark in _SENTENCE_START.finditer(text, max(0, start - _HEAD), start)), default=0)
+    if turn is None or (myth is not None and myth.start() >= begin):
+        return Stance.DENIED if myth is not None and myth.start() >= begin else None
+    before = _words(text[begin:start])
     if not text.isascii():
         clause = text[begin:start] + turn[0]
         return Stance.ATTRIBUTED if _SAYS.speakers.search(clause) and _SAYS.says.search(clause) else None
@@ -386,10 +391,10 @@ class _Opening(NamedTuple):
 def _frame_before(text: str, start: int, cut: int) -> _Frame:
     """The sentence at the head that introduces all that follows, the answer included."""
     head = len(text) - len(text.lstrip())
-    if text[head : head + 1] in {"{", "["}:
+    if text[head : head + 1] in {"{", "["} or not _may_frame(text[head : min(start, head + _FRAME_HEAD)]):
         return _UNFRAMED
     hint = _UNFRAMED
-    for place, sentence in enumerate(_sentences(text, head, min(cut, head + _HEAD))):
+    for place, sentence in enumerate(_sentences(text, head, min(cut, head + _FRAME_HEAD))):
         if place == _HEAD_SENTENCES or sentence.start >= start:
             break
         mark = _HANDS_OVER.search(sentence.text)
@@ -403,10 +408,20 @@ def _frame_before(text: str, start: int, cut: int) -> _Frame:
             continue
         quote = _quote_end(text, sentence, mark)
         stance = _introduced(opening) or (_said_around(text, opening, quote, cut) if quote is not None else None)
+        if stance is None:
+            continue
         reach = quote if quote is not None else _own_voice(text, sentence.end, cut)
-        if stance is not None and start < reach:
+        if start < reach:
             return _Frame(stance, reach)
     return hint
+
+
+def _may_frame(head: str) -> bool:
+    """Few responses hold any of these words at their head: one look saves the others the rest."""
+    if not head.isascii() or '"' in head[:_EARLY_QUOTE] or (" not " in head and "you" in head):
+        return True
+    words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
+    return not (_FRAME_VALUES.isdisjoint(words) and (_SPEAKERS.isdisjoint(words) or _SPEECH.isdisjoint(words)))
 
 
 def _opening(sentence: _Sentence, mark: re.Match[str] | None, *, is_first: bool) -> _Opening:
