@@ -258,7 +258,7 @@ def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: 
         return True
     for mark in _HEDGE.clause_start.finditer(text, begin, start):
         begin = mark.end()
-    if _is_open_before(text, begin, start, end, kind, is_other):
+    if _is_open_before(text, begin, start, end, kind):
         return True
     return _is_open_behind(text, start, end, finish, kind, is_other)
 
@@ -273,7 +273,7 @@ def _is_noncommittal(text: str, start: int, end: int, cut: int) -> bool:
     return any(mark.end() <= start or mark.start() >= end for mark in _HEDGE.noncommittal.finditer(text, begin, cut))
 
 
-def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_other: OtherValue) -> bool:
+def _is_open_before(text: str, begin: int, start: int, end: int, kind: str) -> bool:
     before = text[begin:start]
     if _HEDGE.denied.search(before) or _HEDGE.guessed.search(before):
         return True
@@ -288,19 +288,7 @@ def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_o
     is_measured = kind == "text" and not _YEAR.fullmatch(text[start:end]) and _HEDGE.measured.search(before)
     if may_be_bounded and not is_measured and _HEDGE.bounded.search(before):
         return True
-    if _YEAR.fullmatch(text, start, start + 4) and before.endswith("by "):
-        return True
-    if kind == "text":
-        is_alone = len(text.strip()) <= _NAME_ALONE
-        is_offered = is_alone and _HEDGE.or_before.search(before) and is_other(start - len(before.lstrip()))
-        return bool(is_offered or _HEDGE.nearby.fullmatch(text, 0, start))
-    joint = _HEDGE.joined_before.search(before)
-    if joint is None:
-        return False
-    # Whether the last word before the joint is another value.
-    stop = begin + len(before[: joint.start()].rstrip(" *_\"'`)]}$,;"))
-    place = max(begin, *(text.rfind(mark, begin, stop) + 1 for mark in " ({[*\"'$,は是"))
-    return place < stop and is_other(place)
+    return _YEAR.fullmatch(text, start, start + 4) is not None and before.endswith("by ")
 
 
 def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
@@ -330,10 +318,7 @@ def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_
         span = _HEDGE.range.match(text, end, finish)
         if span is not None and is_other(span.end()):
             return True
-    place = end
-    if kind == "number" and (unit := _HEDGE.unit.match(text, end, finish)) is not None:
-        place = unit.end()
-    gap = _HEDGE.gap.match(text, place, finish)
+    gap = _HEDGE.gap.match(text, end, finish)
     if gap is None:
         return False
     if kind == "text":
