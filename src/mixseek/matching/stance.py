@@ -143,7 +143,7 @@ _TURNS = re.compile(
     r"[^.!?。\n]{0,80}?(?:[,;.]\s+|\s)(?:but|however|actually|in fact|in reality|yet|though)\b"
     r"|[^.!?。\n]{0,40}?(?:が,|けど|しかし|実は|実際|其实|其實|但|不过|不過|然而|实际上)"
 )
-_MYTH = re.compile(r"\b(?:misconception|myth|mistakenly|wrongly|erroneously)")
+_MYTH = re.compile(r"\b(?:misconceptions?|myths?|mistakenly|wrongly|erroneously)\b")
 _SENTENCE_START = re.compile(r"[.!?。\n](?=\s|$)")
 
 
@@ -407,7 +407,7 @@ def _frame_before(text: str, start: int, cut: int) -> _Frame:
         if mark is None and (not ends_line or sentence.end > start):
             continue
         quote = _quote_end(text, sentence, mark)
-        stance = _introduced(opening) or (_said_around(text, opening, quote, cut) if quote is not None else None)
+        stance = _introduced(opening) or (_said_around(text, opening, quote) if quote is not None else None)
         if stance is None:
             continue
         reach = quote if quote is not None else _own_voice(text, sentence.end, cut)
@@ -513,10 +513,10 @@ def _quote_end(text: str, sentence: _Sentence, mark: re.Match[str] | None) -> in
 _ARTICLE = re.compile(r"^(?:the|an?|this|that)\b")
 
 
-def _said_around(text: str, opening: _Opening, quote: int, cut: int) -> Stance | None:
+def _said_around(text: str, opening: _Opening, quote: int) -> Stance | None:
     """What the words before and behind a quotation say together: the claim "…" is false; "…"というのは誤解です."""
-    stop = _BREAK.search(text, quote + 1, max(cut, quote + 1))
-    before, behind = _ARTICLE.sub("", opening.said.strip("\"' ")), text[quote + 1 : stop.end() if stop else cut]
+    stop = _BREAK.search(text, quote + 1)
+    before, behind = _ARTICLE.sub("", opening.said.strip("\"' ")), text[quote + 1 : stop.end() if stop else len(text)]
     around = f"this {before} {behind}"
     if not behind.strip() or len(opening.words) > _VERB_REACH:
         return None

@@ -148,7 +148,12 @@ def test_a_name_that_is_only_mentioned_is_not_given(response: str, gold: str, qu
 
 @each(
     "response",
-    ["Is Canberra the capital? Yes.", "Canberra.", "Everyone thinks of Sydney, but the capital is Canberra."],
+    [
+        "Is Canberra the capital? Yes.",
+        "Canberra.",
+        "Everyone thinks of Sydney, but the capital is Canberra.",
+        "In the mythology of bureaucrats the capital is Canberra.",
+    ],
 )
 def test_a_name_that_is_given_after_all_is_correct(response: str) -> None:
     assert match_answer(response, "Canberra", question=_CAPITAL).decision is Decision.CORRECT
