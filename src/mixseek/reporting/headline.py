@@ -109,6 +109,7 @@ def summarise_group(group: PanelGroup, *, is_graded: bool) -> ScoreSummary:
         samples=group.units.scored,
         questions=group.units.questions,
         unverified=group.unverified,
+        effective_questions=group.units.effective_questions,
     )
 
 
@@ -300,12 +301,16 @@ def tick_text(share: float, headline: Headline) -> str:
 
 
 def score_document(score: ScoreSummary) -> dict[str, Any]:
-    """Counts beside the mean, never mixed into it. `samples` and `questions` are what the interval counts."""
+    """Counts beside the mean, never mixed into it. `units` are what the interval counts."""
     fields = asdict(score)
     return {
         "mean_score": score.mean,
         **{name: fields[name] for name in ("counts", "interval", "bounds", "unverified")},
-        "units": {"samples": score.samples, "questions": score.questions},
+        "units": {
+            "samples": score.samples,
+            "questions": score.questions,
+            "effective_questions": score.effective_questions,
+        },
     }
 
 

@@ -490,6 +490,7 @@ def _print_corrected(lines: Sequence[CorrectedLine], console: Console, title: st
         said.setdefault(line.corrected.sentence + estimator, []).append(line.judge)
     sentences = [one if len(said) == 1 else f"{', '.join(judges)}: {one}" for one, judges in said.items()]
     sentences += [_unscored_sentence(line) for line in lines if line.unscored or line.left_out]
+    sentences += dict.fromkeys(line.labels_only.label_caveat for line in lines if line.labels_only.label_caveat)
     print_section(console, title, table_of(heads, rows), *(Text(make_visible(one), style=QUIET) for one in sentences))
 
 

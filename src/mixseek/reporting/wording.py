@@ -12,7 +12,7 @@ from mixseek.domain.counts import CoverageCell
 from mixseek.domain.ports import CallAccount
 from mixseek.reporting.findings import model
 from mixseek.reporting.findings.model import ScoreSummary
-from mixseek.stats.intervals import Interval
+from mixseek.stats.intervals import Interval, QuestionSizes
 from mixseek.stats.raters import EqualItems
 
 # Judged text is hostile: what cannot be seen, or changes how its neighbours are seen, is shown by its code point.
@@ -242,7 +242,13 @@ def no_interval_sentence(score: ScoreSummary) -> str:
 def units_text(score: ScoreSummary) -> str:
     """What an interval counts: samples, and questions where several samples ask the same one."""
     samples = plural(score.samples, "sample")
-    return samples if score.questions == score.samples else f"{samples} of {plural(score.questions, 'question')}"
+    if score.questions == score.samples:
+        return samples
+    units = f"{samples} of {plural(score.questions, 'question')}"
+    effective = score.effective_questions
+    if effective is None or not QuestionSizes(score.questions, effective).is_carried_by_few:
+        return units
+    return f"{units}, few of which carry the mean: as much as {effective:.1f} of equal size"
 
 
 def bounds_sentence(score: ScoreSummary) -> str | None:

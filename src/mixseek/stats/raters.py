@@ -16,7 +16,7 @@ from statistics import NormalDist
 from typing import Any
 
 from mixseek.domain.counts import TakeSums, UnitSums
-from mixseek.stats.intervals import Interval, jackknife, unit_interval
+from mixseek.stats.intervals import Interval, jackknife, unit_interval, with_questions
 
 # Whether two raters order items alike: Pearson, Spearman, Kendall, from counted pairs of values.
 #
@@ -543,17 +543,8 @@ def shares_over_questions(groups: Sequence[Confusion]) -> dict[str, Interval | N
     for name in Confusion(0, 0, 0, 0).shares:
         counts = [group.shares[name] for group in groups if group.shares[name][1]]
         hits, trials = sum(part for part, _ in counts), sum(whole for _, whole in counts)
-        sums = UnitSums(
-            samples=trials,
-            scored=trials,
-            questions=len(counts),
-            total=hits,
-            total_of_squares=hits,
-            question_squares=sum(part * part for part, _ in counts),
-            question_products=sum(part * whole for part, whole in counts),
-            question_sizes=sum(whole * whole for _, whole in counts),
-        )
-        found[name] = unit_interval(sums)
+        sums = UnitSums(samples=trials, scored=trials, total=hits, total_of_squares=hits)
+        found[name] = unit_interval(with_questions(sums, [(whole, part, 1) for part, whole in counts]))
     return found
 
 

@@ -34,6 +34,7 @@ from mixseek.stats.corrected import (
     ValueScale,
     corrected_difference,
     corrected_mean,
+    labels_beside,
     post_stratified,
     prediction_powered,
     regression_of,
@@ -381,10 +382,11 @@ class _Analysis:
         unlabelled = pool.sums.items - pool.sums.labels
         alone = labels_only(items, pool, is_difference=is_difference)
         estimate = corrected_difference(items) if is_difference else corrected_mean(items)
+        corrected = with_missing(estimate, items, pool, alone)
         return CorrectedLine(
             judge.name,
-            with_missing(estimate, items, pool, alone),
-            alone,
+            corrected,
+            labels_beside(alone, corrected),
             pool.judge_mean,
             pool.known,
             pool.known_mean,
@@ -498,7 +500,7 @@ def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | No
     }
     if items.is_binary:
         found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
-        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items)
+        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items, is_independent=True)
     return found
 
 

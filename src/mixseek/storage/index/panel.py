@@ -337,11 +337,17 @@ def unit_sums(units: str, groups: Sequence[str]) -> str:
             coalesce(sum(value * value), 0) AS squares, sum(lowest) AS lowest, sum(highest) AS highest
         FROM (SELECT {first}question, value::DOUBLE AS value, lowest::DOUBLE AS lowest, highest::DOUBLE AS highest
             FROM ({units})) GROUP BY {first}question
+    ),
+    beside_all AS (
+        SELECT *, s - n * (sum(s) OVER whole) / nullif(sum(n) OVER whole, 0) AS e,
+            n / nullif(sum(n) OVER whole, 0) AS h, count(*) FILTER (n > 0) OVER whole AS counted
+        FROM questions WINDOW whole AS ({f"PARTITION BY {named}" if named else ""})
     )
     SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
         coalesce(sum(s), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
-        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0)
-    FROM questions {grouped}"""  # noqa: S608 - our own text
+        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0),
+        coalesce(sum(e * e / pow(greatest(1 - h, 1e-9), least(4, h * counted))), 0), coalesce(sum(e * e * e), 0)
+    FROM beside_all {grouped}"""  # noqa: S608 - our own text
 
 
 def sample_units(judged: str, groups: Sequence[str]) -> str:
