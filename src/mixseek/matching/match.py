@@ -175,10 +175,10 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
     closed = Comparison(decision, span and Span(span.start + start, span.end + start), ("text", *rules))
     if _is_outside_answer(visible, closed):
         return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "outside_the_answer"))
-    names = tuple(fold(gold).lower() for gold in golds)
 
     def is_other(place: int) -> bool:
         # Whatever word a joint leads to is another name, unless it is one of the golds: "Ghent (or Gent)".
+        names = tuple(fold(gold).lower() for gold in golds)
         return visible.text[place : place + 1].isalnum() and not visible.lowered.startswith(names, place)
 
     return _unhedged(visible, closed, is_other)

@@ -143,6 +143,7 @@ _TURNS = re.compile(
     r"[^.!?。\n]{0,80}?(?:[,;.]\s+|\s)(?:but|however|actually|in fact|in reality|yet|though)\b"
     r"|[^.!?。\n]{0,40}?(?:が,|けど|しかし|実は|実際|其实|其實|但|不过|不過|然而|实际上)"
 )
+_TURN_WORDS = ("but", "however", "actually", "in fact", "in reality", "yet", "though")
 _MYTH = re.compile(r"\b(?:misconceptions?|myths?|mistakenly|wrongly|erroneously)\b")
 _SENTENCE_START = re.compile(r"[.!?。\n](?=\s|$)")
 
@@ -155,7 +156,9 @@ def _within(text: str, start: int, end: int, cut: int) -> Stance | None:
             asked[1].lstrip().startswith(("yes", "indeed", "correct", "right", "exactly", "はい", "そう", "是"))
         )
         return None if is_granted else Stance.DOUBTED
-    turn = _TURNS.match(text, end, cut)
+    near = text[end : end + 100]
+    may_turn = not near.isascii() or any(word in near for word in _TURN_WORDS)  # a look, before the pattern is tried
+    turn = _TURNS.match(text, end, cut) if may_turn else None
     myth = _MYTH.search(text, max(0, start - _HEAD), start)
     if turn is None and myth is None:
         return None
