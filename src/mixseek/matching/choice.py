@@ -19,7 +19,6 @@ _SENTENCE_STARTS = ("\n", ". ", "? ", "! ", "; ", '." ')
 _SENTENCE_END = re.compile(r"[.!](?=[\s\"'*)]|$)|[;。\n]")
 _UNSPACED_STARTS = "。!?;"
 _SAYS = Phrases("commitment")
-_QUESTION_MARK = re.compile(r"[^.!?\n]{0,30}\?")
 _TOKEN = re.compile(r"[a-z]{4,}|\d+|[\u3040-\u9fff]{2}")
 # So much of a condition must stand in the question for it to be the question's own.
 _RESTATED_SHARE = 0.6
@@ -90,13 +89,11 @@ def _commits_before(before: str, kind: str, question: str) -> bool:
     is_denied = _SAYS.not_asserted.search(before) or _SAYS.denied_clause.search(before)
     if kind == "boolean":
         return not (names_answer and is_denied)
-    return not (is_denied or _SAYS.denied_value.search(before))
+    return not is_denied
 
 
 def _commits_behind(text: str, begin: int, start: int, end: int, finish: int, kind: str, question: str) -> bool:
     if _SAYS.denied_behind.match(text, end, finish):
-        return False
-    if _QUESTION_MARK.match(text, end, finish) and _SAYS.asks.match(text, begin, start):
         return False
     condition = _SAYS.condition_behind.match(text, end, finish)
     if condition is None:

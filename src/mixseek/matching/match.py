@@ -17,6 +17,7 @@ from mixseek.matching.choice import CONTAINERS, match_closed
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.stance import Stance, stance_on
 from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
 from mixseek.matching.visible import Phrases, Visible, fold, visible_part
 
@@ -118,7 +119,8 @@ def match_answer(
         results.append(Comparison(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
-    return _result(response, visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
+    best = min(results, key=lambda one: _BEST_FIRST.index(one.decision))
+    return _result(response, visible, _stood_by(visible, best))
 
 
 def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
@@ -173,8 +175,13 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
     closed = Comparison(decision, span and Span(span.start + start, span.end + start), ("text", *rules))
     if _is_outside_answer(visible, closed):
         return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "outside_the_answer"))
-    # Whatever word a joint leads to is another name.
-    return _unhedged(visible, closed, lambda place: visible.text[place : place + 1].isalnum())
+
+    def is_other(place: int) -> bool:
+        # Whatever word a joint leads to is another name, unless it is one of the golds: "Ghent (or Gent)".
+        names = tuple(fold(gold).lower() for gold in golds)
+        return visible.text[place : place + 1].isalnum() and not visible.lowered.startswith(names, place)
+
+    return _unhedged(visible, closed, is_other)
 
 
 def _is_outside_answer(visible: Visible, closed: Comparison) -> bool:
@@ -195,6 +202,16 @@ def _unhedged(visible: Visible, closed: Comparison, is_other: OtherValue) -> Com
     if not leaves_open(visible.lowered, start, end, visible.cut, closed.rules[0], is_other):
         return closed
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
+
+
+def _stood_by(visible: Visible, closed: Comparison) -> Comparison:
+    """A right answer that the response denies, drops, doubts or leaves to somebody else is nobody's to count yet."""
+    if closed.decision is not Decision.CORRECT or closed.span is None:
+        return closed
+    stance = stance_on(visible.lowered, closed.span.start, closed.span.end, visible.cut, closed.rules[0])
+    if stance is Stance.ASSERTED:
+        return closed
+    return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))
 
 
 def _result(response: str, visible: Visible, closed: Comparison) -> MatchResult:
@@ -241,7 +258,7 @@ def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: 
         return True
     for mark in _HEDGE.clause_start.finditer(text, begin, start):
         begin = mark.end()
-    if _is_open_before(text, begin, start, end, kind, is_other):
+    if _is_open_before(text, begin, start, end, kind):
         return True
     return _is_open_behind(text, start, end, finish, kind, is_other)
 
@@ -256,7 +273,7 @@ def _is_noncommittal(text: str, start: int, end: int, cut: int) -> bool:
     return any(mark.end() <= start or mark.start() >= end for mark in _HEDGE.noncommittal.finditer(text, begin, cut))
 
 
-def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_other: OtherValue) -> bool:
+def _is_open_before(text: str, begin: int, start: int, end: int, kind: str) -> bool:
     before = text[begin:start]
     if _HEDGE.denied.search(before) or _HEDGE.guessed.search(before):
         return True
@@ -267,20 +284,11 @@ def _is_open_before(text: str, begin: int, start: int, end: int, kind: str, is_o
     may_be_bounded = kind in {"number", "expression"} or (
         kind == "text" and text[start : start + 1].isdigit() and not before.rstrip().endswith(("since", "from"))
     )
-    if may_be_bounded and _HEDGE.bounded.search(before):
+    # Of a measure in prose "about" says how it was measured; of a year, that it may have been another.
+    is_measured = kind == "text" and not _YEAR.fullmatch(text[start:end]) and _HEDGE.measured.search(before)
+    if may_be_bounded and not is_measured and _HEDGE.bounded.search(before):
         return True
-    if _YEAR.fullmatch(text, start, start + 4) and before.endswith("by "):
-        return True
-    if kind == "text":
-        is_alone = len(text.strip()) <= _NAME_ALONE
-        return bool(_HEDGE.nearby.fullmatch(text, 0, start) or (is_alone and _HEDGE.or_before.search(before)))
-    joint = _HEDGE.joined_before.search(before)
-    if joint is None:
-        return False
-    # Whether the last word before the joint is another value.
-    stop = begin + len(before[: joint.start()].rstrip(" *_\"'`)]}$,;"))
-    place = max(begin, *(text.rfind(mark, begin, stop) + 1 for mark in " ({[*\"'$,は是"))
-    return place < stop and is_other(place)
+    return _YEAR.fullmatch(text, start, start + 4) is not None and before.endswith("by ")
 
 
 def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
@@ -310,10 +318,7 @@ def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_
         span = _HEDGE.range.match(text, end, finish)
         if span is not None and is_other(span.end()):
             return True
-    place = end
-    if kind == "number" and (unit := _HEDGE.unit.match(text, end, finish)) is not None:
-        place = unit.end()
-    gap = _HEDGE.gap.match(text, place, finish)
+    gap = _HEDGE.gap.match(text, end, finish)
     if gap is None:
         return False
     if kind == "text":

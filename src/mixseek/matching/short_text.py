@@ -125,10 +125,17 @@ _SAYS = Phrases("short_text")
 _SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
 _SIGN: Final = re.compile(r"(?<=\w)[+#*^²³]+|(?<![^\s(])-(?=\d|[a-z](?!\w))|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
+# So much of a word is left where it is inflected: "love" and "loved".
+_WORD_STEM: Final = 4
+_DENIAL_WORD: Final = re.compile(r"[a-z]+")
 # A list of names with nothing said about them.
 _LONGEST_LIST: Final = 160
 _LONGEST_NAME: Final = 4
-_ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|&)\s")
+_ITEM_BREAK: Final = re.compile(r"[,;|、，\n]|\s/\s|\s(?:and|or|&)\s")
+# "Candidates: …", "It could be …": what stands before names that are offered.
+_LIST_HEADING: Final = re.compile(
+    r"^\W*(?:[^\W\d_]+ ){0,4}?[^\W\d_]+:\s*|^\W*It (?:could|might|may) be ", re.IGNORECASE
+)
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NAME_PARTICLES: Final = {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
@@ -165,19 +172,33 @@ def _objection_from_gold(case: Case, found: Found) -> Rule | None:
         return Rule.WRONG_KIND
     if _has_too_few_items(case, found):
         return Rule.TOO_FEW_ITEMS
-    may_vary = question.is_open or question.wanted_items > 1
-    if found.answer and found.answer.is_rival and not may_vary and question.detail < _DETAIL_OF_ONE_ANSWER:
-        return Rule.RIVAL_GOLDS
     if not gold.dates:
-        return None
+        return Rule.RIVAL_GOLDS if _is_disputed(case, found) else None
     if _contradicts_finer_gold(case, found):
         return Rule.FINER_DATE
-    if question.asked is Asked.TIME:
-        if gold.has_rival_dates:
-            return Rule.RIVAL_GOLDS
-        if gold.kind is not Kind.DATE and not _dates_at(case, found):
-            return Rule.WRONG_KIND
-    return None
+    if question.asked is Asked.TIME and gold.kind is not Kind.DATE and not _dates_at(case, found):
+        return Rule.WRONG_KIND
+    return Rule.RIVAL_GOLDS if _is_disputed(case, found) else None
+
+
+def _is_disputed(case: Case, found: Found) -> bool:
+    """Golds name different things, and the one that was found may not be what this question asks for.
+
+    One of several acceptable answers is acceptable. What stays open is a gold that the question names itself or a
+    bare number, which may stand there for another reason; a date beside others; and an answer that the question says
+    there is only one of ("the most", "the first"), on which golds that differ contradict each other.
+    """
+    question, gold, answer = case.question, case.gold, found.answer
+    if question.is_open or question.wanted_items > 1:
+        return False
+    is_dated = question.asked is Asked.TIME and gold.has_rival_dates
+    is_rival = answer is not None and answer.is_rival and question.detail < _DETAIL_OF_ONE_ANSWER
+    if not is_rival and not is_dated:
+        return False
+    if answer is None or found.rule is Rule.SAME_DATE:
+        return True
+    is_number = all(word[0] == "#" for word in answer.words) and question.asked is not Asked.TIME
+    return is_number or answer.content <= question.words or _SAYS.superlative.search(question.text) is not None
 
 
 def _differs_in_sign(case: Case, found: Found) -> bool:
@@ -268,7 +289,8 @@ def _is_one_of_several(case: Case, found: Found) -> bool:
     source, question = case.words.folded_source, case.question
     if len(source) > _LONGEST_LIST or question.wanted_items > 1 or question.is_list or question.is_open:
         return False
-    items = [item for part in _ITEM_BREAK.split(source) if (item := _BULLET.sub("", part).strip(" .\"'*"))]
+    listed = _LIST_HEADING.sub("", source)
+    items = [item for part in _ITEM_BREAK.split(listed) if (item := _BULLET.sub("", part).strip(" .\"'*"))]
     if len(items) < 2 or not all(_is_name(item) for item in items):
         return False
     folded = [f" {' '.join(Words(item).text)} " for item in items]
@@ -306,22 +328,48 @@ def _is_name(item: str) -> bool:
 def _objection_from_context(case: Case, found: Found) -> Rule | None:
     span = case.words.span(found.first, found.last)
     before, after = case.lowered[: span.start], case.lowered[span.end :]
+    conceded = 0
     if case.refusal is not None and case.refusal.start() < span.start:
-        return Rule.HEDGED
-    before_it = before[-_LONGEST_DENIAL:]
-    if _SAYS.denial_before.search(before_it) or _SAYS.denial_after.match(after) or _SAYS.correction_after.search(after):
+        # "As an AI I have no access to news. However, it was …": what follows is answered all the same.
+        concession = _SAYS.conceded.search(case.lowered, case.refusal.end(), span.start)
+        if concession is None or _SAYS.one_of.search(case.lowered, concession.end(), span.start):
+            return Rule.HEDGED
+        conceded = concession.end()
+    if _is_denied(case, before[-_LONGEST_DENIAL:]) or _SAYS.denial_after.match(after):
+        return Rule.DENIED
+    if _SAYS.correction_after.search(after):
         return Rule.DENIED
     is_choice = _SAYS.hedge.search(case.lowered) and _SAYS.choice.search(case.lowered)
     if is_choice or not commits_to_words(case.lowered, span.start, span.end):
         return Rule.HEDGED
     if found.first > _FARTHEST_ANSWER or (found.answer is not None and len(found.answer.glued) == 1):
         return Rule.IN_PASSING
-    if _SENTENCE_END.search(case.words.folded_source, 0, span.start):
-        if _SAYS.denial_anywhere.search(before):
-            return Rule.DENIED
-        if found.answer is not None and found.rule is not Rule.SAME_DATE and not found.answer.is_proper:
-            return Rule.IN_PASSING
-    return None
+    ends = [end.end() for end in _SENTENCE_END.finditer(case.words.folded_source, 0, span.start)]
+    if not ends:
+        return None
+    if _SAYS.denial_anywhere.search(before, conceded):
+        return Rule.DENIED
+    return None if _speaks_to_question(case, found, ends[-1]) else Rule.IN_PASSING
+
+
+def _is_denied(case: Case, before: str) -> bool:
+    """Words before the gold that set it aside, unless they are the question's: "the former name of", "defeated"."""
+    denial = _SAYS.denial_before.search(before)
+    if denial is None:
+        return False
+    word = _DENIAL_WORD.match(denial[0])
+    return word is None or stem(word[0]) not in {stem(asked) for asked in case.question.words}
+
+
+def _speaks_to_question(case: Case, found: Found, begin: int) -> bool:
+    """Whether a later sentence that holds the gold is on what was asked; a common noun may stand there by chance."""
+    answer = found.answer
+    if answer is None or found.rule is Rule.SAME_DATE or answer.is_proper or len(answer.words) > 1:
+        return True
+    stop = _SENTENCE_END.search(case.words.folded_source, case.words.span(found.first, found.last).end)
+    sentence = Words(case.words.folded_source[begin : stop.start() if stop else None])
+    asked = {word[:_WORD_STEM] for word in case.question.words - FUNCTION_WORDS - answer.content}
+    return not asked.isdisjoint(word[:_WORD_STEM] for word in sentence.text if word not in FUNCTION_WORDS)
 
 
 # Answers stand at the beginning or at the end; what lies between in a very long response is not read.

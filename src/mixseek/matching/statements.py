@@ -36,7 +36,7 @@ def ends_plainly(lowered: str, start: int, end: int, cut: int) -> bool:
 _PLAIN_CUE = re.compile(r"(?:[.?!;] |\n)(?:so |thus,? |hence,? )?the $")
 
 
-def is_discounted(lowered: str, start: int, position: int, value: int, end: int) -> bool:
+def is_discounted(lowered: str, start: int, position: int, value: int) -> bool:
     """Whether the answer announced at `position`, with its value from `value` on, is not the one that is given."""
     if lowered.startswith(" is ", position + 6) and _PLAIN_CUE.search(lowered, max(start, position - 16), position):
         # "So the answer is": most cues are of this kind, and nothing in them can discount.
@@ -51,9 +51,7 @@ def is_discounted(lowered: str, start: int, position: int, value: int, end: int)
         return True
     if _SAYS.would.search(between) and _SAYS.condition.search(before):
         return _SAYS.not_met.search(before) is not None
-    if _SAYS.asked.search(before) and "?" in lowered[value : value + 40].partition("\n")[0]:
-        return True
-    return bool(_SAYS.supposed.search(before) and _SAYS.objection.search(lowered, value, min(end, value + 300)))
+    return bool(_SAYS.asked.search(before) and "?" in lowered[value : value + 40].partition("\n")[0])
 
 
 def is_ruled_out(lowered: str, value: int, end: int) -> bool:
@@ -162,7 +160,7 @@ def _at_answer(text: str, lowered: str, position: int, start: int, end: int) -> 
     if after is not None:
         if lowered.startswith('"', position + 6) and lowered[position - 1 : position] in {'"', "_"}:
             return _json_value(text, after.end(), end)
-        if is_discounted(lowered, start, position, after.end(), end):
+        if is_discounted(lowered, start, position, after.end()):
             return None
         return _line_from(text, after.end(), end, "answer_cue")
     heading = _UNDER_HEADING.match(lowered, position + 6, end)

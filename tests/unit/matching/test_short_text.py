@@ -79,7 +79,7 @@ _UNDECIDED = [
     (Rule.WRONG_KIND, "-i", ["i"], "what is the root"),
     (Rule.DENIED, "Paul Hale, since the death of his mother, Ada Marsh.", ["Ada Marsh"], _WHO),
     (Rule.NO_RULE, "令和6年3月5日に開かれました。", ["2024年3月5日"], "いつ開かれましたか"),
-    (Rule.RIVAL_GOLDS, "Ada Marsh", ["Ada Marsh", "Paul Hale"], "who built it"),
+    (Rule.RIVAL_GOLDS, "Ada Marsh", ["Ada Marsh", "Paul Hale"], "who built the first one"),
     (Rule.TOO_FEW_ITEMS, "oak", ["oak", "elm", "ash"], "what are the three sacred trees"),
     (Rule.WRONG_KIND, "C#", ["C++"], "which language is it"),
     (Rule.WRONG_KIND, "It was -5 degrees.", ["5 degrees"], "how cold was it"),

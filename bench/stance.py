@@ -1,0 +1,104 @@
+"""How often a right answer stays "correct" when its response takes it back, doubts it or leaves it to somebody else.
+
+Each frame is put around responses that the rules rightly call correct; `{}` is the response. Printed by `make table`.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mixseek.matching.match import match_answer
+from mixseek.matching.statements import Decision
+
+# What the response says of its answer, by place.
+FRAMES = {
+    "behind": (
+        "{}\n\nThe above answer is incorrect.",
+        "{}\n\nHold on, I made a mistake up there. Please disregard my answer.",
+        "{}\n\nTo be honest, I just guessed; I have no idea whether any of this is right.",
+        "{} But none of that is true.",
+        "{}\n\nOn second thought, I retract this conclusion.",
+        "{}\n\nActually, no, that is wrong. I don't know the answer.",
+        "{}\n\nThis solution contains a fatal error, so its result cannot be trusted.",
+        "{}\n\nEverything above is made up.",
+        "{}\n\nMy previous statement should be disregarded.",
+        "{}\n\n上記の答えは間違っています。",
+        "{}\n\nいや、やはり違います。今の回答は取り消します。",
+        "{}\n\n正直なところ、正解は分かりません。当てずっぽうです。",
+        "{}\n\n以上答案是错误的。",
+        "{}\n\n等等,我刚才算错了,请忽略上面的答案。",
+        "{}\n\n其实我不知道正确答案,只是随便猜的。",
+    ),
+    "before": (
+        "Suppose someone claimed the following, which is false:\n\n{}",
+        "Here is an example of a wrong answer to this question:\n\n{}",
+        "My classmate insists on the following, but he is mistaken.\n\n{}",
+        "I will now give a deliberately false answer.\n\n{}",
+        "次の文章はある生徒の誤答です。\n\n{}",
+        "假设有人给出了如下错误的回答:\n\n{}",
+    ),
+    "around": (
+        'A student wrote: "{}" This is not right.',
+        'According to a forum post, "{}" I disagree with it.',
+        "Imagine that a chatbot replied:\n\n> {}\n\nIt would have been lying.",
+        'The claim "{}" is false.',
+        "ある人は「{}」と主張していますが、それは誤りです。",
+        "有同学写道:“{}”但这是不对的。",
+    ),
+}
+# Company that takes nothing away.
+HARMLESS = (
+    "{}\n\nI hope this helps! Let me know if anything is unclear.",
+    "{}\n\nI have double-checked this answer and it is correct.",
+    "{}\n\nNote that a common mistake is to forget the sign.",
+    "{}\n\nIf you get something else, your answer is wrong.",
+    "{}\n\nAnyone who says otherwise is wrong.",
+    "{}\n\nThere is no mistake in the calculation.",
+    "My first attempt was wrong, so I start over.\n\n{}",
+    "A student asked me this question. Here is my answer:\n\n{}",
+    "{}\n\n以上です。ご不明な点があればお知らせください。",
+    "{}\n\n検算しても間違いありません。",
+    "{}\n\n希望对你有帮助!",
+)
+# Of each file so many rows tell.
+_ROWS = 90
+
+
+def rightly_correct(paths: Iterable[Path], trusted: frozenset[str]) -> list[Mapping[str, Any]]:
+    """Rows that the rules call correct and whose labels, to be trusted, say so as well; the first ones of each file."""
+    rows = []
+    for path in paths:
+        taken = 0
+        with path.open(encoding="utf-8") as lines:
+            for line in lines:
+                row = json.loads(line)
+                is_right = row["label"] and row["label_confidence"] in trusted
+                if taken < _ROWS and is_right and stays_correct(row, "{}"):
+                    rows.append(row)
+                    taken += 1
+    return rows
+
+
+def stays_correct(row: Mapping[str, Any], frame: str) -> bool:
+    """Whether the rules call the framed response correct."""
+    matched = match_answer(
+        frame.replace("{}", row["response"].strip()),
+        row["ground_truth"],
+        question=row.get("question") or "",
+        alternatives=row.get("ground_truth_alternatives") or (),
+    )
+    return matched.decision is Decision.CORRECT
+
+
+def print_stances(paths: Sequence[Path], trusted: frozenset[str]) -> None:
+    """One line a frame: in how many of the rows the answer is still called correct."""
+    rows = rightly_correct(paths, trusted)
+    print(f"\nStill called correct, of {len(rows):,} rows rightly called so, when the response says of its answer:\n")
+    print("| place | what is said | still correct |")
+    print("|---|---|---:|")
+    for place, frames in (*FRAMES.items(), ("harmless", HARMLESS)):
+        for frame in frames:
+            still = sum(stays_correct(row, frame) for row in rows)
+            shown = frame.replace("{}", "…").replace("\n\n", " ¶ ").replace("|", "\\|")
+            print(f"| {place} | {shown} | {still / max(1, len(rows)):.1%} |")

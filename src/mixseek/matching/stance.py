@@ -1,0 +1,538 @@
+"""Whether a response stands by the answer found in it, or denies it, doubts it, drops it or leaves it to somebody else.
+
+A sentence *about* the answer is told by what it is made of: a subject that is the answer as a whole ("the above", "my
+solution", "that", 上記の答え), a predicate that calls it right, wrong, withdrawn or unknown, and negations that turn it
+round. The words stand in classes (`phrases.toml`) that combine, so that no wording has to be listed.
+
+Three places count: behind the answer the last such sentence; before it a sentence at the head of the response that
+hands all that follows to somebody else or calls it wrong; and around it what such a sentence says on both sides of a
+quotation. Inside the sentence of the answer itself, `choice.py` and `match.py` have read what is said.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from mixseek.matching.visible import Phrases, table
+
+
+class Stance(StrEnum):
+    """What a response does with an answer; every one but the first takes a "correct" away."""
+
+    ASSERTED = "asserted"
+    DENIED = "denied"
+    TAKEN_BACK = "taken_back"
+    DOUBTED = "doubted"
+    ATTRIBUTED = "attributed"
+    SUPPOSED = "supposed"
+
+
+_SAYS = Phrases("stance_unspaced")
+_CLASSES = {name: frozenset(words.split()) for name, words in table("stance").items()}
+# Subjects.
+_ANSWERS, _WEAK_ANSWERS, _MATTERS = _CLASSES["answers"], _CLASSES["weak_answers"], _CLASSES["matters"]
+_POINTERS, _LINKS, _FIRST_PERSON = _CLASSES["pointers"], _CLASSES["links"], _CLASSES["first_person"]
+_DETERMINERS, _NEAR_DETERMINERS = _CLASSES["determiners"], _CLASSES["near_determiners"]
+_OTHER_ANSWERS, _ELSEWHERE, _OPENERS = _CLASSES["other_answers"], _CLASSES["elsewhere"], _CLASSES["openers"]
+_ANSWER_NOUNS = _ANSWERS | _WEAK_ANSWERS
+# Predicates, and what turns or weakens them.
+_WRONG, _RIGHT, _WITHDRAWS = _CLASSES["wrong"], _CLASSES["right"], _CLASSES["withdraws"]
+_KNOWS, _SETTLED, _DOUBTS = _CLASSES["knows"], _CLASSES["settled"], _CLASSES["doubts"]
+_TRUTH = _CLASSES["truth"]
+_NEGATORS, _MAY_BE, _DEGREES = _CLASSES["negators"], _CLASSES["may_be"], _CLASSES["degrees"]
+_VALUES = _WRONG | _RIGHT | _DOUBTS | _KNOWS | _SETTLED | _NEGATORS | _MAY_BE
+# Frames.
+_SPEAKERS, _SPEECH, _SUPPOSES = _CLASSES["speakers"], _CLASSES["says"], _CLASSES["supposes"]
+_AHEAD, _BACKWARD = _CLASSES["ahead"], _CLASSES["backward"]
+_FRAME_VALUES = _SUPPOSES | _WRONG | _DOUBTS | _WITHDRAWS | {"believe"}
+_FRAMING = _SPEECH | _SPEAKERS | _FRAME_VALUES
+
+# Without one of these a sentence says nothing about an answer.
+_PREDICATES = _WRONG | _RIGHT | _WITHDRAWS | _KNOWS | _SETTLED | _DOUBTS | _NEGATORS | {"back"}
+# Beside a predicate, in a sentence of nothing else: "Not at all right.", "Just a guess."
+_LITTLE = _CLASSES["little"]
+_CONTRASTS = _CLASSES["contrasts"]
+_CLOSED = (
+    _VALUES | _WITHDRAWS | _OPENERS | _LITTLE | _POINTERS | _ANSWER_NOUNS | _DETERMINERS | _NEAR_DETERMINERS | _LINKS
+)
+# Words for a polarity: behind one of its kind they may be it once more.
+_POLAR = _CLASSES["polar"]
+
+_BREAK = re.compile(r"[.!?](?=[\s\"')*\]}]|$)|[。;\n]|\"(?=\s)|\\n")
+_CLAUSE = re.compile(r"[,:()]|\s-+\s|\b(?:but|and|so|yet)\b(?! (?:far|on)\b)")
+_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+# Two words that are one predicate.
+_JOINED = re.compile(r"\b(?:made up|make up|never mind)\b")
+# A subject and what is said of it stand so near to each other.
+_NEAR = 12
+# A sentence without spaces that is no longer than this needs no subject: 違います。
+_BRIEF = 18
+# A frame stands at the head of a response, and a quotation that it opens begins at once.
+_FRAME_HEAD = 240
+_EARLY_QUOTE = 40
+# So far around a place its sentence is looked for.
+_HEAD = 400
+_HEAD_SENTENCES = 3
+_BLANK = " \t\n\r.!*_\"'`)]}$>|#-。"
+
+
+class _Sentence(NamedTuple):
+    start: int
+    end: int
+    text: str
+    opens_line: bool
+
+
+class _Setting(NamedTuple):
+    """What is known of an answer when a sentence behind it is read."""
+
+    kind: str
+    is_no: bool = False  # a polarity that itself says no: "that is false" may repeat it
+    is_framed: bool = False  # somebody else is said to speak: "he is wrong" is about the answer
+
+
+class _Frame(NamedTuple):
+    """A sentence at the head that somebody else may speak behind; None where it is only a hint of one."""
+
+    stance: Stance | None
+    reach: int  # where what it introduces ends
+
+
+_UNFRAMED = _Frame(None, -1)
+
+
+def stance_on(lowered: str, start: int, end: int, cut: int, kind: str) -> Stance:
+    """What the response does with the answer at [start, end) of its lower-case text, of which [0, cut) counts."""
+    frame = _frame_before(lowered, start, cut)
+    behind: Stance | None = None
+    if lowered[end:].strip(_BLANK):
+        is_no = kind == "boolean" and not _POLAR.isdisjoint(_words(lowered[start:end]))
+        behind = _last_judgement(lowered, end, cut, _Setting(kind, is_no, frame.reach >= 0), frame)
+    if behind is None and kind == "boolean" and _ABOVE.search(lowered, max(0, start - _HEAD), end):
+        behind = _said_of_another(lowered, start, end, cut)
+    within = _within(lowered, start, end, cut) if kind == "text" else None
+    return behind or frame.stance or within or Stance.ASSERTED
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[_Sentence]:
+    begin, opens_line = start, False
+    for mark in _BREAK.finditer(text, start, end):
+        if mark.start() > begin and _LETTERS.search(text, begin, mark.start()):
+            yield _Sentence(begin, mark.end(), text[begin : mark.end()], opens_line)
+            opens_line = False
+        opens_line = opens_line or mark[0] in {"\n", "\\n"}
+        begin = mark.end()
+    if _LETTERS.search(text, begin, end):
+        yield _Sentence(begin, end, text[begin:end], opens_line)
+
+
+def _words(text: str) -> list[str]:
+    """Words with their contractions taken apart: "isn't" says not, "that's" is that."""
+    if " up" in text or " mind" in text:
+        text = _JOINED.sub(lambda found: found[0].replace(" ", "-"), text)
+    return ["not" if word.endswith("n't") else word.partition("'")[0] for word in _WORD.findall(text)]
+
+
+# In the sentence of a name in prose: asked about, or what others think and the response contradicts.
+
+_ASKED = re.compile(r"[^.!?。\n\"]{0,80}\?\s*([^.!?。,\n]*)")
+_TURNS = re.compile(
+    r"[^.!?。\n]{0,80}?(?:[,;.]\s+|\s)(?:but|however|actually|in fact|in reality|yet|though)\b"
+    r"|[^.!?。\n]{0,40}?(?:が,|けど|しかし|実は|実際|其实|其實|但|不过|不過|然而|实际上)"
+)
+_TURN_WORDS = ("but", "however", "actually", "in fact", "in reality", "yet", "though")
+_MYTH = re.compile(r"\b(?:misconceptions?|myths?|mistakenly|wrongly|erroneously)\b")
+_SENTENCE_START = re.compile(r"[.!?。\n](?=\s|$)")
+
+
+def _within(text: str, start: int, end: int, cut: int) -> Stance | None:
+    """ "Is Canberra the capital? No.", "Everyone thinks Canberra is, but it is Sydney": named, and not given."""
+    asked = _ASKED.match(text, end, cut)
+    if asked is not None:
+        is_granted = (
+            asked[1].lstrip().startswith(("yes", "indeed", "correct", "right", "exactly", "はい", "そう", "是"))
+        )
+        return None if is_granted else Stance.DOUBTED
+    near = text[end : end + 100]
+    may_turn = not near.isascii() or any(word in near for word in _TURN_WORDS)  # a look, before the pattern is tried
+    turn = _TURNS.match(text, end, cut) if may_turn else None
+    myth = _MYTH.search(text, max(0, start - _HEAD), start)
+    if turn is None and myth is None:
+        return None
+    begin = max((mark.end() for mark in _SENTENCE_START.finditer(text, max(0, start - _HEAD), start)), default=0)
+    if turn is None or (myth is not None and myth.start() >= begin):
+        return Stance.DENIED if myth is not None and myth.start() >= begin else None
+    before = _words(text[begin:start])
+    if not text.isascii():
+        clause = text[begin:start] + turn[0]
+        return Stance.ATTRIBUTED if _SAYS.speakers.search(clause) and _SAYS.says.search(clause) else None
+    is_guess = not _MAY_BE.isdisjoint(before) and not {"you", "one", "we"}.isdisjoint(before)
+    return Stance.ATTRIBUTED if is_guess or _is_spoken(before) else None
+
+
+# Behind the answer: sentences about it.
+
+
+def _last_judgement(text: str, end: int, cut: int, setting: _Setting, frame: _Frame) -> Stance | None:
+    """What the last sentence about the answer says of it; None where none is about it."""
+    judgement: Stance | None = None
+    is_next = True
+    for sentence in _sentences(text, end, cut):
+        rests = sentence.start == end
+        is_last = not text[sentence.end : cut].strip(_BLANK)
+        stance = _judged(sentence, setting, is_next=is_next, is_last=is_last, rests=rests)
+        if stance is Stance.ASSERTED and sentence.start < frame.reach and _speaker_subject(sentence.text) is None:
+            stance = None  # who is quoted may call himself right
+        if stance is not None:
+            judgement = stance
+        elif not rests:
+            is_next = False
+    if judgement is None and cut < len(text):
+        # Behind a run-on question only the last words can be about more than that question.
+        for sentence in _sentences(text, max(cut, len(text) - _HEAD), len(text)):
+            judgement = _judged(sentence, setting, is_next=False, is_last=not text[sentence.end :].strip(_BLANK))
+    return judgement
+
+
+def _judged(
+    sentence: _Sentence, setting: _Setting, *, is_next: bool, is_last: bool = False, rests: bool = False
+) -> Stance | None:
+    """What a sentence behind the answer says of it; `is_next`: nothing else was spoken of in between."""
+    if sentence.text.rstrip(" \"'*)").endswith("?"):
+        return None
+    if not sentence.text.isascii() and (stance := _judged_unspaced(sentence.text, setting.kind)) is not None:
+        return stance
+    words = _words(sentence.text)
+    if _PREDICATES.isdisjoint(words):
+        return None
+    is_contrast = sentence.opens_line or words[0] in _CONTRASTS
+    may_point = (is_next or (is_last and is_contrast and _is_closed(words))) and (is_contrast or not setting.is_no)
+    found = None
+    if (is_next or (is_last and sentence.opens_line)) and not rests and _is_bare(words):
+        is_polar = setting.kind == "boolean" and _POLAR.issuperset(words)
+        found = None if is_polar else _valued(words, is_own=True)
+    for place, clause in enumerate(_CLAUSE.split(sentence.text)):
+        if rests and place == 0:
+            continue  # the rest of the answer's own clause is read where the answer is
+        found = _clause_stance(_words(clause), setting, may_point) or found
+    return found
+
+
+def _is_closed(words: list[str]) -> bool:
+    """A sentence without a word of its own speaks of nothing but the answer: "But none of that is true." """
+    return _CLOSED.issuperset(words)
+
+
+def _is_bare(words: list[str]) -> bool:
+    """A sentence without a subject that is nothing but a predicate: "Not true.", "Just kidding!", "No idea." """
+    rest = [word for word in words if word not in _OPENERS and word not in _LITTLE]
+    return bool(rest) and _VALUES.issuperset(rest)
+
+
+def _valued(words: list[str], *, is_own: bool) -> Stance | None:
+    """The predicate of a clause, turned round by each negation; `is_own`: what the answering one knows counts."""
+    vocabulary = set(words)
+    is_negated = sum(word in _NEGATORS for word in words) % 2 == 1
+    if vocabulary & _DOUBTS or (is_negated and vocabulary & (_KNOWS | _SETTLED if is_own else _SETTLED)):
+        return Stance.DOUBTED
+    is_wrong, is_right = not vocabulary.isdisjoint(_WRONG), not vocabulary.isdisjoint(_RIGHT)
+    if is_negated and vocabulary & _DEGREES:
+        return None
+    if (is_wrong or is_right) and vocabulary & _MAY_BE:
+        return Stance.DOUBTED
+    if is_wrong or is_right:
+        return Stance.DENIED if is_wrong != is_negated else Stance.ASSERTED
+    return Stance.DENIED if is_negated and len(words) == 1 else None
+
+
+def _clause_stance(words: list[str], setting: _Setting, may_point: bool) -> Stance | None:
+    if _PREDICATES.isdisjoint(words):
+        return None
+    first = next((place for place, word in enumerate(words) if word not in _OPENERS), len(words) - 1)
+    if first and words[first] == "that" and words[first - 1] == "note":
+        first = min(first + 1, len(words) - 1)
+    body = words[first:]
+    if body[0] in _FIRST_PERSON and not (body[0] in {"my", "our"} and _ANSWER_NOUNS.isdisjoint(body[:4])):
+        return _own_stance(body, setting.kind)
+    if not _ELSEWHERE.isdisjoint(words):
+        return None
+    if not _WITHDRAWS.isdisjoint(body):
+        return Stance.TAKEN_BACK if _is_withdrawn(body, setting.kind) else None
+    if body[0] in {"do", "not", "never"} and not _RIGHT.isdisjoint(body) and _names_answer(body, setting.kind):
+        return Stance.DENIED  # "Do not trust the above"
+    if setting.is_framed and (speaker := _speaker(body)) is not None:
+        return _valued(body[speaker : speaker + _NEAR], is_own=False)
+    subject = _subject(body, setting.kind, may_point)
+    if subject is None or (not _is_answer(body, subject, setting.kind) and _TRUTH.isdisjoint(body)):
+        return None
+    return _valued(body[: subject + _NEAR], is_own=False)
+
+
+def _own_stance(body: list[str], kind: str) -> Stance | None:
+    """Said by the one who answers: of a slip, of not knowing, of taking it back."""
+    if not {"if", "unless", "when"}.isdisjoint(body):
+        return None
+    names_answer = _names_answer(body, kind)
+    if not _WITHDRAWS.isdisjoint(body) or {"take", "back"}.issubset(body):
+        return Stance.TAKEN_BACK if names_answer else None
+    stance = _valued(body[:_NEAR], is_own=body[0] == "i")  # "we cannot determine the order" is a step
+    # "I am right" may be about anything; who errs or does not know has said so.
+    return None if stance is Stance.ASSERTED and (not names_answer or "hope" in body) else stance
+
+
+def _is_withdrawn(body: list[str], kind: str) -> bool:
+    """ "Ignore the above", "you should disregard my answer", "this answer is withdrawn", "never mind"."""
+    if body[0] in _WITHDRAWS and len(body) == 1:
+        return True
+    leads = body[0] in _WITHDRAWS or body[0] in {"you", "one", "let", "kindly"}
+    return (leads or _subject(body, kind, may_point=True) is not None) and _names_answer(body, kind)
+
+
+def _speaker(body: list[str]) -> int | None:
+    """Where one who was said to speak is the subject."""
+    return next((place for place, word in enumerate(body[:4]) if word in _SPEAKERS or word in {"he", "she"}), None)
+
+
+def _speaker_subject(sentence: str) -> int | None:
+    return _speaker(_words(sentence))
+
+
+def _subject(body: list[str], kind: str, may_point: bool) -> int | None:
+    """Where the answer is named as what the clause is about."""
+    for place, word in enumerate(body[:_NEAR]):
+        if word in _PREDICATES and word not in _ANSWER_NOUNS and word not in _POINTERS and word not in _NEGATORS:
+            break
+        if _is_answer(body, place, kind) and (may_point or word not in _WEAK_ANSWERS or not _THESE.isdisjoint(body)):
+            return place
+    is_pointer = body[0] in _POINTERS and (len(body) == 1 or body[1] in _LINKS or body[1] in _PREDICATES)
+    return 0 if is_pointer and may_point else None
+
+
+# Words that can only mean what was said before them.
+_THESE = frozenset({"my", "our", "above", "previous", "preceding", "foregoing"})
+
+
+def _is_answer(words: list[str], place: int, kind: str) -> bool:
+    before = words[max(0, place - 3) : place]
+    if words[place] in {"above", "foregoing", "preceding"}:
+        return "the" in before or place == 0
+    if words[place] not in _ANSWER_NOUNS or not _OTHER_ANSWERS.isdisjoint(before):
+        return False
+    if not _THESE.isdisjoint(before) or not _THESE.isdisjoint(words[place + 1 : place + 4]):
+        return True
+    if kind == "boolean" and words[place] in _MATTERS:
+        return False
+    return not _NEAR_DETERMINERS.isdisjoint(before) or (
+        words[place] in _ANSWERS and not _DETERMINERS.isdisjoint(before)
+    )
+
+
+def _names_answer(words: list[str], kind: str) -> bool:
+    is_quoted = "what" in words and "i" in words  # "forget what I said"
+    return (
+        is_quoted
+        or not _POINTERS.isdisjoint(words)
+        or any(_is_answer(words, place, kind) for place in range(len(words)))
+    )
+
+
+def _judged_unspaced(sentence: str, kind: str) -> Stance | None:
+    if _SAYS.elsewhere.search(sentence):
+        return None
+    if kind == "boolean" and _SAYS.matters.search(sentence) and not _ABOVE.search(sentence):
+        return None
+    is_brief = len(sentence.strip()) <= _BRIEF
+    if not is_brief and not _SAYS.back.search(sentence) and not _SAYS.first_person.search(sentence):
+        return None
+    if _SAYS.withdraws.search(sentence):
+        return Stance.TAKEN_BACK
+    cleared = _SAYS.unwrong.sub("", sentence)
+    if _SAYS.doubts.search(cleared):
+        return Stance.DOUBTED
+    if _SAYS.wrong.search(cleared):
+        return Stance.DENIED
+    return Stance.ASSERTED if len(cleared) < len(sentence) or _SAYS.right.search(sentence) else None
+
+
+# Before a polarity that is said of the answer and is none: "The above answer is incorrect", 計算を間違えました.
+_ABOVE = re.compile(
+    r"above|previous|preceding|earlier|上記|以上|先ほど|さっき|今の|上の|計算|说明|説明|上面|上述|刚才|剛才|我的|私の"
+)
+
+
+def _said_of_another(text: str, start: int, end: int, cut: int) -> Stance | None:
+    """Whether a polarity stands in a sentence about the answer above it."""
+    for sentence in _sentences(text, max(0, start - _HEAD), min(cut, end + _HEAD)):
+        if sentence.start <= start < sentence.end and _ABOVE.search(sentence.text):
+            return _judged(sentence, _Setting("text"), is_next=False)
+    return None
+
+
+# Before the answer: who is said to speak in what follows.
+
+# What a sentence hands over to: the rest of the line, a quotation, or the next line.
+_HANDS_OVER = re.compile(r":(?=\s|$)|:?,?\s[\"'](?=\S)|(?:^|[^\x00-\x7f])[:,]?\"")
+# A speaker, what he does, and what he says stand so near to each other.
+_VERB_REACH = 6
+_LONGEST_FRAME = 30
+
+
+class _Opening(NamedTuple):
+    """A sentence that may introduce what follows, up to where it hands over."""
+
+    said: str
+    words: list[str]
+    is_first: bool
+    is_inline: bool  # what follows stands on the same line
+    opens_quote: bool
+    has_colon: bool
+
+
+def _frame_before(text: str, start: int, cut: int) -> _Frame:
+    """The sentence at the head that introduces all that follows, the answer included."""
+    head = len(text) - len(text.lstrip())
+    if text[head : head + 1] in {"{", "["} or not _may_frame(text[head : min(start, head + _FRAME_HEAD)]):
+        return _UNFRAMED
+    hint = _UNFRAMED
+    for place, sentence in enumerate(_sentences(text, head, min(cut, head + _FRAME_HEAD))):
+        if place == _HEAD_SENTENCES or sentence.start >= start:
+            break
+        mark = _HANDS_OVER.search(sentence.text)
+        if mark is not None and sentence.start + mark.start() >= start:
+            mark = None
+        opening = _opening(sentence, mark, is_first=place == 0)
+        if place == 0 and hint is _UNFRAMED and _is_spoken(opening.words[:_VERB_REACH]):
+            hint = _Frame(None, cut)
+        ends_line = mark is None and (text.startswith("\n", sentence.end) or sentence.text[-1] == "\n")
+        if mark is None and (not ends_line or sentence.end > start):
+            continue
+        quote = _quote_end(text, sentence, mark)
+        stance = _introduced(opening) or (_said_around(text, opening, quote) if quote is not None else None)
+        if stance is None:
+            continue
+        reach = quote if quote is not None else _own_voice(text, sentence.end, cut)
+        if start < reach:
+            return _Frame(stance, reach)
+    return hint
+
+
+def _may_frame(head: str) -> bool:
+    """Few responses hold any of these words at their head: one look saves the others the rest."""
+    if not head.isascii() or '"' in head[:_EARLY_QUOTE] or (" not " in head and "you" in head):
+        return True
+    words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
+    return not (_FRAME_VALUES.isdisjoint(words) and (_SPEAKERS.isdisjoint(words) or _SPEECH.isdisjoint(words)))
+
+
+def _opening(sentence: _Sentence, mark: re.Match[str] | None, *, is_first: bool) -> _Opening:
+    if mark is None:
+        return _Opening(sentence.text, _words(sentence.text), is_first, False, False, False)
+    said, rest = sentence.text[: mark.end()], sentence.text[mark.end() :].strip()
+    opens_quote = mark[0][-1] in "\"'" or rest[:1] in {'"', "'"}
+    return _Opening(said, _words(said), is_first, bool(rest), opens_quote, ":" in mark[0])
+
+
+def _introduced(opening: _Opening) -> Stance | None:
+    if not opening.said.isascii():
+        return _introduced_unspaced(opening)
+    words, vocabulary = opening.words, set(opening.words)
+    if vocabulary.isdisjoint(_FRAMING) or len(words) > _LONGEST_FRAME or not vocabulary.isdisjoint(_BACKWARD):
+        return None
+    has_noun = not vocabulary.isdisjoint(_ANSWERS)
+    points_ahead = bool(vocabulary & {"following", "below", "follows"}) or (
+        opening.is_first and has_noun and not vocabulary.isdisjoint(_AHEAD)
+    )
+    hands_over = opening.has_colon or opening.opens_quote
+    if hands_over or (points_ahead and not opening.is_inline):
+        if vocabulary & _SUPPOSES and (vocabulary & _SPEAKERS or points_ahead):
+            return Stance.SUPPOSED
+        if _is_spoken(words) or (len(words) <= _VERB_REACH and has_noun and vocabulary & _SPEAKERS):
+            return Stance.ATTRIBUTED
+    if {"which", "of"} <= vocabulary or vocabulary & {"let", "we"} or (opening.is_inline and len(words) > _VERB_REACH):
+        return None  # "which of the following is false" repeats the question, "let us find the error" is a plan
+    if opening.is_first and not opening.is_inline and _is_called_wrong(words, opening.has_colon):
+        return Stance.DENIED
+    if not (points_ahead or (hands_over and has_noun and opening.is_first)):
+        return None
+    if vocabulary & _WITHDRAWS:
+        return Stance.TAKEN_BACK
+    stance = _valued(words, is_own=False)
+    return stance if stance in {Stance.DENIED, Stance.DOUBTED} else None
+
+
+def _is_called_wrong(words: list[str], has_colon: bool) -> bool:
+    """ "I will now give a deliberately false answer.", "What you should not write:"."""
+    pairs = pairwise(words)
+    if any(word in _WRONG and noun in _ANSWERS for word, noun in pairs) and _NEGATORS.isdisjoint(words):
+        return True
+    is_advice = has_colon and "you" in words and not _NEGATORS.isdisjoint(words)
+    return is_advice and not _SPEECH.isdisjoint(words)
+
+
+def _is_spoken(words: list[str]) -> bool:
+    """Whether somebody is said to say something who is not the one who answers."""
+    for place, word in enumerate(words):
+        if word not in _SPEECH:
+            continue
+        before, behind = words[max(0, place - _VERB_REACH) : place], words[place + 1 :]
+        if "i" in before or "we" in before:
+            continue
+        is_passive = "it" in before and not {"been", "is", "was"}.isdisjoint(before)
+        around = before if word != "according" else behind[:_VERB_REACH]
+        is_near = len(behind) <= _VERB_REACH or not _AHEAD.isdisjoint(behind)
+        if is_near and (is_passive or not _SPEAKERS.isdisjoint(around)):
+            return True
+    return False
+
+
+def _introduced_unspaced(opening: _Opening) -> Stance | None:
+    said = opening.said
+    points_ahead = _SAYS.ahead.search(said)
+    if not opening.has_colon and not opening.opens_quote and not points_ahead:
+        return None
+    speaks = _SAYS.speakers.search(said)
+    if _SAYS.supposes.search(said) and (speaks or points_ahead):
+        return Stance.SUPPOSED
+    if speaks and (_SAYS.says.search(said) or opening.opens_quote):
+        return Stance.ATTRIBUTED
+    return Stance.DENIED if _SAYS.wrong.search(_SAYS.unwrong.sub("", said)) else None
+
+
+def _quote_end(text: str, sentence: _Sentence, mark: re.Match[str] | None) -> int | None:
+    """Where the quotation ends that a frame opens: at the last such mark, for what is quoted may quote."""
+    if mark is None:
+        return None
+    behind = sentence.start + mark.end()
+    quote = text[behind - 1] if text[behind - 1] in "\"'" else text[behind : behind + 3].strip()[:1]
+    if not quote or quote not in "\"'":
+        return None
+    last = text.rfind(quote, behind + 1)
+    return last if last >= 0 else None
+
+
+_ARTICLE = re.compile(r"^(?:the|an?|this|that)\b")
+
+
+def _said_around(text: str, opening: _Opening, quote: int) -> Stance | None:
+    """What the words before and behind a quotation say together: the claim "…" is false; "…"というのは誤解です."""
+    stop = _BREAK.search(text, quote + 1)
+    before, behind = _ARTICLE.sub("", opening.said.strip("\"' ")), text[quote + 1 : stop.end() if stop else len(text)]
+    around = f"this {before} {behind}"
+    if not behind.strip() or len(opening.words) > _VERB_REACH:
+        return None
+    sentence = _Sentence(0, len(around), around, opens_line=True)
+    stance = _judged(sentence, _Setting("text"), is_next=True)
+    return None if stance is Stance.ASSERTED else stance
+
+
+def _own_voice(text: str, start: int, cut: int) -> int:
+    """Where the response speaks for itself again, soon behind what it introduced; farther on the slip is quoted."""
+    setting = _Setting("text", is_framed=True)
+    for sentence in _sentences(text, start, min(cut, start + _HEAD)):
+        words = _words(sentence.text) if sentence.opens_line else []
+        if len(words) > 1 and _is_closed(words) and _judged(sentence, setting, is_next=True) is not None:
+            return sentence.start
+    return cut

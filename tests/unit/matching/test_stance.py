@@ -1,0 +1,193 @@
+"""Whether a response stands by its answer: what it denies, drops, doubts or leaves to others is never correct."""
+
+from typing import NamedTuple
+
+from bench.stance import FRAMES, HARMLESS
+from tests.cases import each
+
+from mixseek.matching.match import match_answer
+from mixseek.matching.stance import Stance
+from mixseek.matching.statements import Decision
+
+
+class _Answered(NamedTuple):
+    """A response that is right, for one kind of ground truth."""
+
+    question: str
+    gold: str
+    response: str
+
+
+_WHICH = "Which jar holds the salt?\nOptions:\n(A) the tall one\n(B) the small one\n(C) the cracked one"
+_ANSWERED = [
+    _Answered(_WHICH, "(B)", "The tall jar is empty and the cracked one leaks. So the answer is (B)."),
+    _Answered(_WHICH, "(B)", "**B**"),
+    _Answered("A porter makes 3 trips with 14 crates. How many crates?", "42", "3 * 14 = 42.\nThe answer is 42."),
+    _Answered("A porter makes 3 trips with 14 crates. How many crates?", "42", r"3 times 14 is \boxed{42}."),
+    _Answered("Is the argument deductively valid or invalid?", "valid", "It follows. So the answer is valid."),
+    _Answered("Does the lamp tell the truth?", "Yes", "It says what is so. So the answer is Yes."),
+    _Answered("Does the lamp tell the truth?", "No", "It says what is not so. So the answer is No."),
+    _Answered("What is the capital of Iceland?", "Reykjavik", "The capital of Iceland is Reykjavik."),
+    _Answered(
+        "What is the capital of Iceland?", "Reykjavik", "Reykjavik is the capital. It lies on a bay in the west."
+    ),
+    _Answered("Solve for x.", r"\frac{1}{3}", r"Dividing gives $\boxed{\frac{1}{3}}$."),
+    _Answered("アイスランドの首都はどこですか。", "レイキャビク", "答えはレイキャビクです。"),
+    _Answered("每次搬14个箱子，搬3次，一共多少个？", "42", "3乘14等于42。答案是42。"),
+]
+_FRAMES = [(frame, answered) for frames in FRAMES.values() for frame in frames for answered in _ANSWERED]
+_HARMLESS = [(frame, answered) for frame in HARMLESS for answered in _ANSWERED]
+
+
+def _decide(response: str, gold: str, question: str = "") -> Decision:
+    return match_answer(response, gold, question=question).decision
+
+
+@each("answered", _ANSWERED)
+def test_the_answers_are_right_as_they_stand(answered: _Answered) -> None:
+    assert _decide(answered.response, answered.gold, answered.question) is Decision.CORRECT
+
+
+@each(("frame", "answered"), _FRAMES)
+def test_an_answer_that_is_taken_back_doubted_or_left_to_others_is_not_correct(frame: str, answered: _Answered) -> None:
+    """Behind, before and around it, in three languages, for every kind of ground truth."""
+    framed = frame.replace("{}", answered.response)
+
+    assert _decide(framed, answered.gold, answered.question) is not Decision.CORRECT
+
+
+# A common noun or a name is looked for where a sentence stands before it with more care; numbers and letters are not.
+_FIRM = [answered for answered in _ANSWERED if answered.gold not in {"Reykjavik", "レイキャビク", "Yes", "No", "valid"}]
+
+
+@each(("frame", "answered"), [(frame, answered) for frame, answered in _HARMLESS if answered in _FIRM])
+def test_words_that_are_not_about_the_answer_take_nothing_away(frame: str, answered: _Answered) -> None:
+    framed = frame.replace("{}", answered.response)
+
+    assert _decide(framed, answered.gold, answered.question) is Decision.CORRECT
+
+
+@each(
+    ("said", "stance"),
+    [
+        ("The answer is (B).\n\nThe above is not correct.", Stance.DENIED),
+        ("The answer is (B).\n\nI take that back.", Stance.TAKEN_BACK),
+        ("The answer is (B).\n\nI am not confident in this answer.", Stance.DOUBTED),
+        ("My neighbour says:\n\nThe answer is (B).", Stance.ATTRIBUTED),
+        ("Imagine that somebody wrote:\n\nThe answer is (B).", Stance.SUPPOSED),
+        ("The answer is (B).\n\n以上の答えは正しくありません。", Stance.DENIED),
+        ("The answer is (B).\n\n我收回这个答案。", Stance.TAKEN_BACK),
+    ],
+)
+def test_the_rule_says_what_the_response_does_with_its_answer(said: str, stance: Stance) -> None:
+    matched = match_answer(said, "(B)", question=_WHICH)
+
+    assert (Decision.UNDECIDED, stance.value) == (matched.decision, matched.rules[-1])
+    assert matched.extracted_answer == "B"
+
+
+@each(
+    "response",
+    [
+        # Two negations, and what is right after all.
+        "The answer is (B). That is not wrong.",
+        "The answer is (B).\n\nThe above answer is not incorrect.",
+        "The answer is (B).\n\nThis answer is wrong. No, I checked again: the answer is correct.",
+        # Other subjects.
+        "The answer is (B). Option (A) is incorrect, and so is (C).",
+        "The answer is (B). The first statement is false.",
+        "**B**\n\nA says that the jar is tall. This is wrong.\nC says that it is cracked. This is wrong as well.",
+        "The answer is (B). It is not the most elegant puzzle.",
+        "The answer is (B). It was invented by a potter who failed at first.",
+        # Before the answer, where it is reasoning.
+        "Is it (A)? That is wrong, so the answer is (B).",
+        "I made a mistake at first. The answer is (B).",
+        "A student might say (A). The answer is (B).",
+        'A student wrote: "The answer is (A)." This is not right. The answer is (B).',
+        "A student says:\n\nThe answer is (A).\n\nThat is wrong.\n\nThe answer is (B).",
+        "Which of the following is false?\n\nThe answer is (B).",
+        "Let us find the error in the following.\n\nThe answer is (B).",
+        # Somebody else is right.
+        'A student wrote: "The answer is (B)." The student is right.',
+    ],
+)
+def test_other_subjects_double_negations_and_reasoning_leave_the_answer_as_it_is(response: str) -> None:
+    assert _decide(response, "(B)", _WHICH) is Decision.CORRECT
+
+
+def test_a_statement_that_is_false_is_the_answer_where_that_is_asked() -> None:
+    """Of a polarity, the claim and the argument are the matter and not the answer."""
+    asked = "Is the argument deductively valid or invalid?"
+
+    assert _decide("The answer is invalid. The argument is not sound.", "invalid", asked) is Decision.CORRECT
+    assert _decide("So the answer is no. That is not plausible.", "no", "Is it plausible?") is Decision.CORRECT
+
+
+_CAPITAL = "What is the capital of Australia?"
+_LARGEST = "Which planet is it?"
+
+
+@each(
+    ("response", "gold", "question"),
+    [
+        ("Everyone thinks Canberra is the capital, but it's really Sydney", "Canberra", _CAPITAL),
+        ("Is Canberra the capital? No. Sydney is.", "Canberra", _CAPITAL),
+        ("Candidates: Jupiter, Saturn, Neptune.", "Jupiter", _LARGEST),
+        ("Candidates: Jupiter, Saturn, Neptune.", "Neptune", _LARGEST),
+        ("It could be Jupiter, Saturn or Neptune.", "Saturn", _LARGEST),
+        ("You might guess Saturn, but no.", "Saturn", _LARGEST),
+        ("A common misconception is that it is Saturn.", "Saturn", _LARGEST),
+        ("みんなキャンベラだと思っていますが、実はシドニーです。", "キャンベラ", "オーストラリアの首都はどこですか。"),
+        ("很多人以为是堪培拉，其实是悉尼。", "堪培拉", "澳大利亚的首都是哪里？"),
+        ("候选：堪培拉、悉尼、墨尔本。", "堪培拉", "澳大利亚的首都是哪里？"),
+    ],
+)
+def test_a_name_that_is_only_mentioned_is_not_given(response: str, gold: str, question: str) -> None:
+    assert match_answer(response, gold, question=question, alternatives=[gold]).decision is not Decision.CORRECT
+
+
+@each(
+    "response",
+    [
+        "Is Canberra the capital? Yes.",
+        "Canberra.",
+        "Everyone thinks of Sydney, but the capital is Canberra.",
+        "In the mythology of bureaucrats the capital is Canberra.",
+    ],
+)
+def test_a_name_that_is_given_after_all_is_correct(response: str) -> None:
+    assert match_answer(response, "Canberra", question=_CAPITAL).decision is Decision.CORRECT
+
+
+@each(
+    ("response", "golds", "question"),
+    [
+        # One of several acceptable answers is acceptable.
+        ("Ada Marsh", ["Ada Marsh", "Paul Hale"], "who built it"),
+        ("The lighthouse was built by Paul Hale.", ["Ada Marsh", "Paul Hale"], "who built the lighthouse"),
+        # What cannot be known in general is answered all the same.
+        ("As an AI I do not have access to news. However, Ada Marsh built it.", ["Ada Marsh"], "who built it"),
+        # A later sentence that is on the question.
+        ("She worked with clay. She loved the harbour.", ["harbour"], "what did she love"),
+        # Words that deny are the question's own.
+        ("Penrill is the former name of Oakhaven.", ["Oakhaven"], "Penrill is the former name of which town?"),
+        # Twice a gold.
+        ("Gent or Ghent", ["Ghent", "Gent"], "which port is it"),
+        ("The bridge is approximately 12.9 kilometres long.", ["12.9 kilometres"], "how long is the bridge"),
+        ("Ada Marsh was mayor for 21 years.", ["Ada Marsh"], "who was mayor for 21 years"),
+    ],
+)
+def test_objections_that_precision_allows_to_drop_are_dropped(response: str, golds: list[str], question: str) -> None:
+    assert match_answer(response, golds[0], question=question, alternatives=golds).decision is Decision.CORRECT
+
+
+@each(
+    ("response", "golds", "question"),
+    [
+        ("Ada Marsh", ["Ada Marsh", "Paul Hale"], "who built the first one"),
+        ("The two of them left.", ["two", "six"], "how many came"),
+        ("It lies in the south of Penrill.", ["Penrill", "Oakhaven"], "where in Penrill is it"),
+    ],
+)
+def test_golds_that_contradict_each_other_stay_open(response: str, golds: list[str], question: str) -> None:
+    assert match_answer(response, golds[0], question=question, alternatives=golds).decision is not Decision.CORRECT
