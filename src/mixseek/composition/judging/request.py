@@ -260,6 +260,7 @@ def open_requested(
         response=not is_recorded,
         rubrics=RubricDirectory(request.rubric) if request.rubric is not None else None,
         bundles=request.bundles,
+        scores=any(is_log_judge(judge.name) for judge in judges),
         allows_outside_files=request.allows_outside_files,
     )
     recorded = [judge for judge in judges if replays_file(judge)]

@@ -29,6 +29,7 @@ from mixseek.storage.dataset.files import (
     reading,
     spool_stdin,
 )
+from mixseek.storage.dataset.logs.record import grade_table
 from mixseek.storage.dataset.logs.registry import recognise
 from mixseek.storage.dataset.pairing import PairChoice, PairMaker, with_opponents
 from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
@@ -127,6 +128,8 @@ def lifted(text: str) -> dict[str, str]:
 
 STDIN = "-"
 SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet, or - for JSONL on stdin"
+# Those that are tables of somebody's own, and no logs.
+_PLAIN_FORMATS = {"jsonl", "json", "csv", "tsv", "parquet"}
 # Hashes of ids, spread so that looking for equal ones never needs a set of all of them.
 _BUCKETS = 64
 _PLACES_KEPT = 5
@@ -406,6 +409,8 @@ def open_dataset(
     chosen = source or chosen_by(choose_any_source)
     if name is not None:
         chosen = replace(chosen, unit="row")
+    if requirements is not None and requirements.scores and set(chosen.format.split("+")) <= _PLAIN_FORMATS:
+        chosen = replace(chosen, rows=partial(grade_table, chosen.rows))
     if pairs is not None:
         chosen = PairMaker(chosen, mapping, pairs).paired_source()
     elif requirements is not None and requirements.needs.is_pair:
