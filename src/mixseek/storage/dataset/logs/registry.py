@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.files import Row, Rows, RowSource
+from mixseek.storage.dataset.files import DEEPEST_ROW, LONGEST_LINE_BYTES, TOO_DEEP, Row, Rows, RowSource, depth_of
 from mixseek.storage.dataset.logs import harnesses, platforms, suites
 from mixseek.storage.dataset.logs.reading import sniff
 from mixseek.storage.dataset.logs.record import WITHHELD, Log, LogFormat, Naming, Notices, ScoreScales
@@ -49,7 +49,10 @@ class OpenLog:
         for number, sample in enumerate(self.log.samples(notices), 1):
             if not sample.question_id:
                 raise DatasetError(f"{self.path}: sample {number} of this {self.format.title} has no id")
-            yield naming.row(replace(sample, scores=scales.settle(sample.scores)) if sample.scores else sample)
+            row = naming.row(replace(sample, scores=scales.settle(sample.scores)) if sample.scores else sample)
+            if depth_of(row) > DEEPEST_ROW:
+                raise DatasetError(f"{self.path}: sample {row['id']!r} {TOO_DEEP}")
+            yield row
 
     def _scales(self) -> ScoreScales:
         """By a pass over all samples, once: what a value means is said by all values of its scorer."""
@@ -80,12 +83,12 @@ class OpenLog:
         return tuple(f"{self.format.title}: {notice}" for notice in (*self.log.notices, *notices))
 
 
-def recognise(path: Path) -> OpenLog | None:
+def recognise(path: Path, longest: int = LONGEST_LINE_BYTES) -> OpenLog | None:
     """Whose log the file is, told by its content; None for a plain dataset or what nobody knows.
 
     Raises DatasetError for a log that is recognised and cannot be read.
     """
-    sniffed = sniff(path)
+    sniffed = sniff(path, longest)
     if sniffed is None:
         return None
     found = next((one for one in FORMATS if one.recognise(sniffed)), None)
