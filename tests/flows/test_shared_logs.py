@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.raw_logs import differences
 from tests.flows.running import mixseek_here
 
 LOGS = Path(__file__).resolve().parents[3] / "shared" / "data" / "logs"
@@ -123,6 +124,8 @@ def test_a_real_log_is_read_with_its_numbers_and_written_as_a_dataset(pattern: s
     assert (len(rows), len({row["id"] for row in rows})) == (samples, samples)
     assert sum(row["response"] is not None for row in rows) == document["responses"]
     assert sum("response_error" in row for row in rows) == document["errors"] + document["withheld"]
+    # Texts and scores as the raw file has them, by readers that know nothing of our importers.
+    assert differences(path, document["format"], rows) == []
 
 
 @pytest.mark.parametrize("pattern", WITHOUT_RESPONSES)

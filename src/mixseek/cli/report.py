@@ -165,7 +165,7 @@ def compare(
     print_answer(document, lambda console: print_comparison(comparison, console, target), as_json=as_json)
     if open_page and target is not None:
         launch(target.resolve().as_uri())
-    if not has_pairs:
+    if not has_pairs and not gates:
         a, b = comparison.a, comparison.b
         notify_plainly(
             f"no pair: {a.samples:,} samples of {a.name} and {b.samples:,} of {b.name} have no id and no question_id "
