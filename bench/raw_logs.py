@@ -25,6 +25,11 @@ def lines(path: Path) -> Iterator[Any]:
         yield from (json.loads(line) for line in stream if line.strip())
 
 
+def table(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
 def inspect_samples(path: Path) -> Iterator[Any]:
     """A zip may be packed with Zstandard, which only DuckDB reads here."""
     if path.suffix == ".json":
@@ -92,8 +97,7 @@ def raw_evalscope(path: Path) -> Iterator[RawSample]:
 
 
 def raw_mlflow(path: Path) -> Iterator[RawSample]:
-    rows = csv.DictReader(path.open(encoding="utf-8", newline="")) if path.suffix == ".csv" else None
-    for row in rows if rows is not None else json.loads(path.read_text(encoding="utf-8")):
+    for row in table(path) if path.suffix == ".csv" else json.loads(path.read_text(encoding="utf-8")):
         response = row["response"]
         if isinstance(response, str) and response.startswith("{"):
             response = ast.literal_eval(response)
@@ -105,7 +109,7 @@ def raw_mlflow(path: Path) -> Iterator[RawSample]:
 def raw_langsmith(path: Path) -> Iterator[RawSample]:
     """A table of results, or runs, of which the roots count."""
     if path.suffix == ".csv":
-        for row in csv.DictReader(path.open(encoding="utf-8", newline="")):
+        for row in table(path):
             texts = {value for name, value in row.items() if name.startswith("outputs.")}
             yield texts, {name.removeprefix("feedback."): row[name] for name in row if name.startswith("feedback.")}
         return
