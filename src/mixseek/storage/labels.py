@@ -281,7 +281,7 @@ def is_same_text(cell: str, original: str) -> bool:
 
 def with_plain_names(row: Mapping[str, Any]) -> dict[str, Any]:
     """Columns as sheets of ours call them: people write `Label` and `ID`. A column of the very name wins."""
-    plain = {str(name).strip().lower(): value for name, value in reversed(row.items())}
+    plain = {str(name).strip().lower(): value for name, value in reversed(list(row.items()))}
     return {**{name: plain[name] for name in COLUMNS if name in plain}, **row}
 
 

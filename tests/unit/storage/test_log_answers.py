@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from tests.unit.storage import log_files
 
+from mixseek.domain.samples import LOG_SCORES
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.logs.answers import read_answer
-from mixseek.storage.dataset.logs.record import LOG_SCORES, grade_table
+from mixseek.storage.dataset.logs.record import grade_table
 from mixseek.storage.dataset.logs.registry import recognise
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": '{"city": "Oslo"}'}}
@@ -247,7 +248,7 @@ def test_a_batch_whose_model_calls_a_tool_has_no_response(tmp_path: Path) -> Non
             }
         ]
     }
-    files = {
+    files: dict[str, dict[str, Any]] = {
         "chat.jsonl": {"custom_id": "1", "response": {"status_code": 200, "body": openai}, "error": None},
         "responses.jsonl": {"custom_id": "1", "response": {"status_code": 200, "body": responses}, "error": None},
         "anthropic.jsonl": {"custom_id": "1", "result": anthropic},

@@ -114,7 +114,7 @@ def test_nothing_is_said_where_nothing_was_guessed(tmp_path: Path) -> None:
 def test_a_column_may_name_the_row_and_be_its_question(field: str, tmp_path: Path) -> None:
     """`--map question_id=input` emptied `question` without a word."""
     path = write_jsonl(tmp_path / "x.jsonl", {"input": "How many?", "output": "7", "target": "7"})
-    (sample,) = samples_of(opened(path, **{field: "input"}))
+    (sample,) = samples_of(open_dataset(str(path), mapping={field: "input"}, spool_directory=None))
 
     assert sample.question == "How many?"
     assert getattr(sample, field) == "How many?"
