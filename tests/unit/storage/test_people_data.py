@@ -74,6 +74,15 @@ def test_rows_that_name_their_question_keep_their_names_and_keys(tmp_path: Path)
     assert dataset.survey().notices == ()
 
 
+def test_a_table_that_names_some_of_its_questions_is_left_as_it_is(tmp_path: Path) -> None:
+    """Names are somebody's then, and a hole among them is no question of ours."""
+    row = {"question": "q", "response": "r", "ground_truth": "1"}
+    named = {**row, "id": "c", "question_id": "Q7"}
+    path = write_jsonl(tmp_path / "x.jsonl", {**row, "id": "a"}, {**row, "id": "b"}, named)
+
+    assert [sample.question_id for sample in samples_of(opened(path))] == [None, None, "Q7"]
+
+
 def test_one_text_with_several_right_answers_is_several_questions(tmp_path: Path) -> None:
     """`What is the sentiment?` asks about a text that stands elsewhere in the row."""
     rows = [

@@ -147,6 +147,8 @@ _PLAIN_FORMATS = {"jsonl", "json", "csv", "tsv", "parquet"}
 _BUCKETS = 64
 _PLACES_KEPT = 5
 _SNIFFED_BYTES = 8_192
+# In a mapping, before the column whose digest names the question; no column of a file is meant then.
+_DIGEST_OF = "digest of "
 # An object that has one of them is a row, whatever lists are in it.
 _ROW_COLUMNS = ("response", *ALIASES["response"], *PAIR_ALIASES["response"], *FILE_FIELDS, *REPLY_COLUMNS)
 # Of a batch: samples, their journal lines and copies on the way are in memory together.
@@ -230,6 +232,20 @@ class Remarks:
                     f"INCOMPLETE_COVERAGE, without asking any judge{advice}"
                 )
         return notices
+
+
+def name_repeated(asked: "array[int]", mapping: dict[str, str]) -> list[str]:
+    """A sentence where questions without a name stand in several rows, which the mapping then says as well."""
+    several = sum(times > 1 for times in Counter(asked).values())
+    if not several:
+        return []
+    column = mapping["question"]
+    mapping["question_id"] = f"{_DIGEST_OF}{column}"
+    stand = "question stands" if several == 1 else "questions stand"
+    return [
+        f"no `question_id`, and {several:,} {stand} in several rows: rows with the same `{column}` and ground truth "
+        "are one question, and its digest is the `question_id`"
+    ]
 
 
 class Dataset:
@@ -320,8 +336,9 @@ class Dataset:
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
-        lacking, remarks, asked = array("q"), Remarks(), array("q")
+        lacking, remarks, asked, are_named = array("q"), Remarks(), array("q"), False
         for place, values in self._checked_rows(reader, attachments):
+            are_named |= "question_id" in values
             if self._may_name_questions and (question := asked_in(values)):
                 asked.append(hash(question))
             remarks.note(place, values, reader.is_blank_id)
@@ -344,19 +361,9 @@ class Dataset:
         except RowError as error:
             raise DatasetError(f"{self.name}: {error}") from error
         self._refuse_duplicates(buckets)
-        several = sum(times > 1 for times in Counter(asked).values())
         mapping = dict(reader.resolved)
         notices = [*self._source.notices(), *remarks.describe(self._source.unit, rows)]
-        if guessed := self._describe_guesses(reader):
-            notices.insert(0, guessed)
-        if several:
-            column = mapping["question"]
-            mapping["question_id"] = f"digest of {column}"
-            notices.append(
-                f"no `question_id`, and {several:,} {'question stands' if several == 1 else 'questions stand'} in "
-                f"several rows: rows with the same `{column}` and ground truth are one question, and its digest is the "
-                "`question_id`"
-            )
+        notices = [*self._describe_guesses(reader), *notices, *(() if are_named else name_repeated(asked, mapping))]
         return Survey(
             rows,
             attachments.cover(self._digest()),
@@ -368,7 +375,7 @@ class Dataset:
             tuple(lacking[:_PLACES_KEPT]),
             attachments.description(),
             tuple(f"{self.name}: {notice}" for notice in notices),
-            bool(several),
+            mapping.get("question_id", "").startswith(_DIGEST_OF),
         )
 
     @property
@@ -377,13 +384,11 @@ class Dataset:
         needs = self._requirements.needs
         return not needs.is_pair and "question_id" not in needs.fields
 
-    def _describe_guesses(self, reader: RowReader) -> str | None:
-        """What nobody said and was taken for granted, in one line; None where every column has its field's name."""
+    def _describe_guesses(self, reader: RowReader) -> list[str]:
+        """What nobody said and was taken for granted, in one line; nothing where every column has its field's name."""
         guesses = [f"{field}={column}" for field, column in reader.guesses().items()]
-        if not guesses:
-            return None
         ids = [] if "id" in reader.resolved else [f"ids by {self._source.unit}"]
-        return f"read as {', '.join([*guesses, *ids])}"
+        return [f"read as {', '.join([*guesses, *ids])}"] if guesses else []
 
     def _digest(self) -> str:
         """Of everything that rows come from: questions or scores of a log may stand in a file beside it."""
