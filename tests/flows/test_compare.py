@@ -283,14 +283,40 @@ def test_samples_of_one_side_only_are_named_and_in_no_number(two_runs: Path) -> 
 def test_without_common_samples_there_is_a_sentence_and_no_number(two_runs: Path) -> None:
     strangers = [{**row, "id": f"x{row['id']}", "question_id": f"x{row['question_id']}"} for row in answers(set())]
     judge(two_runs, "x", strangers)
-    found = compared(two_runs, "a", "x")
+    without_gate = compare(two_runs, "a", "x", "--json")
+    found = json.loads(without_gate.stdout)
+    plain = compare(two_runs, "a", "x")
     shown = compare(two_runs, "a", "x", "--max-drop", "2%")
 
     assert (found["state"], found["difference"], found["interval"]) == ("no_pairs", None, None)
     assert found["a"]["unpaired"] == found["b"]["unpaired"] == 40
     assert "no sample in common" in shown.stdout
-    assert shown.returncode == 1
+    assert (without_gate.returncode, plain.returncode, shown.returncode) == (1, 1, 1)
     assert "no sample in common" in the_one_line(shown)
+    assert "have no id and no question_id in common" in the_one_line(plain)
+    assert "Page" not in plain.stdout
+    assert list((two_runs / "ws" / "runs" / "x").glob("compare-*.html")) == []
+
+
+def test_two_models_in_one_table_without_ids_are_compared_question_by_question(tmp_path: Path) -> None:
+    """Question texts are the same for both, and nothing else says what belongs together."""
+    rows = [("A", n, n + 1) for n in range(12)] + [("B", n, n + 1 if n % 3 else 0) for n in range(12)]
+    lines = [f"What is {n} + 1?,{n + 1},{model},The answer is {said}." for model, n, said in rows]
+    (tmp_path / "two.csv").write_text("\n".join(["input,target,model,output", *lines]) + "\n")
+    done = mixseek_here("judge", "two.csv", "--run", "two", "-w", "ws", "--json", cwd=tmp_path)
+    summary = json.loads(done.stdout)
+    again = mixseek_here("judge", "two.csv", "--run", "two", "-w", "ws", "--json", cwd=tmp_path)
+    found = compared(tmp_path, "two", "--target", "A", "--target", "B")
+
+    assert summary["units"] == {"samples": 24, "questions": 12}
+    assert summary["notices"] == json.loads(again.stdout)["notices"]
+    assert (
+        "read as response=output, question=input, ground_truth=target, target_model=model, ids by line" in done.stderr
+    )
+    assert done.stderr.count("12 questions stand in several rows") == 1
+    assert (found["a"]["unpaired"], found["b"]["unpaired"]) == (0, 0)
+    assert len(found["worse"]) == 4
+    assert found["difference"] == pytest.approx(-4 / 12)
 
 
 def test_one_question_has_no_interval_and_meets_no_gate_on_it(tmp_path: Path) -> None:

@@ -108,3 +108,46 @@ def test_a_file_is_named_once(arguments: tuple[str, ...], name: str, tmp_path: P
 
     assert done.returncode == 2
     assert the_one_line(done).count(name) == 1
+
+
+def test_files_that_a_shell_made_of_a_pattern_are_answered_with_quotes(tmp_path: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
+        write_jsonl(tmp_path / name, [{"id": name, "response": "x", "ground_truth": "x"}])
+    done = mixseek_here("judge", "a.jsonl", "b.jsonl", "c.jsonl", cwd=tmp_path)
+    quoted = mixseek_here("judge", "*.jsonl", "--workspace", "ws", "--json", cwd=tmp_path)
+    slip = mixseek_here("judge", "a.jsonl", "whatever", cwd=tmp_path)
+
+    assert done.returncode == slip.returncode == 2
+    assert the_one_line(done).startswith("mixseek: 3 files where one is expected")
+    assert the_one_line(done).endswith("stands in quotes, as in mixseek judge '*.jsonl'")
+    assert json.loads(quoted.stdout)["samples"] == 3
+    assert "unexpected extra argument" in the_one_line(slip)
+
+
+def test_a_column_of_right_answers_that_is_empty_is_not_called_absent(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text("id,response,ground_truth\n1,a,\n2,b,\n")
+    done = mixseek_here("judge", data, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "the column `ground_truth` is there and empty in every row" in the_one_line(done)
+
+
+def test_a_baseline_that_is_not_there_is_answered_with_all_runs_the_nearest_first(tmp_path: Path) -> None:
+    data = write_jsonl(tmp_path / "data.jsonl", [{"id": "a", "response": "x", "ground_truth": "x"}])
+    for name in ("april", "march", "nothings"):
+        assert mixseek_here("judge", data, "--run", name, "--workspace", "ws", "-q", cwd=tmp_path).returncode == 0
+    done = mixseek_here("judge", data, "--baseline", "nothing-new", "--workspace", "ws", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert the_one_line(done) == "mixseek: ws: no run 'nothing-new'; there is nothings, april, march"
+
+
+def test_the_length_of_a_line_is_a_setting(tmp_path: Path) -> None:
+    row = {"id": "a", "response": "It is 7.", "ground_truth": "7", "more": "x" * (2 << 20)}
+    data = write_jsonl(tmp_path / "data.jsonl", [row])
+    plain = mixseek_here("judge", data, "--workspace", "ws", "-q", cwd=tmp_path)
+    bounded = mixseek_here("judge", data, "--workspace", "ws", cwd=tmp_path, env={"MIXSEEK_JUDGE__MAX_LINE_MB": "1"})
+
+    assert (plain.returncode, bounded.returncode) == (0, 2)
+    assert "line 1 is longer than 1 MB" in the_one_line(bounded)

@@ -278,3 +278,22 @@ def test_a_log_is_never_written_over_itself(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "the log itself" in done.stderr
     assert path.read_bytes() == before
+
+
+def test_a_scorer_that_gives_words_or_lengths_does_not_fail_the_command(tmp_path: Path) -> None:
+    """It grades and gives no verdict: undecided, also beside a sample without a response, and never a mean of 100 %."""
+    row = {"request": {"question": "How many?"}, "response": "It is 7.", "expected_response/value": "7"}
+    told = [{"tone/value": "formal", "length/value": 1.0}, {"tone/value": "casual", "length/value": 8.0}]
+    rows = [{"trace_id": f"t{number}", **row, **one} for number, one in enumerate(told)]
+    failed = {**row, "trace_id": "t2", "response": None, "state": "ERROR", "tone/value": "formal", "length/value": 0}
+    path = log_files.write_lines(tmp_path / "results.jsonl", [*rows, failed])
+    words = ("judge", path, "--judge", "rules", "--judge", "log", "--workspace", "ws", "--json")
+    done = mixseek_here(*words, cwd=tmp_path)
+    summary = json.loads(done.stdout)
+    alone = mixseek_here("judge", path, "--judge", "log:length", "--workspace", "ws", "--json", cwd=tmp_path)
+
+    assert (done.returncode, alone.returncode) == (0, 0)
+    assert json.loads(alone.stdout)["mean_score"] is None
+    for name in ("log:tone", "log:length"):
+        counts = summary["per_judge"][name]["counts"]
+        assert (counts["valid"], counts["undecided"], counts["invalid"]) == (0, 2, 1), name

@@ -229,6 +229,9 @@ def test_questions_that_repeat_are_clusters(tmp_path: Path) -> None:
 
 BAD = {
     "id,label\nanswer 1,maybe\n": "bad.csv: line 2: 'maybe' is no label",
+    "id,label\nanswer 1,maybe\nanswer 2,yes\nanswer 3,dunno\nanswer 4,maybe\n": (
+        "bad.csv: lines 2, 5: 'maybe' is no label, line 4: 'dunno' is no label; write correct or incorrect"
+    ),
     "id,label\nanswer 1,nan\n": "bad.csv: line 2: 'nan' is no label",
     "id,label\nanswer 1,2\n": "bad.csv: line 2: '2' is no label",
     "id,label\nanswer 1,yes\nnobody,no\n": "bad.csv: line 3: run r has no sample 'nobody'",
@@ -242,6 +245,14 @@ BAD = {
     "row,id,label\nd00000000-1,answer 1,yes\n": "bad.csv: its rows are of a draw 'd00000000' that this workspace",
     "id,question,label\nanswer 1,What is 1 + 3?,yes\n": "bad.csv: line 2: question or response is not what was judged",
 }
+
+
+def test_columns_are_read_as_people_write_them(tmp_path: Path) -> None:
+    judge_answers(tmp_path, answers(4))
+    (tmp_path / "mine.csv").write_text("ID,Label,Note\nanswer 1,Correct,sure\nanswer 2,no,\n")
+    label(tmp_path, "import", "mine.csv", "--rater", "ann", "--run", "r")
+    lines = (tmp_path / "ws" / "labels" / "labels.jsonl").read_text().splitlines()
+    assert [(row["given"], row["note"]) for row in map(json.loads, lines)] == [("Correct", "sure"), ("no", "")]
 
 
 @pytest.mark.parametrize(("content", "said"), BAD.items(), ids=[said.partition(": ")[2] for said in BAD.values()])

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from enum import IntEnum
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -216,6 +217,7 @@ MEANT_COMMANDS = {
     "help": "`mixseek --help` lists the commands",
     "version": "`mixseek --version` says it",
 }
+_EXTRA_ARGUMENTS = re.compile(r"[Uu]nexpected extra arguments?(?:\(s\))? \((.*)\)")
 _UNKNOWN_COMMAND = re.compile(r"No such command '([^']+)'.*")
 
 
@@ -243,8 +245,24 @@ def describe_usage_error(error: TyperException) -> str:
     if unknown is not None and (meant := MEANT_COMMANDS.get(unknown[1].lower())):
         return f"mixseek: there is no command '{unknown[1]}'; {meant} (see `mixseek --help`)"
     context: Any = getattr(error, "ctx", None)
+    extra = _EXTRA_ARGUMENTS.search(message)
+    if extra is not None and (expanded := expanded_pattern(context, extra[1].split())):
+        return f"mixseek: {expanded}"
     hint = f" (see `{context.command_path} --help`)" if context is not None else ""
     return f"mixseek: {message[:1].lower()}{message[1:].rstrip('.')}{hint}"
+
+
+def expanded_pattern(context: Any, extra: list[str]) -> str | None:
+    """What to write instead where a shell made several files of one pattern; None where the words are no files."""
+    named = getattr(context, "command_path", "").split()[1:]
+    if named not in (["judge"], ["import"]) or not all(Path(word).is_file() for word in extra):
+        return None
+    suffixes = {Path(word).suffix for word in extra}
+    pattern = f"*{suffixes.pop()}" if len(suffixes) == 1 else "*"
+    files = f"{len(extra) + 1} files"
+    if named == ["import"]:
+        return f"{files} where one is expected: a pattern was taken apart by the shell; import one log at a time"
+    return f"{files} where one is expected: a pattern for the shell stands in quotes, as in mixseek judge '{pattern}'"
 
 
 def describe_bug(error: BaseException) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, BadParameter, Context, Option, launch
 
-from mixseek.cli.console import ExitCode, print_answer, print_notice, print_result
+from mixseek.cli.console import ExitCode, notify_plainly, print_answer, print_notice, print_result
 from mixseek.cli.options import (
     GithubSummaryOption,
     JsonOption,
@@ -162,7 +162,9 @@ def compare(
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
     request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel)
     comparison = load_comparison(request, listed=LISTED_IN_JSON if as_json else LISTED, is_complete=as_json)
-    target = out or (None if as_json else default_page(request.workspace, comparison))
+    has_pairs = bool(comparison.difference.sums.pairs)
+    # A page about nothing is only written where it was asked for.
+    target = out or (None if as_json or not has_pairs else default_page(request.workspace, comparison))
     if target is not None:
         write_comparison(request.workspace, comparison, target)
     gates = () if gate is None else (check_drop(gate, comparison),)
@@ -172,7 +174,13 @@ def compare(
     print_answer(document, lambda console: print_comparison(comparison, console, target), as_json=as_json)
     if open_page and target is not None:
         launch(target.resolve().as_uri())
-    return tell_gates(gates)
+    if not has_pairs and not gates:
+        a, b = comparison.a, comparison.b
+        notify_plainly(
+            f"no pair: {a.samples:,} samples of {a.name} and {b.samples:,} of {b.name} have no id and no question_id "
+            "in common; when you judge, name the column that says what was asked: --map question_id=COLUMN"
+        )
+    return max(tell_gates(gates), ExitCode.OK if has_pairs else ExitCode.GATE_NOT_MET)
 
 
 @dataclass(frozen=True, slots=True)

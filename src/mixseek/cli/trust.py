@@ -124,6 +124,7 @@ def audit(
             command_line=("mixseek", *sys.argv[1:]),
             live=LiveOptions(concurrency=concurrency, max_calls=max_calls, max_cost_usd=max_cost),
             configured=settings.judges,
+            longest_line=settings.judge.max_line_mb << 20,
             parameters=parse_parameters(parameters or []),
             pairs=pairs,
             seed=seed,

@@ -29,9 +29,10 @@ from mixseek.composition.race import (
     read_judging,
     read_prompts,
 )
+from mixseek.domain.samples import RESPONSE_ERROR
 from mixseek.engine.endings import STOPPING, all_of
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.metrics import EvaluationRequest, EvaluationResult, LLMJudgeMetric, MissingMetric, ProtocolMetric
 from mixseek.matching.visible import written_in
@@ -292,10 +293,12 @@ class EvaluatePlan:
 def read_submissions(path: str, mapping: Mapping[str, str], workspace: Path) -> list[SubmissionText]:
     """The rows of a table or a log, each with its `response`, and with a query of its own where it has a `question`."""
     dataset = open_dataset(path, mapping=mapping, spool_directory=Workspace(workspace).spool)
+    samples = [sample for batch in dataset.batches(_BATCH_ROWS) for sample in batch]
+    for sample in samples:
+        if why := sample.metadata.get(RESPONSE_ERROR):
+            raise DatasetError(f"{path}: row {sample.id!r} has no response to evaluate: {why}")
     return [
-        SubmissionText(sample.id, sample.response, sample.question or None, sample.target_model)
-        for batch in dataset.batches(_BATCH_ROWS)
-        for sample in batch
+        SubmissionText(sample.id, sample.response, sample.question or None, sample.target_model) for sample in samples
     ]
 
 

@@ -35,6 +35,8 @@ from mixseek.storage.workspace import RunDirectory, Workspace, find_run, list_fi
 
 # Longer than any name of a person, shorter than a text pasted by mistake.
 _MAX_RATER_CHARACTERS = 100
+# Different words that are no labels, named in one line.
+_REASONS_SHOWN = 20
 
 
 # Drawing a sheet.
@@ -343,13 +345,11 @@ def read_labels(
     scale_of: ScaleOf,
 ) -> list[Label]:
     """On the protocol's scale; the same text twice must have the same label."""
+    refuse_unreadable(file, given, found, known, scale_of)
     labels: dict[str, tuple[int, Label]] = {}
     for one in given:
         text = found[one.place].text
-        try:
-            share = scale_of(known[text].task_type).read(one.label)
-        except LabelError as error:
-            raise DatasetError(f"{file}: line {one.place}: {error}") from error
+        share = scale_of(known[text].task_type).read(one.label)
         name = found[one.place].id
         label = replace(unread, text=text, share=share, given=one.label, sample=name, note=one.note)
         before = labels.get(text)
@@ -360,6 +360,32 @@ def read_labels(
             )
         labels.setdefault(text, (one.place, label))
     return [label for _, label in labels.values()]
+
+
+def refuse_unreadable(
+    file: Path,
+    given: Sequence[GivenLabel],
+    found: Mapping[int, FoundText],
+    known: Mapping[str, FoundText],
+    scale_of: ScaleOf,
+) -> None:
+    """Every label that is none, at once: whoever mends a sheet mends it in one go."""
+    wrong: dict[str, dict[str, list[int]]] = {}
+    for label in given:
+        try:
+            scale_of(known[found[label.place].text].task_type).read(label.label)
+        except LabelError as error:
+            why, _, advice = str(error).partition("; ")
+            wrong.setdefault(advice, {}).setdefault(why, []).append(label.place)
+    if wrong:
+        raise DatasetError(f"{file}: {'; '.join(describe_unreadable(*told) for told in wrong.items())}")
+
+
+def describe_unreadable(advice: str, reasons: Mapping[str, Sequence[int]]) -> str:
+    """What is wrong in which lines, and what to write there instead."""
+    shown = [f"{list_places(places)}: {why}" for why, places in list(reasons.items())[:_REASONS_SHOWN]]
+    more = f", and {len(reasons) - _REASONS_SHOWN:,} others" if len(reasons) > _REASONS_SHOWN else ""
+    return f"{', '.join(shown)}{more}; {advice}"
 
 
 def settle_against(request: ImportRequest, before: Sequence[Label], labels: Sequence[Label]) -> tuple[list[Label], int]:

@@ -12,6 +12,8 @@ PLANNED_WITHOUT_OUTPUT = "planned_without_output"
 RESPONSE_ERROR = "response_error"
 # In the metadata of a sample that another tool has scored: by scorer, what it said.
 LOG_SCORES = "scores"
+# In such a score: its scorer grades, so that the value is no verdict.
+GRADED = "graded"
 # In the metadata of a pair: which of its responses people prefer, in whatever words (see `domain.panels`).
 HUMAN_PREFERENCE = "human_preference"
 

@@ -25,7 +25,7 @@ from mixseek.domain.judgments import (
     ValidJudgment,
 )
 from mixseek.domain.ports import MathsComparer, Message
-from mixseek.domain.samples import LOG_SCORES, Sample, SampleNeeds
+from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision, MatchResult
@@ -471,6 +471,8 @@ def read_log_score(sample: Sample, scorer: str, protocol_name: str) -> ValidJudg
     if problem := score.get("problem"):
         return InvalidJudgment((Finding(Flag.UNPARSABLE_OUTPUT, f"{scorer}: {problem}"),))
     is_correct = score.get("is_correct")
+    if not isinstance(is_correct, bool) and score.get(GRADED):
+        return Undecided(f"{scorer} says {score.get('value')!r}: it grades, and gives no verdict")
     if not isinstance(is_correct, bool):
         said = f"{scorer} says {score.get('value')!r}, which is neither correct nor incorrect"
         return InvalidJudgment(

@@ -13,6 +13,7 @@ from typing import Any
 
 from mixseek.domain.counts import FailureGroup, ReaskCount, TakeSpread
 from mixseek.domain.judgments import Method, Status
+from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import CallAccount
 from mixseek.reporting import wording
 from mixseek.reporting.findings import model
@@ -342,9 +343,15 @@ def explain_nothing_valid(summary: RunSummary, groups: Sequence[FailureGroup]) -
 
 def has_nothing_valid(summary: RunSummary) -> bool:
     """A headline without a number to trust; rules that declined everything are an honest end, though without one."""
-    headlines = summary.by_judge if summary.is_panel else summary.headlines
-    ends = [score.counts for score in headlines.values()]
-    return any(counts.total and not counts.valid and counts.undecided < counts.total for counts in ends)
+    headlines = dict(summary.by_judge) if summary.is_panel else summary.headlines
+    for judge, score in headlines.items():
+        counts = score.counts
+        # A scorer of a log that grades, in words or numbers, gives no verdict, and has done what it was made for.
+        names = summary.judges if judge is None else (judge,)
+        is_graded = counts.undecided and all(name.startswith(WITNESS_PREFIX) for name in names)
+        if counts.total and not counts.valid and counts.undecided < counts.total and not is_graded:
+            return True
+    return False
 
 
 # What would be sent, before anything is sent: said to be estimates.

@@ -123,6 +123,13 @@ class JudgeDefaults(Table):
         description="`--workers`: processes for `rules`. 0 means as many as there are cores, where the dataset is "
         "large enough to pay for them.",
     )
+    max_line_mb: int = Field(
+        default=64,
+        ge=1,
+        le=4096,
+        description="How long a line of DATA may be; a longer one is refused before it is in memory, of which it would "
+        "take several times its size. No option has it.",
+    )
 
 
 class Settings(Table):

@@ -15,7 +15,7 @@ import io
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -280,6 +280,12 @@ def is_same_text(cell: str, original: str) -> bool:
     return False
 
 
+def with_plain_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns as sheets of ours call them: people write `Label` and `ID`. A column of the very name wins."""
+    plain = {str(name).strip().lower(): value for name, value in reversed(list(row.items()))}
+    return {**{name: plain[name] for name in COLUMNS if name in plain}, **row}
+
+
 def read_sheet(path: Path) -> list[GivenLabel]:
     """Every line that has something in `label`; raises DatasetError with the place of what cannot be read."""
     rows = read_rows(path)
@@ -287,6 +293,7 @@ def read_sheet(path: Path) -> list[GivenLabel]:
     count = 0
     for place, row in rows:
         count += 1
+        row = with_plain_names(row)
         if "label" not in row:
             raise DatasetError(f"{path}: line {place}: no column `label`; columns are {', '.join(row)}")
         if "row" not in row and "id" not in row:

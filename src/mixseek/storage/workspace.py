@@ -162,8 +162,10 @@ def find_name(name: str, known: Sequence[str], root: Path | str, kind: str) -> s
         return wanted if wanted in known else matching[0]
     if matching:
         raise ConfigurationError(f"{kind} {name!r} could be {list_first(matching)}; write more of the name")
-    close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.5) or known
-    raise ConfigurationError(f"{root}: no {kind} {name!r}; there is {list_first(close)}")
+    # The nearest come first, and the others after them: one that is near is not the only one there is.
+    close = difflib.get_close_matches(wanted, known, n=SHOWN_NAMES, cutoff=0.4)
+    others = [one for one in known if one not in close]
+    raise ConfigurationError(f"{root}: no {kind} {name!r}; there is {list_first([*close, *others])}")
 
 
 def list_first(names: Sequence[str], count: int | None = None) -> str:

@@ -30,7 +30,7 @@ def test_a_name_its_beginning_or_nothing_finds_an_execution(name: str | None, fo
     ("name", "message"),
     [
         ("haiku", "execution 'haiku' could be haiku-2, haiku-1; write more of the name"),
-        ("limmerick", "ws: no execution 'limmerick'; there is limerick"),
+        ("limmerick", "ws: no execution 'limmerick'; there is limerick, haiku-2, haiku-1, essay"),
         ("zzz", "ws: no execution 'zzz'; there is haiku-2, haiku-1, limerick, essay"),
         ("", "ws: no execution ''; there is haiku-2, haiku-1, limerick, essay"),
     ],

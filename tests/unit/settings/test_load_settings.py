@@ -69,7 +69,7 @@ def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch) -> 
         ("[judge]\nworker = 2\n", "mixseek.toml: unknown key 'judge.worker'; did you mean 'workers'?"),
         (
             "[judge]\nzzz = 2\n",
-            "unknown key 'judge.zzz'; known keys here: cascade, judges, language, protocol, workers",
+            "unknown key 'judge.zzz'; known keys here: cascade, judges, language, max_line_mb, protocol, workers",
         ),
         ('[judge]\nworkers = "many"\n', "judge.workers"),
         ('[judge]\nlanguage = "fr"\n', "judge.language"),

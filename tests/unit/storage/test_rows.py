@@ -134,11 +134,11 @@ def test_several_right_answers_are_a_ground_truth_and_alternatives(
         ({"id": 1, "text": "x"}, {}, "row has no `response`; columns are id, text; map one with --map response=COLUMN"),
         ({}, {}, "row has no `response`; columns are none; map one with --map response=COLUMN"),
         (
-            {"response": None},
+            {"response": None, "response_path": None},
             {},
-            "`response` is null; write the response's text (an empty one is allowed) or drop the row",
+            "`response` is empty, and so is `response_path`; write the response's text (an empty one is allowed), or "
+            "why there is none into `response_error`",
         ),
-        ({"output": None}, {}, "`output` is null; write the response's text (an empty one is allowed) or drop the row"),
         (
             {"output": "x"},
             {"response": "outptu"},

@@ -16,6 +16,7 @@ from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import LOG_SCORES
 from mixseek.errors import ConfigurationError, DatasetError, suggest
 from mixseek.reporting.wording import plural
+from mixseek.storage.dataset.files import LONGEST_LINE_BYTES
 from mixseek.storage.dataset.logs.registry import FORMATS, LogCounts, OpenLog, recognise
 from mixseek.storage.dataset.reader import STDIN, check_file, choose_any_source
 from mixseek.storage.durable import replacing
@@ -30,12 +31,14 @@ def is_log_judge(spec: str) -> bool:
     return spec == _LOG or spec.startswith(WITNESS_PREFIX)
 
 
-def expand_scorers(judges: Sequence[NamedJudge], data: str) -> tuple[NamedJudge, ...]:
+def expand_scorers(
+    judges: Sequence[NamedJudge], data: str, longest: int = LONGEST_LINE_BYTES
+) -> tuple[NamedJudge, ...]:
     """`log` as one judge for each scorer of the log; a scorer that the log does not have is refused by name."""
     wanted = [judge for judge in judges if isinstance(judge, str) and is_log_judge(judge)]
     if not wanted or data == STDIN:
         return tuple(judges)
-    scorers = tuple(count_scorers(data))
+    scorers = tuple(count_scorers(data, longest))
     if not scorers:
         raise ConfigurationError(f"judge {wanted[0]!r}: {data} holds no scores of another tool (column `{LOG_SCORES}`)")
     for spec in wanted:
@@ -51,10 +54,10 @@ def expand_scorers(judges: Sequence[NamedJudge], data: str) -> tuple[NamedJudge,
     return tuple(named)
 
 
-def count_scorers(data: str) -> Counter[str]:
+def count_scorers(data: str, longest: int) -> Counter[str]:
     """How many samples each scorer has scored, in order of appearance."""
     counts: Counter[str] = Counter()
-    for _, row in choose_any_source(check_file(data)).rows():
+    for _, row in choose_any_source(check_file(data), longest).rows():
         scores = row.get(LOG_SCORES)
         if isinstance(scores, dict):
             counts.update(scores.keys())
@@ -131,11 +134,14 @@ class ImportSummary:
 
 
 def import_log(
-    data: str, target: Path | None, show_progress: Callable[[None], AbstractContextManager[ProgressSink]]
+    data: str,
+    target: Path | None,
+    show_progress: Callable[[None], AbstractContextManager[ProgressSink]],
+    longest: int = LONGEST_LINE_BYTES,
 ) -> ImportSummary:
     """Read the log once; with a target, its samples are there when all of them could be read, and else not."""
     path = check_file(data)
-    log = recognise(path)
+    log = recognise(path, longest)
     if log is None:
         known = ", ".join(dict.fromkeys(one.title for one in FORMATS))
         raise DatasetError(

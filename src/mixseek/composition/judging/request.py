@@ -28,6 +28,7 @@ from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
+from mixseek.storage.dataset.files import LONGEST_LINE_BYTES
 from mixseek.storage.dataset.pairing import PairChoice, read_choice
 from mixseek.storage.dataset.reader import Dataset, PlannedGrid, open_dataset
 from mixseek.storage.journal.records import (
@@ -150,6 +151,8 @@ class JudgeRequest:
     budget: PairBudget | None = None
     # What the data are called where the file is only a copy of what was in memory.
     data_name: str | None = None
+    # How many bytes a line of the data may have.
+    longest_line: int = LONGEST_LINE_BYTES
     # Judge cards that must fit and hold before anything is asked, and how old they may be.
     required_cards: Sequence[Path] = ()
     card_max_age: timedelta | None = None
@@ -207,7 +210,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
         raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
     if request.cluster is not None and importlib.util.find_spec("ray") is None:
         raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
-    request = replace(request, judges=expand_scorers(request.judges, request.data))
+    request = replace(request, judges=expand_scorers(request.judges, request.data, request.longest_line))
     protocol = request.load_protocol()
     timeout = request.live.timeout_seconds
     judges = get_panel(request.judges, request.configured, request.environment, timeout, takes_bundles=request.bundles)
@@ -263,6 +266,7 @@ def open_requested(
         response=not is_recorded,
         rubrics=RubricDirectory(request.rubric) if request.rubric is not None else None,
         bundles=request.bundles,
+        scores=any(is_log_judge(judge.name) for judge in judges),
         allows_outside_files=request.allows_outside_files,
     )
     recorded = [judge for judge in judges if replays_file(judge)]
@@ -274,6 +278,7 @@ def open_requested(
         requirements=requirements,
         note_row=partial(note_row, recorded, grid) if recorded or grid is not None else None,
         pairs=pairs,
+        longest_line=request.longest_line,
     )
 
 
@@ -330,6 +335,11 @@ def refuse_blind_rules(dataset: Dataset, judges: Sequence[AnyJudge]) -> None:
     survey = dataset.survey()
     if survey.rows_without_ground_truth == survey.rows and any(judge.name == RULES for judge in judges):
         columns = ", ".join(islice(survey.columns, 12))
+        if column := survey.mapping.get("ground_truth"):
+            raise DatasetError(
+                f"{dataset.name}: the column `{column}` is there and empty in every row, so rules have nothing to "
+                "compare with; fill it in, or name another with --map ground_truth=COLUMN"
+            )
         raise DatasetError(
             f"{dataset.name}: no row has a `ground_truth`, so rules have nothing to compare with; "
             f"name its column with --map ground_truth=COLUMN (columns: {columns})"

@@ -291,6 +291,8 @@ class RowRequirements:
     # Whether a recorded reply may be about many samples, and becomes a row for each.
     bundles: bool = False
     rubrics: RubricDirectory | None = None
+    # Whether scores that stand in the rows are judges: what one means is told by all values of its scorer.
+    scores: bool = False
     # Rows may name files outside the dataset's directory only where the user says so.
     allows_outside_files: bool = False
 

@@ -13,6 +13,7 @@ import shutil
 import sys
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
@@ -69,6 +70,11 @@ ByteStream = gzip.GzipFile | BufferedReader
 _HEAD_BYTES = 8_192
 # orjson turns integers beyond this into floats, which would change an id or a ground truth.
 _EXACT_LIMIT = 2.0**63
+# A longer line is a file that was written without line ends, or not meant to be read at once.
+LONGEST_LINE_BYTES = 64 << 20
+# What is nested deeper can be read and not be written again.
+DEEPEST_ROW = 200
+TOO_DEEP = f"is nested more than {DEEPEST_ROW} levels deep, which no row needs to be"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +210,24 @@ def join_sources(path: Path, sources: Sequence[RowSource]) -> RowSource:
     )
 
 
-def read_json_lines(path: Path) -> Rows:
+def bounded_lines(path: Path, stream: ByteStream, longest: int = LONGEST_LINE_BYTES) -> Iterator[bytes]:
+    """The lines of a file; one that is longer is refused before it is in memory."""
+    number = 1
+    while line := stream.readline(longest + 1):
+        if len(line) > longest:
+            raise DatasetError(
+                f"{path}: line {number} is longer than {longest >> 20:,} MB; a row has a line of its own: check the "
+                "line ends, or allow more with judge.max_line_mb in mixseek.toml"
+            )
+        yield line
+        number += 1
+
+
+def read_json_lines(path: Path, longest: int = LONGEST_LINE_BYTES) -> Rows:
     """Line number and row: a JSON object a line; blank lines are skipped."""
     with reading(path) as stream:
         offset = stream.tell()
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(bounded_lines(path, stream, longest), 1):
             begin, offset = offset, offset + len(line)
             try:
                 row = orjson.loads(line)
@@ -221,6 +240,7 @@ def read_json_lines(path: Path) -> Rows:
                     f"{path}: line {number} is {name_of(row)}, expected an object "
                     'such as {"id": "1", "response": "…", "ground_truth": "…"}'
                 )
+            check_row(f"{path}: line {number}", line, row)
             for value in row.values():
                 if type(value) is float and abs(value) >= _EXACT_LIMIT:
                     row = json.loads(line)
@@ -228,16 +248,65 @@ def read_json_lines(path: Path) -> Rows:
             yield number, row
 
 
-def read_delimited(path: Path, format_name: str) -> Rows:
+def check_row(place: str, text: bytes, row: Row) -> None:
+    """Refuse what JSON readers pass over in silence: a key that stands twice, and nesting that cannot be written."""
+    # Counted before anything is parsed again: hardly any row gets past the two conditions.
+    if text.count(b"{") + text.count(b"[") > DEEPEST_ROW and depth_of(row) > DEEPEST_ROW:
+        raise DatasetError(f"{place} {TOO_DEEP}")
+    # In a text a quote is escaped, so what is counted here are keys.
+    keys = sum(text.count(end) - text.count(b"\\" + end) for end in (b'":', b'" :'))
+    if keys > len(row) and keys > count_keys(row) and (twice := repeated_key(text)) is not None:
+        raise DatasetError(f"{place}: the key `{twice}` stands twice in one object; keep one of them")
+
+
+def depth_of(value: Any) -> int:
+    """Levels of objects and lists, without recursion."""
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        level = [item for part in level for item in parts_of(part) if isinstance(item, dict | list)]
+    return depth
+
+
+def count_keys(value: Any) -> int:
+    """Of all objects in it."""
+    count, waiting = 0, [value]
+    while waiting:
+        part = waiting.pop()
+        count += len(part) if isinstance(part, dict) else 0
+        waiting += [item for item in parts_of(part) if isinstance(item, dict | list)]
+    return count
+
+
+def parts_of(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def repeated_key(text: bytes) -> str | None:
+    """The first key that its object has twice."""
+    found: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            found.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+        return made
+
+    with contextlib.suppress(ValueError, RecursionError):
+        json.loads(text, object_pairs_hook=note)
+    return found[0] if found else None
+
+
+def read_delimited(path: Path, format_name: str, longest: int = LONGEST_LINE_BYTES) -> Rows:
     """Number of the line where the row begins, and the row, of CSV or TSV with a header line; every cell is text.
 
     Python's reader, because it names the line of a bad row and never guesses. DuckDB's guesses: given a fixed dialect
     it still took rows that begin with `#` for comments and dropped them.
     """
     # The default limit of 128 KB a cell is less than a long response; it can only be set for the whole process.
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(longest)
     with reading(path) as stream:
-        lines = decode_lines(path, stream)
+        lines = decode_lines(path, stream, longest)
         first = next(lines, "")
         # A comma, unless the header line has none but has what spreadsheets of other countries write.
         guessed = next((mark for mark in (",", ";", "\t") if mark in first), ",")
@@ -246,9 +315,9 @@ def read_delimited(path: Path, format_name: str) -> Rows:
         begin = 1
         try:
             header = [cell.strip() for cell in next(table, [])]
-            for position, name in enumerate(header):
-                if name in header[:position]:
-                    raise DatasetError(f"{path}: line 1: the column `{name}` appears twice; rename one")
+            if len(set(header)) < len(header):
+                twice = next(name for name, times in Counter(header).items() if times > 1)
+                raise DatasetError(f"{path}: line 1: the column `{twice}` appears twice; rename one")
             begin = table.line_num + 1
             for cells in table:
                 if len(cells) == len(header):
@@ -310,10 +379,10 @@ def look_again(path: Path, number: int, offset: int, line: bytes) -> Any:
         ) from None
 
 
-def decode_lines(path: Path, stream: ByteStream) -> Iterator[str]:
+def decode_lines(path: Path, stream: ByteStream, longest: int = LONGEST_LINE_BYTES) -> Iterator[str]:
     """Lines as text, each checked, so that the first wrong byte is named by its place."""
     offset = stream.tell()
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(bounded_lines(path, stream, longest), 1):
         yield decode_line(path, number, offset, line)
         offset += len(line)
 
@@ -356,6 +425,8 @@ def read_parquet(path: Path) -> Rows:
     for number, cells in enumerate(stream_query(path, query), 1):
         row = dict(zip(kinds, cells, strict=True))
         row |= {name: orjson.loads(row[name]) for name in nested if row[name] is not None}
+        if nested and depth_of(row) > DEEPEST_ROW:
+            raise DatasetError(f"{path}: row {number} {TOO_DEEP}")
         yield number, row
 
 
@@ -368,6 +439,7 @@ def read_json_array(path: Path) -> Rows:
             raise DatasetError(f"{path}: item {number} cannot be read: {error.msg}") from error
         if not isinstance(row, dict):
             raise DatasetError(f"{path}: item {number} is {name_of(row)}, expected an object")
+        check_row(f"{path}: item {number}", text.encode("utf-8", "surrogatepass"), row)
         yield number, row
 
 

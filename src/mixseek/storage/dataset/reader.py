@@ -17,6 +17,7 @@ from mixseek.errors import DatasetError
 from mixseek.protocols.reply_reader import Bundle, BundleEntry, split_bundle
 from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
 from mixseek.storage.dataset.files import (
+    LONGEST_LINE_BYTES,
     Row,
     Rows,
     RowSource,
@@ -29,9 +30,22 @@ from mixseek.storage.dataset.files import (
     reading,
     spool_stdin,
 )
+from mixseek.storage.dataset.logs.record import grade_table
 from mixseek.storage.dataset.logs.registry import recognise
 from mixseek.storage.dataset.pairing import PairChoice, PairMaker, with_opponents
-from mixseek.storage.dataset.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS, RESPONSE_UNKNOWN, RowError, RowReader
+from mixseek.storage.dataset.rows import (
+    ALIASES,
+    FILE_FIELDS,
+    PAIR_ALIASES,
+    REPLY_COLUMNS,
+    RESPONSE_NULL,
+    RESPONSE_UNKNOWN,
+    RowError,
+    RowReader,
+    asked_in,
+    name_question,
+)
+from mixseek.storage.dataset.wrapped import find_wrapping, read_wrapped
 from mixseek.storage.durable import digest_file
 from mixseek.storage.journal.records import decode_object
 
@@ -127,9 +141,16 @@ def lifted(text: str) -> dict[str, str]:
 
 STDIN = "-"
 SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet, or - for JSONL on stdin"
+# Those that are tables of somebody's own, and no logs.
+_PLAIN_FORMATS = {"jsonl", "json", "csv", "tsv", "parquet"}
 # Hashes of ids, spread so that looking for equal ones never needs a set of all of them.
 _BUCKETS = 64
 _PLACES_KEPT = 5
+_SNIFFED_BYTES = 8_192
+# In a mapping, before the column whose digest names the question; no column of a file is meant then.
+_DIGEST_OF = "digest of "
+# An object that has one of them is a row, whatever lists are in it.
+_ROW_COLUMNS = ("response", *ALIASES["response"], *PAIR_ALIASES["response"], *FILE_FIELDS, *REPLY_COLUMNS)
 # Of a batch: samples, their journal lines and copies on the way are in memory together.
 _BATCH_CHARACTERS = 4 << 20
 
@@ -152,6 +173,8 @@ class Survey:
     attached: Mapping[str, Any] = field(default_factory=dict)
     # What a person should know of rows that were taken as they are: one sentence each, with the first places.
     notices: tuple[str, ...] = ()
+    # Whether rows that ask the same, and name no question, got the digest of it as its name.
+    names_questions: bool = False
 
 
 def describe_places(places: Sequence[int], unit: str) -> str:
@@ -166,8 +189,9 @@ class Remarks:
 
     def __init__(self) -> None:
         self._unnamed, self._empty = array("q"), array("q")
-        # Ids of samples whose model gave no response.
+        # Ids of samples whose model gave no response, and of those whose response is null.
         self._failed: list[str] = []
+        self._null: list[str] = []
 
     def note(self, place: int, values: Mapping[str, Any], has_blank_id: bool) -> None:
         """Told of every row."""
@@ -176,10 +200,20 @@ class Remarks:
         response = values["response"]
         if not response or response.isspace():
             metadata = values.get("metadata", {})
-            if metadata.get(RESPONSE_ERROR):
+            if metadata.get(RESPONSE_NULL):
+                self._null.append(values["id"])
+            elif metadata.get(RESPONSE_ERROR):
                 self._failed.append(values["id"])
             elif not metadata.get(RESPONSE_UNKNOWN):
                 self._empty.append(place)
+
+    def refuse_nulls(self, rows: int, column: str) -> None:
+        """Where each response is null there is nothing to judge: another column was surely meant."""
+        if len(self._null) == rows:
+            raise RowError(
+                f"no row has a response: `{column}` is null in each of {rows:,} rows; name its column with "
+                "--map response=COLUMN"
+            )
 
     def describe(self, unit: str, rows: int) -> list[str]:
         """One sentence each, with the first places."""
@@ -188,14 +222,30 @@ class Remarks:
             "empty response {}: judged as no answer": self._empty,
         }
         notices = [words.format(describe_places(found, unit)) for words, found in told.items() if found]
-        if self._failed:
-            more = len(self._failed) - _PLACES_KEPT
-            first = ", ".join(self._failed[:_PLACES_KEPT]) + (f" and {more:,} more" if more > 0 else "")
-            said = (
-                f"{len(self._failed):,} of {rows:,} samples have no response, because their model gave none ({first})"
-            )
-            notices.append(f"{said}: filed under INCOMPLETE_COVERAGE, without asking any judge")
+        for ids, why in ((self._failed, "because their model gave none"), (self._null, "theirs is null")):
+            if ids:
+                more = len(ids) - _PLACES_KEPT
+                first = ", ".join(ids[:_PLACES_KEPT]) + (f" and {more:,} more" if more > 0 else "")
+                advice = f"; say why in `{RESPONSE_ERROR}`" if ids is self._null else ""
+                notices.append(
+                    f"{len(ids):,} of {rows:,} samples have no response, {why} ({first}): filed under "
+                    f"INCOMPLETE_COVERAGE, without asking any judge{advice}"
+                )
         return notices
+
+
+def name_repeated(asked: "array[int]", mapping: dict[str, str]) -> list[str]:
+    """A sentence where questions without a name stand in several rows, which the mapping then says as well."""
+    several = sum(times > 1 for times in Counter(asked).values())
+    if not several:
+        return []
+    column = mapping["question"]
+    mapping["question_id"] = f"{_DIGEST_OF}{column}"
+    stand = "question stands" if several == 1 else "questions stand"
+    return [
+        f"no `question_id`, and {several:,} {stand} in several rows: rows with the same `{column}` and ground truth "
+        "are one question, and its digest is the `question_id`"
+    ]
 
 
 class Dataset:
@@ -252,7 +302,10 @@ class Dataset:
         attachments = self._attachments()
         batch: list[Sample] = []
         characters = 0
+        names_questions = self._may_name_questions and self.survey().names_questions
         for _, values in self._checked_rows(self._reader(), attachments):
+            if names_questions and (question := asked_in(values)):
+                values["question_id"] = name_question(*question)
             sample = Sample(**values)
             batch.append(sample)
             characters += sample.characters
@@ -283,8 +336,11 @@ class Dataset:
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
-        lacking, remarks = array("q"), Remarks()
+        lacking, remarks, asked, are_named = array("q"), Remarks(), array("q"), False
         for place, values in self._checked_rows(reader, attachments):
+            are_named |= "question_id" in values
+            if self._may_name_questions and (question := asked_in(values)):
+                asked.append(hash(question))
             remarks.note(place, values, reader.is_blank_id)
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
@@ -301,22 +357,38 @@ class Dataset:
         try:
             reader.check_mapped_columns()
             self._requirements.refuse_absent(incomplete, rows, reader.columns)
+            remarks.refuse_nulls(rows, reader.resolved.get("response", "response"))
         except RowError as error:
             raise DatasetError(f"{self.name}: {error}") from error
         self._refuse_duplicates(buckets)
+        mapping = dict(reader.resolved)
         notices = [*self._source.notices(), *remarks.describe(self._source.unit, rows)]
+        notices = [*self._describe_guesses(reader), *notices, *(() if are_named else name_repeated(asked, mapping))]
         return Survey(
             rows,
             attachments.cover(self._digest()),
             size_bytes,
             without_truth,
             tuple(reader.columns),
-            dict(reader.resolved),
+            mapping,
             incomplete,
             tuple(lacking[:_PLACES_KEPT]),
             attachments.description(),
             tuple(f"{self.name}: {notice}" for notice in notices),
+            mapping.get("question_id", "").startswith(_DIGEST_OF),
         )
+
+    @property
+    def _may_name_questions(self) -> bool:
+        """Not where a protocol places samples in a grid by names that somebody gave; pairs are named row by row."""
+        needs = self._requirements.needs
+        return not needs.is_pair and "question_id" not in needs.fields
+
+    def _describe_guesses(self, reader: RowReader) -> list[str]:
+        """What nobody said and was taken for granted, in one line; nothing where every column has its field's name."""
+        guesses = [f"{field}={column}" for field, column in reader.guesses().items()]
+        ids = [] if "id" in reader.resolved else [f"ids by {self._source.unit}"]
+        return [f"read as {', '.join([*guesses, *ids])}"] if guesses else []
 
     def _digest(self) -> str:
         """Of everything that rows come from: questions or scores of a log may stand in a file beside it."""
@@ -376,6 +448,7 @@ def open_dataset(
     requirements: RowRequirements | None = None,
     note_row: Callable[[Mapping[str, Any]], None] | None = None,
     pairs: PairChoice | None = None,
+    longest_line: int = LONGEST_LINE_BYTES,
 ) -> Dataset:
     """The dataset behind a path or `-`, which is copied to be read twice; DatasetError where none can be read.
 
@@ -392,8 +465,9 @@ def open_dataset(
     else:
         file = spool_stdin(spool_directory, stdin)
 
-    def chosen_by(choose: Callable[[Path], RowSource]) -> RowSource:
-        return join_sources(file, [choose(part) for part in parts]) if parts else choose(file)
+    def chosen_by(choose: Callable[[Path, int], RowSource]) -> RowSource:
+        sources = [choose(part, longest_line) for part in parts or (file,)]
+        return join_sources(file, sources) if parts else sources[0]
 
     source: RowSource | None = None
     # Where replies are recorded, a file may be a bundle of them, and so may a row.
@@ -406,6 +480,8 @@ def open_dataset(
     chosen = source or chosen_by(choose_any_source)
     if name is not None:
         chosen = replace(chosen, unit="row")
+    if requirements is not None and requirements.scores and set(chosen.format.split("+")) <= _PLAIN_FORMATS:
+        chosen = replace(chosen, rows=partial(grade_table, chosen.rows))
     if pairs is not None:
         chosen = PairMaker(chosen, mapping, pairs).paired_source()
     elif requirements is not None and requirements.needs.is_pair:
@@ -414,10 +490,10 @@ def open_dataset(
     return Dataset(name or path, chosen, mapping, requirements, note_row, pairs)
 
 
-def choose_any_source(path: Path) -> RowSource:
+def choose_any_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
     """A log of another tool, told by its content, or a plain dataset, told by its suffix."""
-    log = recognise(path)
-    return choose_source(path) if log is None else log.source()
+    log = recognise(path, longest)
+    return choose_source(path, longest) if log is None else log.source()
 
 
 def check_file(path: str) -> Path:
@@ -441,20 +517,22 @@ def check_file(path: str) -> Path:
     return file
 
 
-def choose_source(path: Path) -> RowSource:
+def choose_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
     """By suffix; content that belies it is refused when it is read."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] == [".gz"]
     suffix = suffixes[-2:-1] if packed else suffixes[-1:]
     match suffix:
-        case [".jsonl" | ".ndjson"]:
-            return RowSource(path, "jsonl", "line", partial(read_json_lines, path))
         case [".csv" | ".tsv" as delimited]:
-            return RowSource(path, delimited[1:], "line", partial(read_delimited, path, delimited[1:]))
+            return RowSource(path, delimited[1:], "line", partial(read_delimited, path, delimited[1:], longest))
         case [".json"] if is_json_list(path):
             return RowSource(path, "json", "item", partial(read_json_array, path))
-        case [".json"]:
-            return RowSource(path, "jsonl", "line", partial(read_json_lines, path))
+        case [".jsonl" | ".ndjson" | ".json"]:
+            key = find_wrapping(path, _ROW_COLUMNS)
+            if key is None:
+                return RowSource(path, "jsonl", "line", partial(read_json_lines, path, longest))
+            told = f"rows are the items of `{key}`"
+            return RowSource(path, "json", "item", partial(read_wrapped, path, key), notices=lambda: (told,))
         case [".parquet"] if not packed:
             return RowSource(path, "parquet", "row", partial(read_parquet, path))
     shown = "".join(suffixes[-2:]) if packed else "".join(suffixes[-1:])
@@ -464,7 +542,9 @@ def choose_source(path: Path) -> RowSource:
 def is_json_list(path: Path) -> bool:
     """A .json file may be one list of objects, or JSON lines by another name."""
     with reading(path) as stream:
-        return next((line.strip()[:1] == b"[" for line in stream if line.strip()), False)
+        # In pieces: the whole file may be one line.
+        pieces = iter(lambda: stream.read(_SNIFFED_BYTES), b"")
+        return next((piece.lstrip()[:1] == b"[" for piece in pieces if not piece.isspace()), False)
 
 
 def fingerprint(paths: Sequence[Path]) -> list[tuple[int, int]]:

@@ -47,6 +47,7 @@ PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
 PAIR_FIELDS = ("response_b", "target_b")
 # What the first side of a pair may be called in a mapping.
 _FIRST_SIDE = {"response_a": "response", "target_a": "target_model"}
+_SIDE_NAMES = {inside: name for name, inside in _FIRST_SIDE.items()}
 _BOTH_SIDES = ("response", "response_b")
 SAMPLE_FIELDS = tuple(
     item.name for item in dataclasses.fields(Sample) if item.name != "metadata" and item.name not in PAIR_FIELDS
@@ -59,6 +60,11 @@ _READ_OF_PAIRS = (*(name for name in SAMPLE_FIELDS if "ground_truth" not in name
 REPLY_COLUMNS = ("reply", "raw_output", "raw")
 # Marks a sample whose judged text nobody knows: only its recorded reply is there.
 RESPONSE_UNKNOWN = "response_unknown"
+# Marks a sample whose response the row says to be null, and why is not said.
+RESPONSE_NULL = "response_null"
+# What names a row and does not say what was asked or answered: its column may be a text's as well.
+_NAMING_FIELDS = ("id", "question_id", "output_id", "prompt_variant", "target_model", "task_name", "task_type")
+_TEXT_FIELDS = ("question", "response", "ground_truth")
 # A dataset whose rows all look different must not fill the memory with plans.
 _MAX_PLANS = 1_024
 _COLUMNS_SHOWN = 12
@@ -140,10 +146,20 @@ class RowReader:
             values["response"] = ""
         elif "response" not in values and "response_path" not in values:
             if self._needs_response or not any(row.get(name) is not None for name in REPLY_COLUMNS):
-                raise RowError(self._describe_missing_response(row))
+                self._leave_hole(values, row, plan)
+                return values
             values["response"] = ""
             values["metadata"] = {**values.get("metadata", {}), RESPONSE_UNKNOWN: True}
         return values
+
+    def _leave_hole(self, values: dict[str, Any], row: Mapping[str, Any], plan: ColumnPlan) -> None:
+        """A null is no output, as after a failure: named and counted. A row without the column is a slip."""
+        if "response" not in plan.fields or "response_path" in plan.fields:
+            raise RowError(self._describe_missing_response(row))
+        column = plan.columns[plan.fields.index("response")]
+        values["response"] = ""
+        told = {RESPONSE_ERROR: f"`{column}` is null, without a reason in `{RESPONSE_ERROR}`", RESPONSE_NULL: True}
+        values["metadata"] = {**values.get("metadata", {}), **told}
 
     def _settle_pair(self, values: dict[str, Any], plan: ColumnPlan) -> None:
         """Two responses, one question of a name, and what people prefer beside them."""
@@ -163,7 +179,11 @@ class RowReader:
             # A column that only looked like one stays what it was.
             told = {column: said} if preference is None else {HUMAN_PREFERENCE: preference.value}
             values["metadata"] = {**values.get("metadata", {}), **told}
-        if "response_b" not in values and "response" in values:
+        if "response_b" not in values and "response" in values and "response_b" in plan.fields:
+            # One of the two is null: there is nothing to compare.
+            del values["response"]
+            values["response_b"] = ""
+        elif "response_b" not in values and "response" in values:
             mapped = self._mapping.get("response_b")
             wanted = f"`{mapped}`, which --map response_b={mapped} asks for" if mapped else "`response_b`"
             raise RowError(
@@ -172,14 +192,22 @@ class RowReader:
             )
         if "question_id" not in values and values.get("question"):
             # Pairs of one question resemble each other, so intervals must know that they belong together.
-            digest = hashlib.blake2b(values["question"].encode("utf-8", "surrogatepass"), digest_size=5)
-            values["question_id"] = f"question-{digest.hexdigest()}"
+            values["question_id"] = name_question(values["question"])
 
     def check_mapped_columns(self) -> None:
         """After a whole pass: a mapped column that no row has is a slip, not an absent value."""
         for field, column in self._mapping.items():
             if column not in self.columns:
                 raise RowError(f"no row has the column `{column}` of --map {field}={column}; {self._offer(column)}")
+
+    def guesses(self) -> dict[str, str]:
+        """Which fields were filled from a column of another name that nobody mapped."""
+        spelled = {name: _SIDE_NAMES.get(name, name) if self._is_pair else name for name in self.resolved}
+        return {
+            spelled[field]: column
+            for field, column in self.resolved.items()
+            if field not in self._mapping and column not in (field, spelled[field])
+        }
 
     def _remember(self, shape: tuple[str, ...]) -> ColumnPlan:
         if len(self._plans) >= _MAX_PLANS:
@@ -200,7 +228,10 @@ class RowReader:
         if "response" in plan.fields:
             found = plan.columns[plan.fields.index("response")]
             other = "empty, and so is `response_path`" if "response_path" in plan.fields else "null"
-            return f"`{found}` is {other}; write the response's text (an empty one is allowed) or drop the row"
+            return (
+                f"`{found}` is {other}; write the response's text (an empty one is allowed), or why there is none into "
+                f"`{RESPONSE_ERROR}`"
+            )
         if "response_path" in plan.fields:
             return "`response_path` is empty and there is no `response`; name the output's file or drop the row"
         if self._is_pair:
@@ -214,6 +245,24 @@ class RowReader:
         close = difflib.get_close_matches(column, self.columns, n=1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
         return f"columns are {list_names(self.columns)}{meant}"
+
+
+def name_question(*parts: str) -> str:
+    """A `question_id` for a question that has none: the same text, the same name, in every file."""
+    text = "\x1f".join(parts)
+    return f"question-{hashlib.blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=5).hexdigest()}"
+
+
+def asked_in(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """What tells a question without an id: its text, and the right answer, since one text may have several.
+
+    Nothing where the row names its question, or does not hold it.
+    """
+    question = values.get("question")
+    if not question or "question_id" in values:
+        return ()
+    truth = values.get("ground_truth")
+    return (question,) if truth is None else (question, truth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,16 +358,19 @@ def plan_columns(
     fields: Sequence[str] = READ_FIELDS,
     aliases_of: Mapping[str, tuple[str, ...]] = ALIASES,
 ) -> ColumnPlan:
-    """Mapped column, else the canonical one, else the first alias; a column serves one field only.
+    """Mapped column, else the canonical one, else the first alias; a column is guessed for one field only.
 
+    A column that was mapped to what names a row may be a text as well: the question is often its own name.
     A name that nobody has may be there as spreadsheets write it: `Ground Truth`.
     """
     present = set(shape)
     spelled = {str(column).strip().lower().replace(" ", "_"): column for column in reversed(tuple(shape))}
-    claimed = set(mapping.values())
+    all_claimed = set(mapping.values())
+    texts_claimed = {column for field, column in mapping.items() if field not in _NAMING_FIELDS}
     has_path = mapping.get("response_path", "response_path") in present
     chosen: dict[str, str] = {}
     for field in fields:
+        claimed = texts_claimed if field in _TEXT_FIELDS else all_claimed
         if field in mapping:
             candidates: tuple[str, ...] = (mapping[field],)
         else:

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mixseek.errors import DatasetError
+from mixseek.storage.dataset.logs.answers import calls_of, describe_calls
 from mixseek.storage.dataset.logs.reading import (
     Member,
     Shape,
@@ -290,13 +292,16 @@ def open_evalscope(sniffed: Sniffed) -> Log:
     """A report holds numbers only."""
     if not sniffed.has("index"):
         raise DatasetError(f"{sniffed.path}: an EvalScope report, which holds no responses; give a file of reviews/")
-    read = read_evalscope_review if sniffed.has("sample_score") else read_evalscope_prediction
+    is_review = sniffed.has("sample_score")
     # A judge that failed says nothing of its scorer's name: the first review that has a score does.
     scorer = next((name for _, row in sniffed.rows([]) if (name := main_scorer(row))), "judge")
     task = sniffed.path.name.partition(".")[0]
+    beside = predictions_beside(sniffed.path) if is_review else None
 
     def samples(notices: Notices) -> Iterator[LoggedSample]:
         count, last = 0, -1
+        predicted = {} if beside is None else read_predictions(beside)
+        others = 0
         for number, row in sniffed.rows(notices):
             index = row.get("index")
             count, last = count + 1, max(last, index) if isinstance(index, int) else last
@@ -304,14 +309,87 @@ def open_evalscope(sniffed: Sniffed) -> Log:
                 raise DatasetError(
                     f"{sniffed.path}: line {number}: an EvalScope row without `sample_score` or `model_output`"
                 )
-            yield read(row, scorer, task)
+            if not is_review:
+                yield read_evalscope_prediction(row, task)
+                continue
+            sample = read_evalscope_review(row, scorer, task)
+            output = predicted.get(as_text(index))
+            if output is None or output.text in (sample.response, last_answer(row)):
+                yield (
+                    sample
+                    if output is None
+                    else replace(sample, stop_reason=output.stop, error=output.error, withheld=output.withheld)
+                )
+            else:
+                others += 1
+                yield sample
+        if others:
+            notices.append(
+                f"{others:,} predictions in {describe_path(beside)} have another text than their review, so they are "
+                "not of this run: how those outputs ended is not known"
+            )
         if last >= count:
             lost = last + 1 - count
             notices.append(
                 f"{lost:,} of {last + 1:,} indexes have no row: EvalScope keeps nothing of a request that failed"
             )
 
-    return Log(samples)
+    if beside is not None:
+        return Log(samples, companions=(beside,))
+    unknown = "predictions/ with the same file is not beside it, so nothing says which outputs a filter stopped"
+    return Log(samples, notices=(unknown,) if is_review else ())
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedOutput:
+    """How a model's output ended, as EvalScope's file of predictions has it."""
+
+    text: str | None
+    stop: str | None
+    error: str | None
+    withheld: str | None
+
+
+def predictions_beside(path: Path) -> Path | None:
+    """EvalScope writes reviews/MODEL/NAME.jsonl and predictions/MODEL/NAME.jsonl."""
+    folders = list(path.absolute().parts)
+    places = [place for place, name in enumerate(folders[:-1]) if name == "reviews"]
+    if not places:
+        return None
+    folders[places[-1]] = "predictions"
+    beside = Path(*folders)
+    return beside if beside.is_file() else None
+
+
+def describe_path(path: Path | None) -> str:
+    """Short: the folders above are those of the review."""
+    return "" if path is None else "/".join(path.parts[-3:])
+
+
+def read_predictions(path: Path) -> dict[str | None, PredictedOutput]:
+    """By index; a file that is none of EvalScope's says nothing."""
+    sniffed = sniff(path)
+    if sniffed is None or not sniffed.has("index", "model_output"):
+        return {}
+    return {as_text(row.get("index")): read_output(as_table(row.get("model_output"))) for _, row in sniffed.rows([])}
+
+
+def read_output(output: Mapping[str, Any]) -> PredictedOutput:
+    choice = as_table(next(iter(as_rows(output.get("choices"))), {}))
+    message = as_table(choice.get("message"))
+    calls = calls_of(message)
+    return PredictedOutput(
+        content_text(message.get("content")),
+        as_text(choice.get("stop_reason")),
+        as_text(output.get("error")),
+        describe_calls(calls) if calls else None,
+    )
+
+
+def last_answer(row: Mapping[str, Any]) -> str | None:
+    """What the assistant said last in the messages of a review."""
+    answers = [one for one in as_rows(row.get("messages")) if role_of(one) == "assistant"]
+    return content_text(answers[-1].get("content")) if answers else None
 
 
 def main_scorer(row: Mapping[str, Any]) -> str | None:
@@ -349,17 +427,17 @@ def evalscope_scores(score: Mapping[str, Any], scorer: str) -> dict[str, LoggedS
     return {name: read_grade(value, reason=reason) for name, value in as_table(score.get("value")).items()}
 
 
-def read_evalscope_prediction(row: Mapping[str, Any], scorer: str, task: str) -> LoggedSample:
-    output = as_table(row["model_output"])
-    choice = as_table(next(iter(as_rows(output.get("choices"))), {}))
+def read_evalscope_prediction(row: Mapping[str, Any], task: str) -> LoggedSample:
+    output = read_output(as_table(row["model_output"]))
     return LoggedSample(
         question_id=own_id(as_table(row.get("metadata")), row.get("index")),
         question=last_user_text(row.get("messages")),
-        response=content_text(as_table(choice.get("message")).get("content")),
-        error=as_text(output.get("error")),
+        response=output.text,
+        error=output.error,
+        withheld=output.withheld,
         target_model=as_text(row.get("model")),
         task_name=task,
-        stop_reason=as_text(choice.get("stop_reason")),
+        stop_reason=output.stop,
         metadata={**as_table(row.get("metadata")), "index": row.get("index")},
     )
 
@@ -476,7 +554,13 @@ def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedS
     choices = sample.get("choices")
     error = sample.get("error")
     first = as_table(next(iter(as_rows(output.get("choices"))), {}))
-    response = as_text(output.get("completion")) or content_text(as_table(first.get("message")).get("content"))
+    message = as_table(first.get("message"))
+    response = as_text(output.get("completion")) or content_text(message.get("content"))
+    calls = calls_of(message)
+    is_submitted = was_submitted(response or "", calls)
+    withheld = describe_limit(as_table(sample.get("limit"))) or (
+        describe_calls(calls) if calls and not is_submitted else None
+    )
     scores = as_table(resolve(sample.get("scores"), attachments))
     if not scores and isinstance(sample.get("score"), Mapping):
         # Version 1 had one scorer, without a name.
@@ -486,6 +570,8 @@ def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedS
         question=with_options(question, map(str, choices)) if isinstance(choices, list) else question,
         response=response,
         error=None if error is None else as_text(as_table(error).get("message")) or "an error without a message",
+        withheld=withheld,
+        is_final=is_submitted or not calls,
         targets=target_texts(resolve(sample.get("target"), attachments)),
         target_model=as_text(told.get("model")),
         task_name=as_text(told.get("task")),
@@ -494,6 +580,22 @@ def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedS
         scores=dict(score for name, one in scores.items() for score in read_score(name, as_table(one))),
         metadata=as_table(sample.get("metadata")),
     )
+
+
+def was_submitted(response: str, calls: list[Mapping[str, Any]]) -> bool:
+    """Agents of Inspect hand in their answer by a call (`submit`), and the completion is it, or ends with it."""
+    given = [value for call in calls for value in as_table(call.get("arguments")).values() if isinstance(value, str)]
+    answers = [text.strip() for text in given if text.strip()]
+    return any(response.strip() == text or response.rstrip().endswith(f"\n\n{text}") for text in answers)
+
+
+def describe_limit(limit: Mapping[str, Any]) -> str | None:
+    """A sample that was ended by a limit was going on: what it had said until then is no answer."""
+    if not limit:
+        return None
+    value = limit.get("limit")
+    size = f" of {value:g}" if isinstance(value, int | float) else ""
+    return f"ended by the {as_text(limit.get('type')) or 'sample'} limit{size}, before there was an answer"
 
 
 def read_score(name: str, score: Mapping[str, Any]) -> Iterator[tuple[str, LoggedScore]]:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mixseek.errors import DatasetError
+from mixseek.storage.dataset.logs.answers import Answer, answer_of_messages, calls_of, describe_calls, read_answer
 from mixseek.storage.dataset.logs.reading import Shape, Sniffed, read_cell, sniff, walk_file
 from mixseek.storage.dataset.logs.record import (
     Log,
@@ -21,10 +22,10 @@ from mixseek.storage.dataset.logs.record import (
     as_text,
     content_text,
     conversation_text,
+    messages_of,
     opening,
     question_text,
     read_grade,
-    response_text,
     role_of,
     target_texts,
 )
@@ -153,15 +154,7 @@ def read_outputs(
 
 def with_question(sample: LoggedSample, question: str, model: str | None) -> LoggedSample:
     """The model that answered is named with its date, which says more than the name that was asked for."""
-    return LoggedSample(
-        question_id=sample.question_id,
-        question=question,
-        response=sample.response,
-        error=sample.error,
-        target_model=sample.target_model or model,
-        stop_reason=sample.stop_reason,
-        metadata=sample.metadata,
-    )
+    return replace(sample, question=question, target_model=sample.target_model or model)
 
 
 # OpenAI.
@@ -194,8 +187,10 @@ def read_openai_output(row: Mapping[str, Any]) -> LoggedSample:
     if status != 200 or told:
         words = as_text(told.get("message")) or as_text(body.get("error")) or "no message"
         return LoggedSample(question_id=name, error=f"status {status}: {words}", target_model=model)
+    calls: list[Mapping[str, Any]] = []
     if isinstance(body.get("output"), list):
         text, stop = read_responses_body(body)
+        calls = calls_of({"content": body["output"]})
     else:
         choice = as_table(next(iter(as_rows(body.get("choices"))), {}))
         message = as_table(choice.get("message"))
@@ -203,7 +198,9 @@ def read_openai_output(row: Mapping[str, Any]) -> LoggedSample:
         text = content_text(message.get("content")) or refusal or as_text(choice.get("text"))
         text = "" if text is None and choice.get("finish_reason") == "stop" else text
         stop = "refusal" if refusal else as_text(choice.get("finish_reason"))
-    return LoggedSample(question_id=name, response=text, target_model=model, stop_reason=stop)
+        calls = calls_of(message)
+    withheld = describe_calls(calls) if calls else None
+    return LoggedSample(question_id=name, response=text, withheld=withheld, target_model=model, stop_reason=stop)
 
 
 def read_responses_body(body: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -248,8 +245,14 @@ def read_anthropic_output(row: Mapping[str, Any]) -> LoggedSample:
     message = as_table(result.get("message"))
     parts = as_rows(message.get("content"))
     text = content_text(parts) if any(part.get("type") == "text" for part in parts) else ""
-    stop = as_text(message.get("stop_reason"))
-    return LoggedSample(question_id=name, response=text, target_model=as_text(message.get("model")), stop_reason=stop)
+    stop, calls = as_text(message.get("stop_reason")), calls_of(message)
+    return LoggedSample(
+        question_id=name,
+        response=text,
+        withheld=describe_calls(calls) if calls else None,
+        target_model=as_text(message.get("model")),
+        stop_reason=stop,
+    )
 
 
 # Gemini.
@@ -292,7 +295,9 @@ def read_gemini_output(row: Mapping[str, Any]) -> LoggedSample:
     parts = as_rows(as_table(candidates[0].get("content")).get("parts"))
     text = "".join(as_text(part.get("text")) or "" for part in parts if part.get("thought") is not True)
     stop = as_text(candidates[0].get("finishReason"))
-    return LoggedSample(question_id=name, response=text, target_model=model, stop_reason=stop)
+    calls = [part for part in parts if isinstance(part.get("functionCall"), Mapping)]
+    withheld = describe_calls(calls) if calls else None
+    return LoggedSample(question_id=name, response=text, withheld=withheld, target_model=model, stop_reason=stop)
 
 
 _PROVIDERS = (
@@ -337,6 +342,16 @@ BATCHES = (
 
 # Results of experiment trackers (MLflow `genai.evaluate`, LangSmith, Braintrust), chats, and tables.
 
+
+def answered(answer: Answer) -> dict[str, Any]:
+    """What an output says, as the fields of a sample."""
+    return {
+        "response": answer.said if answer.text is None else answer.text,
+        "withheld": answer.withheld,
+        "stop_reason": answer.stop,
+    }
+
+
 # MLflow.
 
 _VALUE, _RATIONALE, _ERROR = "/value", "/rationale", "/error_message"
@@ -360,7 +375,7 @@ def read_mlflow(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
         yield LoggedSample(
             question_id=str(row["trace_id"]),
             question=question_text(given),
-            response=response_text(answer),
+            **answered(read_answer(answer)),
             error=f"the traced call ended with state {state} and without a response" if is_failed else None,
             targets=target_texts({name: read_cell(row.get(name + _VALUE)) for name in expectations} or None),
             scores=dict(mlflow_scores(row, expectations)),
@@ -413,12 +428,56 @@ def read_langsmith(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]
         yield LoggedSample(
             question_id=str(row["example_id"]),
             question=question_text(below(row, _INPUTS)),
-            response=None if error else response_text(outputs) if outputs else "",
+            **answered(Answer(None) if error else read_answer(outputs) if outputs else Answer("")),
             error=error,
             targets=target_texts(below(row, _REFERENCE) or None),
             scores={name: read_grade(table_value(value)) for name, value in feedback.items()},
             metadata={"run_id": row["id"]} if row.get("id") else {},
         )
+
+
+# Runs of LangSmith, as its client lists them: a tree of steps below each call, of which the root has the answer.
+
+
+def is_langsmith_runs(sniffed: Sniffed) -> bool:
+    known = ("trace_id", "dotted_order", "parent_run_id", "child_runs", "reference_example_id")
+    return sniffed.is_rows() and sniffed.has("run_type", "inputs") and any(map(sniffed.has, known))
+
+
+def read_langsmith_runs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
+    """Steps are no samples: a call of a model or a tool within a run answers nobody's question."""
+    roots = steps = 0
+    for number, row in sniffed.rows(notices):
+        if "run_type" not in row:
+            raise DatasetError(f"{sniffed.path}: row {number}: a LangSmith run without `run_type`")
+        if not is_root(row):
+            steps += 1
+            continue
+        roots += 1
+        error = error_text(row.get("error")) or None
+        yield LoggedSample(
+            question_id=as_text(row.get("id")) or "",
+            question=question_text(read_cell(row.get("inputs"))),
+            **answered(Answer(None) if error else read_answer(read_cell(row.get("outputs")))),
+            error=error,
+            metadata={name: row[name] for name in ("name", "trace_id", "reference_example_id") if row.get(name)},
+        )
+    if steps and not roots:
+        raise DatasetError(
+            f"{sniffed.path}: LangSmith runs without a root: only steps, which are no answers; list the roots"
+        )
+    if steps:
+        notices.append(f"{steps:,} runs are steps of {roots:,} others, so they are no samples; steps are not read yet")
+
+
+def is_root(row: Mapping[str, Any]) -> bool:
+    """By whichever of its columns says so; the dotted order of a step has its parents before it."""
+    if row.get("parent_run_id"):
+        return False
+    order = row.get("dotted_order")
+    is_below = isinstance(order, str) and "." in order
+    is_other = bool(row.get("trace_id")) and bool(row.get("id")) and row["trace_id"] != row["id"]
+    return not (is_below or is_other)
 
 
 def table_value(value: Any) -> Any:
@@ -456,7 +515,7 @@ def read_braintrust(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample
         yield LoggedSample(
             question_id=names.name(wanted, row["input"], row.get("expected")),
             question=question_text(row["input"]),
-            response=None if error is not None else response_text(row.get("output")),
+            **answered(Answer(None) if error is not None else read_answer(row.get("output"))),
             error=error,
             targets=target_texts(row.get("expected")),
             scores={
@@ -475,6 +534,7 @@ _TARGETS = (
     *("expected_output", "expected_outputs", "expectations", "answer", "gold", "label"),
 )
 _MODELS = ("target_model", "model")
+_STOPS = ("stop_reason", "finish_reason")
 
 
 def common_fields(row: Mapping[str, Any], number: int, used: tuple[str, ...]) -> dict[str, Any]:
@@ -511,17 +571,26 @@ def is_chat(sniffed: Sniffed) -> bool:
 def read_chat(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """The last message is the response if the assistant wrote it; what stands before is the question."""
     for number, row in sniffed.rows(notices):
-        messages = as_rows(read_cell(row.get("messages", row.get("conversations"))))
+        messages = messages_of(read_cell(row.get("messages", row.get("conversations"))))
         if not messages:
             raise DatasetError(f"{sniffed.path}: row {number}: a chat without `messages`")
-        last = messages[-1]
-        is_answered = role_of(last) == "assistant"
+        is_answered = role_of(messages[-1]) == "assistant"
+        told = answered(answer_of_messages(messages) if is_answered else Answer(None))
+        told["stop_reason"] = told["stop_reason"] or next(
+            (as_text(row[name]) for name in _STOPS if row.get(name)), None
+        )
+        error = error_text(row.get("error"))
         yield LoggedSample(
             question=conversation_text(messages[:-1] if is_answered else messages),
-            response=content_text(last.get("content", last.get("value"))) if is_answered else None,
-            error=None if is_answered else "the chat ends without an answer of the assistant",
-            **common_fields(row, number, ("messages", "conversations")),
+            error=error if is_answered or error else "the chat ends without an answer of the assistant",
+            **told,
+            **common_fields(row, number, ("messages", "conversations", *_STOPS)),
         )
+
+
+def error_text(error: Any) -> str | None:
+    """A text, or the message of an object; None where nothing failed."""
+    return as_text(as_table(error).get("message")) or as_text(error or None)
 
 
 # Tables.
@@ -549,7 +618,7 @@ def read_inputs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
         error = as_text(row.get("error")) or None
         yield LoggedSample(
             question=question_text(given),
-            response=None if error is not None else response_text(answer),
+            **answered(Answer(None) if error is not None else read_answer(answer)),
             error=error,
             **fields,
         )
@@ -558,6 +627,7 @@ def read_inputs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
 EXPERIMENTS = (
     LogFormat("mlflow", "MLflow results", is_mlflow, opening(read_mlflow)),
     LogFormat("langsmith", "LangSmith results", is_langsmith, opening(read_langsmith)),
+    LogFormat("langsmith_runs", "LangSmith runs", is_langsmith_runs, opening(read_langsmith_runs)),
     LogFormat("braintrust", "Braintrust results", is_braintrust, opening(read_braintrust)),
     LogFormat("chat", "chat", is_chat, opening(read_chat)),
     LogFormat("inputs_outputs", "table of inputs and outputs", is_table, open_table),

@@ -15,7 +15,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from io import BufferedReader
 from pathlib import Path
@@ -25,7 +25,7 @@ import duckdb
 import orjson
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.files import ByteStream, decode_lines, reading
+from mixseek.storage.dataset.files import LONGEST_LINE_BYTES, ByteStream, bounded_lines, decode_lines, reading
 from mixseek.storage.duckdb_session import confine, offline_settings, open_duckdb
 
 Steps = tuple[str, ...]
@@ -269,16 +269,17 @@ def walk_file(path: Path, wanted: Mapping[Steps, bool], notices: list[str]) -> I
 JsonRow = dict[str, Any]
 
 
-def read_lines(path: Path, notices: list[str]) -> Iterator[tuple[int, JsonRow]]:
+def read_lines(path: Path, notices: list[str], longest: int = LONGEST_LINE_BYTES) -> Iterator[tuple[int, JsonRow]]:
     """Number and row of each line; a last line that is cut is left out and told, any other bad one is an error."""
     with reading(path) as stream:
-        for number, line in enumerate(stream, 1):
+        lines = bounded_lines(path, stream, longest)
+        for number, line in enumerate(lines, 1):
             if line.isspace():
                 continue
             try:
                 row = parse_json(line)
             except ValueError as error:
-                if any(not rest.isspace() for rest in stream):
+                if any(not rest.isspace() for rest in lines):
                     raise DatasetError(f"{path}: line {number} is no JSON ({error})") from error
                 notices.append(f"line {number}, the last, is cut short and left out")
                 return
@@ -346,6 +347,10 @@ class Sniffed:
     names: tuple[str, ...] = ()
     # Why the rest could not be looked at.
     fault: str | None = None
+    # How many bytes a line may have.
+    longest: int = LONGEST_LINE_BYTES
+    # Of an OBJECT: it stands in one line, and may be the only one of a file of lines.
+    is_one_line: bool = False
 
     def has(self, *columns: str) -> bool:
         """Whether the first row has them all."""
@@ -368,7 +373,7 @@ class Sniffed:
             case Shape.TABLE:
                 return read_named(self.path, notices)
             case _:
-                return read_lines(self.path, notices)
+                return read_lines(self.path, notices, self.longest)
 
 
 def read_named(path: Path, notices: list[str]) -> Iterator[tuple[int, JsonRow]]:
@@ -379,7 +384,7 @@ def read_named(path: Path, notices: list[str]) -> Iterator[tuple[int, JsonRow]]:
         yield number, dict(zip(header, cells, strict=True))
 
 
-def sniff(path: Path) -> Sniffed | None:
+def sniff(path: Path, longest: int = LONGEST_LINE_BYTES) -> Sniffed | None:
     """None for what cannot be a log, or cannot be read at all; whoever reads it as a plain dataset says why."""
     try:
         with path.open("rb") as file:
@@ -387,7 +392,8 @@ def sniff(path: Path) -> Sniffed | None:
         if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             return Sniffed(path, Shape.ZIP, names=tuple(one.name for one in list_members(path)))
         with reading(path) as stream:
-            return sniff_text(path, stream)
+            sniffed = sniff_text(path, stream)
+            return None if sniffed is None else replace(sniffed, longest=longest)
     except (OSError, DatasetError, CutShortError):
         return None
 
@@ -438,7 +444,7 @@ def sniff_object(path: Path, stream: ByteStream) -> Sniffed:
     else:
         small = {steps[0]: parse_or_none(text) for steps, text in outline.items() if len(steps) == 1}
         first = {name: value for name, value in small.items() if value is not None}
-    return Sniffed(path, Shape.OBJECT, first, outline, fault=fault)
+    return Sniffed(path, Shape.OBJECT, first, outline, fault=fault, is_one_line=isinstance(row, dict))
 
 
 def sniff_table(path: Path) -> Sniffed | None:

@@ -9,14 +9,14 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from mixseek.domain.samples import LOG_SCORES, RESPONSE_ERROR
+from mixseek.domain.samples import GRADED, LOG_SCORES, RESPONSE_ERROR
 from mixseek.storage.dataset.logs.reading import Sniffed
 
 # The words of a row beyond those that every dataset has.
@@ -24,10 +24,19 @@ REPEAT = "repeat"
 STOP_REASON = "stop_reason"
 # Why there is no text though nothing failed: a filter took it away, or the limit was reached before it began.
 WITHHELD = "response_withheld"
+# What was said before there was no answer: kept, and judged by nobody.
+WITHHELD_TEXT = "withheld_text"
 # How answers end that ended by themselves, in the words of the tools.
-_ORDINARY_STOPS = frozenset(
-    {"stop", "end_turn", "stop_sequence", "completed", "endoftext", "eos", "tool_calls", "tool_use"}
+_ORDINARY_STOPS = frozenset({"stop", "end_turn", "stop_sequence", "completed", "endoftext", "eos"})
+# A filter stopped it: what stands there is the filter's word, or a part of an answer that nobody was to see.
+_FILTER_STOPS = frozenset(
+    {
+        *("content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii"),
+        *("image_safety", "guardrail_intervened", "sensitive"),
+    }
 )
+# The model waits for a tool: what it has said until then is no answer.
+_CALL_STOPS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call", "pause_turn"})
 _ERROR_CHARACTERS = 500
 
 
@@ -43,12 +52,16 @@ class LoggedScore:
     reason: str | None = None
     # Why the grade cannot be used: the grader failed, or wrote something that its tool could not read.
     problem: str | None = None
+    # The verdict is our reading of a number, and not the tool's own word beside it.
+    is_read: bool = False
+    # Its scorer grades: none of its values is a verdict, whatever one of them looks like.
+    is_graded: bool = False
 
     def document(self) -> dict[str, Any]:
         """For the row; what is not known is left out."""
         value = str(self.value) if isinstance(self.value, float) and not math.isfinite(self.value) else self.value
         told = {"value": value, "score": self.score, "is_correct": self.is_correct}
-        told |= {"reason": self.reason, "problem": self.problem}
+        told |= {"reason": self.reason, "problem": self.problem, GRADED: self.is_graded or None}
         return {name: known for name, known in told.items() if known is not None}
 
 
@@ -60,6 +73,10 @@ class LoggedSample:
     question: str = ""
     response: str | None = None
     error: str | None = None
+    # Why there is no answer though nothing failed; `response` is then what was said before.
+    withheld: str | None = None
+    # The tool says that this text is the answer, however the last request ended.
+    is_final: bool = False
     targets: tuple[str, ...] = ()
     target_model: str | None = None
     # Told apart in the id where a file holds several: the target, or a prompt.
@@ -109,17 +126,28 @@ class Naming:
         if sample.error is not None:
             row |= {"response": None, RESPONSE_ERROR: shorten(sample.error)}
         elif withheld is not None:
-            row |= {"response": None, RESPONSE_ERROR: f"stopped by {withheld}, without a text", WITHHELD: withheld}
+            row |= {"response": None, RESPONSE_ERROR: shorten(withheld), WITHHELD: sample.stop_reason or withheld}
+            row |= {WITHHELD_TEXT: sample.response} if (sample.response or "").strip() else {}
         elif sample.response is None:
             row[RESPONSE_ERROR] = "the log holds no response"
         return row
 
 
 def withheld_by(sample: LoggedSample) -> str | None:
-    """No text after anything but an ordinary stop is no answer of a model's."""
+    """Why a sample without an error has no answer all the same; None where its text is one."""
+    if sample.withheld is not None:
+        return sample.withheld
     is_blank = not (sample.response or "").strip()
-    stop = (sample.stop_reason or "").lower()
-    return sample.stop_reason if is_blank and stop and stop not in _ORDINARY_STOPS else None
+    stop = (sample.stop_reason or "").lower().replace("-", "_")
+    if stop in _FILTER_STOPS and not is_blank:
+        return f"stopped by {sample.stop_reason}: its text is no answer of the model's"
+    if stop in _CALL_STOPS and not is_blank and not sample.is_final:
+        return f"stopped by {sample.stop_reason}: its text comes before a call of a tool"
+    return (
+        f"stopped by {sample.stop_reason}, without a text"
+        if is_blank and stop and stop not in _ORDINARY_STOPS
+        else None
+    )
 
 
 def shorten(error: str) -> str:
@@ -145,7 +173,7 @@ def read_grade(value: Any, *, passed: bool | None = None, reason: str | None = N
             return LoggedScore(value, reason=reason, problem=f"the grade is {value}: no number")
         score = float(value) if 0 <= value <= 1 else None
         verdict = {0.0: False, 1.0: True}.get(value) if passed is None else passed
-        return LoggedScore(value, score, verdict, reason)
+        return LoggedScore(value, score, verdict, reason, is_read=passed is None)
     if isinstance(value, str):
         word = value.strip().lower()
         verdict = next((known for known, words in _WORDS.items() if word in words), None)
@@ -158,6 +186,58 @@ def read_grade(value: Any, *, passed: bool | None = None, reason: str | None = N
     return LoggedScore(value, is_correct=passed, reason=reason)
 
 
+class ScoreScales:
+    """Which scorers grade, told by all their values: 1 is *correct* only where a scorer gives nothing but 0 to 1.
+
+    A scorer that never gives a verdict (words, degrees) grades as well.
+    """
+
+    def __init__(self) -> None:
+        self._beyond: set[str] = set()
+        self._silent: set[str] = set()
+        self._verdicts: set[str] = set()
+
+    def note(self, scores: Mapping[str, LoggedScore]) -> None:
+        """Told of every sample's scores; an unreadable one says nothing about its scorer."""
+        for name, score in scores.items():
+            if score.problem is not None:
+                continue
+            if score.is_read and score.score is None:
+                self._beyond.add(name)
+            (self._silent if score.is_correct is None else self._verdicts).add(name)
+
+    @property
+    def graded(self) -> frozenset[str]:
+        return frozenset(self._beyond | (self._silent - self._verdicts))
+
+    def settle(self, scores: Mapping[str, LoggedScore]) -> dict[str, LoggedScore]:
+        """Once all were noted: a number of a scorer that grades is neither a verdict nor on our scale."""
+        return {name: self._regraded(name, score) for name, score in scores.items()}
+
+    def _regraded(self, name: str, score: LoggedScore) -> LoggedScore:
+        if name not in self.graded or score.problem is not None or (score.is_correct is not None and not score.is_read):
+            return score
+        is_beyond = name in self._beyond
+        return replace(score, score=None if is_beyond else score.score, is_correct=None, is_graded=True)
+
+
+def grade_table(rows: Callable[[], Iterator[tuple[int, dict[str, Any]]]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows of a table of somebody's own with bare scores, each read as a log's are; documents of ours stay."""
+    scales = ScoreScales()
+    for _, row in rows():
+        scales.note(bare_scores(row))
+    for place, row in rows():
+        bare = scales.settle(bare_scores(row)) if scales.graded else {}
+        graded = {name: score.document() for name, score in bare.items() if score.is_graded}
+        yield place, {**row, LOG_SCORES: {**row[LOG_SCORES], **graded}} if graded else row
+
+
+def bare_scores(row: Mapping[str, Any]) -> dict[str, LoggedScore]:
+    """Those that are a mere value."""
+    scores = as_table(row.get(LOG_SCORES))
+    return {name: read_grade(value) for name, value in scores.items() if isinstance(value, int | float | str)}
+
+
 def read_number(text: str) -> float | None:
     """Cells of a table are text; NaN and the infinities are numbers here, so that they are refused as grades."""
     try:
@@ -168,7 +248,7 @@ def read_number(text: str) -> float | None:
 
 # Texts that are not always texts.
 
-_TEXT_KEYS = ("text", "content", "value", "output", "response", "answer", "completion", "result")
+TEXT_KEYS = ("text", "content", "value", "output", "response", "answer", "completion", "result")
 _QUESTION_KEYS = ("question", "input", "query", "prompt", "instruction", "problem", "text", "user_input", "request")
 _TARGET_KEYS = (
     *("expected_response", "ground_truth", "reference", "expected", "answer", "target", "expected_output", "gold"),
@@ -198,7 +278,8 @@ def content_text(content: Any) -> str | None:
 
 def conversation_text(messages: Any) -> str:
     """What was asked: the one user message, or who said what where there are more. A system prompt alone is no turn."""
-    turns = [(role_of(one), content_text(one.get("content", one.get("value"))) or "") for one in as_rows(messages)]
+    said = messages_of(messages)
+    turns = [(role_of(message), content_text(message.get("content", message.get("value"))) or "") for message in said]
     turns = [(role, text) for role, text in turns if text]
     spoken = [(role, text) for role, text in turns if role not in ("system", "developer")]
     if len(spoken) == 1:
@@ -208,14 +289,50 @@ def conversation_text(messages: Any) -> str:
 
 def last_user_text(messages: Any) -> str:
     """The last question of a few-shot prompt; what stands before it are examples."""
-    texts = [content_text(one.get("content")) for one in as_rows(messages) if role_of(one) == "user"]
+    texts = [content_text(message.get("content")) for message in messages_of(messages) if role_of(message) == "user"]
     return next((text for text in reversed(texts) if text), "")
 
 
+# How others call who speaks: ShareGPT in `from`, LangChain in `type`.
+_ROLE_NAMES = {
+    "human": "user",
+    "gpt": "assistant",
+    "model": "assistant",
+    "ai": "assistant",
+    "aimessagechunk": "assistant",
+}
+_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+_MESSAGE_TYPES = frozenset({"human", "ai", "system", "tool", "function", "developer", "AIMessageChunk"})
+
+
 def role_of(message: Mapping[str, Any]) -> str:
-    """`human` and `gpt` are how ShareGPT says user and assistant."""
-    role = str(message.get("role", message.get("from", "")))
-    return {"human": "user", "gpt": "assistant", "model": "assistant"}.get(role, role)
+    """Who speaks, in the words of OpenAI; empty where the message does not say."""
+    kind = message.get("type")
+    typed = kind if isinstance(kind, str) and kind in _MESSAGE_TYPES and "content" in message else ""
+    role = str(message.get("role") or message.get("from") or typed)
+    return _ROLE_NAMES.get(role.lower(), role)
+
+
+def is_message(item: Mapping[str, Any]) -> bool:
+    """Somebody who speaks, and what is said: a structured output may have a `role` or a `from`, too."""
+    return role_of(item) in _ROLES and any(name in item for name in ("content", "value", "tool_calls"))
+
+
+def messages_of(value: Any) -> list[Mapping[str, Any]]:
+    """Messages as plain ones; LangChain wraps each, and has a list of them for each prompt."""
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        value = value[0]
+    return [plain_message(message) for message in as_rows(value)]
+
+
+def plain_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without what LangChain writes around it: `{"lc": 1, "kwargs": {…}}`, or `{"type": "ai", "data": {…}}`."""
+    inside = message.get("kwargs") if "lc" in message else message.get("data") if "type" in message else None
+    if not isinstance(inside, Mapping) or "content" not in inside:
+        return message
+    name = message.get("id")
+    known = str(name[-1]).removesuffix("Message").lower() if isinstance(name, list) and name else message.get("type")
+    return {"type": known, **inside}
 
 
 def as_rows(value: Any) -> list[Mapping[str, Any]]:
@@ -245,18 +362,6 @@ def question_text(value: Any) -> str:
     return pick_text(value, _QUESTION_KEYS)
 
 
-def response_text(value: Any) -> str | None:
-    """The answer in whatever a tool calls the output; None where there is none."""
-    if value is None:
-        return None
-    choices = as_table(value).get("choices")
-    if as_rows(choices):
-        return content_text(as_table(as_rows(choices)[0].get("message")).get("content"))
-    if as_rows(value) and role_of(as_rows(value)[-1]):
-        return content_text(as_rows(value)[-1].get("content"))
-    return pick_text(value, ("response", "output", "answer", *_TEXT_KEYS))
-
-
 def target_texts(value: Any) -> tuple[str, ...]:
     """One right answer, or a list of them, or an object that holds them."""
     if isinstance(value, Mapping):
@@ -274,7 +379,7 @@ def pick_text(value: Any, keys: Iterable[str]) -> str:
         return conversation_text(value)
     if not isinstance(value, Mapping):
         return as_text(value) or ""
-    if as_rows(value.get("messages")):
+    if messages_of(value.get("messages")):
         return conversation_text(value["messages"])
     found = next((value[key] for key in keys if value.get(key) is not None), None)
     if found is None and len(value) == 1:

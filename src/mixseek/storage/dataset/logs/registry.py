@@ -1,16 +1,16 @@
 """Every format of a log that is known, in the order in which a file is held against them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.files import Row, Rows, RowSource
+from mixseek.storage.dataset.files import DEEPEST_ROW, LONGEST_LINE_BYTES, TOO_DEEP, Row, Rows, RowSource, depth_of
 from mixseek.storage.dataset.logs import harnesses, platforms, suites
 from mixseek.storage.dataset.logs.reading import sniff
-from mixseek.storage.dataset.logs.record import WITHHELD, Log, LogFormat, Naming, Notices
+from mixseek.storage.dataset.logs.record import WITHHELD, Log, LogFormat, Naming, Notices, ScoreScales
 
 # The most telling shapes first; chats and tables last, because any tool may write them.
 FORMATS: tuple[LogFormat, ...] = (
@@ -40,14 +40,28 @@ class OpenLog:
     path: Path
     format: LogFormat
     log: Log
+    # What the first pass over the scores found.
+    scales: list[ScoreScales] = field(default_factory=list)
 
     def rows(self, notices: Notices) -> Iterator[Row]:
         """Each sample as a row of a dataset; DatasetError where a sample is not what the format says."""
-        naming = Naming()
+        naming, scales = Naming(), self._scales()
         for number, sample in enumerate(self.log.samples(notices), 1):
             if not sample.question_id:
                 raise DatasetError(f"{self.path}: sample {number} of this {self.format.title} has no id")
-            yield naming.row(sample)
+            row = naming.row(replace(sample, scores=scales.settle(sample.scores)) if sample.scores else sample)
+            if depth_of(row) > DEEPEST_ROW:
+                raise DatasetError(f"{self.path}: sample {row['id']!r} {TOO_DEEP}")
+            yield row
+
+    def _scales(self) -> ScoreScales:
+        """By a pass over all samples, once: what a value means is said by all values of its scorer."""
+        if not self.scales:
+            scales = ScoreScales()
+            for sample in self.log.samples([]):
+                scales.note(sample.scores)
+            self.scales.append(scales)
+        return self.scales[0]
 
     def source(self) -> RowSource:
         """As a dataset is read: row by row, with what is remarkable told after the whole pass."""
@@ -69,12 +83,12 @@ class OpenLog:
         return tuple(f"{self.format.title}: {notice}" for notice in (*self.log.notices, *notices))
 
 
-def recognise(path: Path) -> OpenLog | None:
+def recognise(path: Path, longest: int = LONGEST_LINE_BYTES) -> OpenLog | None:
     """Whose log the file is, told by its content; None for a plain dataset or what nobody knows.
 
     Raises DatasetError for a log that is recognised and cannot be read.
     """
-    sniffed = sniff(path)
+    sniffed = sniff(path, longest)
     if sniffed is None:
         return None
     found = next((one for one in FORMATS if one.recognise(sniffed)), None)

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.reading import Shape, Sniffed, Steps, parse_or_none, read_table, walk_file
+from mixseek.storage.dataset.logs.answers import read_answer
+from mixseek.storage.dataset.logs.reading import Shape, Sniffed, Steps, parse_or_none, read_cell, read_table, walk_file
 from mixseek.storage.dataset.logs.record import (
     TARGET_VARIABLES,
     Log,
@@ -24,7 +25,6 @@ from mixseek.storage.dataset.logs.record import (
     opening,
     question_text,
     read_grade,
-    response_text,
     target_texts,
 )
 
@@ -105,13 +105,14 @@ def read_promptfoo_row(row: Mapping[str, Any], names: QuestionNames, are_several
     if row.get("failureReason") == _FAILED_BY_ERROR or (not response and row.get("error")):
         error = as_text(row.get("error")) or "the provider failed without a word"
     label, raw = as_text(prompt.get("label")), as_text(prompt.get("raw"))
-    stop = as_text(response.get("finishReason"))
+    answer, stop = read_answer(response.get("output")), as_text(response.get("finishReason"))
     flagged = as_table(response.get("guardrails")).get("flagged") is True
     return LoggedSample(
         question_id=names.name(as_text(case.get("description")), variables or raw),
         question=promptfoo_question(variables, raw),
-        response=response_text(response.get("output")),
+        response=answer.said if answer.text is None else answer.text,
         error=error,
+        withheld=answer.withheld,
         targets=promptfoo_targets(variables, as_rows(case.get("assert"))),
         target_model=target,
         variant=str(row["promptIdx"]) if are_several else None,
@@ -182,6 +183,8 @@ def read_promptfoo_table(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedS
                 question_id=names.name(description, variables),
                 question=promptfoo_question(variables, None),
                 response=output,
+                # A cell is a text, also where it is the JSON of something: only a call in it is no answer.
+                withheld=read_answer(read_cell(output)).withheld,
                 error=(reason or output or "an error without words") if status == "ERROR" else None,
                 targets=promptfoo_targets({name: value for name, value in variables.items() if value}, []),
                 target_model=column["provider"] if column is not None else None,
@@ -287,7 +290,8 @@ _CONVERSATIONS = (
     re.compile(r"<\|The Start of Assistant (?:[AB])'s Conversation with User\|>\n"),
     "<|The End of Assistant",
 )
-_TURN = re.compile(r"^### (User|Assistant(?: [AB])?):\n", re.MULTILINE)
+_TURN = re.compile(r"^### (User|Assistant(?: [AB])?):[ \t]*(?:\n|\Z)", re.MULTILINE)
+_TURN_ORDERS = (["user", "assistant"], ["user", "assistant"] * 2)
 
 
 def is_fastchat(sniffed: Sniffed) -> bool:
@@ -390,7 +394,7 @@ def read_prompt(prompt: str) -> tuple[str, list[str], str | None]:
     question = asked[1] if asked is not None else ""
     if not answers:
         parted = [part_conversation(conversation) for conversation in between(prompt, *_CONVERSATIONS)]
-        answers = [answer for _, answer in parted]
+        answers = [answer for _, answer in parted if answer is not None]
         question = parted[0][0] if parted else question
     return question.strip("\n"), [answer.strip("\n") for answer in answers], reference
 
@@ -405,12 +409,16 @@ def between(text: str, beginning: re.Pattern[str], ending: str) -> list[str]:
     return parts
 
 
-def part_conversation(text: str) -> tuple[str, str]:
-    """What was said before the last turn, and the last turn."""
+def part_conversation(text: str) -> tuple[str, str | None]:
+    """What was said before the last answer, and that answer, which may be empty.
+
+    None where turns do not alternate as MT-Bench writes them: an answer that plays the user, too, cannot be told apart.
+    """
     parts = _TURN.split(text.strip("\n"))
     turns = list(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))
-    before = "\n\n".join(f"{'user' if who == 'User' else 'assistant'}: {said}" for who, said in turns[:-1])
-    return before, turns[-1][1] if turns else ""
+    speakers = ["user" if who == "User" else "assistant" for who, _ in turns]
+    before = "\n\n".join(f"{who}: {said}" for who, (_, said) in zip(speakers[:-1], turns[:-1], strict=True))
+    return before, turns[-1][1] if speakers in _TURN_ORDERS else None
 
 
 def read_answers(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
