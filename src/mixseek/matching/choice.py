@@ -219,11 +219,18 @@ def _stated(statement: Statement, reading: Reading) -> Comparison:
     return Comparison(reading.decision, span, (statement.cue, reading.rule))
 
 
-def _whole_response(text: str, cut: int) -> Iterator[Statement]:
-    stripped = text[:cut].strip()
+def _whole_response(text: str, lead: int, cut: int) -> Iterator[Statement]:
+    stripped = text[lead:cut].strip()
     if len(stripped) <= 80 and statements.is_one_sentence(stripped):
-        start = text.find(stripped)
+        start = text.find(stripped, lead)
         yield Statement(start, start + len(stripped), "whole_response")
+
+
+def _under_heading(visible: Visible) -> Iterator[Statement]:
+    """The line right under "# Answer", where others follow: what leads it is the answer, or an explanation begins."""
+    stop = visible.text.find("\n", visible.lead, visible.cut) if visible.is_headed else -1
+    if stop > visible.lead:
+        yield Statement(visible.lead, stop, "answer_line")
 
 
 def _is_value(text: str, place: Statement) -> bool:
@@ -232,14 +239,15 @@ def _is_value(text: str, place: Statement) -> bool:
 
 def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
-    text, lowered, cut = visible.text, visible.lowered, visible.cut
+    text, lowered, lead, cut = visible.text, visible.lowered, visible.lead, visible.cut
     places = chain(
         statements.firm_statements(text, lowered, 0, cut),
         statements.other_fields(text, cut),
         # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
-        (place for place in _whole_response(text, cut) if cut < len(text) and _is_value(text, place)),
+        (place for place in _whole_response(text, lead, cut) if cut < len(text) and _is_value(text, place)),
         statements.firm_statements(text, lowered, cut, len(text)),
-        _whole_response(text, cut),
+        _under_heading(visible),
+        _whole_response(text, lead, cut),
     )
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
     for place in places:
@@ -336,6 +344,10 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
 
 def _read_whole(piece: str, reader: Reader) -> Reading | None:
     """A response that is nothing but its answer leads with it; any other short response is a sentence like others."""
+    if reader.kind == "brackets" and piece.startswith("> ") and (rest := reader.read(piece[2:], firm=True)) is not None:
+        if rest.decision is Decision.CORRECT and (whole := reader.read(piece, firm=True)) is not None:
+            # The mark of a quotation, or one bracket more?
+            return whole if whole.decision is Decision.CORRECT else whole.left_open("quoted_brackets")
     if len(piece) <= _COMPACT and reader.kind != "number":
         reading = reader.read(piece, firm=True)
         if reading is not None and not any(map(str.isalnum, piece[: reading.start])):
@@ -396,7 +408,7 @@ def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
         tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
         reading = reader.read(text[tail.start : tail.end], firm=False)
         return [] if reading is None else [(tail, reading)]
-    places = statements.soft_statements(text, visible.lowered, 0, visible.cut)
+    places = statements.soft_statements(text, visible.lowered, visible.lead, visible.cut)
     if reader.kind == "brackets":
         places += statements.bracket_lines(text)[-1:]
     closing = _readings(visible, reader, [place for place in places if place.cue != "first_sentence"])

@@ -334,7 +334,8 @@ _PERIODS = range(4, 120)
 
 def breaks_off(text: str) -> bool:
     """Whether a long response ends in mid-sentence or turns in a circle: the model never came to an answer."""
-    tail = text[-400:].rstrip()
+    text = text.rstrip()
+    tail = text[-400:]
     if len(text) < 800 or not tail:
         return False
     last_line = tail.rpartition("\n")[2]
@@ -343,7 +344,7 @@ def breaks_off(text: str) -> bool:
 
 def turns_in_circles(text: str) -> bool:
     """Whether the end of the text repeats one unit over and over, counters aside."""
-    shape = _DIGITS.sub("0", text[-240:].rstrip())
+    shape = _DIGITS.sub("0", text.rstrip()[-240:])
     return len(shape) > 200 and any(shape[period:] == shape[:-period] for period in _PERIODS)
 
 
