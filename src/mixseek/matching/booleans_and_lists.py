@@ -101,6 +101,18 @@ class PolarWord(NamedTuple):
     is_core: bool
 
 
+_AROUND_LETTER = " \t\n*_\"'`()[]{}$.,!:;\\"
+
+
+def _stands_alone(piece: str, place: int) -> bool:
+    """Whether a single letter is all that the piece says, or leads it as a capital: in prose, t is a variable."""
+    if piece[:place].strip(_AROUND_LETTER):
+        return False
+    return not piece[place + 1 :].strip(_AROUND_LETTER) or (
+        piece[place].isupper() and piece[place + 1 : place + 2] in {".", ",", ";", ")", "\n"}
+    )
+
+
 @dataclass(frozen=True)
 class BooleanReader(Reader):
     """One polarity, within a family of words."""
@@ -166,6 +178,8 @@ class BooleanReader(Reader):
         lowered = piece.lower()
         for match in _WORD[self.family].finditer(lowered):
             word = match[0]
+            if len(word) == 1 and word.isascii() and not _stands_alone(piece, match.start()):
+                continue
             if (
                 word in _NEGATORS
                 or word.startswith("doubt")
@@ -301,6 +315,24 @@ _JOINING = frozenset(_JOINED.split())
 _TRIM = ".:'`!?"
 
 
+# Words before a list that announce it.
+_ANNOUNCING = frozenset(
+    "list lists sorted ordered order alphabetical alphabetically words output here".split()
+    + [word for key in ("filler", "function") for word in table("words")[key].split()]
+    + table("company_words")["greeting"].split()
+)
+_ITEM_BEFORE = re.compile(r"(?:^|[\n:;,])[ \t]*(?:\d{1,3}[.)]|[-*•])?[ \t*\"'`]*([^\W\d_][\w'-]*)[\"'`*]*(?:,\s*|[ \t]+)[\"'`*]*$")
+_LINE_BEFORE = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}[.)]|[-*•])[ \t*\"'`]*([^\W\d_][\w'-]*)[\"'`*. ]*\n\s*(?:\d{1,3}[.)]|[-*•])[ \t*\"'`]*$")
+_ITEM_REACH = 80
+
+
+def _is_led(piece: str, start: int) -> bool:
+    """Whether one more word stands before the first word of a list, as an item of it."""
+    before = piece[max(0, start - _ITEM_REACH) : start]
+    found = _ITEM_BEFORE.search(before) or _LINE_BEFORE.search(before)
+    return found is not None and found[1].casefold() not in _ANNOUNCING
+
+
 @dataclass(frozen=True)
 class WordListReader(Reader):
     """The words in order."""
@@ -333,6 +365,7 @@ class WordListReader(Reader):
         reading = Reading(decision, run[0][1], run[-1][2], "word_list")
         # "… therefrom Done": a word of the list, or a word about it?
         is_open = given[:-1] == self.words and given[-1] not in self._known
+        is_open = is_open or (decision is Decision.CORRECT and _is_led(piece, run[0][1]))
         return reading.left_open("word_list") if is_open else reading
 
     def _runs(self, piece: str) -> list[list[tuple[str, int, int]]]:

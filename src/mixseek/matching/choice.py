@@ -7,6 +7,7 @@ from itertools import chain
 from mixseek.domain.judgments import Span
 from mixseek.matching import statements
 from mixseek.matching.options import OptionReader
+from mixseek.matching.other_kinds import is_of_another_kind
 from mixseek.matching.statements import Comparison, Decision, Reader, Reading, Statement
 from mixseek.matching.visible import Phrases, Visible
 
@@ -157,15 +158,18 @@ _STEPS = re.compile(r"(?:step\s*\d|1[.)]\s[^\n]*\n+[\s*]*2[.)]|[-*•]\s[^\n]*\n
 # What stands in a field, in a box or behind a mark of its own is given, whatever is said around it.
 _SENTENCES = _PROSE | {"answer_line", "whole_response"}
 CONTAINERS = {"json_field", "answer_tag", "boxed"}
+_ANNOUNCED = CONTAINERS | {"answer_cue", "hash_marks"}
 
 
 Stated = tuple[Statement, Reading]
 
 
-def match_closed(visible: Visible, reader: Reader) -> Comparison:
+def match_closed(visible: Visible, reader: Reader, question: str = "") -> Comparison:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
     firm, named = _read_firm(visible, reader)
+    if firm is not None and _is_declined(firm, visible.lowered):
+        firm = None
     if (firm is None or _may_be_program(text, firm[0])) and statements.is_code(text):
         return Comparison(Decision.UNDECIDED, None, ("code",))
     soft = _read_soft(visible, reader) if firm is None or firm[0].start >= visible.cut else []
@@ -179,6 +183,9 @@ def match_closed(visible: Visible, reader: Reader) -> Comparison:
         return _stated(*firm)
     if statements.is_opening(text):
         return Comparison(Decision.INCORRECT, None, ("no_answer",))
+    if (other := _other_kind(visible, reader, question)) is not None:
+        said = Decision.UNDECIDED if decisions - {Decision.INCORRECT} else Decision.INCORRECT
+        return Comparison(said, Span(other.start, other.end), (other.cue, "another_kind"))
     refusal = statements.find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
@@ -200,6 +207,24 @@ def match_closed(visible: Visible, reader: Reader) -> Comparison:
         return Comparison(Decision.INCORRECT, None, ("never_stated",))
     reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
     return Comparison(Decision.UNDECIDED, None, (reason,))
+
+
+def _other_kind(visible: Visible, reader: Reader, question: str) -> Statement | None:
+    """The last firm statement, where what it holds is a value of another kind."""
+    places = statements.firm_statements(visible.text, visible.lowered, 0, visible.cut)
+    last = next((place for place in places if place.cue in _ANNOUNCED), None)
+    if last is None or last.start == last.end:
+        return None
+    piece = statements.first_sentence(visible.text[last.start : last.end])
+    return last if is_of_another_kind(piece, reader, question) else None
+
+
+def _is_declined(firm: Stated, lowered: str) -> bool:
+    """Whether the no of a short response belongs to a refusal: "I'm sorry, no, I cannot assist"."""
+    statement, reading = firm
+    if statement.cue != "whole_response" or not reading.rule.startswith("boolean"):
+        return False
+    return _SAYS.declines.search(lowered, statement.start, statement.end) is not None
 
 
 def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
@@ -451,6 +476,7 @@ def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list
         and not _SAYS.checks.match(text, place.start)
         and not (place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
         and (reading := _read_place(text, place, reader)) is not None
+        and not (isinstance(reader, OptionReader) and reader.is_cut_list(text[: visible.cut], place.start + reading.start))
     ]
     plain = {said.decision for _, reading, said in found if said is reading}
     # What is said outright may be supposed as well.

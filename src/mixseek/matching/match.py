@@ -16,6 +16,7 @@ from mixseek.matching.booleans_and_lists import (
 from mixseek.matching.choice import CONTAINERS, match_closed
 from mixseek.matching.company import without_company
 from mixseek.matching.long_responses import match_long
+from mixseek.matching.multi_select import MultiSelectReader, several_labels
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
@@ -39,6 +40,8 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     letter = _LETTER.fullmatch(gold)
     if letter is not None:
         return OptionReader(letter[1], question)
+    if (labels := several_labels(gold)) is not None:
+        return MultiSelectReader(labels, question)
     if is_bracket_sequence(gold):
         return BracketReader(gold, question)
     polarity = polarity_of(gold, question)
@@ -161,7 +164,7 @@ def _match_gold(
     # "$9$" and "\\frac{1}{3}" are mathematics as a whole, though numbers stand in them.
     reader = option_by_text(gold, question) if _WRITTEN_MATHS.search(gold) else reader_for(gold, question, maths)
     if reader is not None and not (is_open and reader.kind == "number"):
-        return _match_reader(visible, reader)
+        return _match_reader(visible, reader, question)
     if is_open or not _MATHS.search(gold):
         return None
     # Here and not above: most ground truths are no mathematics.
@@ -176,11 +179,11 @@ def _match_gold(
     whole = maths_reader.read_whole(visible.text[visible.lead : visible.cut])
     span = Span(visible.lead + whole.start, visible.lead + whole.end) if whole else None
     closed = Comparison(whole.decision, span, (whole.rule,)) if whole else None
-    return _match_reader(visible, maths_reader, closed)
+    return _match_reader(visible, maths_reader, question, closed)
 
 
-def _match_reader(visible: Visible, reader: Reader, closed: Comparison | None = None) -> Comparison:
-    closed = closed or match_closed(visible, reader)
+def _match_reader(visible: Visible, reader: Reader, question: str, closed: Comparison | None = None) -> Comparison:
+    closed = closed or match_closed(visible, reader, question)
     closed = Comparison(closed.decision, closed.span, (reader.kind, *closed.rules))
     return _unhedged(visible, closed, lambda place: reader.is_other(visible.text, place))
 

@@ -188,6 +188,22 @@ def _token(text: str, found: re.Match[str]) -> NumberToken | None:
     return NumberToken(values, start, found.end(), bool(found["percent"]), unscaled, is_money)
 
 
+# Words and signs of a currency, each under its sign; ¥ stands for two of them.
+_CURRENCY_WORD = re.compile(
+    r"\s?(?:(?P<dollar>(?:u\.?s\.? ?)?dollars?\b|usd\b|bucks\b)|(?P<euro>euros?\b|eur\b|€)|(?P<pound>pounds? sterling|gbp\b|£)"
+    r"|(?P<yen>yen\b|円|jpy\b)|(?P<yuan>yuan\b|元|rmb\b|cny\b)|(?P<rupee>rupees?\b|inr\b|₹))",
+    re.IGNORECASE,
+)
+_CURRENCY_SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "₹": "rupee"}
+
+
+def currency_of(text: str, start: int, end: int) -> str | None:
+    """The currency of the amount at [start, end), by its sign or the word behind it; None where none is named."""
+    sign = next((_CURRENCY_SIGNS[mark] for mark in text[max(0, start - 2) : end] if mark in _CURRENCY_SIGNS), None)
+    word = _CURRENCY_WORD.match(text, end) if sign is None else None
+    return sign or (word.lastgroup if word else None)
+
+
 _CENTS = ("¢", " cent", "cent", "-cent")
 
 

@@ -248,6 +248,13 @@ def is_one_sentence(text: str) -> bool:
     return found is None or not text[found.end() :].strip(" .!?。\"'*)")
 
 
+def first_sentence(text: str) -> str:
+    """Up to the first full stop that ends something."""
+    found = _SENTENCE_END.search(text)
+    # "7. So …" as well as "7." alone.
+    return text if found is None else text[: found.start()]
+
+
 def soft_statements(text: str, lowered: str, start: int, end: int) -> list[Statement]:
     """The last conclusion, the last line, the last sentence, the first sentence: no cue proves any of them."""
     begin = max(start, end - _TAIL)
