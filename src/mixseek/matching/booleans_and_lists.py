@@ -54,7 +54,7 @@ _WORD = {
     family: re.compile(
         r"(?<![A-Za-z0-9_-])(?:"
         + "|".join(_GUARDED.get(word, word) for word in reversed(_ENGLISH))
-        + r")(?![A-Za-z0-9_-])|[a-z]+n't(?![a-z])|"
+        + r")(?![A-Za-z0-9_-])|(?<![a-z])[a-z]{1,8}n't(?![a-z])|"
         + "|".join((*sorted(unspaced, key=len, reverse=True), *(f"^{word}" for word in FIRST_CHARACTERS)))
     )
     for family, unspaced in UNSPACED.items()
@@ -321,8 +321,10 @@ _ANNOUNCING = frozenset(
     + [word for key in ("filler", "function") for word in table("words")[key].split()]
     + table("company_words")["greeting"].split()
 )
-_ITEM_BEFORE = re.compile(r"(?:^|[\n:;,])[ \t]*(?:\d{1,3}[.)]|[-*•])?[ \t*\"'`]*([^\W\d_][\w'-]*)[\"'`*]*(?:,\s*|[ \t]+)[\"'`*]*$")
-_LINE_BEFORE = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}[.)]|[-*•])[ \t*\"'`]*([^\W\d_][\w'-]*)[\"'`*. ]*\n\s*(?:\d{1,3}[.)]|[-*•])[ \t*\"'`]*$")
+_MARKER = r"(?:\d{1,3}[.)]|[-*•])"
+_NAMED = r"[ \t*\"'`]{0,6}([^\W\d_][\w'-]{0,30})"
+_ITEM_BEFORE = re.compile(rf"(?:^|[\n:;,])[ \t]{{0,8}}{_MARKER}?{_NAMED}[\"'`*]{{0,3}}(?:,\s{{0,3}}|[ \t]{{1,3}})[\"'`*]{{0,3}}$")
+_LINE_BEFORE = re.compile(rf"(?:^|\n)[ \t]{{0,8}}{_MARKER}{_NAMED}[\"'`*. ]{{0,6}}\n\s{{0,8}}{_MARKER}[ \t*\"'`]{{0,6}}$")
 _ITEM_REACH = 80
 
 

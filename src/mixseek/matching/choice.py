@@ -192,6 +192,8 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
         return Comparison(decision, refusal, ("refusal",))
     unfinished = statements.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
+        if _is_said_before(text, reader):
+            return Comparison(Decision.UNDECIDED, None, ("breaks_off",))
         return Comparison(Decision.INCORRECT, None, ("breaks_off",))
     if len(decisions) == 1 and visible.cut == len(text):
         first = soft[0][0]
@@ -199,7 +201,8 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
         is_whole = first.cue == "conclusion" and text[first.end : first.end + 1] in {".", "!", "。", "\n"}
         # A list may end a response without a full stop; one in the middle of a work that breaks off is a step of it.
         is_last = reader.spans_lines and len(text.rstrip()) - first.start - soft[0][1].end <= _LAST_CHARACTERS
-        if not unfinished or is_last or is_whole:
+        is_doubtful = first.cue == "last_sentence" and _is_disputed(visible, reader, soft[0][1])
+        if (not unfinished or is_last or is_whole) and not is_doubtful:
             return _stated(*soft[0])
     if isinstance(reader, OptionReader) and reader.lists_every_option(text):
         return Comparison(Decision.INCORRECT, None, ("every_option_listed",))
@@ -207,6 +210,23 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
         return Comparison(Decision.INCORRECT, None, ("never_stated",))
     reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
     return Comparison(Decision.UNDECIDED, None, (reason,))
+
+
+def _is_said_before(text: str, reader: Reader) -> bool:
+    """Whether the last sentences of a text that breaks off give the right option and no other, or the right brackets."""
+    if reader.kind not in {"option", "brackets"}:
+        return False
+    readings = [reader.read(sentence, firm=False) for sentence in statements.last_sentences(text)]
+    decisions = {reading.decision for reading in readings if reading is not None}
+    return Decision.CORRECT in decisions and (reader.kind == "brackets" or len(decisions) == 1)
+
+
+def _is_disputed(visible: Visible, reader: Reader, reading: Reading) -> bool:
+    """Whether another of the last sentences gives another option than the very last one: which is the answer?"""
+    if reader.kind != "option":
+        return False
+    others = (reader.read(piece, firm=False) for piece in statements.last_sentences(visible.text[: visible.cut])[:-1])
+    return any(other is not None and other.decision is not reading.decision for other in others)
 
 
 def _other_kind(visible: Visible, reader: Reader, question: str) -> Statement | None:

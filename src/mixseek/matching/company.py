@@ -28,7 +28,7 @@ _REACH = 2_000
 _SENTENCE_ENDS = (". ", "! ", "? ", "。", ") ", "* ", "} ")
 _BLOCKQUOTE = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
 _NOT_QUOTED = re.compile(r"^[ \t]*[^>\s]", re.MULTILINE)
-_BOUND = re.compile(r"[\s>]*(?![12]\d{3}\s*$)[-+$€£¥]?[\d.,]+\s*[%\w]{0,12}[\s.]*")
+_BOUND = re.compile(r"(?![12]\d{3}$)[-+$€£¥]?[\d.,]{1,20}\s{0,2}[%\w]{0,12}\.?")
 # Not the names of fields, which say that they hold the answer.
 _WRAPPER = re.compile(
     r"\s*<(response|reply|assistant|message|content|completion|text|body|html|markdown|div|p|article|section)>",
@@ -70,9 +70,13 @@ def _unwrapped(text: str) -> str:
     elif first == '"' and (stripped := text.strip())[-1] == '"' and stripped.count('"') == 2:
         text = text.replace('"', " ")
     # "> 5" alone may be a bound, and "> ]" are brackets.
-    elif first == ">" and not _NOT_QUOTED.search(text) and not _BOUND.fullmatch(text) and any(map(str.isalnum, text)):
+    elif first == ">" and not _NOT_QUOTED.search(text) and any(map(str.isalnum, text)) and not _is_bound(text):
         text = _BLOCKQUOTE.sub(lambda found: " " * len(found[0]), text)
     return text
+
+
+def _is_bound(text: str) -> bool:
+    return _BOUND.fullmatch(text.strip(" \n\t>")) is not None
 
 
 def _answer_start(lowered: str, end: int) -> int:
@@ -128,6 +132,7 @@ def _answer_end(lowered: str, start: int, question: str) -> int:
 def _closing_start(lowered: str, start: int, end: int, question: str) -> int | None:
     """Where the last line, its last sentence or a list of sources begins, if that is no part of the answer."""
     line = max(start, lowered.rfind("\n", start, end) + 1, end - _LONGEST_LINE)
+    line += len(lowered[line:end]) - len(lowered[line:end].lstrip())
     if (closing := _SAYS.closing.fullmatch(lowered, line, end)) is not None:
         return line if _is_unasked(closing, question) else None
     if _SAYS.block_end.match(lowered, line, end) is not None:

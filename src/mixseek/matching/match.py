@@ -257,7 +257,7 @@ _BOX_BEFORE = re.compile(r"\\boxed\{([^{}]*)\}[\s$,;.]*(?:\\text\{\s*(?:or|and)\
 _TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
 # Up to here a response is a name with a few words around it.
 _NAME_ALONE = 80
-_ASKED = re.compile(r"[\s*_\"'`()\]}$.]*(?:\\[)\]][\s.]*)?\?")
+_ASKED = re.compile(r"[\s*_\"'`()\]}$.]{0,40}(?:\\[)\]][\s.]{0,8})?\?")
 # Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
 _SHORT_RESPONSE = 240
 

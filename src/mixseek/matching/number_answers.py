@@ -250,7 +250,11 @@ class NumberReader(Reader):
         if part is None:
             return Reading(Decision.UNDECIDED, 0, len(piece), "expression_not_read")
         decision, rule = compare_maths(part.text, self.gold or str(self.value), self.question, self.maths)
-        return Reading(decision, 0, len(piece), rule if rule == NEEDS_MATHS else f"expression_{rule}")
+        reading = Reading(decision, 0, len(piece), rule if rule == NEEDS_MATHS else f"expression_{rule}")
+        if decision is Decision.INCORRECT and any(map(self._equal, read_numbers(part.text, words=False))):
+            # "9sqrt(2)" for 9: whether the number or the expression is the answer, people disagree on.
+            return reading.left_open("number_in_expression")
+        return reading
 
     def _is_restated(self, piece: str, tokens: list[NumberToken]) -> bool:
         """Whether the gold stands behind the first number as another writing of it: "1.5 hours, i.e. 90 minutes"."""

@@ -78,7 +78,7 @@ _NUMBER = re.compile(
 # "7 - 5", "x-5" and "eggs - 5" subtract; "is -5" does not.
 _OPERAND = re.compile(r"[\d)\]]\s*$|\w$")
 _OPERAND_WORD = re.compile(r"\w\s*$")
-_UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'≈は是])\s*[*\"'(]*$")
+_UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'≈は是])\s{0,4}[*\"'(]{0,6}$")
 _SCALE_SIGNS = {
     "k": 1_000, "m": 10**6, "b": 10**9, "t": 10**12, "mn": 10**6, "mil": 10**6, "bn": 10**9, "tn": 10**12, "dozen": 12,
     "lakh": 100_000, "crore": 10_000_000, "万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "兆": 10**12,
@@ -103,7 +103,7 @@ _CJK_NUMBER = re.compile(f"(?<!分[のノ之]){_CJK_RUN}(?!分[のノ之]|[成�
 _CJK_MINUS = re.compile("(?:负|負|マイナス|零下)$")
 # 百分之四十 and 四割 are both forty percent.
 _PERCENT_OF = re.compile(f"百分之({_CJK_RUN})")
-_TENTHS = re.compile(f"({_CJK_RUN})割")
+_TENTHS = re.compile(f"(?<!{_CJK_RUN[:-2]})({_CJK_RUN})割")
 # A single letter is a name or a variable more often than a number.
 _ROMAN = re.compile(r"\b[IVXLC]{2,7}\b")
 _OF_A_FRACTION = re.compile(

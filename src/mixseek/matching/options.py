@@ -12,7 +12,7 @@ from mixseek.matching.visible import Phrases
 # The options a question lists, by letter or by number.
 
 # "(A) text", "A) text", "A. text", "A: text" at the start of a line; two or more in a row from A (or 1) are a list.
-_LETTERED = re.compile(r"(?:^|\n)[ \t]*[-*]?[ \t]*(?:\(([A-Za-z])\)|\[([A-Z])\]|([A-Z])[.):、．])[ \t]*([^\n]*)")
+_LETTERED = re.compile(r"(?:^|\n)[ \t]*+(?:[-*][ \t]*+)?(?:\(([A-Za-z])\)|\[([A-Z])\]|([A-Z])[.):、．])[ \t]*([^\n]*)")
 _INLINE = re.compile(r"\(([A-Z])\)\s*([^()\n]+?)(?=[\s,;]*\([A-Z]\)|\s*$|\n)")
 _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t]*([^\n]+)")
 _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")

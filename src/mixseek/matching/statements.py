@@ -230,6 +230,8 @@ def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = Fa
 
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s|[。\n]")
+_LAST_SENTENCES = 1_000
 _TAIL = 1_500
 
 
@@ -253,6 +255,11 @@ def first_sentence(text: str) -> str:
     found = _SENTENCE_END.search(text)
     # "7. So …" as well as "7." alone.
     return text if found is None else text[: found.start()]
+
+
+def last_sentences(text: str) -> list[str]:
+    """The sentences and lines of the end of a text."""
+    return [piece for piece in _SENTENCE_BREAK.split(text.rstrip()[-_LAST_SENTENCES:]) if piece.strip()]
 
 
 def soft_statements(text: str, lowered: str, start: int, end: int) -> list[Statement]:
