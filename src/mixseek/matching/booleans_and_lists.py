@@ -317,14 +317,18 @@ _TRIM = ".:'`!?"
 
 # Words before a list that announce it.
 _ANNOUNCING = frozenset(
-    "list lists sorted ordered order alphabetical alphabetically words output here".split()
+    ["list", "lists", "sorted", "ordered", "order", "alphabetical", "alphabetically", "words", "output", "here"]
     + [word for key in ("filler", "function") for word in table("words")[key].split()]
     + table("company_words")["greeting"].split()
 )
 _MARKER = r"(?:\d{1,3}[.)]|[-*•])"
 _NAMED = r"[ \t*\"'`]{0,6}([^\W\d_][\w'-]{0,30})"
-_ITEM_BEFORE = re.compile(rf"(?:^|[\n:;,])[ \t]{{0,8}}{_MARKER}?{_NAMED}[\"'`*]{{0,3}}(?:,\s{{0,3}}|[ \t]{{1,3}})[\"'`*]{{0,3}}$")
-_LINE_BEFORE = re.compile(rf"(?:^|\n)[ \t]{{0,8}}{_MARKER}{_NAMED}[\"'`*. ]{{0,6}}\n\s{{0,8}}{_MARKER}[ \t*\"'`]{{0,6}}$")
+_ITEM_BEFORE = re.compile(
+    rf"(?:^|[\n:;,])[ \t]{{0,8}}{_MARKER}?{_NAMED}[\"'`*]{{0,3}}(?:,\s{{0,3}}|[ \t]{{1,3}})[\"'`*]{{0,3}}$"
+)
+_LINE_BEFORE = re.compile(
+    rf"(?:^|\n)[ \t]{{0,8}}{_MARKER}{_NAMED}[\"'`*. ]{{0,6}}\n\s{{0,8}}{_MARKER}[ \t*\"'`]{{0,6}}$"
+)
 _ITEM_REACH = 80
 
 

@@ -168,8 +168,6 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
     firm, named = _read_firm(visible, reader)
-    if firm is not None and _is_declined(firm, visible.lowered):
-        firm = None
     if (firm is None or _may_be_program(text, firm[0])) and statements.is_code(text):
         return Comparison(Decision.UNDECIDED, None, ("code",))
     soft = _read_soft(visible, reader) if firm is None or firm[0].start >= visible.cut else []
@@ -192,9 +190,8 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
         return Comparison(decision, refusal, ("refusal",))
     unfinished = statements.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
-        if _is_said_before(text, reader):
-            return Comparison(Decision.UNDECIDED, None, ("breaks_off",))
-        return Comparison(Decision.INCORRECT, None, ("breaks_off",))
+        said = Decision.UNDECIDED if _is_said_before(text, reader) else Decision.INCORRECT
+        return Comparison(said, None, ("breaks_off",))
     if len(decisions) == 1 and visible.cut == len(text):
         first = soft[0][0]
         # What broke off behind a conclusion that is a whole sentence is only its explanation.
@@ -213,7 +210,7 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
 
 
 def _is_said_before(text: str, reader: Reader) -> bool:
-    """Whether the last sentences of a text that breaks off give the right option and no other, or the right brackets."""
+    """Whether the last sentences of a text that breaks off give the right option alone, or the right brackets."""
     if reader.kind not in {"option", "brackets"}:
         return False
     readings = [reader.read(sentence, firm=False) for sentence in statements.last_sentences(text)]
@@ -333,7 +330,9 @@ def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated 
         ):
             return (statement, reading.left_open("answers_conflict")), None
         break
-    return (None, named) if chosen is None else (_corrected(visible, reader, *chosen), None)
+    if chosen is None or _is_declined(chosen, lowered):
+        return None, named
+    return _corrected(visible, reader, *chosen), None
 
 
 def _corrected(visible: Visible, reader: Reader, statement: Statement, reading: Reading) -> Stated:
@@ -389,10 +388,12 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
 
 def _read_whole(piece: str, reader: Reader) -> Reading | None:
     """A response that is nothing but its answer leads with it; any other short response is a sentence like others."""
-    if reader.kind == "brackets" and piece.startswith("> ") and (rest := reader.read(piece[2:], firm=True)) is not None:
-        if rest.decision is Decision.CORRECT and (whole := reader.read(piece, firm=True)) is not None:
-            # The mark of a quotation, or one bracket more?
-            return whole if whole.decision is Decision.CORRECT else whole.left_open("quoted_brackets")
+    if reader.kind == "brackets" and piece.startswith("> "):
+        whole, rest = reader.read(piece, firm=True), reader.read(piece[2:], firm=True)
+        is_quoted = rest is not None and rest.decision is Decision.CORRECT
+        # The mark of a quotation, or one bracket more?
+        if whole is not None and whole.decision is Decision.INCORRECT and is_quoted:
+            return whole.left_open("quoted_brackets")
     if len(piece) <= _COMPACT and reader.kind != "number":
         reading = reader.read(piece, firm=True)
         if reading is not None and not any(map(str.isalnum, piece[: reading.start])):
@@ -496,7 +497,9 @@ def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list
         and not _SAYS.checks.match(text, place.start)
         and not (place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
         and (reading := _read_place(text, place, reader)) is not None
-        and not (isinstance(reader, OptionReader) and reader.is_cut_list(text[: visible.cut], place.start + reading.start))
+        and not (
+            isinstance(reader, OptionReader) and reader.is_cut_list(text[: visible.cut], place.start + reading.start)
+        )
     ]
     plain = {said.decision for _, reading, said in found if said is reading}
     # What is said outright may be supposed as well.

@@ -1,4 +1,4 @@
-"""What stands around an answer without being part of it: greetings, headings, sources, usage, signatures, run-on questions.
+"""What stands around an answer without being part of it: greetings, headings, sources, signatures, run-on questions.
 
 A reader passes over these lines, whatever numbers and names they hold: they are blanked. Of a heading "# Answer" is
 remembered that it announces what follows.
@@ -109,7 +109,11 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
     sentence = lowered[place : stop.start()]
     if _PLAIN_SENTENCE.fullmatch(sentence):
         words = set(_WORD.findall(sentence))
-        if words and words <= _GREETING_WORDS and (words.isdisjoint(_ANSWER_WORDS) or not words.isdisjoint(_SERVICE_WORDS)):
+        if (
+            words
+            and words <= _GREETING_WORDS
+            and (words.isdisjoint(_ANSWER_WORDS) or not words.isdisjoint(_SERVICE_WORDS))
+        ):
             return stop.end()
     elif _SAYS.unspaced_greeting.fullmatch(lowered, place, stop.end()):
         return stop.end()

@@ -203,8 +203,10 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
 
 def _is_outside_answer(visible: Visible, closed: Comparison) -> bool:
     """Whether the right words stand elsewhere than in the field, tag, box or line that is marked as the answer."""
-    if closed.decision is not Decision.CORRECT or closed.span is None or not _MARKED_ANSWER.search(
-        visible.lowered, visible.lead
+    if (
+        closed.decision is not Decision.CORRECT
+        or closed.span is None
+        or not _MARKED_ANSWER.search(visible.lowered, visible.lead)
     ):
         return False
     span = closed.span

@@ -287,9 +287,7 @@ class NumberReader(Reader):
         if _FIRST_YEAR <= self.value <= _LAST_YEAR:
             return [token for token in tokens if not is_day_of_month(piece, token.start, token.end)] or tokens
         return [
-            token
-            for token in tokens
-            if not _counts_something_else(piece, token) and not _is_dated(piece, token.start)
+            token for token in tokens if not _counts_something_else(piece, token) and not _is_dated(piece, token.start)
         ] or tokens
 
     def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:

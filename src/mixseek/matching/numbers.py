@@ -190,7 +190,8 @@ def _token(text: str, found: re.Match[str]) -> NumberToken | None:
 
 # Words and signs of a currency, each under its sign; ¥ stands for two of them.
 _CURRENCY_WORD = re.compile(
-    r"\s?(?:(?P<dollar>(?:u\.?s\.? ?)?dollars?\b|usd\b|bucks\b)|(?P<euro>euros?\b|eur\b|€)|(?P<pound>pounds? sterling|gbp\b|£)"
+    r"\s?(?:(?P<dollar>(?:u\.?s\.? ?)?dollars?\b|usd\b|bucks\b)|(?P<euro>euros?\b|eur\b|€)"
+    r"|(?P<pound>pounds? sterling|gbp\b|£)"
     r"|(?P<yen>yen\b|円|jpy\b)|(?P<yuan>yuan\b|元|rmb\b|cny\b)|(?P<rupee>rupees?\b|inr\b|₹))",
     re.IGNORECASE,
 )

@@ -277,12 +277,10 @@ class OptionReader(Reader):
         if len(run) < 2 or run[0][1].upper() != "A" or place > run[-1].end() + 1:
             return False
         ends = [item.start() for item in run[1:]] + [len(text)]
-        return all(
-            self._is_echo(item[1].upper(), text[item.end() : end]) for item, end in zip(run, ends, strict=True)
-        )
+        return all(self._is_echo(item[1].upper(), text[item.end() : end]) for item, end in zip(run, ends, strict=True))
 
     def _is_echo(self, label: str, rest: str) -> bool:
-        """Whether what stands behind a label is its text or the beginning of it; without a list, anything but a verdict."""
+        """Whether what stands behind a label is its text or a part of it; without a list, anything but a verdict."""
         words = comparable(rest)
         own = self._texts.get(label)
         return own.startswith(words) if own else _SAYS.says_something.search(rest) is None

@@ -11,7 +11,8 @@ _CHOICE = "Which gas do plants take in?\nOptions:\n(A) Oxygen\n(B) Carbon dioxid
 
 
 @each("response", ["option b", "I choose b.", "it is option b.", "b", "(b)", "b)", "The answer is b.", "I'd go with b",
-                   "My answer: option b.", "So it must be (b).", "I pick choice b, since plants need it.", "选b", "選択肢b",
+                   "My answer: option b.", "So it must be (b).",
+                   "I pick choice b, since plants need it.", "选b", "選択肢b",
                    "Option B", "Answer: b. Carbon dioxide"])  # fmt: skip
 @each("question", [_CHOICE, "Which one?"])
 def test_a_small_letter_names_an_option_as_well(response: str, question: str) -> None:

@@ -20,11 +20,12 @@ _GOLDS = [
     ("apple banana", "Sort: banana apple"),
 ]
 _UNITS = [
-    "\n", " ", "\t", "\r\n", "\n\n", "a", "日", "か", "答え", "。", ".", "*", "#", "-", "_", "=", "|", "?", "!", "'", '"', "`",
-    "```", "~~", "~~a", "(", "[", "{", "$", "$$", "$1", "€", "%", "\\", "\\boxed{", "\\frac", "\\(a", "×10", "x^", "1", "1,",
-    "1.", "1/", "1-", "1 ", "one and ", "> ", "\n> ", "\n-", "\n1. ", "[1] ", "--\n", "<answer>", "<think>", "</think>",
-    "</think", "the answer is 42 or ", "answer: ", "answer\n", "not ", "n't ", "so ", "if ", "t ", "A, ", "(A) ", "(b) ",
-    "zebra, ", "Confidence: 9 ", "\nSource: a", "Sure! ", "# Answer\n", "I hope ", "\u3000",
+    "\n", " ", "\t", "\r\n", "\n\n", "a", "日", "か",
+    "答え", "。", ".", "*", "#", "-", "_", "=", "|", "?", "!", "'", '"',
+    "`", "```", "~~", "~~a", "(", "[", "{", "$", "$$", "$1", "€", "%", "\\", "\\boxed{", "\\frac", "\\(a", "×10", "x^",
+    "1", "1,", "1.", "1/", "1-", "1 ", "one and ", "> ", "\n> ", "\n-", "\n1. ", "[1] ", "--\n", "<answer>", "<think>",
+    "</think>", "</think", "the answer is 42 or ", "answer: ", "answer\n", "not ", "n't ", "so ", "if ", "t ", "A, ",
+    "(A) ", "(b) ", "zebra, ", "Confidence: 9 ", "\nSource: a", "Sure! ", "# Answer\n", "I hope ", "\u3000",
 ]  # fmt: skip
 _LONG = 200_000
 # What a response of 200 KB may take, on this processor's clock and not on the wall; a square takes seconds.
@@ -63,6 +64,6 @@ def test_repeated_text_before_and_behind_an_answer_is_read_in_a_moment(unit: str
 @pytest.mark.parametrize("count", [20_000, 32_000])
 def test_lines_without_end_behind_the_ground_truth_cost_nothing(count: int) -> None:
     """Newlines behind a name took six seconds: every one of them could have begun a line "answer"."""
-    response = "It is Paris. The answer>" + "\n" * count
+    response = "It is Paris." + "\n" * count
 
     assert min(_cpu_seconds(response, "Paris", "What is the capital?") for _ in range(3)) < 4 * _SECONDS
