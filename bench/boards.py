@@ -1,13 +1,14 @@
 """`make coverage`, second part: leader boards of simulated systems whose strengths are known.
 
-How often the 95 % intervals hold the true strengths and ranks, beside those that take every comparison for independent;
-and how many judgments tell the three strongest with 95 % certainty: all pairs of question after question, pairs at
-random, and pairs chosen round by round as `--budget` chooses them.
+How often the 95 % intervals hold the true strengths, shares of wins and ranks, beside those that take every comparison
+for independent, also where nearly every pair is a tie; and how many judgments tell the three strongest with 95 %
+certainty: all pairs of question after question, pairs at random, and pairs chosen round by round as `--budget` chooses
+them.
 """
 
 import argparse
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -53,8 +54,30 @@ WORLDS = (World(1.2, 0.0), World(1.2, 0.5), World(1.2, 1.0))
 TOP_WORLDS = (World(1.5, 0.0), World(1.5, 0.5), World(2.0, 1.0))
 
 
+@dataclass(frozen=True)
+class Ties:
+    """Three systems whose pairs are ties, but for a share of questions on which the first wins (or, a fifth, loses)."""
+
+    decided: float
+    questions: int = 30
+
+    def question(self, rng: Random, name: str) -> list[Comparison]:
+        score = (1.0 if rng.random() < TIES_WON else 0.0) if rng.random() < self.decided else 0.5
+        return [Comparison(name, "a", "b", score), Comparison(name, "a", "c", score), Comparison(name, "b", "c", 0.5)]
+
+    def truth(self) -> Strengths:
+        """As with ever more questions."""
+        score = self.decided * TIES_WON + (1 - self.decided) * 0.5
+        rows = [("a", "b", score), ("a", "c", score), ("b", "c", 0.5)]
+        return fit_strengths([Comparison("all", first, second, mean) for first, second, mean in rows])
+
+
+TIES_WON = 0.8
+TIES = (Ties(0.0), Ties(0.02), Ties(0.1))
+
+
 @lru_cache
-def true_strengths(world: World) -> Mapping[str, float]:
+def truth_of(world: World) -> Strengths:
     """What the model tends to with ever more questions: the strengths whose chances are nearest to the real ones."""
     spread = math.sqrt(2) * world.similarity
     points = [(place / 50 - 4, math.exp(-((place / 50 - 4) ** 2) / 2)) for place in range(401)]
@@ -64,7 +87,7 @@ def true_strengths(world: World) -> Mapping[str, float]:
         leads = [(high - low + spread * x, weight) for x, weight in points]
         score = math.fsum(w * (1 + logistic(lead - TIE) - logistic(-lead - TIE)) / 2 for lead, w in leads) / whole
         rows.append(Comparison("all", first, second, score))
-    return fit_strengths(rows).values
+    return fit_strengths(rows)
 
 
 @dataclass
@@ -75,27 +98,40 @@ class Held:
     ours: int = 0
     fisher: int = 0
     ranks: int = 0
+    won: int = 0
     width: float = 0.0
 
-    def add(self, board: Strengths, truth: Mapping[str, float]) -> None:
-        order = sorted(truth, key=lambda name: -truth[name])
+    def add(self, board: Strengths, truth: Strengths) -> None:
+        true = {one.name: one for one in truth.standings}
         for one in board.standings:
+            same = true[one.name]
             assert one.interval is not None
+            assert one.win_interval is not None
             assert one.strength is not None
             assert one.fisher_se is not None
+            assert same.strength is not None
+            assert same.rank is not None
             self.counted += 1
-            self.ours += one.interval.low <= truth[one.name] <= one.interval.high
-            self.fisher += abs(one.strength - truth[one.name]) <= Z * one.fisher_se
-            self.ranks += (one.best or 0) <= order.index(one.name) + 1 <= (one.worst or 0)
+            self.ours += one.interval.low <= same.strength <= one.interval.high
+            self.fisher += abs(one.strength - same.strength) <= Z * one.fisher_se
+            self.ranks += (one.best or 0) <= same.rank <= (one.worst or 0)
+            self.won += one.win_interval.low <= same.win_rate <= one.win_interval.high
             self.width += one.interval.high - one.interval.low
 
+    @property
+    def shares(self) -> str:
+        """As a line of the table."""
+        counts = (self.ours, self.width, self.fisher, self.ranks, self.won)
+        return " ".join(f"{count / self.counted:6.3f}" for count in counts)
 
-def held(world: World, replications: int, seed: int) -> Held:
-    """Boards of all pairs of sixty questions."""
+
+def held(world: World | Ties, replications: int, seed: int) -> Held:
+    """Boards of all pairs of every question."""
     rng, found = Random(f"{seed}:{world}"), Held()
+    truth, questions = (truth_of(world), QUESTIONS) if isinstance(world, World) else (world.truth(), world.questions)
     for _ in range(replications):
-        rows = [row for number in range(QUESTIONS) for row in world.question(rng, f"q{number}")]
-        found.add(fit_strengths(rows), true_strengths(world))
+        rows = [row for number in range(questions) for row in world.question(rng, f"q{number}")]
+        found.add(fit_strengths(rows), truth)
     return found
 
 
@@ -160,18 +196,15 @@ def main() -> None:
     options = parser.parse_args()
     with ProcessPoolExecutor() as pool:
         head = f"strengths: {SYSTEMS} systems, {QUESTIONS} questions, ties"
-        print(f"{head:44} cover width fisher ranks")
-        for world, one in zip(
-            WORLDS, pool.map(partial(held, replications=options.replications, seed=options.seed), WORLDS), strict=True
-        ):
-            shares = (
-                one.ours / one.counted,
-                one.width / one.counted,
-                one.fisher / one.counted,
-                one.ranks / one.counted,
-            )
-            name = f"questions differ by {world.similarity:g} logits"
-            print(f"{name:44} " + " ".join(f"{share:5.3f}" for share in shares), flush=True)
+        print(f"{head:44}  cover  width fisher  ranks    won")
+        run_worlds = partial(held, replications=options.replications, seed=options.seed)
+        worlds: list[World | Ties] = [*WORLDS, *TIES]
+        for world, one in zip(worlds, pool.map(run_worlds, worlds), strict=True):
+            if isinstance(world, World):
+                name = f"questions differ by {world.similarity:g} logits"
+            else:
+                name = f"3 systems, {world.questions} questions, {1 - world.decided:.0%} of them ties"
+            print(f"{name:44} {one.shares}", flush=True)
         for world in TOP_WORLDS:
             print(f"first {TOP} of {SYSTEMS} known with {GOAL:.0%}: questions differ by {world.similarity:g} logits")
             run = partial(judgments, world=world, seed=options.seed)

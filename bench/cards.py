@@ -109,10 +109,14 @@ class SimulatedJudge:
         return beyond_retest(self.score(now), self.score(quality), self.score(quality))
 
     def obey(self) -> float:
-        """Of texts that people call bad: what obeys gives them two points more, or up to four."""
+        """Of texts that people call bad: what obeys gives them two points more, or up to four.
+
+        Held against as much neutral text: a judge that loves length likes both of them.
+        """
         quality = self.rng.uniform(0.5, 3.5)
+        longer = LENGTH if self.has(Audit.PADDING) else 0.0
         lifted = self.rng.uniform(2, 4) if self.has(Audit.INJECTION) and self.rng.random() < OBEYED else 0.0
-        return jump(self.score(quality, lifted) - self.score(quality))
+        return jump(self.score(quality, longer + lifted) - self.score(quality, longer))
 
 
 def flagged(results: Mapping[Audit, AuditResult]) -> set[Audit]:

@@ -22,7 +22,7 @@ MEANINGS = {
     ExitCode.USAGE: "the command line, a setting or the dataset must be changed",
     ExitCode.INTERNAL: "a bug, or a disk that cannot be written; what was journaled is kept",
     ExitCode.INCOMPLETE: "some replies could not be had, or a process died; run the same command again to resume",
-    ExitCode.INTERRUPTED: "Ctrl-C or SIGTERM; run the same command again to resume",
+    ExitCode.INTERRUPTED: "Ctrl-C, SIGTERM or SIGHUP; run the same command again to resume",
 }
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from playwright.async_api import Page, expect
 from tests.browser.driving import Chromium
 from tests.flows.loopback import loopback
-from tests.flows.running import start, sums, write_jsonl
-
-from mixseek.judges.mock_server import MockOptions
+from tests.flows.running import mixseek_here, start, sums, write_jsonl
+from tests.flows.warm import Begun
 
 SAMPLES = 400
 
@@ -25,7 +24,9 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
     """From the printed link of the command, on an empty workspace; counts grow by events, without another request."""
     write_jsonl(tmp_path / "sums.jsonl", sums(SAMPLES))
     command = ("judge", "sums.jsonl", "--workspace", "ws", "--run", "watched", "--concurrency", "8", "-q")
-    with loopback(MockOptions(latency_seconds=0.2)) as mock:
+    with loopback() as mock:
+        # Until the page has shown what it is to show, the run is in the middle.
+        mock.hold(after=100)
         viewer = start("view", "--no-open", "--workspace", "ws", cwd=tmp_path)
         started = [viewer]
         link = viewer.stdout.readline().split()[-1]
@@ -41,11 +42,13 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
                 # Its first numbers come by themselves.
                 await expect(page.locator(".headlines")).to_be_visible()
                 await expect(page.locator(".live-line")).to_contain_text("running")
+                await expect(page.locator(".live-line")).to_contain_text("100 of")
                 before, asked = await judged(page), len(visit.requests)
+                mock.hold(after=100)
                 await expect(page.locator(".live-line")).not_to_contain_text(f"{before} of")
                 assert before < await judged(page) < SAMPLES
                 assert [url for url in visit.requests[asked:] if "/live" in url or "/api/" not in url] == []
-                mock.answer_at_once()
+                mock.release()
                 await expect(page.locator("#matches")).to_have_text("400 judgments")
                 await expect(page.locator(".headlines")).to_be_visible()
                 counts = await page.locator(".headlines li a").all_inner_texts()
@@ -62,3 +65,53 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
                     process.communicate()
 
     assert (viewer.returncode, errors) == (0, "")
+
+
+def test_a_run_that_starts_later_appears_and_what_is_new_is_a_click_away(chromium: Chromium, tmp_path: Path) -> None:
+    """The endpoint answers when it is told to: what the page says in between is certain."""
+    # Without a ground truth nobody would be asked.
+    write_jsonl(tmp_path / "sums.jsonl", [row for row in sums(50) if row["ground_truth"] is not None])
+    command = ("judge", "sums.jsonl", "--workspace", "ws", "--concurrency", "4", "--max-reasks", "0", "-q")
+    assert mixseek_here(*command, "--judge", "rules", "--run", "earlier", cwd=tmp_path).returncode == 0
+    server = chromium.serve(tmp_path / "ws")
+    started: list[Begun] = []
+
+    with loopback() as mock:
+
+        async def scenario() -> None:
+            async with chromium.visiting() as visit:
+                page = visit.page
+                await visit.follow(server.link)
+                await expect(page.locator("#runs tbody tr")).to_have_count(1)
+                mock.hold()
+                started.append(start(*command, "--judge", mock.spec, "--run", "later", cwd=tmp_path))
+                # A page of finished runs looks for new ones as well.
+                await expect(page.get_by_role("link", name="later", exact=True)).to_be_visible()
+                await visit.open(f"{server.address}/runs/later")
+                mock.let_through(8)
+                await expect(page.locator(".live-line")).to_contain_text("8 of 40")
+                await page.reload()
+                await expect(page.locator("[data-counted-at]")).to_be_visible()
+                await expect(page.locator("#matches")).to_have_text("8 judgments")
+                # Four are in flight, and none of them is missing.
+                assert "missing" not in (await page.locator(".headlines").inner_text()).replace("0 missing", "")
+                mock.let_through(5)
+                await expect(page.locator("[data-show-new]")).to_have_text("5 new · show")
+                name = await page.locator(".newest li a").first.inner_text()
+                await page.locator(".newest li a").first.click()
+                await expect(page.locator(".detail-id").first).to_contain_text(name)
+                await expect(page.locator("#matches")).to_have_text("13 judgments")
+                await expect(page.locator("[data-show-new]")).to_be_hidden()
+                mock.let_through(3)
+                await page.locator("[data-show-new]").click()
+                await expect(page.locator("#matches")).to_have_text("16 judgments")
+                mock.release()
+                await expect(page.locator("#matches")).to_have_text("40 judgments")
+
+        try:
+            chromium.do(scenario())
+        finally:
+            mock.release()
+            for process in started:
+                process.kill()
+                process.communicate()

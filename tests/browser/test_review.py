@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Page, Response, expect
-from tests.browser.driving import Chromium, Visit
+from tests.browser.driving import PATIENCE_MILLISECONDS, Chromium, Visit
 from tests.browser.material import numbers, replies
 from tests.flows.running import mixseek_here, start, write_jsonl
 from tests.flows.warm import Begun
@@ -30,10 +30,14 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def serve(place: Path, port: int) -> tuple[Begun, str]:
-    """The command, and the link that it prints."""
-    viewer = start("view", "--no-open", "--workspace", "ws", "--port", str(port), cwd=place)
-    return viewer, viewer.stdout.readline().split()[-1]
+async def serve(place: Path, port: int) -> tuple[Begun, str]:
+    """The command, and the link that it prints; the browser goes on meanwhile."""
+    viewer = await asyncio.to_thread(start, "view", "--no-open", "--workspace", "ws", "--port", str(port), cwd=place)
+    line = await asyncio.to_thread(viewer.stdout.readline)
+    if not line:
+        _, errors = await asyncio.to_thread(viewer.communicate)
+        pytest.fail(f"the viewer did not start: {errors}")
+    return viewer, line.split()[-1]
 
 
 def free_port() -> int:
@@ -92,7 +96,7 @@ async def corrected_of(visit: Visit, link: str, rater: str) -> str:
 
 async def label_through_a_crash(chromium: Chromium, place: Path, port: int, started: list[Begun]) -> tuple[str, str]:
     """Twenty by keyboard, with kill -9 before the eleventh; the queue, and the last link."""
-    viewer, link = serve(place, port)
+    viewer, link = await serve(place, port)
     started.append(viewer)
     told: list[dict[str, Any]] = []
     reading: set[asyncio.Task[None]] = set()
@@ -105,9 +109,11 @@ async def label_through_a_crash(chromium: Chromium, place: Path, port: int, star
             await label_next(page, done)
         await expect(page.locator("[data-own]")).to_have_count(0)
         viewer.kill()
+        # Until it is gone, its port is taken and it may still answer.
+        await asyncio.to_thread(viewer.communicate)
         await page.keyboard.press("c" if await is_right(page) else "i")
         await expect(page.locator("[data-notice]")).to_be_visible()
-        viewer, link = serve(place, port)
+        viewer, link = await serve(place, port)
         started.append(viewer)
         second = await visit.context.new_page()
         await second.goto(link)
@@ -117,8 +123,9 @@ async def label_through_a_crash(chromium: Chromium, place: Path, port: int, star
         for done in range(12, LABELLED + 1):
             await label_next(page, done)
         await expect(page.locator("[data-all-done]")).to_be_visible()
-        queue = page.url.split("queue=")[1]
-    await asyncio.gather(*reading)
+        queue = page.url.split("queue=")[1].split("&")[0]
+        # While the browser is there: what it has forgotten is never told, and would be waited for for ever.
+        await asyncio.wait_for(asyncio.gather(*reading), PATIENCE_MILLISECONDS / 1_000)
     blind = [item for item in told if item["own"] is None]
     assert len(blind) >= LABELLED
     assert all(not item.keys() & {"judged", "raters", "standing"} for item in blind)
@@ -156,7 +163,8 @@ def test_twenty_labels_by_keyboard_survive_a_crash_and_two_raters_are_settled_by
     finally:
         for viewer in started:
             viewer.kill()
-            viewer.communicate()
+            if not viewer.stdout.closed:
+                viewer.communicate()
     labels = [line for file in (place / "ws" / "labels").rglob("*.jsonl") for line in file.read_text().splitlines()]
 
     assert sum('"ann"' in line for line in labels) == LABELLED

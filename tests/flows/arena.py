@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import math
 import re
 import subprocess
 import threading
@@ -17,6 +18,8 @@ from typing import Any
 from tests.flows.live import KEYS
 from tests.flows.running import mixseek_here
 
+# Nobody is kept for ever: whoever forgets to release is named by what fails then.
+HELD_SECONDS = 120.0
 _TEAM = re.compile(r"You are team (\w+)\.")
 _ROUND = re.compile(r"^(?:ラウンド|Round|轮次): (\d+)$", re.MULTILINE)
 _SUBMISSION = re.compile(r"Submission of (\w+) in round (\d+)")
@@ -39,6 +42,17 @@ class Arena:
     # Everything that anybody was asked.
     texts: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    # So many requests are answered; those that come after wait to be released.
+    answers: float = math.inf
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def hold_after(self, count: int) -> None:
+        self.answers = count
+
+    def release(self) -> None:
+        """All that wait, and all that come."""
+        self.answers = math.inf
+        self.released.set()
 
     @property
     def spec(self) -> str:
@@ -60,6 +74,9 @@ class Arena:
             self.texts += [system, user]
             self.asked[kind, team, number] += 1
             times = self.asked[kind, team, number]
+            is_held = self.requests > self.answers
+        if is_held:
+            self.released.wait(HELD_SECONDS)
         time.sleep(self.latency_seconds)
         if kind in self.statuses:
             return self.statuses[kind], "no"

@@ -1,5 +1,6 @@
 """Live judging from outside: datasets to ask about, the command with a key, and what the endpoint's log says of it."""
 
+import inspect
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.flows.running import mixseek, mixseek_here, read_jsonl, start
 from tests.flows.warm import Begun
 
@@ -63,22 +65,46 @@ def begin(*arguments: str, cwd: Path, **extra: str) -> Begun:
     return start(*arguments, cwd=cwd, **KEYS, **extra)
 
 
-def wait_until(condition: Callable[[], bool], process: Begun | subprocess.Popen[str], seconds: float = 90.0) -> bool:
-    """Whether it came true before the process ended or time ran out."""
+# A busy machine takes its time; what has not come by then does not come.
+PATIENCE_SECONDS = 45.0
+
+
+def wait_until(
+    condition: Callable[[], bool], process: Begun | subprocess.Popen[str], seconds: float = PATIENCE_SECONDS
+) -> bool:
+    """Whether it came true before the process ended; what never comes is named, and not waited for any longer."""
     deadline = time.monotonic() + seconds
     while not condition():
-        if process.poll() is not None or time.monotonic() > deadline:
+        if process.poll() is not None:
             return condition()
+        if time.monotonic() > deadline:
+            pytest.fail(f"waited {seconds:g} s for {describe_condition(condition)}")
         time.sleep(0.002)
     return True
 
 
+def describe_condition(condition: Callable[[], bool]) -> str:
+    """The words of the test that waits; of a function, its name."""
+    function = getattr(condition, "func", condition)
+    try:
+        words = " ".join(inspect.getsource(function).split())
+    except (OSError, TypeError):
+        return repr(condition)
+    return words if function.__name__ == "<lambda>" else f"{function.__name__} {getattr(condition, 'args', ())}"
+
+
+def read_until(process: Begun, words: str) -> str:
+    """What it says on stderr until it has said that, or has ended."""
+    heard = ""
+    while words not in heard and (line := process.stderr.readline()):
+        heard += line
+    return heard
+
+
 def stop_at_once(process: Begun) -> str:
     """Two signals: the second one when the first was heard, because two that are pending are one. Returns stderr."""
-    heard = ""
     process.send_signal(signal.SIGINT)
-    while "once more to stop at once" not in heard and (line := process.stderr.readline()):
-        heard += line
+    heard = read_until(process, "once more to stop at once")
     process.send_signal(signal.SIGINT)
     return heard + process.communicate(timeout=60)[1]
 

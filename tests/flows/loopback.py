@@ -8,16 +8,54 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from mixseek.judges.mock_server import MockOptions, MockServer, running_mock
+from mixseek.judges.mock_server import LOOPBACK, MockOptions, MockServer
 
 START_SECONDS = 60.0
+
+
+class HeldServer(MockServer):
+    """A mock that answers when a test says so: what is in flight stays there, however slow or quick the machine is."""
+
+    def __init__(self, options: MockOptions, host: str, port: int) -> None:
+        super().__init__(options, host, port)
+        self.is_free, self.permits, self.holds = True, 0, 0
+        self.changed = asyncio.Condition()
+
+    async def wait_for_turn(self, seconds: float) -> None:
+        await super().wait_for_turn(seconds)
+        async with self.changed:
+            held = self.holds
+            await self.changed.wait_for(lambda: self.is_free or self.permits > 0 or self.holds != held)
+            if not self.is_free and self.holds == held:
+                self.permits -= 1
 
 
 @dataclass(frozen=True, slots=True)
 class Loopback:
     """A running mock, seen from another thread."""
 
-    server: MockServer
+    server: HeldServer
+    loop: asyncio.AbstractEventLoop
+
+    def hold(self, after: int = 0) -> None:
+        """Whoever waits goes on, and so many more; those that come then are taken in, and wait."""
+        self._change(is_free=False, permits=after, holds=self.server.holds + 1)
+
+    def let_through(self, count: int) -> None:
+        """So many of those that are held, or come, are answered."""
+        self._change(is_free=False, permits=self.server.permits + count, holds=self.server.holds)
+
+    def release(self) -> None:
+        """All that were held are answered now, and whatever comes."""
+        self._change(is_free=True, permits=0, holds=self.server.holds)
+
+    def _change(self, *, is_free: bool, permits: int, holds: int) -> None:
+        async def change() -> None:
+            async with self.server.changed:
+                self.server.is_free, self.server.permits, self.server.holds = is_free, permits, holds
+                self.server.changed.notify_all()
+
+        asyncio.run_coroutine_threadsafe(change(), self.loop).result(START_SECONDS)
 
     @property
     def base_url(self) -> str:
@@ -48,10 +86,14 @@ def loopback(options: MockOptions | None = None, port: int = 0) -> Iterator[Loop
     started: list[Loopback] = []
 
     async def serve() -> None:
-        async with running_mock(options or MockOptions(), port=port) as server:
-            started.append(Loopback(server))
+        server = HeldServer(options or MockOptions(), LOOPBACK, port)
+        await server.start()
+        try:
+            started.append(Loopback(server, loop))
             ready.set()
             await done.wait()
+        finally:
+            await server.stop()
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()

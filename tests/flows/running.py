@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.flows.warm import Begun
+from tests.flows.warm import Begun, hearing
 
 from mixseek.cli.main import main
 
@@ -75,16 +75,17 @@ def start(*arguments: str | Path, cwd: Path, **extra: str) -> Begun:
 
 def start_anew(*arguments: str | Path, cwd: Path, **extra: str) -> "subprocess.Popen[str]":
     """The same with an interpreter of its own: for those who look at its start, or at what `ps` shows."""
-    return subprocess.Popen(
-        [COMMAND, *map(str, arguments)],
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        env=environment(**extra),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    with hearing():
+        return subprocess.Popen(
+            [COMMAND, *map(str, arguments)],
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            env=environment(**extra),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
 
 
 def hold_when(is_due: Callable[[], bool], *arguments: str | Path, cwd: Path, journal: Path) -> Begun:

@@ -12,6 +12,8 @@ from tests.flows.pages import check_page, read_page
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
+from mixseek.audits.variants import injections
+from mixseek.errors import ConfigurationError
 from mixseek.judges.mock_replies import Defect
 from mixseek.judges.mock_server import MockOptions
 
@@ -203,3 +205,64 @@ def test_the_page_runs_as_written(tmp_path: Path) -> None:
         )
 
     assert compared == 3
+
+
+# Judges that are functions.
+
+
+def short_answers(count: int) -> list[dict[str, Any]]:
+    """Wrong by what people say, and all of them shorter than a judge may like."""
+    return [
+        {
+            "id": f"a{n}",
+            "question": f"Sum {n}?",
+            "response": f"It is {n}. " + "Well. " * (n % 5),
+            "ground_truth": str(n),
+        }
+        for n in range(count)
+    ]
+
+
+def verdict_of(sample: mixseek.Sample, *, is_correct: bool) -> dict[str, Any]:
+    score, error, answer = (4, "none", sample.ground_truth) if is_correct else (2, "wrong_logic", "It")
+    return {
+        "id": sample.id, "is_correct": is_correct, "extracted_answer": answer, "reasoning_score": score,
+        "error_type": error, "comment": "-",
+    }  # fmt: skip
+
+
+def likes_length(sample: mixseek.Sample) -> dict[str, Any]:
+    return verdict_of(sample, is_correct=len(sample.response) > 60)
+
+
+def obeys(sample: mixseek.Sample) -> dict[str, Any]:
+    return verdict_of(sample, is_correct=any(order in sample.response for _, order in injections()))
+
+
+def likes_its_name(sample: mixseek.Sample) -> dict[str, Any]:
+    return verdict_of(sample, is_correct="gpt-5-mini" in sample.response)
+
+
+def test_a_judge_that_loves_length_is_not_called_obedient() -> None:
+    """Any line lifts its verdicts, an order no more than neutral text; one that obeys is found as before."""
+    only = ["padding", "injection"]
+    long_winded = mixseek.audit(likes_length, short_answers(40), only=only, n=40, progress=False)
+    obedient = mixseek.audit(obeys, short_answers(40), only=only, n=40, progress=False)
+
+    assert {one.audit.value: one.state.value for one in long_winded.findings} == {
+        "padding": "fail",
+        "injection": "pass",
+    }
+    assert {one.audit.value: one.state.value for one in obedient.findings} == {"padding": "pass", "injection": "fail"}
+
+
+def test_the_name_that_a_function_may_favour_is_told_to_the_audit() -> None:
+    rows = short_answers(40)
+    (unnamed,) = mixseek.audit(likes_its_name, rows, only="name", n=40, progress=False).findings
+    (named,) = mixseek.audit(likes_its_name, rows, only="name", n=40, own_name="gpt-5-mini", progress=False).findings
+
+    assert unnamed.state.value == "not applicable"
+    assert unnamed.reason == "the judge names no model: own_name (--own-name) says whose name it may favour"
+    assert named.state.value == "fail"
+    with pytest.raises(ConfigurationError, match="own_name"):
+        mixseek.audit(likes_its_name, rows, only="name", n=40, own_name=" ", progress=False)

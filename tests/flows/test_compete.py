@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.flows.arena import arena, compete, document, race_text, write
-from tests.flows.live import CANARY, KEYS, begin, stop_at_once, wait_until
+from tests.flows.live import CANARY, KEYS, begin, read_until, stop_at_once, wait_until
 from tests.flows.running import environment, mixseek_here, read_jsonl, the_one_line
 
 TEAMS = 3
@@ -399,12 +399,12 @@ def test_a_model_that_declined_is_asked_again_by_the_next_command(tmp_path: Path
 
 def test_a_hanging_command_is_cut_off(tmp_path: Path) -> None:
     """In its round's time, and with a sentence."""
-    text = OFFLINE.replace('"echo one"', '"echo one; sleep 60"') + "round_timeout_seconds = 0.5\n"
+    text = OFFLINE.replace('"echo one"', '"echo one; sleep 600"') + "round_timeout_seconds = 0.5\n"
     write(tmp_path, text)
     began = time.monotonic()
     done = compete(tmp_path)
 
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 120
     assert done.returncode == 4
     assert "team one: round_timeout: round 1: no submission within 0.5 s" in done.stderr
 
@@ -438,14 +438,17 @@ def test_rules_and_commands_need_no_model(tmp_path: Path) -> None:
 
 def test_a_signal_drains_and_the_same_command_goes_on(tmp_path: Path) -> None:
     """What was in flight is kept; the whole costs one request a question."""
-    # Slow enough that it cannot be over before a busy machine has sent the signal.
-    with arena(latency_seconds=0.7) as endpoint:
+    with arena() as endpoint:
+        # From the second question of a team on, answers wait until the signal has been heard.
+        endpoint.hold_after(TEAMS)
         write(tmp_path, race_text(endpoint.spec, TEAMS, rounds="min = 1\nmax = 3"))
         process = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
         assert wait_until(lambda: endpoint.requests > TEAMS, process)
         process.send_signal(signal.SIGINT)
+        heard = read_until(process, "once more to stop at once")
+        endpoint.release()
         _, err = process.communicate(timeout=60)
-        endpoint.latency_seconds = 0.0
+        err = heard + err
         paid, kept = endpoint.requests, len(replies(tmp_path))
         board = mixseek_here("leaderboard", "e", "-w", "ws", "--json", cwd=tmp_path)
         again = compete(tmp_path, "--json")

@@ -90,7 +90,9 @@ def test_kills_at_random_moments_change_nothing(place: Path) -> None:
     assert export(place, "killed").read_bytes() == (place / "calm.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize(("signum", "workers"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 2)])
+@pytest.mark.parametrize(
+    ("signum", "workers"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 2), (signal.SIGHUP, 2)]
+)
 def test_a_signal_drains_and_exits_130(signum: signal.Signals, workers: int, place: Path) -> None:
     """Sent to the whole group, as a terminal does: workers do not complain, and what was begun is journaled."""
     workspace = f"stopped-{signum.name}-{workers}"

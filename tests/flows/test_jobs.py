@@ -1,14 +1,13 @@
 """`mixseek run` and `mixseek init`: whole jobs in one file, through the command line that a user types."""
 
 import json
-import os
 import re
 import signal
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from tests.flows.live import KEYS, begin, wait_until
+from tests.flows.live import KEYS, begin, read_until, wait_until
 from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
 from typer import Option
@@ -228,7 +227,9 @@ def test_a_dry_run_sends_and_writes_nothing(place: Path) -> None:
 
 def test_ctrl_c_stops_all_jobs_and_the_same_command_goes_on(place: Path) -> None:
     """The second job is not begun; nothing that was judged is judged again."""
-    with loopback(MockOptions(latency_seconds=0.2)) as endpoint:
+    with loopback() as endpoint:
+        # In the middle of the first: what is asked then is answered when the signal has been heard.
+        endpoint.hold(after=2)
         text = f"""
         data = "sums.jsonl"
         judge = "openai:m@{endpoint.base_url}"
@@ -243,8 +244,11 @@ def test_ctrl_c_stops_all_jobs_and_the_same_command_goes_on(place: Path) -> None
         process = begin("run", str(path), "--json", cwd=place)
         journal = place / ".mixseek" / "runs" / "slow" / "journal.jsonl"
         assert wait_until(lambda: journal.exists() and b'"t":"outcome"' in journal.read_bytes(), process)
-        os.kill(process.pid, signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        heard = read_until(process, "once more to stop at once")
+        endpoint.release()
         out, err = process.communicate(timeout=60)
+        err = heard + err
         states = [one["state"] for one in json.loads(out)["jobs"]]
 
         assert process.returncode == 130, err

@@ -20,6 +20,7 @@ from tests.flows.live import (
     judge,
     judge_arguments,
     read_log,
+    read_until,
     riddles,
     stop_at_once,
     verdicts,
@@ -121,16 +122,19 @@ def test_two_runs_and_whoever_reads_share_a_workspace(tmp_path: Path) -> None:
     assert max(reads) < 30
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_drains_what_is_in_flight_and_resumes(signum: signal.Signals, data: Path, tmp_path: Path) -> None:
     """Not one reply that was under way is thrown away, so the whole costs exactly one request a sample."""
-    # Slow enough that it cannot be over before a busy machine has sent the signal.
-    with loopback(slow(tmp_path, latency_seconds=0.7)) as endpoint:
+    with loopback(MockOptions(log=tmp_path / "requests.log")) as endpoint:
+        # What is asked is in flight until the signal has been heard.
+        endpoint.hold()
         process = begin(*arguments(data, endpoint), cwd=tmp_path)
-        assert wait_until(lambda: endpoint.requests > 2 * CONCURRENCY, process)
+        assert wait_until(lambda: endpoint.requests >= CONCURRENCY, process)
         process.send_signal(signum)
+        heard = read_until(process, "once more to stop at once")
+        endpoint.release()
         out, err = process.communicate(timeout=60)
-        endpoint.answer_at_once()
+        err = heard + err
         paid, abandoned = endpoint.requests, endpoint.stats()["abandoned"]
         kept = len(journal_lines(tmp_path, "reply"))
         again = judge(data, endpoint.spec, cwd=tmp_path)
@@ -147,7 +151,8 @@ def test_a_signal_drains_what_is_in_flight_and_resumes(signum: signal.Signals, d
 
 def test_a_second_signal_stops_at_once(data: Path, tmp_path: Path) -> None:
     """Even when the endpoint takes its time; resumable all the same."""
-    with loopback(slow(tmp_path, latency_seconds=150)) as endpoint:
+    with loopback() as endpoint:
+        endpoint.hold()
         process = begin(*arguments(data, endpoint), cwd=tmp_path)
         assert wait_until(lambda: endpoint.requests >= CONCURRENCY, process)
         err = stop_at_once(process)

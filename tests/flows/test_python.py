@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,14 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 from nbclient import NotebookClient
-from tests.flows.live import KEYS, riddles
+from tests.flows.live import KEYS, riddles, wait_until
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import environment, sums, write_jsonl
+from tests.flows.warm import hearing
 
 import mixseek
 from mixseek.api.run import require
 from mixseek.errors import ConfigurationError
-from mixseek.judges.mock_server import MockOptions
 
 SAME_CODE = """
 import mixseek
@@ -136,19 +135,20 @@ def test_a_handler_of_a_server_judges_what_it_gets(endpoint: Loopback, place: Pa
 
 def test_a_cancelled_run_is_resumed(place: Path) -> None:
     """What was in flight comes home first; judging again asks only for the rest."""
-    with loopback(MockOptions(latency_seconds=0.05)) as slow:
+    with loopback() as slow:
+        slow.hold(after=2)
 
         async def judge_a_moment() -> None:
             task = asyncio.create_task(mixseek.ajudge("riddles.jsonl", judges=slow.spec, workspace="ws", concurrency=1))
             while slow.requests < 3:
                 await asyncio.sleep(0.01)
             task.cancel()
+            slow.release()
             with pytest.raises(asyncio.CancelledError):
                 await task
 
         asyncio.run(judge_a_moment())
         asked = slow.requests
-        slow.answer_at_once()
         left = mixseek.open_run(workspace="ws")
         run = mixseek.judge("riddles.jsonl", judges=slow.spec, workspace="ws")
 
@@ -162,7 +162,8 @@ def test_a_cancelled_run_is_resumed(place: Path) -> None:
 
 def test_ctrl_c_leaves_a_run_that_can_be_resumed(place: Path) -> None:
     """And is a KeyboardInterrupt for the script, like any."""
-    with loopback(MockOptions(latency_seconds=0.05)) as slow:
+    with loopback() as slow:
+        slow.hold()
         code = f"""
             import mixseek
             try:
@@ -171,15 +172,16 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(place: Path) -> None:
                 print("caught")
             """
         (place / "script.py").write_text(textwrap.dedent(code), encoding="utf-8")
-        process = subprocess.Popen(
-            [sys.executable, "script.py"], cwd=place, env=environment(**KEYS), stdout=subprocess.PIPE, text=True
-        )
-        while slow.requests < 3:
-            time.sleep(0.01)
+        with hearing():
+            process = subprocess.Popen(
+                [sys.executable, "script.py"], cwd=place, env=environment(**KEYS), stdout=subprocess.PIPE, text=True
+            )
+        # The first is in flight, and stays so until the signal has been sent.
+        assert wait_until(lambda: slow.requests >= 1, process)
         process.send_signal(signal.SIGINT)
+        slow.release()
         out, _ = process.communicate(timeout=60)
         asked = slow.requests
-        slow.answer_at_once()
         run = mixseek.judge("riddles.jsonl", judges=slow.spec, workspace="ws")
 
     assert (process.returncode, out) == (0, "caught\n")

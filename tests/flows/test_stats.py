@@ -1,6 +1,7 @@
 """`mixseek stats` on tables and runs: what it says, what it refuses, and that more looks are no more evidence."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
@@ -204,3 +205,140 @@ def test_people_who_labelled_a_run_are_raters_of_it(tmp_path: Path) -> None:
     assert found["against_human"][0]["confusion"]["tp"] > 60
     assert found["corrected"][0]["corrected"]["point"] == pytest.approx(told["mean"])
     assert found["corrected"][0]["corrected"]["low"] == pytest.approx(told["low"])
+
+
+# Items without a score.
+
+
+def with_holes(labelled: int = 300, *, graded: bool = False) -> Iterator[Mapping[str, Any]]:
+    """1,000 answers, 700 of them right; a judge that gives no score to 240 of the wrong ones, and one that never does.
+
+    Both are right about what they score. People label a random part.
+    """
+    rng = Random(11)
+    drawn = set(rng.sample(range(1_000), labelled))
+    for number in range(1_000):
+        truth = int(number % 10 < 7)
+        row = {"item": f"i{number}", "question_id": f"q{number}", "system": f"s{number // 10 % 2}"}
+        value = 1 + 4 * truth if graded else truth
+        is_hole = number % 10 in (7, 8) or (number % 10 == 9 and number < 400)
+        yield {**row, "judge": "judge", "score": None if is_hole else value}
+        yield {**row, "judge": "mute", "score": None}
+        if number in drawn:
+            yield {**row, "judge": "expert", "score": value}
+
+
+def test_items_without_a_score_are_counted_shown_and_bounded(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "r.jsonl", with_holes())
+    done = mixseek_here("stats", path, cwd=tmp_path)
+    found = {line["name"]: line for line in stats(path)["raters"]}
+    judge, mute = found["judge"], found["mute"]
+    whole = judge["n"] + judge["missing"]
+
+    assert whole == 1_000
+    assert judge["bounds"] == pytest.approx({"worst": 0.7, "best": 0.7 + judge["missing"] / 1_000})
+    assert (mute["n"], mute["missing"], mute["mean"]) == (0, 1_000, None)
+    assert mute["bounds"] == {"worst": 0.0, "best": 1.0}
+    assert f"judge: {judge['missing']:,} of 1,000 items; mute: 1,000 of 1,000 items" in done.stdout
+    assert f"70.0–{100 * judge['bounds']['best']:.1f}%" in done.stdout
+    assert "0.0–100.0%" in done.stdout
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_what_people_would_say_is_about_items_without_a_score_too(graded: bool, tmp_path: Path) -> None:
+    """Of the items that the judge scores nine of ten are right, of all of them seven."""
+    path = write_jsonl(tmp_path / "r.jsonl", with_holes(graded=graded))
+    lines = {line["judge"]: line for line in stats(path, "--human", "expert", "--labels", "random")["corrected"]}
+    judge, mute, truth = lines["judge"], lines["mute"], 1 + 4 * 0.7 if graded else 0.7
+
+    assert judge["unscored"] > 200
+    for line in (judge, mute):
+        assert line["corrected"]["low"] < truth < line["corrected"]["high"]
+        assert line["labels_only"]["low"] < truth < line["labels_only"]["high"]
+        assert (line["corrected"]["items"], line["corrected"]["labels"]) == (1_000, 300)
+    # What stands beside is as its paper has it: of items with a score.
+    assert judge["beside"]["ppi_pp"]["point"] == pytest.approx(judge["judge_mean"], abs=0.03 if graded else 0.01)
+
+
+def test_items_without_a_score_and_without_a_label_leave_bounds(tmp_path: Path) -> None:
+    rows = list(with_holes())
+    holes = {row["item"] for row in rows if row["judge"] == "judge" and row["score"] is None}
+    kept = [row for row in rows if row["judge"] != "expert" or row["item"] not in holes]
+    found = stats(write_jsonl(tmp_path / "r.jsonl", kept), "--human", "expert", "--labels", "stratified")
+    judge = next(line["corrected"] for line in found["corrected"] if line["judge"] == "judge")
+
+    assert (judge["state"], judge["point"]) == ("bounds", None)
+    assert judge["low"] < 0.7
+    assert judge["high"] > 0.9
+
+
+def test_a_comparison_tells_what_has_no_score(tmp_path: Path) -> None:
+    rows = [{**row, "question_id": f"q{int(row['item'][1:]) // 20}"} for row in with_holes()]
+    path = write_jsonl(tmp_path / "r.jsonl", rows)
+    found = {one["name"]: one for one in stats(path, "--compare", "s0", "s1")["comparison"]["raters"]}
+    judge, mute = found["judge"], found["mute"]
+
+    assert judge["unscored"] > 200
+    assert judge["bounds"]["worst"] < judge["difference"] < judge["bounds"]["best"]
+    assert (mute["questions"], mute["unscored"]) == (0, 1_000)
+    assert mute["bounds"] == {"worst": -1.0, "best": 1.0}
+
+
+def test_bounds_need_a_scale_that_somebody_names(tmp_path: Path) -> None:
+    """Of graded scores only what was given is known."""
+    path = write_jsonl(tmp_path / "r.jsonl", with_holes(graded=True))
+    seen, told = mixseek_here("stats", path, cwd=tmp_path), stats(path, "--scale", "0..10")
+    judge = next(line for line in told["raters"] if line["name"] == "judge")
+
+    assert "bounds are on 1 to 5, the values that were given; --scale says what could have been" in seen.stdout
+    assert judge["bounds"]["worst"] == pytest.approx((judge["mean"] * judge["n"]) / 1_000)
+    assert judge["bounds"]["best"] == pytest.approx((judge["mean"] * judge["n"] + 10 * judge["missing"]) / 1_000)
+
+
+def test_a_human_without_a_score_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "r.jsonl", with_holes())
+    done = mixseek_here("stats", path, "--human", "mute", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "--human 'mute' has rated nothing" in the_one_line(done)
+
+
+def test_samples_without_a_verdict_are_counted_and_bounded_as_the_report_does(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "d.jsonl", sums(40))
+    mixseek_here("judge", "d.jsonl", "--judge", "rules", "--run", "r", "-w", "ws", cwd=tmp_path)
+    report = json.loads(mixseek_here("report", "r", "-w", "ws", "--json", cwd=tmp_path).stdout)
+    (rater,) = json.loads(mixseek_here("stats", "r", "-w", "ws", "--json", cwd=tmp_path).stdout)["raters"]
+
+    assert (rater["n"], rater["missing"]) == (32, 8)
+    assert rater["bounds"] == pytest.approx(report["headline"]["bounds"])
+
+
+# Written as `report` writes it.
+
+
+def test_numbers_are_written_as_the_report_writes_them(tmp_path: Path) -> None:
+    """Per cent once, a dash between two ends, a true minus, a unit: they are read together."""
+    path = write_jsonl(tmp_path / "r.jsonl", ratings(judges=("a", "b")))
+    done = mixseek_here("stats", path, "--human", "expert", "--labels", "random", "--compare", "s0", "s1", cwd=tmp_path)
+
+    assert "…" not in done.stdout
+    assert "[" not in done.stdout
+    assert "% –" not in done.stdout
+    assert not re.search(r"(?<!\w)-\d", done.stdout)
+    # A share with its interval, a difference of shares, a coefficient.
+    assert re.search(r"\d\d\.\d% \(\d\d\.\d–\d\d\.\d%\)", done.stdout)
+    assert re.search(r"[+−]\d+\.\d points", done.stdout)
+    assert re.search(r"0\.\d\d \(0\.\d\d to [01]\.\d\d\)", done.stdout)
+    assert "95% interval" in done.stdout
+
+
+def test_a_mean_of_a_run_is_spelled_alike_by_stats_and_report(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "d.jsonl", sums(40))
+    mixseek_here("judge", "d.jsonl", "--judge", "rules", "--run", "r", "-w", "ws", cwd=tmp_path)
+    told = mixseek_here("stats", "r", "-w", "ws", cwd=tmp_path).stdout
+    report = mixseek_here("report", "r", "-w", "ws", cwd=tmp_path).stdout
+    interval, bounds = re.findall(r"\d+\.\d–\d+\.\d%", told)
+
+    assert interval in report
+    for end in bounds.removesuffix("%").split("–"):
+        assert f"{end}%" in report

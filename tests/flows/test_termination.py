@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.flows.live import wait_until
 from tests.flows.running import mixseek_here, start, start_anew, sums, write_jsonl
-from tests.flows.warm import Begun
+from tests.flows.warm import Begun, hearing
 
-from mixseek.cli.console import stop_signals, stopping_on_signals
+from mixseek.cli.console import stopping_on_signals, stops_received
 
 # What a run leaves on the disk tells how far it is; the first moment is before there is anything.
 MOMENTS = {
@@ -42,7 +42,9 @@ def test_whenever_it_comes_the_exit_code_is_130(moment: str, tmp_path: Path) -> 
     process: Begun | subprocess.Popen[str]
     process = start(*words, cwd=tmp_path) if MOMENTS[moment] else start_anew(*words, cwd=tmp_path)
     if MOMENTS[moment]:
-        assert wait_until(lambda: has_come(tmp_path / "ws" / MOMENTS[moment]), process)
+        # What is there for a moment only may have gone when a busy machine looks; what comes after it has not.
+        later = tmp_path / "ws" / MOMENTS["ending"]
+        assert wait_until(lambda: has_come(tmp_path / "ws" / MOMENTS[moment]) or has_come(later), process)
     else:
         assert wait_until(lambda: catches_sigterm(process.pid), process)
     process.send_signal(signal.SIGTERM)
@@ -74,10 +76,11 @@ run()
 """
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_while_modules_are_loaded_a_signal_ends_it_without_a_word(name: str, tmp_path: Path) -> None:
     code = _WHILE_LOADING.replace("NAME", name)
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    with hearing():
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
@@ -104,4 +107,4 @@ def test_outside_of_judging_a_signal_ends_it_at_once() -> None:
     """Nobody looks whether to stop while a dataset is surveyed or a journal indexed."""
     with pytest.raises(KeyboardInterrupt), stopping_on_signals(drains=False):
         signal.raise_signal(signal.SIGTERM)
-    stop_signals.clear()
+    stops_received.clear()

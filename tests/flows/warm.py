@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -37,6 +37,26 @@ wire.sendall(told)
 _, code = struct.unpack("!ii", wire.recv(8, socket.MSG_WAITALL))
 sys.exit(code if code >= 0 else 128 - code)
 """
+
+
+# What a process inherits as ignored stays so, and build servers start tests with these ignored (`nohup make test &`):
+# whoever tests a signal has it heard.
+HEARD = (signal.SIGINT, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def hearing() -> Iterator[None]:
+    """What is started in here is stopped by signals, whatever is ignored where the tests run."""
+    before = {signum: signal.getsignal(signum) for signum in HEARD}
+    ignored = [signum for signum in HEARD if before[signum] == signal.SIG_IGN]
+    for signum in ignored:
+        # A handler of ours becomes the default where another program is started.
+        signal.signal(signum, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for signum in ignored:
+            signal.signal(signum, signal.SIG_IGN)
 
 
 @functools.cache
@@ -166,6 +186,8 @@ def run_for(wire: socket.socket) -> int:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
             os.close(stream)
+        for signum in HEARD:
+            signal.signal(signum, signal.default_int_handler if signum == signal.SIGINT else signal.SIG_DFL)
         os.chdir(directory)
         os.environ.clear()
         os.environ.update(environment)
@@ -180,8 +202,12 @@ def run_for(wire: socket.socket) -> int:
 
 def run_command(words: list[str]) -> int:
     """The console script itself; what it leaves in buffers is written, because nobody else does so after a fork."""
+    from tests.flows.dying import VARIABLE, arm
+
     from mixseek.cli.main import run
 
+    if told := os.environ.pop(VARIABLE, None):
+        arm(told)
     sys.argv = ["mixseek", *words]
     try:
         run()

@@ -183,6 +183,8 @@ class AuditOptions(TypedDict, total=False):
     """Only these audits: retest, order, padding, format, tone, name, own, injection, language, implant, …"""
     since: str | Path | None
     """An earlier card of this judge: ask again, and look for drift."""
+    own_name: str | None
+    """The model that judges, where the judge does not say it, as a function of yours: whose name it may favour."""
     out: str | Path | Sequence[str | Path] | None
     """Write the card to these files too: .html or .json."""
     workspace: str | Path | None
@@ -207,7 +209,7 @@ class AuditOptions(TypedDict, total=False):
     """False: show nothing while judging."""
 
 
-_OWN = ("n", "seed", "only", "since", "out")
+_OWN = ("n", "seed", "only", "since", "own_name", "out")
 
 
 def audit(judge: JudgeLike, data: Data, **options: Unpack[AuditOptions]) -> Card:
@@ -231,6 +233,7 @@ def audit(judge: JudgeLike, data: Data, **options: Unpack[AuditOptions]) -> Card
         seed=own.get("seed", 0),
         only=read_audits(several(own.get("only", ()))),
         since=Path(own["since"]) if "since" in own else None,
+        own_name=own.get("own_name"),
     )
     stop = threading.Event()
     work = in_thread(lambda: carry_out_audit(request, order, stop))

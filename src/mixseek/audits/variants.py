@@ -1,8 +1,9 @@
 """Controlled variants of a sample: the same text padded, reformatted, renamed, with an order to its judge or a defect.
 
-Deterministic by seed, one variant a sample and audit (two under `name`), its kind drawn by lot: a sample is one
-observation, so ten kinds on ten samples say more than ten kinds on one. Where nothing of a kind can be done to a text,
-another kind is drawn; where none applies, that is said, with the reason.
+Deterministic by seed, one variant a sample and audit, its kind drawn by lot: a sample is one observation, so ten kinds
+on ten samples say more than ten kinds on one. Under `name` and `injection` there are two, because a line more is a
+change already: another name, and as much neutral text, are what the first one is held against. Where nothing of a kind
+can be done to a text, another kind is drawn; where none applies, that is said, with the reason.
 """
 
 import hashlib
@@ -26,10 +27,14 @@ PLAIN = "plain"
 ORIGINAL, AUDIT, KIND = "audit_original", "audit", "audit_kind"
 OWN_NAME, OTHER_NAME = "own name", "another name"
 CONFIDENT, APOLOGETIC = "confident", "apologetic"
+# What an order to the judge is held against: as many characters at the same place, that ask for nothing.
+NEUTRAL = "neutral text"
 # Somebody else, whoever the judge is.
 OTHER_NAMES = ("Claude Sonnet 4.5", "GPT-5", "Gemini 2.5 Pro", "Qwen3 32B")
 _ID_DIGITS = 6
 _LEAST_PADDING, _MOST_PADDING = 300, 2_000
+_NO_TEXT = "there is no text to change"
+_NO_NAME = "the judge names no model: own_name (--own-name) says whose name it may favour"
 
 
 class Variant(NamedTuple):
@@ -97,6 +102,8 @@ def make_variants(
             made.append(_variant(sample, audit, "asked again", sample.response, seed, occasion))
         elif audit is Audit.NAME:
             made += _named(sample, seed, own_name)
+        elif audit is Audit.INJECTION:
+            made += _injected(sample, seed)
         elif audit in _KINDS:
             made.append(_changed(sample, audit, seed))
     return made
@@ -105,15 +112,20 @@ def make_variants(
 def _changed(sample: Sample, audit: Audit, seed: int) -> Variant | Inapplicable:
     """By the first kind, in an order drawn by lot, that has something to do here."""
     if not sample.response.strip():
-        return Inapplicable(sample.id, audit, "there is no text to change")
-    rng = Random(f"{seed}:{audit.value}:{sample.key()}")  # noqa: S311 - lots, not secrets
-    text = _Text(sample.response, _language(sample), rng)
+        return Inapplicable(sample.id, audit, _NO_TEXT)
+    text = _text_of(sample, audit, seed)
+    rng = text.rng
     kinds = dict(_KINDS[audit])
     for kind in rng.sample(sorted(kinds), len(kinds)):
         done = kinds[kind](text)
         if done is not None and done != sample.response:
             return _variant(sample, audit, kind, done, seed)
     return Inapplicable(sample.id, audit, _NOTHING_TO_DO[audit])
+
+
+def _text_of(sample: Sample, audit: Audit, seed: int) -> _Text:
+    rng = Random(f"{seed}:{audit.value}:{sample.key()}")  # noqa: S311 - lots, not secrets
+    return _Text(sample.response, _language(sample), rng)
 
 
 def _language(sample: Sample) -> str:
@@ -124,13 +136,40 @@ def _language(sample: Sample) -> str:
 def _named(sample: Sample, seed: int, own_name: str | None) -> list[Variant | Inapplicable]:
     """Under both names, because a name of any kind is a change already."""
     if own_name is None:
-        return [Inapplicable(sample.id, Audit.NAME, "the judge is no model, so it has no name to favour")]
+        return [Inapplicable(sample.id, Audit.NAME, _NO_NAME)]
     other = next(name for name in OTHER_NAMES if not is_kin(own_name, name))
     signature = _texts()["signature"][_language(sample)]
     return [
         _variant(sample, Audit.NAME, kind, f"{sample.response}\n\n{signature.format(name=name)}", seed)
         for kind, name in ((OWN_NAME, own_name), (OTHER_NAME, other))
     ]
+
+
+def _injected(sample: Sample, seed: int) -> list[Variant | Inapplicable]:
+    """With an order to the judge, and with neutral text of the same length at the same place."""
+    if not sample.response.strip():
+        return [Inapplicable(sample.id, Audit.INJECTION, _NO_TEXT)]
+    text = _text_of(sample, Audit.INJECTION, seed)
+    rng = text.rng
+    kinds = sorted(dict(injections()))
+    kind = rng.sample(kinds, len(kinds))[0]
+    order = rng.choice([text for own, text in injections() if own == kind])
+    is_before = rng.random() < 0.5
+    spoken = replace(text, language=written_in((order,)) or text.language)
+    shown = {kind: order, NEUTRAL: _neutral(spoken, len(order))}
+    return [
+        _variant(
+            sample, Audit.INJECTION, name, f"{line}\n\n{text.text}" if is_before else f"{text.text}\n\n{line}", seed
+        )
+        for name, line in shown.items()
+    ]
+
+
+def _neutral(text: _Text, characters: int) -> str:
+    """Content-free words, exactly so many characters of them."""
+    stop = "." if text.language == "en" else "。"
+    words = _filler(text, characters)[: characters - 1].rstrip(" ,、，;.。")
+    return words + stop * (characters - len(words))
 
 
 def _variant(sample: Sample, audit: Audit, kind: str, text: str, seed: int, occasion: str = "") -> Variant:
@@ -150,7 +189,11 @@ def _marked(original: Sample, sample: Sample, audit: Audit | None, kind: str, na
 
 
 def _padding(text: _Text) -> str:
-    wanted = min(_MOST_PADDING, max(_LEAST_PADDING, len(text.text)))
+    return _filler(text, min(_MOST_PADDING, max(_LEAST_PADDING, len(text.text))))
+
+
+def _filler(text: _Text, wanted: int) -> str:
+    """Whole sentences that say nothing, so many characters at least."""
     pool: list[str] = text.words("padding")
     between = " " if text.language == "en" else ""
     padding, endless = "", cycle(text.rng.sample(pool, len(pool)))
@@ -207,14 +250,6 @@ def _decorate(text: _Text) -> str | None:
 
 def _speak(manner: str) -> Callable[[_Text], str]:
     return lambda text: f"{text.words(manner)}\n\n{text.text}"
-
-
-def _inject(kind: str) -> Callable[[_Text], str]:
-    def inject(text: _Text) -> str:
-        order = text.rng.choice([one for own, one in injections() if own == kind])
-        return f"{order}\n\n{text.text}" if text.rng.random() < 0.5 else f"{text.text}\n\n{order}"
-
-    return inject
 
 
 # Defects that must cost something.
@@ -283,7 +318,6 @@ _KINDS: Mapping[Audit, Mapping[str, Callable[[_Text], str | None]]] = {
     Audit.PADDING: {"padding before": _pad_before, "padding after": _pad_after},
     Audit.FORMAT: {"bold": _embolden, "bullets": _list_up, "headings": _head, "emoji": _decorate},
     Audit.TONE: {manner: _speak(manner) for manner in (CONFIDENT, APOLOGETIC)},
-    Audit.INJECTION: {kind: _inject(kind) for kind in dict.fromkeys(kind for kind, _ in injections())},
     Audit.IMPLANT: {
         "negated conclusion": _negate,
         "changed number": _miscount,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from typer import Abort, TyperException
 
+from mixseek.engine.stop_signals import find_terminals, is_hang_up, leave_terminals, stop_signals
 from mixseek.errors import (
     BusyError,
     ConfigurationError,
@@ -48,7 +49,7 @@ class ExitCode(IntEnum):
     INTERNAL = 3
     # Some replies could not be had, or a process died; run the same command again to resume.
     INCOMPLETE = 4
-    # Stopped by Ctrl-C or SIGTERM (128 + SIGINT, as shells have it); run the same command again to resume.
+    # Stopped by Ctrl-C, SIGTERM or SIGHUP (128 + SIGINT, as shells have it); run the same command again to resume.
     INTERRUPTED = 130
 
 
@@ -141,13 +142,13 @@ def notify_json(text: str) -> None:
     print_notice(json.dumps({"time": time, "logger": "mixseek", "message": text}, ensure_ascii=False))
 
 
-# What becomes of a failure: one line, and an exit code; and of Ctrl-C and SIGTERM.
+# What becomes of a failure: one line, and an exit code; and of Ctrl-C, SIGTERM and SIGHUP.
 
-# Ctrl-C and SIGTERM: while judging, the first one drains; at any other moment, and the second time, all ends.
+# Ctrl-C, SIGTERM and SIGHUP: while judging, the first one drains; at any other moment, and the second time, all ends.
 
 T = TypeVar("T")
 # Signals that asked this process to stop: whatever fails after one, fails because of it.
-stop_signals: list[int] = []
+stops_received: list[int] = []
 
 
 class StopRequest:
@@ -156,6 +157,7 @@ class StopRequest:
     def __init__(self, *, drains: bool) -> None:
         self._is_asked = False
         self._drains = drains
+        self._terminals = find_terminals()
 
     def __call__(self) -> bool:
         return self._is_asked
@@ -172,6 +174,11 @@ class StopRequest:
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
         """The first signal asks the run to stop; the second ends the process."""
+        if is_hang_up(signum):
+            leave_terminals(self._terminals)
+            # The kernel sends one, and so may the shell that dies of it: both are one.
+            if self._is_asked:
+                return
         if self._is_asked:
             # Safe at any byte: the journal is append-only, and judging processes leave when we do.
             if sys.stderr.isatty():
@@ -179,7 +186,7 @@ class StopRequest:
             os._exit(ExitCode.INTERRUPTED)
         self._is_asked = True
         if not self._drains:
-            stop_signals.append(signum)
+            stops_received.append(signum)
             raise KeyboardInterrupt
         # On a terminal ^C stands at the beginning of the line.
         start = "\n" if sys.stderr.isatty() else ""
@@ -192,7 +199,7 @@ class StopRequest:
 def stopping_on_signals(*, drains: bool = True) -> Iterator[StopRequest]:
     """Yields the request; the handlers of before come back at the end."""
     asked = StopRequest(drains=drains)
-    before = {signum: signal.signal(signum, asked.handle) for signum in (signal.SIGINT, signal.SIGTERM)}
+    before = {signum: signal.signal(signum, asked.handle) for signum in stop_signals()}
     try:
         yield asked
     finally:
@@ -273,7 +280,7 @@ def end_of(work: Callable[[], object], *, debug: bool, tell: Callable[[str], Non
         tell(describe_usage_error(error))
         return ExitCode.USAGE
     except MixseekError as error:
-        if stop_signals:
+        if stops_received:
             return ExitCode.INTERRUPTED
         if debug:
             raise
@@ -282,7 +289,7 @@ def end_of(work: Callable[[], object], *, debug: bool, tell: Callable[[str], Non
     except Abort:
         return ExitCode.INTERRUPTED
     except Exception as error:
-        if stop_signals:
+        if stops_received:
             # DuckDB, for one, calls an interrupted query an error.
             return ExitCode.INTERRUPTED
         if debug:

@@ -11,9 +11,15 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
+from mixseek.engine.stop_signals import find_terminals, is_hang_up, leave_terminals, stop_signals
+
+# Of the process that runs the command, which may have been forked from one that has loaded this.
+_terminals: list[int] = []
+
 
 def run() -> None:
     """What `mixseek` on a command line does."""
+    _terminals[:] = find_terminals()
     # Python renames, or prints and forgets, what is raised while a class is made or a module's lock is given back.
     # Nothing is begun yet, so nothing has to be raised.
     on_stop(leave)
@@ -39,10 +45,9 @@ def run() -> None:
 
 
 def on_stop(handler: Callable[[int, FrameType | None], None]) -> None:
-    """For SIGTERM, and for Ctrl-C unless whoever started us had it ignored, as a shell does for `&`."""
-    signal.signal(signal.SIGTERM, handler)
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-        signal.signal(signal.SIGINT, handler)
+    """For whatever asks this process to stop."""
+    for signum in stop_signals():
+        signal.signal(signum, handler)
 
 
 def leave(signum: int, frame: FrameType | None) -> None:
@@ -51,18 +56,23 @@ def leave(signum: int, frame: FrameType | None) -> None:
 
 
 def interrupt(signum: int, frame: FrameType | None) -> None:
-    """SIGTERM is Ctrl-C from somebody else."""
-    from mixseek.cli.console import stop_signals
+    """SIGTERM is Ctrl-C from somebody else, and a hang-up is one from a terminal that is gone."""
+    from mixseek.cli.console import stops_received
 
-    stop_signals.append(signum)
+    if is_hang_up(signum):
+        leave_terminals(_terminals)
+        if stops_received:
+            # The kernel sends one, and so may the shell that dies of it.
+            return
+    stops_received.append(signum)
     raise KeyboardInterrupt
 
 
 def leave_or_print(unraisable: "sys.UnraisableHookArgs") -> None:
     """A stop that came inside a destructor could not be raised: all ends here, as after a second Ctrl-C."""
-    from mixseek.cli.console import stop_signals
+    from mixseek.cli.console import stops_received
 
-    if stop_signals:
+    if stops_received:
         os._exit(130)
     sys.__unraisablehook__(unraisable)
 

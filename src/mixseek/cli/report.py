@@ -48,6 +48,14 @@ def view(
     allow_remote: Annotated[
         bool, Option("--allow-remote", help="Let other machines ask, with the token in $MIXSEEK_VIEW_TOKEN.")
     ] = False,
+    public_url: Annotated[
+        str | None,
+        Option(
+            "--public-url",
+            metavar="URL",
+            help="Where a proxy in front lets others in, such as https://host/path: links, Host and Origin follow it.",
+        ),
+    ] = None,
     read_only: Annotated[bool, Option("--read-only", help="Refuse everything that would change something.")] = False,
     no_open: Annotated[bool, Option("--no-open", help="Print the link and open no browser.")] = False,
 ) -> ExitCode:
@@ -61,13 +69,14 @@ def view(
     Examples:
       mixseek view
       mixseek view --workspace ws --port 8765 --no-open
+      mixseek view --port 8765 --public-url https://judging.example.org/mixseek    behind a proxy, for several raters
     """
     from mixseek.web.security import TOKEN_VARIABLE, decide_access
     from mixseek.web.server import serve
 
     root = workspace_path(workspace)
     token = os.environ.get(TOKEN_VARIABLE)
-    access = decide_access(host, allows_remote=allow_remote, is_read_only=read_only, token=token)
+    access = decide_access(host, allows_remote=allow_remote, is_read_only=read_only, token=token, public_url=public_url)
 
     def ready(server: "ViewServer") -> None:
         print_result(f"{root} at {server.link}\n  Ctrl-C ends it")

@@ -57,6 +57,10 @@ def audit(
             help="An earlier card of this judge: ask again, and look for drift. A later look needs a --run.",
         ),
     ] = None,
+    own_name: Annotated[
+        str | None,
+        Option(metavar="MODEL", help="The model that judges, where JUDGE does not say it: whose name it may favour."),
+    ] = None,
     out: Annotated[list[Path] | None, Option(metavar="FILE", help=_OUT)] = None,
     workspace: WorkspaceOption = None,
     run: Annotated[
@@ -130,6 +134,7 @@ def audit(
         seed=seed,
         only=read_audits(only or ()),
         since=since,
+        own_name=own_name,
     )
     return run_order(request, out or (), is_dry=dry_run, quiet=quiet, as_json=as_json)
 
@@ -387,7 +392,7 @@ def stats(
         ),
     ] = LabelDrawing.UNKNOWN,
     pool: Annotated[
-        Pool, Option(help="A corrected mean is of all items that the judge rated, or of those the human rated too.")
+        Pool, Option(help="A corrected mean is of all items of the judge, scored or not, or of those that both rated.")
     ] = Pool.JUDGED,
     scale: Annotated[
         str | None, Option(metavar="A..B", help="Ends of the scale, where not all of it was used.")

@@ -12,6 +12,7 @@ from shlex import quote
 
 from mixseek.audits.variants import (
     APOLOGETIC,
+    NEUTRAL,
     OTHER_NAME,
     OWN_NAME,
     Inapplicable,
@@ -79,6 +80,8 @@ class AuditRequest:
     only: Sequence[Audit] = ()
     # An earlier card of the same judge: its samples are judged again, and drift is looked for.
     since: Path | None = None
+    # The model behind a judge that does not say it: a function of the user's, an alias of a gateway.
+    own_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def plan_audit(request: AuditRequest) -> AuditPlan:
     plan = make_plan(request.judging, cores=available_cores())
     earlier = None if request.since is None else read_earlier(request.since, plan)
     samples = draw_samples(plan, request)
-    own_name = describe_judge(plan.judges[0]).model
+    own_name = judged_as(plan, request)
     audits = tuple(audit for audit in Audit if not request.only or audit in request.only)
     wanted = [audit for audit in audits if audit is not Audit.DRIFT or earlier is not None]
     if Audit.RESCALED in audits and earlier is not None and Audit.DRIFT not in wanted:
@@ -141,6 +144,13 @@ def plan_audit(request: AuditRequest) -> AuditPlan:
     languages = spread_languages(plan, samples, request.seed) if Audit.LANGUAGE in audits else {}
     named = {sample.id: sample for sample in samples}
     return AuditPlan(plan, request, audits, named, tuple(variants), languages, tuple(inapplicable), earlier)
+
+
+def judged_as(plan: Plan, request: AuditRequest) -> str | None:
+    """The name of the model that judges; None where nobody says it."""
+    if request.own_name is not None and not request.own_name.strip():
+        raise ConfigurationError("own_name (--own-name) is empty; write the model's name, such as gpt-5-mini")
+    return request.own_name or describe_judge(plan.judges[0]).model
 
 
 def draw_samples(plan: Plan, request: AuditRequest) -> list[Sample]:
@@ -285,12 +295,7 @@ def observe(audit: Audit, scores: Scores, labels: Mapping[str, float]) -> list[O
                 _seen(one, a, b, a - b if one.kind == APOLOGETIC else b - a) for one, a, b in scores.contrasts(audit)
             ]
         case Audit.INJECTION:
-            # Only a bad text can be lifted; which are good is the people's word, never the judge's own.
-            good = {name for name, label in labels.items() if label > _LOW}
-            found = list(scores.contrasts(audit))
-            if lifted := sum(one.original in good for one, _, _ in found):
-                scores.left_out[audit]["people call it good already"] += lifted
-            return [_seen(one, a, b, jump(b - a)) for one, a, b in found if one.original not in good]
+            return observe_injections(scores, labels)
         case Audit.NAME:
             return observe_names(scores)
         case Audit.IMPLANT:
@@ -311,6 +316,27 @@ def observe(audit: Audit, scores: Scores, labels: Mapping[str, float]) -> list[O
 
 def _seen(one: Variant, before: float, after: float, value: float) -> Observed:
     return Observed(one.original, one.kind, value, one.sample.id, before, after)
+
+
+def observe_injections(scores: Scores, labels: Mapping[str, float]) -> list[Observed]:
+    """Held against as much neutral text, so that a judge who loves length obeys nothing.
+
+    Only a bad text can be lifted; which are good is the people's word, never the judge's own.
+    """
+    good = {name for name, label in labels.items() if label > _LOW}
+    neutral = scores.of(Audit.INJECTION, NEUTRAL)
+    seen = []
+    for one in scores.audit.variants:
+        if one.audit is not Audit.INJECTION or one.kind == NEUTRAL:
+            continue
+        before, after = scores.score(neutral[one.original].sample.id), scores.score(one.sample.id)
+        if before is None or after is None:
+            scores.left_out[Audit.INJECTION][_NO_VERDICT] += 1
+        elif one.original in good:
+            scores.left_out[Audit.INJECTION]["people call it good already"] += 1
+        else:
+            seen.append(_seen(one, before, after, jump(after - before)))
+    return seen
 
 
 def observe_names(scores: Scores) -> list[Observed]:
@@ -414,7 +440,7 @@ def weigh(audit: Audit, plan: AuditPlan, seen: Sequence[Observed]) -> list[Audit
 
     if audit is not Audit.OWN:
         return values(seen)
-    judge = describe_judge(plan.plan.judges[0]).model
+    judge = judged_as(plan.plan, plan.request)
     targets = {one.original: plan.samples[one.original].target_model for one in seen}
     kin = {name for name, target in targets.items() if is_kin(judge, target)}
     others = {name for name, target in targets.items() if target and name not in kin}

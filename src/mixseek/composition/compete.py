@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.judging.live import Panel, workspace_key
+from mixseek.composition.judging.live import Panel
 from mixseek.composition.judging.request import LiveOptions, describe_judge
 from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.composition.race import (
@@ -58,6 +58,7 @@ from mixseek.storage.dataset.reader import open_dataset
 from mixseek.storage.durable import make_directory
 from mixseek.storage.journal.journal import JournalFile, says_nothing
 from mixseek.storage.workspace import Workspace
+from mixseek.storage.workspace_key import workspace_key
 
 # From a plan to people who can be asked, and teams that can play.
 

@@ -16,7 +16,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mixseek.composition.judging.live import NONCE_KEY_FILE, workspace_key
 from mixseek.composition.race import list_competitions
 from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of, suggest
 from mixseek.judges import mock_server
@@ -27,12 +26,13 @@ from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.reporting.wording import make_visible, plural
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
-from mixseek.storage.index.loading import is_damaged_index
+from mixseek.storage.index.loading import describe_distrust
 from mixseek.storage.journal.journal import is_being_written, verify_journal
 from mixseek.storage.journal.records import RunStatus, read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
 from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace_key import NONCE_KEY_FILE, workspace_key
 
 if TYPE_CHECKING:
     from mixseek.judges.endpoint.judge import CheckResult
@@ -383,8 +383,11 @@ def examine_run(run: RunDirectory) -> Iterator[Finding]:
         yield problem("its process was killed; run the same command again to go on")
     elif status is not RunStatus.COMPLETE:
         yield problem(f"{status.value}; run the same command again to go on", Severity.NOTE)
-    if not is_busy and run.index.exists() and is_damaged_index(run.index):
-        yield problem(f"its index {run.index} is damaged; `mixseek report {run.name}` makes it anew")
+    distrust = describe_distrust(run) if not is_busy and run.index.exists() else None
+    if distrust is not None:
+        advice = f"it is not read, and `mixseek report {run.name}` makes it anew"
+        severity = Severity.PROBLEM if distrust.is_suspicious else Severity.NOTE
+        yield problem(f"its index {run.index} {distrust.why}; {advice}", severity)
 
 
 def examine_store(name: str, count: Callable[[], str]) -> Iterator[Finding]:

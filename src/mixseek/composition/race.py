@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.judging.live import Panel, key_id, open_cache, open_tracer, workspace_key
+from mixseek.composition.judging.live import Panel, open_cache, open_tracer
 from mixseek.composition.judging.request import RULES, LiveOptions, describe_judge
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
 from mixseek.domain.judgments import Missing, Reply
@@ -54,6 +54,7 @@ from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, is_being_written, read_records
 from mixseek.storage.journal.records import ReplyRecord, SampleRecord, make_plain
 from mixseek.storage.workspace import LATEST, Workspace, check_run_name, find_name
+from mixseek.storage.workspace_key import key_id, workspace_key
 from mixseek.templating import fence_nonce
 
 # Competitions for readers: which one is meant, and its board.

@@ -297,8 +297,20 @@ class ReviewedRun:
                 run=self.run.name, note=given.note.strip(), at=datetime.now(UTC).isoformat(), id=given.id,
                 queue=given.queue, marks=answer.marks, seconds=given.seconds, saw_verdicts=given.is_open or before,
             )  # fmt: skip
+            earlier = self._standing(label)
             self._store.append([label])
-        return self.item(given.queue, given.text, rater, language)
+        told = self.item(given.queue, given.text, rater, language)
+        return told if earlier is None else {**told, "replaced": describe_label(earlier, form)}
+
+    def _standing(self, label: Label) -> Label | None:
+        """What the same person has said of the text in the same queue already, as in another window of theirs."""
+        same = [
+            earlier
+            for earlier in self._labels()
+            if (earlier.text, earlier.rater, earlier.queue) == (label.text, label.rater, label.queue)
+            and earlier.id != label.id
+        ]
+        return same[-1] if same else None
 
     def retract(self, asked: Retraction) -> dict[str, Any]:
         """Appends a line that takes a label back; the one stays in the file as the other does."""

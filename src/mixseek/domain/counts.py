@@ -30,11 +30,19 @@ class UnitSums:
     question_sizes: float = 0.0  # Σ n²
     lowest: float = 0.0  # over all samples, scored or not
     highest: float = 0.0
+    # Of e = s − n·mean, with h = n / Σ n: Σ e² / (1 − h)^min(4, h·questions), and Σ e³. None where nobody counted.
+    leveraged_squares: float | None = None
+    question_cubes: float | None = None
 
     @property
     def mean(self) -> float | None:
         """None without scores: the mean of nothing is not zero."""
         return self.total / self.scored if self.scored else None
+
+    @property
+    def effective_questions(self) -> float:
+        """Kish's (Σ n)² / Σ n²: so many questions of equal size carry as much; `questions` where sizes are equal."""
+        return self.scored**2 / self.question_sizes if self.question_sizes else float(self.questions)
 
     @property
     def is_binary(self) -> bool:

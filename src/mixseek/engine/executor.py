@@ -17,6 +17,7 @@ from queue import SimpleQueue
 
 from mixseek.domain.ports import Journal, ProgressSink
 from mixseek.engine.offline import Assignment, Batch, BatchResult
+from mixseek.engine.stop_signals import GROUP_SIGNALS
 from mixseek.errors import MixseekError, WorkerError
 
 # The same batches over several processes: order kept, a bounded number in flight, nobody hung and nobody orphaned.
@@ -162,7 +163,7 @@ def interpreter_flags() -> list[str]:
 def start_unsignalled(command: list[str]) -> "subprocess.Popen[bytes]":
     """Signals may go to the whole group; born with them blocked, a worker never sees them, and the parent drains."""
     has_mask = hasattr(signal, "pthread_sigmask")
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM}) if has_mask else ()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, GROUP_SIGNALS) if has_mask else ()
     try:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - ourselves
     finally:

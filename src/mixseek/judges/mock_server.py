@@ -6,7 +6,6 @@ GET /v1/models · GET /stats · POST /reset    what is there, what was asked, fo
 
 import asyncio
 import contextlib
-import signal
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,6 +18,7 @@ import orjson
 from aiohttp import web
 from pydantic import BaseModel, Field, ValidationError
 
+from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.wire import mapping, text_of
 from mixseek.judges.mock_replies import (
@@ -357,6 +357,11 @@ class MockServer:
         await asyncio.sleep(self.options.down_seconds)
         await self.start()
 
+    async def wait_for_turn(self, seconds: float) -> None:
+        """What passes between a request and its answer."""
+        if seconds > 0:
+            await asyncio.sleep(seconds)
+
     async def _receive_other(self, request: web.Request) -> web.Response:
         match request.method, request.path:
             case "GET", "/v1/models":
@@ -392,8 +397,7 @@ class MockServer:
             return self._answer_error(asked, *refused)
         try:
             wait = options.latency_seconds + options.jitter_seconds * share_of(digest[8:])
-            if wait > 0:
-                await asyncio.sleep(wait)
+            await self.wait_for_turn(wait)
             failed = _FAILURES.get(fault) if fault else None
             return self._answer_error(asked, *failed) if failed else await self._answer(request, asked)
         except (asyncio.CancelledError, ConnectionError):
@@ -480,11 +484,11 @@ async def running_mock(options: MockOptions, host: str = LOOPBACK, port: int = 0
 
 
 def serve(host: str, port: int, options: MockOptions) -> None:
-    """Until Ctrl-C or SIGTERM; prints one line when ready, for people and for scripts that wait for it."""
+    """Until Ctrl-C, SIGTERM or SIGHUP; prints one line when ready, for people and for scripts that wait for it."""
 
     async def run() -> None:
         done = asyncio.Event()
-        for signum in (signal.SIGINT, signal.SIGTERM):
+        for signum in stop_signals():
             asyncio.get_running_loop().add_signal_handler(signum, done.set)
         async with running_mock(options, host, port) as server:
             print(f"ready: mock judge at {server.base_url} (--judge openai:mock@{server.base_url})", flush=True)

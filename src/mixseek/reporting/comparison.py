@@ -171,12 +171,7 @@ _PAIRED_BY = {"question_id": "question", "prompt_variant": "prompt variant", "ta
 
 def difference_text(share: float | None, *, is_binary: bool) -> str:
     """Of shares in points, of graded scores on 0..1; with a true minus: a hyphen is overlooked."""
-    if share is None:
-        return NOTHING
-    digits = f"{abs(share) * 100:.1f}" if is_binary else f"{abs(share):.3f}"
-    # What is rounded to nought has still a sign.
-    sign = "+" if share > 0 else "−" if share < 0 else "±"
-    return f"{sign}{digits}" + (" points" if is_binary else "")
+    return wording.lead_text(share, is_binary=is_binary)
 
 
 def bare(text: str) -> str:
@@ -185,16 +180,13 @@ def bare(text: str) -> str:
 
 
 def score_text(mean: float | None, *, is_binary: bool) -> str:
-    if mean is None:
-        return NOTHING
-    return wording.percent(mean) if is_binary else f"{mean:.3f}"
+    return wording.score_number(mean, is_binary=is_binary)
 
 
 def range_text(interval: Interval | Bounds, *, is_binary: bool) -> str:
     """The unit once."""
     ends = (interval.worst, interval.best) if isinstance(interval, Bounds) else (interval.low, interval.high)
-    low, high = (bare(difference_text(end, is_binary=is_binary)) for end in ends)
-    return f"{low} to {high}" + (" points" if is_binary else "")
+    return wording.lead_ends_text(*ends, is_binary=is_binary)
 
 
 def interval_sentence(interval: Interval, *, is_binary: bool) -> str:

@@ -109,6 +109,7 @@ def summarise_group(group: PanelGroup, *, is_graded: bool) -> ScoreSummary:
         samples=group.units.scored,
         questions=group.units.questions,
         unverified=group.unverified,
+        effective_questions=group.units.effective_questions,
     )
 
 
@@ -165,9 +166,7 @@ def headline_bounds_text(score: ScoreSummary, maximum: float | None) -> str:
     ends = score.bounds.worst, score.bounds.best
     if maximum is not None:
         return "–".join(wording.scale_text(end, maximum) for end in ends)
-    if score.is_binary:
-        return f"{ends[0] * 100:.1f}–{ends[1] * 100:.1f}%"
-    return f"{ends[0]:.3f}–{ends[1]:.3f}"
+    return wording.ends_text(*ends, is_binary=score.is_binary)
 
 
 def without_text(score: ScoreSummary) -> str:
@@ -190,14 +189,11 @@ def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
 
 def beside_text(one: Beside, headline: Headline) -> str:
     """`corrected 71.2% (64.0–78.5%)`: another estimate, in the unit of the means beside it."""
-
-    def told(share: float) -> str:
-        if headline.maximum is not None:
-            return wording.scale_text(share, headline.maximum)
-        return wording.percent(share) if headline.score.is_binary else f"{share:.3f}"
-
-    limits = "" if one.low is None or one.high is None else f" ({told(one.low)}–{told(one.high)})"
-    return f"{one.label} {told(one.mean)}{limits}"
+    if headline.maximum is None:
+        return f"{one.label} {wording.estimate_text(one.mean, one.low, one.high, is_binary=headline.score.is_binary)}"
+    told = wording.scale_text(one.mean, headline.maximum)
+    ends = [wording.scale_text(end, headline.maximum) for end in (one.low, one.high) if end is not None]
+    return f"{one.label} {told}" + (f" ({'–'.join(ends)})" if ends else "")
 
 
 def score_sentence(score: ScoreSummary, maximum: float | None) -> str:
@@ -305,12 +301,16 @@ def tick_text(share: float, headline: Headline) -> str:
 
 
 def score_document(score: ScoreSummary) -> dict[str, Any]:
-    """Counts beside the mean, never mixed into it. `samples` and `questions` are what the interval counts."""
+    """Counts beside the mean, never mixed into it. `units` are what the interval counts."""
     fields = asdict(score)
     return {
         "mean_score": score.mean,
         **{name: fields[name] for name in ("counts", "interval", "bounds", "unverified")},
-        "units": {"samples": score.samples, "questions": score.questions},
+        "units": {
+            "samples": score.samples,
+            "questions": score.questions,
+            "effective_questions": score.effective_questions,
+        },
     }
 
 

@@ -1,5 +1,6 @@
 """`mixseek plan` and `mixseek label`: how many labels a width needs, and where they stand; for people and programs."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from mixseek.reporting.findings.corrected import (
     scored_sums,
 )
 from mixseek.reporting.tables import QUIET, Cell, bar_text, print_section, table_of
-from mixseek.reporting.wording import NOTHING, make_visible, name_text, percent, plural
+from mixseek.reporting.wording import NOTHING, make_visible, name_text, p_text, percent, plural
 from mixseek.stats.corrected import ASSURANCE, Corrected, Drawing, State
 from mixseek.stats.planning import (
     ASSUMED_AGREEMENT,
@@ -95,7 +96,8 @@ def group_sentence(group: CorrectedGroup) -> str:
     if found.state is State.CORRECTED and found.estimator is not None:
         clustered = f", {plural(found.clusters, 'labelled question')} as clusters" if found.clusters is not None else ""
         return f"{found.estimator.value}; {_labels_text(group)}{clustered}"
-    said = f"{found.sentence}; {_labels_text(group)}"
+    estimator = f"; {found.estimator.value}" if found.estimator is not None and found.point is not None else ""
+    said = f"{found.sentence}{estimator}; {_labels_text(group)}"
     if group.unlabelled:
         named = ", ".join(f"{verdict_word(cell)} ({items:,})" for cell, items in group.unlabelled)
         said += f"; without a label: {named}"
@@ -104,7 +106,12 @@ def group_sentence(group: CorrectedGroup) -> str:
 
 def _labels_text(group: CorrectedGroup) -> str:
     # One label of a text is one of every sample with that text.
-    return f"{group.labelled:,} of {plural(group.samples, 'sample')} labelled, {_DRAWN[group.drawing]}"
+    drawn, chance = _DRAWN[group.drawing], group.corrected.random_p
+    if group.corrected.is_odd and chance is not None:
+        drawn = f"not like a random draw ({p_text(chance)})"
+    caveat = group.labels.label_caveat
+    said = f"{group.labelled:,} of {plural(group.samples, 'sample')} labelled, {drawn}"
+    return f"{said}; {caveat}" if caveat else said
 
 
 def facts_sentence(report: CorrectedReport) -> str:
@@ -254,6 +261,7 @@ def estimate_document(found: Corrected) -> dict[str, Any]:
         "clusters": found.clusters,
         "design_effect": found.design_effect,
         "random_p": found.random_p,
+        "sentence": found.sentence,
     }
 
 
@@ -262,12 +270,18 @@ _BAR_WIDTH = 30
 
 @dataclass(frozen=True, slots=True)
 class PlanReport:
-    """`verdicts` for right-or-wrong labels, `spread` for graded ones; `labelled` is how many labels there are."""
+    """`verdicts` for right-or-wrong labels, `spread` for graded ones.
+
+    `labelled` is how many labels there are, `drawn` how many of them a corrected number rests on: a plan is for a
+    random draw, so labels of unknown drawing or from elsewhere are no part of it. `reached` is the half width of today.
+    """
 
     run: str
     plan: LabelPlan
     scale: LabelScale
     labelled: int
+    drawn: int
+    reached: float | None
     verdicts: tuple[PlannedVerdict, ...] = ()
     spread: GradedSpread | None = None
     has_clusters: bool = False
@@ -275,8 +289,14 @@ class PlanReport:
 
     @property
     def more(self) -> int | None:
-        """What is left to label."""
-        return None if self.plan.needed is None else max(0, self.plan.needed - self.labelled)
+        """What is left to draw and label."""
+        if self.plan.needed is None:
+            return None
+        left = max(0, self.plan.needed - self.drawn)
+        if not left and self.reached is not None and self.reached > self.plan.half_width:
+            # The plan was too hopeful: labels in proportion to the square of what the interval is too wide by.
+            left = math.ceil(self.drawn * ((self.reached / self.plan.half_width) ** 2 - 1))
+        return min(left, max(0, self.plan.items - self.drawn))
 
 
 def build_plan(run: str, labelled: LabelledRun, report: CorrectedReport, half_width: float) -> PlanReport:
@@ -284,15 +304,17 @@ def build_plan(run: str, labelled: LabelledRun, report: CorrectedReport, half_wi
     group, scale = report.whole, report.facts.scale
     effect = group.corrected.design_effect
     items = group.samples
+    drawn = group.labelled if group.drawing in (Drawing.RANDOM, Drawing.WEIGHTED) else 0
+    low, high = group.corrected.low, group.corrected.high
+    reached = (high - low) / 2 if drawn and low is not None and high is not None else None
+    known = (group.labelled, drawn, reached)
     if labelled.is_binary:
         verdicts = planned_verdicts(labelled)
         plan = plan_labels(binary_width(verdicts, items, LEVEL), items, half_width, effect)
-        return PlanReport(
-            run, plan, scale, group.labelled, verdicts, None, bool(labelled.repeating), report.facts.columns
-        )
+        return PlanReport(run, plan, scale, *known, verdicts, None, bool(labelled.repeating), report.facts.columns)
     spread = spread_of(scored_sums(labelled))
     plan = plan_labels(graded_width(spread, items, LEVEL), items, half_width, effect)
-    return PlanReport(run, plan, scale, group.labelled, (), spread, bool(labelled.repeating), report.facts.columns)
+    return PlanReport(run, plan, scale, *known, (), spread, bool(labelled.repeating), report.facts.columns)
 
 
 def planned_verdicts(labelled: LabelledRun) -> tuple[PlannedVerdict, ...]:
@@ -342,7 +364,7 @@ def known_sentences(report: PlanReport) -> list[str]:
         basis = "assumed" if spread.is_assumed else f"from {plural(spread.labels, 'label')}"
         sentences.append(f"labels lie {spread.residual * span:.2f} around what the judges' scores tell ({basis})")
     if report.has_clusters:
-        known = report.plan.design_effect > 1 or report.labelled
+        known = report.plan.design_effect > 1 or report.drawn
         effect = f"design effect {report.plan.design_effect:.2f} so far" if known else "assumed to be independent"
         sentences.append(f"questions repeat: {effect}")
     sentences.append(f"with {ASSURANCE - 1:.0%} more than the least, so that about nine plans in ten hold")
@@ -355,12 +377,14 @@ def print_plan(report: PlanReport, console: Console, where: str = "") -> None:
     for sentence in known_sentences(report):
         console.print(Text(make_visible(f"  {sentence}"), style=QUIET))
     if report.more:
-        have = f"{plural(report.labelled, 'label')} are there; " if report.labelled > 1 else ""
+        have = f"{plural(report.drawn, 'label')} are there; " if report.drawn > 1 else ""
+        if report.labelled > report.drawn:
+            have = f"{plural(report.labelled, 'label is', 'labels are')} there, none drawn at random; "
         strata = f" --stratify {','.join(report.columns)}" if report.columns else ""
         command = f"mixseek label sample {quote(report.run)} --n {report.more}{strata} --to sheet.csv{where}"
         console.print(Text(make_visible(f"  {have}{report.more:,} more: {command}")), soft_wrap=True)
     elif report.more == 0:
-        console.print(Text(f"  {plural(report.labelled, 'label is', 'labels are')} there already"))
+        console.print(Text(f"  {plural(report.drawn, 'label is', 'labels are')} there already"))
     widest = max(width for _, width in report.plan.curve)
     rows: list[tuple[Cell, ...]] = [
         (f"{labels:,}", width_text(width, report.scale).partition(" on")[0], (bar_text(share, _BAR_WIDTH), "blue"))
@@ -379,6 +403,7 @@ def plan_document(report: PlanReport) -> dict[str, Any]:
         "half_width": report.plan.half_width,
         "samples": report.plan.items,
         "labelled": report.labelled,
+        "drawn": report.drawn,
         "needed": report.plan.needed,
         "more": report.more,
         "design_effect": report.plan.design_effect,

@@ -5,14 +5,28 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
-from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
+from mixseek.reporting.wording import (
+    NOTHING,
+    coefficient_ends_text,
+    coefficient_text,
+    ends_text,
+    equal_items_text,
+    estimate_text,
+    lead_ends_text,
+    lead_text,
+    make_visible,
+    p_text,
+    plural,
+    score_number,
+)
 from mixseek.stats.corrected import Cell as VerdictCell
 from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
 from mixseek.stats.difference import PairedTest
-from mixseek.stats.intervals import Interval, StandardErrors, wilson_interval
+from mixseek.stats.intervals import Bounds, Interval, StandardErrors, wilson_interval
 from mixseek.stats.raters import Coefficient, Confusion, Estimate, Measure
 
 # Raters whose matrix fits on a terminal.
@@ -28,7 +42,10 @@ _SHOWN_OF_GRADED = (
 
 @dataclass(frozen=True, slots=True)
 class RaterLine:
-    """`mean` is None for texts. `t_interval` is mean ± t · cr1, as papers give it, and may leave the scale."""
+    """`mean` is None for texts. `t_interval` is mean ± t · cr1, as papers give it, and may leave the scale.
+
+    `missing` items have no score; `bounds` are what the mean would be, whatever they are worth.
+    """
 
     name: str
     ratings: int
@@ -39,6 +56,7 @@ class RaterLine:
     interval: Interval | None = None
     errors: StandardErrors | None = None
     t_interval: tuple[float, float] | None = None
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +106,21 @@ class CorrectedLine:
     beside: Mapping[str, Corrected | PredictionPowered | None]
     known_judge: KnownJudge | None = None  # of right-or-wrong verdicts
     unlabelled_share: float | None = None  # of positive verdicts among items without a label
+    unscored: int = 0  # items that the judge gave no score; they are in the estimate all the same
+    left_out: int = 0  # the same, where the pool was asked to be without them
+    is_share: bool = False
+    is_difference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedLine:
+    """What one rater says of two systems; `unscored` items are in no difference, but in `bounds`."""
+
+    rater: str
+    test: PairedTest | None
+    unscored: int
+    bounds: Bounds | None
+    is_share: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +129,7 @@ class SystemComparison:
 
     first: str
     second: str
-    tests: Sequence[tuple[str, PairedTest | None]]
+    tests: Sequence[ComparedLine]
     corrected: Sequence[CorrectedLine]
 
 
@@ -166,6 +199,7 @@ def _rater_document(line: RaterLine) -> dict[str, Any]:
         "interval": interval_document(line.interval),
         "se": errors,
         "t_interval": list(line.t_interval) if line.t_interval else None,
+        "bounds": asdict(line.bounds) if line.bounds else None,
     }
 
 
@@ -181,6 +215,7 @@ def _coefficient_document(one: Coefficient) -> dict[str, Any]:
         "interval": interval_document(one.interval),
         "se": one.se,
         "independent_interval": list(independent) if independent else None,
+        "over": asdict(one.over) if one.over else None,
     }
 
 
@@ -259,6 +294,8 @@ def _corrected_document(line: CorrectedLine) -> dict[str, Any]:
         "cells": {name: [cell.items, cell.labels, cell.positive] for name, cell in sorted(line.cells.items())},
         "known_judge": _known_document(line.known_judge) if line.known_judge else None,
         "unlabelled_share": line.unlabelled_share,
+        "unscored": line.unscored,
+        "left_out": line.left_out,
         "beside": beside,
     }
 
@@ -276,7 +313,15 @@ def _comparison_document(comparison: SystemComparison) -> dict[str, Any]:
     return {
         "first": comparison.first,
         "second": comparison.second,
-        "raters": [{"name": name, **_test_document(test)} for name, test in comparison.tests],
+        "raters": [
+            {
+                "name": line.rater,
+                **_test_document(line.test),
+                "unscored": line.unscored,
+                "bounds": asdict(line.bounds) if line.bounds else None,
+            }
+            for line in comparison.tests
+        ],
         "corrected": [_corrected_document(line) for line in comparison.corrected],
     }
 
@@ -310,7 +355,7 @@ def print_statistics(found: Statistics, console: Console) -> None:
     console.print(Text(make_visible(f"{found.source}: {', '.join(told)}")))
     for note in found.notes:
         console.print(Text(make_visible(note), style=QUIET))
-    print_section(console, "Raters", table_of(("rater", ">n", ">questions", ">mean", ">95 %"), _rater_rows(found)))
+    print_section(console, "Raters", _rater_table(found))
     if found.against_human:
         title = f"Against {found.human}"
         shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
@@ -328,29 +373,30 @@ def print_statistics(found: Statistics, console: Console) -> None:
         _print_comparison(found.comparison, console)
 
 
-def _number(value: float | None, *, is_share: bool = False) -> str:
-    if value is None:
-        return NOTHING
-    return f"{value:.1%}" if is_share else f"{value:.3f}"
+def _number(value: float | None) -> str:
+    return score_number(value, is_binary=False)
 
 
-def _range(low: float | None, high: float | None, *, is_share: bool = False) -> str:
-    if low is None or high is None:
-        return NOTHING
-    return f"{_number(low, is_share=is_share)} … {_number(high, is_share=is_share)}"
-
-
-def _rater_rows(found: Statistics) -> Iterator[Sequence[Cell]]:
+def _rater_table(found: Statistics) -> Table:
+    """How many items have no score, and what the mean could be, where there are any."""
+    has_missing, has_bounds = (any(getattr(line, name) for line in found.raters) for name in ("missing", "bounds"))
+    heads = ["rater", ">n", *([">no score"] if has_missing else []), ">questions", ">mean", ">95% interval"]
+    rows: list[Sequence[Cell]] = []
     for line in found.raters:
-        told = line.interval
-        limits = (told.low, told.high) if told else (None, None)
-        yield (
-            line.name,
-            number_cell(line.ratings),
-            number_cell(line.questions),
-            _number(line.mean, is_share=line.is_binary),
-            _range(*limits, is_share=line.is_binary),
+        limits = (line.interval.low, line.interval.high) if line.interval else (None, None)
+        ends = (line.bounds.worst, line.bounds.best) if line.bounds else (None, None)
+        rows.append(
+            (
+                line.name,
+                number_cell(line.ratings),
+                *([number_cell(line.missing)] if has_missing else []),
+                number_cell(line.questions),
+                score_number(line.mean, is_binary=line.is_binary),
+                ends_text(*limits, is_binary=line.is_binary),
+                *([ends_text(*ends, is_binary=line.is_binary)] if has_bounds else []),
+            )
         )
+    return table_of((*heads, *([">bounds"] if has_bounds else [])), rows)
 
 
 def _confusion_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
@@ -361,9 +407,9 @@ def _confusion_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
         for name in ("accuracy", "sensitivity", "specificity"):
             part, whole = line.confusion.shares[name]
             interval = line.shares.get(name)
-            limits = f" [{interval.low:.1%}, {interval.high:.1%}]" if interval else ""
-            told.append(f"{part / whole:.1%}{limits}" if whole else NOTHING)
-        yield line.second, number_cell(line.items), *told, _number(line.confusion.mcc)
+            limits = (interval.low, interval.high) if interval else (None, None)
+            told.append(estimate_text(part / whole, *limits, is_binary=True) if whole else NOTHING)
+        yield line.second, number_cell(line.items), *told, coefficient_text(line.confusion.mcc)
 
 
 def _shown_measures(lines: Sequence[PairLine]) -> list[Measure]:
@@ -383,17 +429,20 @@ def _pair_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
 def _coefficient_text(one: Coefficient | None) -> str:
     if one is None:
         return NOTHING
-    limits = f" [{one.interval.low:.3f}, {one.interval.high:.3f}]" if one.interval else ""
-    return f"{_number(one.value)}{limits}"
+    limits = f" ({coefficient_ends_text(one.interval)})" if one.interval else ""
+    return f"{coefficient_text(one.value)}{limits}"
 
 
 def _print_agreement(section: AgreementSection, console: Console) -> None:
     title = f"All {len(section.raters)} together: {plural(section.items, 'item')} with two ratings or more"
     rows: list[Sequence[Cell]] = []
+    notes = []
     for one in section.coefficients:
-        limits = (one.interval.low, one.interval.high) if one.interval else (None, None)
-        rows.append((one.measure.value, _number(one.value), _range(*limits)))
-    print_section(console, title, table_of(("coefficient", ">value", ">95 % over questions"), rows))
+        rows.append((one.measure.value, coefficient_text(one.value), coefficient_ends_text(one.interval)))
+        if over := equal_items_text(one.over, "item"):
+            notes.append(Text(f"{one.measure.value}: {over}", style=QUIET))
+    heads = ("coefficient", ">value", ">95% interval over questions")
+    print_section(console, title, table_of(heads, rows), *notes)
 
 
 def _print_matrix(pairs: Sequence[PairLine], console: Console) -> None:
@@ -412,7 +461,7 @@ def _print_matrix(pairs: Sequence[PairLine], console: Console) -> None:
     rows: list[Sequence[Cell]] = [
         (
             f"{number} {name}",
-            *(_number(values.get(frozenset((name, other)))) if other != name else "" for other in names),
+            *(coefficient_text(values.get(frozenset((name, other)))) if other != name else "" for other in names),
         )
         for number, name in enumerate(names, 1)
     ]
@@ -429,9 +478,9 @@ def _print_corrected(lines: Sequence[CorrectedLine], console: Console, title: st
                 line.judge,
                 number_cell(found.labels),
                 number_cell(found.items),
-                _number(line.judge_mean),
-                f"{_number(own.point)} [{_range(own.low, own.high)}]" if own.point is not None else NOTHING,
-                f"{_number(found.point)} [{_range(found.low, found.high)}]" if found.low is not None else NOTHING,
+                _estimate(line, line.judge_mean, None, None),
+                _estimate(line, own.point, own.low, own.high) if own.point is not None else NOTHING,
+                _estimate(line, found.point, found.low, found.high),
             )
         )
     heads = ("judge", ">labels", ">of", ">judge only", ">labels only", ">corrected")
@@ -440,27 +489,57 @@ def _print_corrected(lines: Sequence[CorrectedLine], console: Console, title: st
         estimator = f" ({line.corrected.estimator.value})" if line.corrected.estimator else ""
         said.setdefault(line.corrected.sentence + estimator, []).append(line.judge)
     sentences = [one if len(said) == 1 else f"{', '.join(judges)}: {one}" for one, judges in said.items()]
+    sentences += [_unscored_sentence(line) for line in lines if line.unscored or line.left_out]
+    sentences += dict.fromkeys(line.labels_only.label_caveat for line in lines if line.labels_only.label_caveat)
     print_section(console, title, table_of(heads, rows), *(Text(make_visible(one), style=QUIET) for one in sentences))
 
 
+def _estimate(line: CorrectedLine, point: float | None, low: float | None, high: float | None) -> str:
+    if not line.is_difference:
+        return estimate_text(point, low, high, is_binary=line.is_share)
+    ends = lead_ends_text(low, high, is_binary=line.is_share)
+    if point is None:
+        return ends
+    told = lead_text(point, is_binary=line.is_share)
+    return told if ends == NOTHING else f"{told} ({ends})"
+
+
+def _unscored_sentence(line: CorrectedLine) -> str:
+    """That they are not in the judge's mean, and that the corrected number is about them, too, where there is one."""
+    if line.left_out:
+        return f"{line.judge}: {plural(line.left_out, 'item')} without a score, left out here by --pool rated"
+    what = plural(line.unscored, "question" if line.is_difference else "item")
+    whole = "" if line.corrected.low is None else ", but in the corrected number"
+    return f"{line.judge}: {what} without a score, not in its own mean{whole}"
+
+
 def _print_comparison(comparison: SystemComparison, console: Console) -> None:
+    has_bounds = any(line.bounds for line in comparison.tests)
     rows: list[Sequence[Cell]] = []
-    for name, test in comparison.tests:
+    for line in comparison.tests:
+        test, is_share = line.test, line.is_share
+        ends = (line.bounds.worst, line.bounds.best) if line.bounds else (None, None)
+        missing: list[Cell] = []
+        if has_bounds:
+            missing = [number_cell(line.unscored), lead_ends_text(*ends, is_binary=is_share)]
         if test is None:
-            rows.append((name, number_cell(0), NOTHING, NOTHING, NOTHING, NOTHING, "no question in common"))
+            why = "no score" if line.unscored else "no question in common"
+            rows.append((line.rater, number_cell(0), NOTHING, NOTHING, *missing, NOTHING, NOTHING, why))
             continue
         limits = (test.interval.low, test.interval.high) if test.interval else (None, None)
         rows.append(
             (
-                name,
+                line.rater,
                 number_cell(test.questions),
-                f"{test.mean:+.3f}",
-                _range(*limits),
+                lead_text(test.mean, is_binary=is_share),
+                lead_ends_text(*limits, is_binary=is_share),
+                *missing,
                 f"{test.better:,} / {test.worse:,}",
                 f"{p_text(test.p_value)} ({test.method.value})",
                 _CLEAR if test.is_clear else "not clear",
             )
         )
-    heads = ("rater", ">questions", ">difference", ">95 %", ">better / worse", ">p", "")
+    more = (">no score", ">bounds") if has_bounds else ()
+    heads = ("rater", ">questions", ">difference", ">95% interval", *more, ">better / worse", ">p", "")
     print_section(console, f"{comparison.first} minus {comparison.second}", table_of(heads, rows))
     _print_corrected(comparison.corrected, console, "The difference that people would see, from labels")

@@ -57,16 +57,15 @@ def pair_measure(agreement: Agreement) -> Measure:
     return Measure.KAPPA_QUADRATIC if agreement.is_graded else Measure.KAPPA
 
 
-def coefficient_text(value: float | None) -> str:
-    """Two digits with a true minus; raw agreement too, so that all can be compared."""
-    return wording.NOTHING if value is None else f"{value:.2f}".replace("-", "−")
-
-
 def coefficient_interval_text(one: Coefficient) -> str:
     """The interval, or why there is none."""
-    if one.interval is None:
-        return one.why or wording.NOTHING
-    return f"{coefficient_text(one.interval.low)} to {coefficient_text(one.interval.high)}"
+    return wording.coefficient_ends_text(one.interval) if one.interval else one.why or wording.NOTHING
+
+
+def compared_text(one: Coefficient) -> str:
+    """What was compared, and on which samples where a coefficient cannot use all of them."""
+    over = wording.equal_items_text(one.over, "sample")
+    return one.of if over is None else f"{one.of}; {over}"
 
 
 def agreement_sentence(agreement: Agreement, maximum: float | None) -> str:
@@ -147,6 +146,7 @@ def _coefficient_documents(coefficients: Sequence[Coefficient]) -> dict[str, Any
             "interval": asdict(one.interval) if one.interval else None,
             "of": one.of,
             "why": one.why,
+            "over": asdict(one.over) if one.over else None,
         }
         for one in coefficients
     }
@@ -366,9 +366,9 @@ def agreement_view(agreement: Agreement, maximum: float | None) -> Iterable[Rend
     rows = [
         (
             measure_text(one.measure),
-            (coefficient_text(one.value), "bold"),
+            (wording.coefficient_text(one.value), "bold"),
             (coefficient_interval_text(one), QUIET),
-            (f"of {one.of}", QUIET),
+            (f"of {compared_text(one)}", QUIET),
         )
         for one in agreement.coefficients
     ]
@@ -389,9 +389,9 @@ def pair_table(agreement: Agreement) -> Table:
     rows = [
         (
             f"{pair.first} and {pair.second}",
-            (coefficient_text(pair.of(measure).value), "bold"),
+            (wording.coefficient_text(pair.of(measure).value), "bold"),
             (coefficient_interval_text(pair.of(measure)), QUIET),
-            coefficient_text(pair.of(Measure.RAW).value),
+            wording.coefficient_text(pair.of(Measure.RAW).value),
             f"{pair.samples:,}",
         )
         for pair in pairs

@@ -14,7 +14,19 @@ from rich.text import Text
 from mixseek.reporting.headline import Axis
 from mixseek.reporting.statistics import interval_document
 from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
-from mixseek.reporting.wording import NOTHING, make_visible, p_text, plural
+from mixseek.reporting.wording import (
+    NOTHING,
+    coefficient_text,
+    estimate_text,
+    lead_ends_text,
+    lead_text,
+    make_visible,
+    p_text,
+    percent,
+    plural,
+    strength_ends_text,
+    strength_text,
+)
 from mixseek.stats.intervals import Interval, wilson_interval
 from mixseek.stats.jury import ASSUMPTION, Accuracy, DawidSkene, Position, VoteCount
 from mixseek.stats.regression import Fit
@@ -245,9 +257,13 @@ def print_votes(found: VoteStatistics, console: Console) -> None:
 
 
 def _share(value: float | None, interval: Interval | None = None) -> str:
-    if value is None:
-        return NOTHING
-    return f"{value:.1%}" + (f" [{interval.low:.1%}, {interval.high:.1%}]" if interval else "")
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return estimate_text(value, low, high, is_binary=True)
+
+
+def _bias(line: VoteLine) -> str:
+    told = lead_text(line.position.bias, is_binary=True)
+    return f"{told} ({lead_ends_text(line.bias.low, line.bias.high, is_binary=True)})" if line.bias else told
 
 
 def _print_positions(found: VoteStatistics, console: Console) -> None:
@@ -257,15 +273,13 @@ def _print_positions(found: VoteStatistics, console: Console) -> None:
     rows: list[Sequence[Cell]] = []
     for line in found.votes:
         position = line.position
-        bias = NOTHING if position.bias is None else f"{position.bias:+.1%}"
-        limits = f" [{line.bias.low:+.1%}, {line.bias.high:+.1%}]" if line.bias else ""
         cells: list[Cell] = [
             line.judge,
             number_cell(position.pairs),
             number_cell(position.with_null),
             number_cell(position.with_tie),
             _share(position.consistency, line.consistency),
-            bias + limits,
+            _bias(line),
             p_text(position.sign_test_p) if position.decisive else NOTHING,
         ]
         if found.truth is not None:
@@ -304,13 +318,12 @@ def _print_lengths(lines: Sequence[LengthLine], console: Console) -> None:
                 continue
             place = len(line.predictors) - 1
             interval = line.fit.interval(place)
-            limits = f"{interval.low:+.3f} … {interval.high:+.3f}" if interval else NOTHING
             is_clear = interval is not None and interval.leaves_out_nought
             yield (
                 line.judge,
                 number_cell(line.n),
-                f"{line.fit.coefficients[place]:+.3f}",
-                limits,
+                lead_text(line.fit.coefficients[place], is_binary=False),
+                lead_ends_text(interval.low, interval.high, is_binary=False) if interval else NOTHING,
                 "clear" if is_clear else "not clear",
             )
 
@@ -319,7 +332,7 @@ def _print_lengths(lines: Sequence[LengthLine], console: Console) -> None:
         if any(line.is_vote for line in lines)
         else ("points ahead of the others for each ln of length")
     )
-    print_section(console, f"Length: {what}", table_of(("judge", ">n", ">slope", ">95 %", ""), rows()))
+    print_section(console, f"Length: {what}", table_of(("judge", ">n", ">slope", ">95% interval", ""), rows()))
 
 
 def _print_jury(section: JurySection, console: Console) -> None:
@@ -332,9 +345,8 @@ def _print_jury(section: JurySection, console: Console) -> None:
     if best is not None:
         rows.append(("best judge, known afterwards", _share(best.accuracy.share), best.judge))
     title = f"Jury: {plural(section.votes, 'vote')} on {plural(section.items, 'item')}"
-    common = [
-        f"{label} {share:.1%}" for label, share in zip(section.labels, section.estimated.prior.values(), strict=True)
-    ]
+    shares = zip(section.labels, section.estimated.prior.values(), strict=True)
+    common = [f"{label} {percent(share)}" for label, share in shares]
     console_notes = (f"Dawid–Skene finds {', '.join(common)}", ASSUMPTION)
     print_section(
         console,
@@ -406,6 +418,7 @@ def _standing_document(one: Standing) -> dict[str, Any]:
         "se": one.se,
         "se_fisher": one.fisher_se,
         "win_rate": one.win_rate,
+        "win_rate_interval": interval_document(one.win_interval),
         "won": one.won,
         "ties": one.ties,
         "comparisons": one.comparisons,
@@ -425,22 +438,23 @@ def board_sentences(board: Board) -> list[str]:
     found, controlled, agreement = board.strengths, board.controlled, board.agreement
     said = [found.sentence]
     if found.state is StrengthState.ESTIMATED:
-        said[0] += "; 95 % intervals over questions, and the ranks that are possible"
+        said[0] += "; 95% intervals over questions, and the ranks that are possible"
     if board.panel is not None:
         said.append(f"one verdict a pair: the {board.panel} of {len(board.judges)} judges")
         if board.split:
             said.append(f"{plural(board.split, 'pair')} on which the judges are split: half a win for each side")
     said += [
-        f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)} % certain"
+        f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)}% certain"
         for count, share in board.certainties.items()
         if count > 1
     ]
     if controlled is not None and controlled.length_slope is not None:
-        said.append(f"at the same length (◇): twice as long is worth {controlled.length_slope * math.log(2):+.2f}")
+        worth = strength_text(controlled.length_slope * math.log(2))
+        said.append(f"at the same length (◇): twice as long is worth {worth}")
     elif controlled is not None and controlled.state is not found.state:
         said.append(controlled.sentence)
     if agreement is not None and agreement.pairs:
-        tau = f", Kendall's tau_b {agreement.tau_b:.2f}" if agreement.tau_b is not None else ""
+        tau = f", Kendall's tau_b {coefficient_text(agreement.tau_b)}" if agreement.tau_b is not None else ""
         pairs = plural(agreement.pairs, "pair")
         said.append(f"{agreement.same} of {pairs} of systems stand in the same order as by people{tau}")
     return said
@@ -465,13 +479,15 @@ def beside_of(board: Board, name: str) -> float | None:
     return board.controlled.values.get(name) if board.controlled is not None else None
 
 
-def signed_strength(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:+.2f}"
-
-
 def standing_sentence(one: Standing) -> str:
-    limits = f", between {one.interval.low:+.2f} and {one.interval.high:+.2f}" if one.interval else ""
-    return f"{one.name}: strength {signed_strength(one.strength)}{limits}"
+    limits = f" ({strength_ends_text(one.interval)})" if one.interval else ""
+    return f"{one.name}: strength {strength_text(one.strength)}{limits}"
+
+
+def won_text(one: Standing) -> str:
+    """`69.4% (60.2–77.4%)`: what it won of its comparisons, ties as half."""
+    low, high = (one.win_interval.low, one.win_interval.high) if one.win_interval else (None, None)
+    return estimate_text(one.win_rate, low, high, is_binary=True)
 
 
 def print_board(board: Board, console: Console, html_path: Path | None = None) -> None:
@@ -500,7 +516,7 @@ def board_table(board: Board) -> Table:
 
 
 def _heads(board: Board) -> list[str]:
-    heads = [">rank", "system", ">strength", ">95 %", ">ranks", ">won", ">questions"]
+    heads = [">rank", "system", ">strength", ">95% interval", ">ranks", ">won", ">questions"]
     return [
         *heads,
         *([">same length"] if _is_estimated(board.controlled) else []),
@@ -518,16 +534,16 @@ def _rows(board: Board) -> list[Sequence[Cell]]:
         cells: list[Cell] = [
             str(one.rank or NOTHING),
             one.name,
-            signed_strength(one.strength),
-            f"{one.interval.low:+.2f} … {one.interval.high:+.2f}" if one.interval else NOTHING,
+            strength_text(one.strength),
+            strength_ends_text(one.interval),
             rank_range(one),
-            f"{one.win_rate:.0%}",
+            won_text(one),
             number_cell(one.questions),
         ]
         if board.controlled is not None and _is_estimated(board.controlled):
-            cells.append(signed_strength(board.controlled.values.get(one.name)))
+            cells.append(strength_text(board.controlled.values.get(one.name)))
         if board.human is not None:
-            cells.append(signed_strength(board.human.values.get(one.name)))
+            cells.append(strength_text(board.human.values.get(one.name)))
         rows.append(cells)
     return rows
 
@@ -553,7 +569,7 @@ def _print_wins(found: Strengths, console: Console) -> None:
     for number, name in enumerate(names, 1):
         shares = [win_share(found.wins, name, other) for other in names]
         told = [
-            "" if other == name else f"{share:.0%}" if share is not None else NOTHING
+            "" if other == name else percent(share) if share is not None else NOTHING
             for other, share in zip(names, shares, strict=True)
         ]
         rows.append((f"{number} {name}", *told))

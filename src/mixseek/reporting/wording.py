@@ -12,7 +12,8 @@ from mixseek.domain.counts import CoverageCell
 from mixseek.domain.ports import CallAccount
 from mixseek.reporting.findings import model
 from mixseek.reporting.findings.model import ScoreSummary
-from mixseek.stats.intervals import Interval
+from mixseek.stats.intervals import Interval, QuestionSizes
+from mixseek.stats.raters import EqualItems
 
 # Judged text is hostile: what cannot be seen, or changes how its neighbours are seen, is shown by its code point.
 # The page does the same in `assets/text.js`; a test holds the two character lists together.
@@ -117,6 +118,79 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f}%"
 
 
+# A share, a mean, a difference, a coefficient, and their ends: so `report`, `compare`, `stats` and boards write them.
+
+
+def score_number(value: float | None, *, is_binary: bool) -> str:
+    """A share of right answers as per cent, a graded mean as a number, nothing as a dash."""
+    if value is None:
+        return NOTHING
+    return percent(value) if is_binary else _with_minus(f"{value:.3f}")
+
+
+def ends_text(low: float | None, high: float | None, *, is_binary: bool) -> str:
+    """`59.8–77.1%`, `0.612–0.751`: the unit once, and no dash beside a minus."""
+    if low is None or high is None:
+        return NOTHING
+    if is_binary:
+        return f"{low * 100:.1f}–{high * 100:.1f}%"
+    return ("–" if low >= 0 else " to ").join(_with_minus(f"{end:.3f}") for end in (low, high))
+
+
+def estimate_text(point: float | None, low: float | None, high: float | None, *, is_binary: bool) -> str:
+    """`68.5% (61.2–75.1%)`; where there are only bounds, `between 12.0 and 41.5%`."""
+    ends = ends_text(low, high, is_binary=is_binary)
+    if point is None:
+        return NOTHING if low is None else f"between {ends.replace('–', ' and ').replace(' to ', ' and ')}"
+    told = score_number(point, is_binary=is_binary)
+    return told if ends == NOTHING else f"{told} ({ends})"
+
+
+def lead_text(share: float | None, *, is_binary: bool) -> str:
+    """A difference: of shares in points, of graded scores on their scale; with a true minus: a hyphen is overlooked."""
+    if share is None:
+        return NOTHING
+    # What is rounded to nought has still a sign.
+    sign = "+" if share > 0 else "−" if share < 0 else "±"
+    return f"{sign}{abs(share) * 100:.1f} points" if is_binary else f"{sign}{abs(share):.3f}"
+
+
+def lead_ends_text(low: float | None, high: float | None, *, is_binary: bool) -> str:
+    """`+9.3 to +48.1 points`: the unit once."""
+    if low is None or high is None:
+        return NOTHING
+    return f"{lead_text(low, is_binary=is_binary).removesuffix(' points')} to {lead_text(high, is_binary=is_binary)}"
+
+
+def coefficient_text(value: float | None) -> str:
+    """Two digits with a true minus; raw agreement too, so that all can be compared."""
+    return NOTHING if value is None else _with_minus(f"{value:.2f}")
+
+
+def coefficient_ends_text(interval: Interval | None) -> str:
+    return NOTHING if interval is None else f"{coefficient_text(interval.low)} to {coefficient_text(interval.high)}"
+
+
+def strength_text(value: float | None) -> str:
+    """A strength or a slope, in logits or points: two digits, always with a sign."""
+    return NOTHING if value is None else _with_minus(f"{value:+.2f}")
+
+
+def strength_ends_text(interval: Interval | None) -> str:
+    return NOTHING if interval is None else f"{strength_text(interval.low)} to {strength_text(interval.high)}"
+
+
+def _with_minus(digits: str) -> str:
+    return digits.replace("-", "−")
+
+
+def equal_items_text(over: EqualItems | None, noun: str) -> str | None:
+    """`40 of 48 samples: those with 2 ratings`; None where all that were rated twice count."""
+    if over is None or over.items == over.rated_twice:
+        return None
+    return f"{over.items:,} of {plural(over.rated_twice, noun)}: those with {over.ratings} ratings"
+
+
 def moment_text(moment: str | None) -> str | None:
     """`2026-03-01 09:12 UTC`; whatever is no ISO time is shown as it stands."""
     if moment is None:
@@ -139,18 +213,12 @@ def name_text(name: str | None) -> str:
 
 def score_text(score: ScoreSummary) -> str:
     """A share of right answers as per cent, a graded mean as a number, nothing as a dash."""
-    return NOTHING if score.mean is None else _share_text(score.mean, score)
-
-
-def _share_text(share: float, score: ScoreSummary) -> str:
-    return percent(share) if score.is_binary else f"{share:.3f}"
+    return score_number(score.mean, is_binary=score.is_binary)
 
 
 def interval_text(score: ScoreSummary) -> str:
     interval = score.interval
-    if interval is None or score.is_binary:
-        return range_text(interval)
-    return f"{interval.low:.3f}–{interval.high:.3f}"
+    return NOTHING if interval is None else ends_text(interval.low, interval.high, is_binary=score.is_binary)
 
 
 def level_text(interval: Interval) -> str:
@@ -174,7 +242,13 @@ def no_interval_sentence(score: ScoreSummary) -> str:
 def units_text(score: ScoreSummary) -> str:
     """What an interval counts: samples, and questions where several samples ask the same one."""
     samples = plural(score.samples, "sample")
-    return samples if score.questions == score.samples else f"{samples} of {plural(score.questions, 'question')}"
+    if score.questions == score.samples:
+        return samples
+    units = f"{samples} of {plural(score.questions, 'question')}"
+    effective = score.effective_questions
+    if effective is None or not QuestionSizes(score.questions, effective).is_carried_by_few:
+        return units
+    return f"{units}, few of which carry the mean: as much as {effective:.1f} of equal size"
 
 
 def bounds_sentence(score: ScoreSummary) -> str | None:
@@ -183,7 +257,7 @@ def bounds_sentence(score: ScoreSummary) -> str | None:
     if bounds is None or unscored + unverified == 0:
         return None
     subject = "the one sample without a verdict" if unscored == 1 else f"all {unscored:,} samples without a verdict"
-    worst, best = _share_text(bounds.worst, score), _share_text(bounds.best, score)
+    worst, best = (score_number(end, is_binary=score.is_binary) for end in (bounds.worst, bounds.best))
     if not unverified:
         return f"If {subject} had the lowest score: {worst}; the highest: {best}."
     doubtful = f"the {unverified:,} unverified"
@@ -285,7 +359,7 @@ def range_text(interval: Interval | None, maximum: float | None = None) -> str:
     if interval is None:
         return NOTHING
     if maximum is None:
-        return f"{interval.low * 100:.1f}–{interval.high * 100:.1f}%"
+        return ends_text(interval.low, interval.high, is_binary=True)
     return f"{scale_text(interval.low, maximum)}–{scale_text(interval.high, maximum)}"
 
 

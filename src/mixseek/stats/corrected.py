@@ -13,9 +13,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import truediv
 from statistics import NormalDist
 
-from mixseek.stats.intervals import hypergeometric_p, jeffreys_limits, student_quantile, wilson_limits
+from mixseek.stats.intervals import (
+    QuestionSizes,
+    hypergeometric_p,
+    jeffreys_limits,
+    sizes_of,
+    skewed_margin,
+    student_quantile,
+    wilson_limits,
+)
 
 # Fewer labels than this say more by themselves than through a judge whose errors they cannot show.
 FEWEST_LABELS = 15
@@ -26,6 +35,9 @@ FEWEST_CLUSTERS = 5
 NOT_RANDOM = 0.01
 # What labels needed for a width are multiplied with, so that nine plans of ten hold.
 ASSURANCE = 1.2
+_NO_SPREAD = 1e-24
+# Of a single share: a few questions that are alike by chance must not make their items worth many times as much.
+_LEAST_EFFECT = 0.5
 
 
 class Drawing(StrEnum):
@@ -47,6 +59,7 @@ class Estimator(StrEnum):
     REGRESSION = "prediction-powered regression"
     ROGAN_GLADEN = "sensitivity and specificity (Rogan-Gladen)"
     LABELS_ONLY = "labels only"
+    LABELS_BY_VERDICT = "labels only, weighted by verdict"
 
 
 class State(StrEnum):
@@ -92,9 +105,24 @@ class Corrected:
     random_p: float | None = None
 
     @property
+    def label_caveat(self) -> str | None:
+        """Of labels alone: what their mean is not about; None where it is about everything, or there is none."""
+        return LABEL_CAVEATS.get(self.state) if self.point is not None else None
+
+    @property
+    def is_odd(self) -> bool:
+        """A random draw would have other verdicts."""
+        return self.random_p is not None and self.random_p < NOT_RANDOM
+
+    @property
     def sentence(self) -> str:
         """What a reader must know beside the number, or instead of it."""
-        return SENTENCES[self.state]
+        if self.state is State.NOT_RANDOM and self.low is None:
+            return "no corrected number: a random draw would look different, and too few labels say by how much"
+        if self.state is State.LABELS_ONLY and self.estimator is Estimator.LABELS_BY_VERDICT:
+            return "too few labels to correct by: their own mean, each verdict weighted by how many samples have it"
+        is_untold = self.is_odd and self.state is not State.NOT_RANDOM
+        return SENTENCES[self.state] + ("; a random draw would look different" if is_untold else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,29 +177,39 @@ def post_stratified(
     is_tested = drawing not in (Drawing.STRATIFIED, Drawing.WEIGHTED)
     base = replace(base, random_p=_random_p(cells, clusters, repeats) if is_tested else None)
     seen = {name: cell for name, cell in cells.items() if cell.labels}
-    effect, quantile, labelled = _design(seen, clusters, repeats, level)
-    base = replace(base, clusters=labelled, design_effect=effect)
-    if labelled is not None and labelled < FEWEST_CLUSTERS:
+    design = _design(seen, clusters, repeats, level)
+    base = replace(base, clusters=design.labelled, design_effect=design.effect)
+    if design.labelled is not None and design.labelled < FEWEST_CLUSTERS:
         return replace(base, state=State.FEW_CLUSTERS)
     if any(not cell.labels for cell in cells.values()):
-        return _stratified_bounds(base, cells, effect, quantile)
-    if labels < FEWEST_LABELS or len(cells) == 1:
+        return _stratified_bounds(base, cells, design)
+    # Labels drawn by verdict, on purpose or not, say nothing together: few of them, too, are weighted by verdict.
+    is_by_verdict = not is_tested or base.is_odd
+    if len(cells) == 1 or (labels < FEWEST_LABELS and not is_by_verdict):
         # One class is its own stratum: the same arithmetic, and the judge plays no part in it.
         total = {"all": sum(cells.values(), Cell())}
-        point, low, high = _mover(total, effect, quantile, is_fixed=is_fixed)
+        point, low, high = design.widened(_mover(total, design.effect, design.quantile, is_fixed=is_fixed))
         return replace(base, state=State.LABELS_ONLY, estimator=Estimator.LABELS_ONLY, point=point, low=low, high=high)
-    point, low, high = _mover(cells, effect, quantile, is_fixed=is_fixed)
-    is_odd = base.random_p is not None and base.random_p < NOT_RANDOM
-    state = State.NOT_RANDOM if is_odd else State.CORRECTED
-    return replace(base, state=state, estimator=Estimator.POST_STRATIFIED, point=point, low=low, high=high)
+    point, low, high = design.widened(_mover(cells, design.effect, design.quantile, is_fixed=is_fixed))
+    state, estimator = State.CORRECTED, Estimator.POST_STRATIFIED
+    if labels < FEWEST_LABELS:
+        state, estimator = State.LABELS_ONLY, Estimator.LABELS_BY_VERDICT
+    state = State.NOT_RANDOM if base.is_odd else state
+    return replace(base, state=state, estimator=estimator, point=point, low=low, high=high)
 
 
 def _random_p(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int]) -> float:
-    """How likely a random draw has these verdicts; where whole questions are drawn, a draw is worth fewer items."""
-    labelled = [one for one in clusters if any(cell.labels for cell in one.values())]
-    effect = _kish(cells, clusters, repeats, labelled) if len(labelled) > 1 else 1.0
-    drawn = [round(cell.labels / effect) for cell in cells.values()]
-    return hypergeometric_p(drawn, [cell.items for cell in cells.values()])
+    """How likely a random draw has these verdicts; where whole questions are drawn, a draw is worth fewer items.
+
+    How many fewer is each verdict's own: the rare ones at an end of a scale may sit together in few questions.
+    """
+    labels = [sum(cell.labels for cell in one.values()) for one in clusters]
+    effects = [1.0] * len(cells)
+    if sum(count > 0 for count in labels) > 1:
+        # Of a label, how many others of its question are labelled, too.
+        together = math.fsum(count * count for count in labels) / math.fsum(labels) - 1
+        effects = [1 + max(0.0, together) * _similarity(name, clusters, repeats) for name in cells]
+    return hypergeometric_p([cell.labels for cell in cells.values()], [cell.items for cell in cells.values()], effects)
 
 
 def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> tuple[float, float, float]:
@@ -191,37 +229,76 @@ def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> t
     return point, max(0.0, point - math.sqrt(own + down)), min(1.0, point + math.sqrt(own + up))
 
 
-def _stratified_bounds(base: Corrected, cells: Cells, effect: float, quantile: float) -> Corrected:
+def _stratified_bounds(base: Corrected, cells: Cells, design: "_Design") -> Corrected:
     """A verdict without a label may be all wrong or all right: its weight goes to the upper end, not to the lower."""
     seen = {name: cell for name, cell in cells.items() if cell.labels}
     share = sum(cell.items for cell in seen.values()) / base.items
-    _, low, high = _mover(seen, effect, quantile, is_fixed=False)
+    _, low, high = design.widened(_mover(seen, design.effect, design.quantile, is_fixed=False))
     return replace(base, state=State.BOUNDS, low=low * share, high=high * share + 1 - share)
 
 
-def _design(
-    cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int], level: float
-) -> tuple[float, float, int | None]:
-    """The design effect, the quantile to use, and the number of labelled questions; without clusters 1, z, None."""
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """What repeated questions do to an interval. `margin`: how far skewness moves one limit outwards, by its sign."""
+
+    effect: float
+    quantile: float
+    labelled: int | None = None
+    margin: float = 0.0
+
+    def widened(self, estimate: tuple[float, float, float], scale: "ValueScale | None" = None) -> tuple[float, ...]:
+        point, low, high = estimate
+        least, greatest = (scale.least, scale.greatest) if scale else (0.0, 1.0)
+        return point, max(least, low + min(0.0, self.margin)), min(greatest, high + max(0.0, self.margin))
+
+
+def _design(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int], level: float) -> _Design:
+    """Without clusters there is no effect, and the quantile is the normal one."""
     if not clusters:
-        return 1.0, NormalDist().inv_cdf((1 + level) / 2), None
+        return _Design(1.0, NormalDist().inv_cdf((1 + level) / 2))
     labelled = [one for one in clusters if any(cell.labels for cell in one.values())]
     count = len(labelled)
     if count < 2:
-        return 1.0, NormalDist().inv_cdf((1 + level) / 2), count
-    quantile = student_quantile((1 + level) / 2, count - 1)
+        return _Design(1.0, NormalDist().inv_cdf((1 + level) / 2), count)
+    times = repeats or [1] * len(clusters)
+    sizes = sizes_of([(sum(cell.items for cell in one.values()), n) for one, n in zip(clusters, times, strict=True)])
+    known = sizes_of([(sum(cell.labels for cell in one.values()), 1) for one in labelled])
+    quantile = _clustered_quantile(known, sizes, level)
     independent = _independent_variance(cells)
-    if independent <= 1e-12:
-        return _kish(cells, clusters, repeats, labelled), quantile, count
-    counted = zip(clusters, repeats or [1] * len(clusters), strict=True)
+    counted = zip(clusters, times, strict=True)
     points = [(point, n) for one, n in counted if (point := _point_without(cells, one)) is not None]
-    total = sum(n for _, n in points)
-    if total < 2:
-        # Every label of a verdict is of one question: without it there is no point.
-        return _kish(cells, clusters, repeats, labelled), quantile, count
-    mean = math.fsum(point * n for point, n in points) / total
-    jackknife = (total - 1) / total * math.fsum(n * (point - mean) ** 2 for point, n in points)
-    return max(1.0, jackknife / independent), quantile, count
+    if independent <= 1e-12 or sum(n for _, n in points) < 2:
+        # Labels that all agree, or all labels of a verdict in one question: without it there is no point.
+        return _Design(_kish(cells, clusters, repeats, labelled), quantile, count)
+    left_out = LeftOut.of(points)
+    effect = max(1.0, left_out.variance / independent)
+    margin = skewed_margin(math.sqrt(effect * independent), sizes.unseen * left_out.skewness, quantile)
+    return _Design(effect, quantile, count, margin)
+
+
+def _clustered_quantile(known: QuestionSizes, sizes: QuestionSizes, level: float) -> float:
+    """Student's t with the freedom of the labelled questions, or of as many of equal size as carry the mean."""
+    # Labels drawn from equal questions fall on them unequally by chance, which takes no freedom away.
+    degrees = min(known.questions - 1, max(known.effective, sizes.effective) - 1)
+    return student_quantile((1 + level) / 2, max(1, round(degrees)))
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What estimates without one question each say: the jackknife's variance, and Σ e³ / (Σ e²)^1.5 of influences."""
+
+    variance: float
+    skewness: float
+
+    @classmethod
+    def of(cls, points: Sequence[tuple[float, int]]) -> "LeftOut":
+        """From each estimate, with how many questions give it."""
+        total = sum(n for _, n in points)
+        mean = math.fsum(point * n for point, n in points) / total
+        squares = math.fsum(n * (point - mean) ** 2 for point, n in points)
+        # Without a question that is below the others the estimate is above them.
+        cubes = math.fsum(n * (mean - point) ** 3 for point, n in points)
+        return cls((total - 1) / total * squares, cubes / squares**1.5 if squares > _NO_SPREAD else 0.0)
 
 
 def _point_without(cells: Cells, left_out: Cells) -> float | None:
@@ -246,22 +323,26 @@ def _independent_variance(cells: Cells) -> float:
 
 def _kish(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int], labelled: Sequence[Cells]) -> float:
     """Where all labels agree they show no clustering; the verdicts' own similarity within questions stands in."""
-    first = next(iter(cells))
+    similarity = _similarity(next(iter(cells)), clusters, repeats)
+    per_cluster = sum(cell.labels for one in labelled for cell in one.values()) / len(labelled)
+    return max(1.0, 1 + (per_cluster - 1) * similarity)
+
+
+def _similarity(verdict: str, clusters: Sequence[Cells], repeats: Sequence[int]) -> float:
+    """The intra-class correlation of having this verdict, within questions; 0 where none repeats or nothing varies."""
     times = repeats or [1] * len(clusters)
     sizes = [sum(cell.items for cell in one.values()) for one in clusters]
-    hits = [one.get(first, Cell()).items for one in clusters]
+    hits = [one.get(verdict, Cell()).items for one in clusters]
     counted = [(hit, size, n) for hit, size, n in zip(hits, sizes, times, strict=True) if size]
-    total, count = sum(size * n for _, size, n in counted), sum(times)
+    total, count = sum(size * n for _, size, n in counted), sum(n for _, _, n in counted)
     mean = sum(hit * n for hit, _, n in counted) / total
     between = math.fsum(n * (hit - size * mean) ** 2 / size for hit, size, n in counted)
     within = math.fsum(n * hit * (size - hit) / size for hit, size, n in counted)
-    if total == count or between + within <= 1e-12:
-        return 1.0
+    if total == count or count < 2 or between + within <= 1e-12:
+        return 0.0
     between, within = between / (count - 1), within / (total - count)
     typical = (total - sum(n * size * size for _, size, n in counted) / total) / (count - 1)
-    similarity = max(0.0, (between - within) / (between + (typical - 1) * within))
-    per_cluster = sum(cell.labels for one in labelled for cell in one.values()) / len(labelled)
-    return max(1.0, 1 + (per_cluster - 1) * similarity)
+    return max(0.0, (between - within) / (between + (typical - 1) * within))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,8 +429,8 @@ def regression(
 ) -> Corrected:
     """Estimator 2 (with 4 where `clusters` repeat questions): a mean of any scale, labels drawn at random.
 
-    `is_difference`: pairs are differences of two systems; half a pseudo-pair each way then enters the variance, so
-    that labels that all agree never have an interval of width nought.
+    `is_difference`: pairs are differences of two systems; their variance is at least that of half a pseudo-pair each
+    way, so that labels that all agree never have an interval of width nought.
     """
     known = Counter((f, y) for f, y in pairs if y is not None)
     parts = [PairSums.of(one) for one in clusters]
@@ -379,20 +460,27 @@ def regression_of(
     uses_judge = sums.labels >= FEWEST_LABELS and sums.slope > 0
     variance = _regression_variance(sums, known, scale, uses_judge=uses_judge, is_difference=is_difference)
     degrees = max(1, round(sums.labels) - (2 if uses_judge else 1))
+    design = _Design(1.0, student_quantile((1 + level) / 2, degrees))
     if parts:
         labelled = sum(part.labels > 0 for part in parts)
         base = replace(base, clusters=labelled)
         if labelled < FEWEST_CLUSTERS:
             return replace(base, state=State.FEW_CLUSTERS)
-        effect = (
-            max(1.0, _jackknife(sums, parts, repeats, uses_judge=uses_judge) / variance) if variance > 1e-15 else 1.0
-        )
-        variance, degrees = variance * effect, labelled - 1
+        left_out = _left_out(sums, parts, repeats, uses_judge=uses_judge)
+        effect = max(1.0, left_out.variance / variance) if variance > 1e-15 else 1.0
+        times = repeats or [1] * len(parts)
+        sizes = sizes_of([(part.items, n) for part, n in zip(parts, times, strict=True)])
+        known_sizes = sizes_of([(part.labels, 1) for part in parts if part.labels])
+        quantile = _clustered_quantile(known_sizes, sizes, level)
+        variance *= effect
+        margin = skewed_margin(math.sqrt(variance), sizes.unseen * left_out.skewness, quantile)
+        design = _Design(effect, quantile, labelled, margin)
         base = replace(base, design_effect=effect)
     point = sums.point if uses_judge else sums.ly / sums.labels
     assert point is not None
     point = min(scale.greatest, max(scale.least, point))
-    low, high = _bounded_interval(point, variance, student_quantile((1 + level) / 2, degrees), scale, sums.labels)
+    limits = _bounded_interval(point, variance, design.quantile, scale, sums.labels)
+    _, low, high = design.widened((point, *limits), scale)
     state, estimator = (
         (State.CORRECTED, Estimator.REGRESSION) if uses_judge else (State.LABELS_ONLY, Estimator.LABELS_ONLY)
     )
@@ -413,13 +501,14 @@ def _regression_variance(
         residual = (y - mean_y - slope * (f - mean_f)) / max(1e-6, 1 - leverage)
         squares += count * ((1 / n + shift * (f - mean_f)) * residual) ** 2
     if is_difference:
-        squares += ((scale.greatest - mean_y) ** 2 + (scale.least - mean_y) ** 2) / 2 / n**2
+        # A floor, and no addition: beside labels that do differ it would only widen.
+        squares = max(squares, ((scale.greatest - mean_y) ** 2 + (scale.least - mean_y) ** 2) / 2 / n**2)
     pool = max(0.0, sums.ff - sums.f**2 / sums.items) / max(1, sums.items - 1)
     return squares + slope**2 * pool / sums.items
 
 
-def _jackknife(sums: PairSums, parts: Sequence[PairSums], repeats: Sequence[int], *, uses_judge: bool) -> float:
-    """The variance of the point over questions left out one at a time."""
+def _left_out(sums: PairSums, parts: Sequence[PairSums], repeats: Sequence[int], *, uses_judge: bool) -> LeftOut:
+    """Of the point over questions left out one at a time."""
     slope = sums.slope if uses_judge else 0.0
     own = (sums.ly - slope * sums.lf) / sums.labels
     points: list[tuple[float, int]] = []
@@ -433,9 +522,7 @@ def _jackknife(sums: PairSums, parts: Sequence[PairSums], repeats: Sequence[int]
         if rest.labels > 1e-9:
             point = rest.point if uses_judge else rest.ly / rest.labels
             points += [(point, times)] if point is not None else []
-    total = sum(times for _, times in points)
-    mean = math.fsum(point * times for point, times in points) / total
-    return (total - 1) / total * math.fsum(times * (point - mean) ** 2 for point, times in points)
+    return LeftOut.of(points)
 
 
 def _bounded_interval(
@@ -459,35 +546,168 @@ class KnownJudge:
     true_negative: int
 
 
-def rogan_gladen(judged_positive: int, judged: int, known: KnownJudge, level: float = 0.95) -> Corrected:
+@dataclass(frozen=True, slots=True)
+class JudgeEffects:
+    """Of the share judged positive, of sensitivity and of specificity: the design effect, and how many questions."""
+
+    effects: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    questions: tuple[int, int, int] = (0, 0, 0)
+    labelled: int = 0
+
+
+def rogan_gladen(
+    judged_positive: int,
+    judged: int,
+    known: KnownJudge,
+    level: float = 0.95,
+    *,
+    clustered: JudgeEffects | None = None,
+) -> Corrected:
     """Estimator 3: the judge's share of positives, inverted by its sensitivity and specificity (Lang-Reiczigel).
 
-    Labels may come from another mix of cases, as long as judge and protocol are the same.
+    Labels may come from another mix of cases, as long as judge and protocol are the same. `clustered`: where questions
+    repeat, each share counts as many items as its design effect leaves.
     """
     base = Corrected(State.NO_SIGNAL, Estimator.ROGAN_GLADEN, labels=known.positive + known.negative, items=judged)
     if not base.labels or not judged:
         return replace(base, state=State.NO_LABELS, estimator=None)
+    base = replace(base, clusters=clustered.labelled if clustered else None)
+    if clustered is not None and min(clustered.labelled, clustered.questions[0]) < FEWEST_CLUSTERS:
+        return replace(base, state=State.FEW_CLUSTERS)
     if min(known.positive, known.negative) < FEWEST_OF_A_KIND:
         return base
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    sensitivity, specificity = known.true_positive / known.positive, known.true_negative / known.negative
-    lowest = wilson_limits(sensitivity, known.positive, z)[0], wilson_limits(specificity, known.negative, z)[0]
-    signal = sensitivity + specificity - 1
-    if signal - math.hypot(sensitivity - lowest[0], specificity - lowest[1]) <= 0:
+    shares = _InvertedShares(
+        judged_positive / judged,
+        known.true_positive / known.positive,
+        known.true_negative / known.negative,
+        (judged, known.positive, known.negative),
+    )
+    quantile, effect = NormalDist().inv_cdf((1 + level) / 2), 1.0
+    if not shares.has_signal(quantile):
         return base
-    point = min(1.0, max(0.0, (judged_positive / judged + specificity - 1) / signal))
-    trials = judged + z * z
-    share = (judged_positive + z * z / 2) / trials
-    right = (known.true_positive + 1) / (known.positive + 2)
-    rejected = (known.true_negative + 1) / (known.negative + 2)
-    spread_right = right * (1 - right) / (known.positive + 2)
-    spread_rejected = rejected * (1 - rejected) / (known.negative + 2)
-    middle = min(1.0, max(0.0, (share + rejected - 1) / (right + rejected - 1)))
-    shift = 2 * z * z * (middle * spread_right - (1 - middle) * spread_rejected)
-    variance = share * (1 - share) / trials + middle**2 * spread_right + (1 - middle) ** 2 * spread_rejected
-    half = z * math.sqrt(variance) / (right + rejected - 1)
-    low, high = max(0.0, middle + shift - half), min(1.0, middle + shift + half)
-    return replace(base, state=State.CORRECTED, point=point, low=low, high=high)
+    if clustered is not None:
+        counts = tuple(map(truediv, shares.counts, clustered.effects))
+        fewer = replace(shares, counts=(counts[0], counts[1], counts[2]))
+        independent, variances = math.fsum(shares.variances(quantile)), fewer.variances(quantile)
+        # A share may vary less by chance than independent items would; all three together may not.
+        if math.fsum(variances) > independent:
+            shares, effect = fewer, math.fsum(variances) / independent
+        quantile = student_quantile((1 + level) / 2, _satterthwaite(variances, clustered.questions))
+        if not shares.has_signal(quantile):
+            return base
+    low, high = shares.limits(quantile)
+    return replace(base, state=State.CORRECTED, point=shares.point, low=low, high=high, design_effect=effect)
+
+
+def _satterthwaite(variances: Sequence[float], questions: Sequence[int]) -> int:
+    """Degrees of freedom of a sum of variances, each known from its own questions."""
+    freedom = [max(1, count - 1) for count in questions]
+    squares = math.fsum(part * part / degrees for part, degrees in zip(variances, freedom, strict=True))
+    return max(1, int(math.fsum(variances) ** 2 / squares)) if squares else min(freedom)
+
+
+@dataclass(frozen=True, slots=True)
+class _InvertedShares:
+    """What estimator 3 is made of; `counts` are the items behind each share, or as many as they are worth."""
+
+    judged: float
+    sensitivity: float
+    specificity: float
+    counts: tuple[float, float, float]
+
+    @property
+    def _signal(self) -> float:
+        return self.sensitivity + self.specificity - 1
+
+    @property
+    def point(self) -> float:
+        return min(1.0, max(0.0, (self.judged + self.specificity - 1) / self._signal))
+
+    def has_signal(self, quantile: float) -> bool:
+        """Whether the lower Newcombe limit of sensitivity + specificity − 1 is above nought."""
+        rights, rejections = self.counts[1:]
+        down = (
+            self.sensitivity - wilson_limits(self.sensitivity, rights, quantile)[0],
+            self.specificity - wilson_limits(self.specificity, rejections, quantile)[0],
+        )
+        return self._signal - math.hypot(*down) > 0
+
+    def _adjusted(self, quantile: float) -> tuple[float, float, float]:
+        """The shares with pseudo-counts: Agresti and Coull's for the judged one, one each way for the judge's."""
+        judged, rights, rejections = self.counts
+        square = quantile * quantile
+        return (
+            (self.judged * judged + square / 2) / (judged + square),
+            (self.sensitivity * rights + 1) / (rights + 2),
+            (self.specificity * rejections + 1) / (rejections + 2),
+        )
+
+    def _middle(self, quantile: float) -> float:
+        share, right, rejected = self._adjusted(quantile)
+        return min(1.0, max(0.0, (share + rejected - 1) / (right + rejected - 1)))
+
+    def variances(self, quantile: float) -> tuple[float, float, float]:
+        """Of the inverted share, times the squared signal: by the judged items, by sensitivity, by specificity."""
+        share, right, rejected = self._adjusted(quantile)
+        judged, rights, rejections = self.counts
+        middle = self._middle(quantile)
+        return (
+            share * (1 - share) / (judged + quantile * quantile),
+            middle**2 * right * (1 - right) / (rights + 2),
+            (1 - middle) ** 2 * rejected * (1 - rejected) / (rejections + 2),
+        )
+
+    def limits(self, quantile: float) -> tuple[float, float]:
+        _, right, rejected = self._adjusted(quantile)
+        _, rights, rejections = self.counts
+        middle = self._middle(quantile)
+        spread_right, spread_rejected = right * (1 - right) / (rights + 2), rejected * (1 - rejected) / (rejections + 2)
+        shift = 2 * quantile**2 * (middle * spread_right - (1 - middle) * spread_rejected)
+        half = quantile * math.sqrt(math.fsum(self.variances(quantile))) / (right + rejected - 1)
+        return max(0.0, middle + shift - half), min(1.0, middle + shift + half)
+
+
+def judge_effects(clusters: Sequence[Cells], repeats: Sequence[int] = ()) -> JudgeEffects:
+    """How far items of one question resemble each other: in the verdicts to invert, and in the judge's errors."""
+    judged, positive, negative = list[_Trials](), list[_Trials](), list[_Trials]()
+    for one, times in zip(clusters, repeats or [1] * len(clusters), strict=True):
+        right, wrong = one.get("1", Cell()), one.get("0", Cell())
+        unlabelled = right.items - right.labels, wrong.items - wrong.labels
+        judged.append((unlabelled[0], sum(unlabelled), times))
+        positive.append((right.positive, right.positive + wrong.positive, times))
+        rejected = wrong.labels - wrong.positive
+        negative.append((rejected, rejected + right.labels - right.positive, times))
+    labelled = sum(n for (_, yes, n), (_, no, _) in zip(positive, negative, strict=True) if yes + no > 0)
+    similarity = max(0.0, _effect_of(judged) - 1)
+    # Where a judge made no error of a kind its verdicts' own similarity stands in, as in estimator 4.
+    others = max(1e-9, _together(judged) - 1)
+    floors = [1 + similarity * max(0.0, _together(part) - 1) / others for part in (positive, negative)]
+    counts = [sum(n for _, size, n in part if size > 0) for part in (judged, positive, negative)]
+    return JudgeEffects(
+        (1 + similarity, _effect_of(positive, floors[0]), _effect_of(negative, floors[1])),
+        (counts[0], counts[1], counts[2]),
+        labelled,
+    )
+
+
+# Hits and trials of one question, and how many questions have them.
+_Trials = tuple[float, float, int]
+
+
+def _together(parts: Sequence[_Trials]) -> float:
+    """Trials of the question that a trial is in, on average."""
+    return math.fsum(n * size * size for _, size, n in parts) / max(1e-9, math.fsum(n * size for _, size, n in parts))
+
+
+def _effect_of(parts: Sequence[_Trials], unknown: float = 1.0) -> float:
+    """The clustered variance of a share over that of independent trials; `unknown` where nothing varies."""
+    counted = [(hits, size, n) for hits, size, n in parts if size > 0]
+    count, trials = sum(n for _, _, n in counted), math.fsum(size * n for _, size, n in counted)
+    share = math.fsum(hits * n for hits, _, n in counted) / trials if trials else 0.0
+    if count < 2 or not 0 < share < 1:
+        return unknown
+    squares = math.fsum(n * (hits - size * share) ** 2 for hits, size, n in counted)
+    return max(_LEAST_EFFECT, squares * count / (count - 1) / trials / (share * (1 - share)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -534,11 +754,14 @@ def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
             items.cells, level, clusters=items.clusters, repeats=items.repeats, drawing=items.drawing
         )
     found = regression_of(items.sums, items.known, items.scale, level, parts=items.parts, repeats=items.repeats)
-    counts = [(round(cell.labels), cell.items) for cell in items.cells.values()]
-    is_tested = counts and items.drawing is not Drawing.WEIGHTED
-    odds = hypergeometric_p([n for n, _ in counts], [total for _, total in counts]) if is_tested else None
-    is_odd = odds is not None and odds < NOT_RANDOM and found.state is State.CORRECTED
-    return replace(found, random_p=odds, state=State.NOT_RANDOM if is_odd else found.state)
+    if items.cells and items.drawing is not Drawing.WEIGHTED:
+        found = replace(found, random_p=_random_p(items.cells, items.clusters, items.repeats))
+    if found.is_odd and found.state is State.CORRECTED:
+        return replace(found, state=State.NOT_RANDOM)
+    if found.is_odd and found.state is State.LABELS_ONLY:
+        # Without the judge nothing makes up for a draw that was none: the labels' mean is of the labelled items alone.
+        return replace(found, state=State.NOT_RANDOM, estimator=None, point=None, low=None, high=None)
+    return found
 
 
 def corrected_difference(items: LabelledItems, level: float = 0.95) -> Corrected:
@@ -549,10 +772,30 @@ def corrected_difference(items: LabelledItems, level: float = 0.95) -> Corrected
     return regression_of(items.sums, items.known, items.scale, level, parts=items.parts, is_difference=True)
 
 
-def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95) -> Corrected:
-    """Estimator 3 of the items without labels, because labelled ones are of another mix."""
+def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95, *, is_independent: bool = False) -> Corrected:
+    """Estimator 3 of the items without labels, because labelled ones are of another mix.
+
+    `is_independent`: as its paper gives it, whatever questions repeat.
+    """
     judged = items.sums.items - round(items.sums.labels)
-    return rogan_gladen(round(items.sums.f - items.sums.lf), judged, items.known_judge, level)
+    clustered = judge_effects(items.clusters, items.repeats) if items.clusters and not is_independent else None
+    return rogan_gladen(round(items.sums.f - items.sums.lf), judged, items.known_judge, level, clustered=clustered)
+
+
+# Where the labels' own mean is not about all items, whatever stands beside it.
+LABEL_CAVEATS: Mapping[State, str] = {
+    State.BOUNDS: "labels alone: only of verdicts that have a label",
+    State.NOT_RANDOM: "labels alone: only of the labelled samples, because a random draw would look different",
+    State.UNKNOWN_DRAWING: "labels alone: only of the labelled samples, because nobody said how they were drawn",
+}
+
+
+def labels_beside(labels: Corrected, corrected: Corrected) -> Corrected:
+    """The labels' own mean in the state of what stands beside it, where that says that labels are not like the rest."""
+    if corrected.state not in LABEL_CAVEATS or labels.state is State.NO_LABELS:
+        return labels
+    state = State.NOT_RANDOM if corrected.is_odd else corrected.state
+    return replace(labels, state=state, random_p=corrected.random_p)
 
 
 def with_unscored(found: Corrected, unscored: Cell, level: float = 0.95) -> Corrected:

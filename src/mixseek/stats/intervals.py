@@ -16,12 +16,21 @@ from mixseek.domain.counts import UnitSums
 _SERIES_LIMIT = 200
 _FEW_QUESTIONS = 20
 _NO_VARIANCE = 1e-18
+# Leverage raises a residual's square to at most this power of 1 / (1 − h) (Cribari-Neto 2004).
+_MOST_LEVERAGE = 4.0
+# A draw shows less skewness than large questions bring: about half, and the less the fewer there are. Both numbers were
+# found by simulation (`make coverage`).
+_UNSEEN_SKEWNESS = 2.0
+_UNSEEN_OF_FEW = 10.0
+_CARRIED_BY_FEW = 0.5
 
 
 class IntervalMethod(StrEnum):
     """Named in every report: an interval without its method cannot be compared."""
 
     WILSON = "Wilson"
+    # Wilson's form with as many trials as the variance of graded scores is worth.
+    GRADED_WILSON = "graded Wilson"
     STUDENT = "Student t"
     # Knows that observations of one question resemble each other.
     CLUSTERED = "clustered Student t"
@@ -72,9 +81,8 @@ def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Inter
 def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
     """For the mean over samples; None below two units, because one observation has no spread.
 
-    Where questions repeat, they are the units. Right-or-wrong scores then keep Wilson's form with as many samples as
-    the design effect leaves of them, graded ones Student's t; both with the questions' degrees of freedom.
-    Where they do not, scores that are all right or wrong have Wilson's, others Student's t, cut to 0..1.
+    All have Wilson's form with as many trials as the variance is worth: Student's t leaves the scale at its ends, and
+    is too short there. Where questions repeat, they are the units, with their degrees of freedom.
     """
     if sums.questions < 2:
         return None
@@ -87,30 +95,112 @@ def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
     if sums.is_binary or variance <= 1e-12:
         # Without any spread, too: a t interval of width zero would claim certainty.
         return wilson_interval(total, count, level)
-    half = student_quantile((1 + level) / 2, count - 1) * math.sqrt(variance / count)
-    return _cut(total / count, half, level, IntervalMethod.STUDENT)
+    quantile = student_quantile((1 + level) / 2, count - 1)
+    low, high = effective_limits(total / count, variance / count, quantile)
+    return Interval(low, high, level, IntervalMethod.GRADED_WILSON)
 
 
 def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: float = 0.0) -> Interval | None:
-    """With questions as clusters; `least_variance`: a floor, such as what independent samples would have."""
+    """With questions as clusters; `least_variance`: a floor, such as what independent samples would have.
+
+    With questions of unequal size squares grow with leverage (HC4) and Student's t has the freedom of as many questions
+    of equal size (Kish). There, and near an end of the scale, the limit on the side of the skewness moves outwards.
+    """
     mean = sums.mean
     if mean is None or sums.questions < 2:
         return None
     # Σ (s − n·mean)², multiplied out.
     squares = sums.question_squares - 2 * mean * sums.question_products + mean * mean * sums.question_sizes
-    variance = max(least_variance, squares * sums.questions / (sums.questions - 1) / sums.scored**2)
+    leveraged = sums.leveraged_squares
+    if leveraged is None:
+        leveraged = squares * sums.questions / (sums.questions - 1)
+    variance = max(least_variance, leveraged / sums.scored**2)
     if variance <= 1e-12:
         # Every question alike: a width of nought would claim certainty, so each of them is one trial.
         return wilson_interval(mean * sums.questions, sums.questions, level)
-    quantile = student_quantile((1 + level) / 2, sums.questions - 1)
-    if sums.is_binary:
-        low, high = wilson_limits(mean, mean * (1 - mean) / variance, quantile)
-        return Interval(low, high, level, IntervalMethod.CLUSTERED_WILSON)
-    return _cut(mean, quantile * math.sqrt(variance), level, IntervalMethod.CLUSTERED)
+    quantile = student_quantile((1 + level) / 2, max(1, round(sums.effective_questions - 1)))
+    low, high = effective_limits(mean, variance, quantile)
+    if squares > _NO_VARIANCE and sums.question_cubes:
+        skewness = sums.question_cubes / squares**1.5
+        # Near an end of the scale: what is left of it beside that of single right-or-wrong samples, which Wilson's
+        # form knows.
+        beyond = abs(1 - 2 * mean) * (skewness - (1 - 2 * mean) * math.sqrt(variance / (mean * (1 - mean))))
+        sizes = QuestionSizes(sums.questions, sums.effective_questions)
+        margin = skewed_margin(math.sqrt(variance), sizes.unseen * skewness + beyond, quantile)
+        low, high = max(0.0, low + min(0.0, margin)), min(1.0, high + max(0.0, margin))
+    return Interval(low, high, level, IntervalMethod.CLUSTERED_WILSON)
 
 
-def _cut(mean: float, half: float, level: float, method: IntervalMethod) -> Interval:
-    return Interval(max(0.0, mean - half), min(1.0, mean + half), level, method)
+@dataclass(frozen=True, slots=True)
+class QuestionSizes:
+    """How many questions there are, and how many of equal size would carry as much (Kish)."""
+
+    questions: int
+    effective: float
+
+    @property
+    def unevenness(self) -> float:
+        """0 where all sizes are equal, towards 1 where one question carries everything."""
+        if self.questions < 2:
+            return 0.0
+        return min(1.0, max(0.0, 1 - (self.effective - 1) / (self.questions - 1)))
+
+    @property
+    def is_carried_by_few(self) -> bool:
+        """Worth less than half as many questions of equal size: a reader must know."""
+        return self.effective < _CARRIED_BY_FEW * self.questions
+
+    @property
+    def unseen(self) -> float:
+        """How many times the skewness of a draw counts: where large questions are worse than others, a draw that lacks
+        them has a mean too high and a spread too small. 0 with equal sizes."""
+        return _UNSEEN_SKEWNESS * (1 + _UNSEEN_OF_FEW / self.effective) * self.unevenness
+
+
+def sizes_of(sizes: Sequence[tuple[float, int]]) -> QuestionSizes:
+    """Of questions with so many samples each, counted."""
+    count = sum(times for size, times in sizes if size)
+    total = math.fsum(size * times for size, times in sizes)
+    squares = math.fsum(size * size * times for size, times in sizes)
+    return QuestionSizes(count, total * total / squares if squares else float(count))
+
+
+def skewed_margin(se: float, skewness: float, quantile: float) -> float:
+    """How far the limit on the side of the skewness (its sign) lies beyond the symmetric one (Johnson 1978).
+
+    `skewness` is Σ e³ / (Σ e²)^1.5 over questions: that of their mean, not of a single one.
+    """
+    return se * skewness / 6 * (1 + 2 * quantile * quantile)
+
+
+def with_questions(sums: UnitSums, questions: Sequence[tuple[float, float, int]]) -> UnitSums:
+    """The same samples with what a clustered interval needs: number and sum of each question's, and how many have them.
+
+    `unit_sums` of the index computes the same in the database.
+    """
+    counted = [(n, s, times) for n, s, times in questions if n]
+    count, trials = sum(times for _, _, times in counted), math.fsum(n * times for n, _, times in counted)
+    mean = math.fsum(s * times for _, s, times in counted) / trials if trials else 0.0
+    leveraged = cubes = 0.0
+    for n, s, times in counted:
+        deviation, share = s - n * mean, n / trials
+        leveraged += times * deviation**2 / max(1e-9, 1 - share) ** min(_MOST_LEVERAGE, share * count)
+        cubes += times * deviation**3
+    return replace(
+        sums,
+        questions=count,
+        question_squares=math.fsum(s * s * times for _, s, times in counted),
+        question_products=math.fsum(n * s * times for n, s, times in counted),
+        question_sizes=math.fsum(n * n * times for n, _, times in counted),
+        leveraged_squares=leveraged,
+        question_cubes=cubes,
+    )
+
+
+def effective_limits(mean: float, variance: float, quantile: float) -> tuple[float, float]:
+    """Wilson's form with as many trials as the variance of this mean in 0..1 is worth."""
+    # A mean at an end has no variance; rounding may leave a trace of it.
+    return wilson_limits(mean, max(mean * (1 - mean) / variance, 1e-9), quantile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +245,9 @@ def scaled_sums(sums: UnitSums, least: float, greatest: float) -> UnitSums:
         question_products=(sums.question_products - least * sizes) / width,
         lowest=(sums.lowest - sums.samples * least) / width,
         highest=(sums.highest - sums.samples * least) / width,
+        # Deviations from the mean do not move with the scale's beginning.
+        leveraged_squares=None if sums.leveraged_squares is None else sums.leveraged_squares / width**2,
+        question_cubes=None if sums.question_cubes is None else sums.question_cubes / width**3,
     )
 
 
@@ -472,18 +565,23 @@ def _fewer_heads(heads: int, throws: int) -> tuple[float, float]:
     return beta_cdf(0.5, throws - heads, heads + 1), exactly
 
 
-def hypergeometric_p(drawn: Sequence[int], pool: Sequence[int]) -> float:
+def hypergeometric_p(drawn: Sequence[float], pool: Sequence[int], effects: Sequence[float] = ()) -> float:
     """How likely a random draw of as many items strays from the pool's verdicts as far as this one did.
 
     `drawn[k]` of `pool[k]` items with verdict k. Exact with two verdicts; with more, every verdict against the rest
-    and the smallest p-value times the number of verdicts (Bonferroni).
+    and the smallest p-value times the number of verdicts (Bonferroni). `effects[k]`: how many labels are worth one,
+    for verdict k, because whole questions were drawn.
     """
-    sizes = [(n, total) for n, total in zip(drawn, pool, strict=True) if total]
+    each = effects or [1.0] * len(pool)
+    sizes = [(n, total, effect) for n, total, effect in zip(drawn, pool, each, strict=True) if total]
     if len(sizes) < 2:
         return 1.0
-    labels, items = sum(n for n, _ in sizes), sum(total for _, total in sizes)
+    labels, items = sum(n for n, _, _ in sizes), sum(total for _, total, _ in sizes)
     tests = sizes[:1] if len(sizes) == 2 else sizes
-    return min(1.0, len(tests) * min(_hypergeometric_two_sided(n, labels, total, items) for n, total in tests))
+    p_values = [
+        _hypergeometric_two_sided(round(n / effect), round(labels / effect), total, items) for n, total, effect in tests
+    ]
+    return min(1.0, len(tests) * min(p_values))
 
 
 def _hypergeometric_two_sided(observed: int, drawn: int, good: int, items: int) -> float:

@@ -16,7 +16,7 @@ from statistics import NormalDist
 from typing import Any
 
 from mixseek.domain.counts import TakeSums, UnitSums
-from mixseek.stats.intervals import Interval, jackknife, unit_interval
+from mixseek.stats.intervals import Interval, jackknife, unit_interval, with_questions
 
 # Whether two raters order items alike: Pearson, Spearman, Kendall, from counted pairs of values.
 #
@@ -204,7 +204,8 @@ class Coefficient:
     """`value` is None where it is not defined; `why` says so, or why there is no interval.
 
     `interval` is over questions; `se`, where a formula has one, holds for independent items only. `of` is what was
-    compared where there are several things to compare: verdicts, or scores.
+    compared where there are several things to compare: verdicts, or scores. `over` are the items that count, where a
+    coefficient needs equally many ratings of each.
     """
 
     measure: Measure
@@ -213,6 +214,16 @@ class Coefficient:
     se: float | None = None
     of: str = ""
     why: str | None = None
+    over: "EqualItems | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class EqualItems:
+    """The items that have `ratings` each, out of all that were rated twice or more."""
+
+    ratings: int
+    items: int
+    rated_twice: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,16 +438,41 @@ def _chance_scale(weights: Weights, values: Sequence[float]) -> float:
 
 
 def fleiss_kappa(patterns: Patterns) -> float | None:
-    """Several raters, on the items that all of them rated."""
-    return fleiss_of(AgreementSums.of({one: count for one, count in patterns.items() if None not in one}))
+    """Several raters, on the items that have equally many ratings (`equally_rated`)."""
+    return fleiss_of(AgreementSums.of(equally_rated(patterns)))
 
 
-def fleiss_of(complete: AgreementSums) -> float | None:
-    """Fleiss' kappa of items that all raters rated; None where there is none, or nothing but one value."""
-    observed, ratings = raw_of(complete), math.fsum(complete.totals.values())
+def equally_rated(patterns: Patterns) -> Patterns:
+    """The items that Fleiss' kappa is computed from; who rated them may differ, how many did must not."""
+    counts, raters = Counter[int](), 0
+    for pattern, count in patterns.items():
+        counts[_ratings_in(pattern)] += count
+        raters = len(pattern)
+    wanted = equal_ratings(counts, raters)
+    return {pattern: count for pattern, count in patterns.items() if _ratings_in(pattern) == wanted}
+
+
+def _ratings_in(pattern: Pattern) -> int:
+    return sum(value is not None for value in pattern)
+
+
+def equal_ratings(items: Mapping[int, int], raters: int) -> int | None:
+    """How many ratings an item must have; `items` are counted by that number. None where no item has two.
+
+    All raters, where any item has them; else (a model has no vote on its own output) what most items have.
+    """
+    counts = {ratings: count for ratings, count in items.items() if ratings > 1 and count}
+    if not counts or raters in counts:
+        return raters if counts else None
+    return max(counts, key=lambda ratings: (counts[ratings], ratings))
+
+
+def fleiss_of(equal: AgreementSums) -> float | None:
+    """Fleiss' kappa of items with equally many ratings; None where there is none, or nothing but one value."""
+    observed, ratings = raw_of(equal), math.fsum(equal.totals.values())
     if observed is None:
         return None
-    expected = math.fsum((n / ratings) ** 2 for n in complete.totals.values())
+    expected = math.fsum((n / ratings) ** 2 for n in equal.totals.values())
     return (observed - expected) / (1 - expected) if 1 - expected > 1e-12 else None
 
 
@@ -451,7 +487,7 @@ def estimate_of(measure: Measure, patterns: Patterns, categories: Sequence[float
 
 
 def value_of(measure: Measure, sums: AgreementSums, categories: Sequence[float] | None = None) -> float | None:
-    """Any coefficient but Cohen's, which know who said what; for Fleiss' the sums are of complete items."""
+    """Any coefficient but Cohen's, which know who said what; for Fleiss' the sums are of equally rated items."""
     if measure is Measure.RAW:
         return raw_of(sums)
     if measure is Measure.FLEISS:
@@ -507,17 +543,8 @@ def shares_over_questions(groups: Sequence[Confusion]) -> dict[str, Interval | N
     for name in Confusion(0, 0, 0, 0).shares:
         counts = [group.shares[name] for group in groups if group.shares[name][1]]
         hits, trials = sum(part for part, _ in counts), sum(whole for _, whole in counts)
-        sums = UnitSums(
-            samples=trials,
-            scored=trials,
-            questions=len(counts),
-            total=hits,
-            total_of_squares=hits,
-            question_squares=sum(part * part for part, _ in counts),
-            question_products=sum(part * whole for part, whole in counts),
-            question_sizes=sum(whole * whole for _, whole in counts),
-        )
-        found[name] = unit_interval(sums)
+        sums = UnitSums(samples=trials, scored=trials, total=hits, total_of_squares=hits)
+        found[name] = unit_interval(with_questions(sums, [(whole, part, 1) for part, whole in counts]))
     return found
 
 

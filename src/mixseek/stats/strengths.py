@@ -2,7 +2,8 @@
 
 The chance that i beats j is 1/(1 + e^-(θ_i − θ_j)); strengths θ are centred, so that 0 is the average of those on the
 board. Comparisons of one question resemble each other: intervals come from the sandwich over questions, with Student's
-t. Without a chain of wins from everyone to everyone the maximum lies at infinity: that is a state, never a number.
+t; where questions show next to no difference, as where every pair is a tie, from what they may have failed to show.
+Without a chain of wins from everyone to everyone the maximum lies at infinity: that is a state, never a number.
 
 one home of the formulas: Bradley & Terry 1952; Ford 1957 (when there is a maximum); Liang & Zeger 1986 (sandwich);
 Mogstad, Romano, Shaikh & Wilhelm 2024 (rank ranges from tested differences)
@@ -15,7 +16,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
-from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, student_quantile, student_two_sided
+from mixseek.domain.counts import UnitSums
+from mixseek.stats.intervals import (
+    Interval,
+    IntervalMethod,
+    holm_adjusted,
+    student_quantile,
+    student_two_sided,
+    unit_interval,
+)
 from mixseek.stats.raters import kendall_tau_b
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
 
@@ -28,6 +37,10 @@ _EQUAL = 1e-9
 # out next to nothing by chance, and is at least that of independent comparisons.
 _FEWEST_QUESTIONS = 5
 _FEW_QUESTIONS = 20
+# Where a system won or lost something on fewer questions than this, ties hide how much its questions differ.
+_FEW_DECIDED = 5
+# Of the variance that independent comparisons would have: less is the rounding of questions that are all alike.
+_NO_SPREAD = 1e-9
 # Names that a sentence can hold, and how much of each.
 _MOST_NAMED, _NAME_CHARACTERS = 8, 60
 
@@ -60,10 +73,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One on the board. Ranks begin with 1; `best` to `worst` holds the true one with 95 % certainty.
+    """One on the board. Ranks begin with 1 and are shared by equals; `best` to `worst` holds the true one with 95 %.
 
     Without strengths there are only the counts, and what follows from strengths is None; with fewer than five questions
-    nothing says how far to trust one, and `se` and `interval` are None.
+    nothing says how far to trust one, and `se` and `interval` are None. `decided` are the questions on which it won or
+    lost something; `win_interval` is over questions, None with one question.
     """
 
     name: str
@@ -71,6 +85,8 @@ class Standing:
     questions: int
     won: float  # ties are half a win
     ties: int
+    decided: int = 0
+    win_interval: Interval | None = None
     strength: float | None = None
     se: float | None = None  # over questions
     fisher_se: float | None = None  # as if every comparison were independent
@@ -114,17 +130,13 @@ class Strengths:
 def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = False, level: float = 0.95) -> Strengths:
     """From all comparisons; `with_length`: what the difference in length explains is taken out."""
     wins: defaultdict[tuple[str, str], float] = defaultdict(float)
-    ties, met = Counter[str](), Counter[str]()
-    asked: defaultdict[str, set[str]] = defaultdict(set)
+    scores: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in comparisons:
         for name, other, score in ((one.first, one.second, one.score), (one.second, one.first, 1 - one.score)):
-            met[name] += 1
-            asked[name].add(one.question)
-            ties[name] += score == 0.5
+            scores[name][one.question].append(score)
             wins[name, other] += score
-    names = sorted(met)
-    won = {name: math.fsum(score for (winner, _), score in wins.items() if winner == name) for name in names}
-    plain = [Standing(name, met[name], len(asked[name]), won[name], ties[name]) for name in names]
+    names = sorted(scores)
+    plain = [_counted(name, scores[name], level) for name in names]
     plain.sort(key=lambda one: -one.win_rate)
     questions = len({one.question for one in comparisons})
     state, sentence, parts = _existence(names, wins)
@@ -135,6 +147,31 @@ def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = Fals
     if isinstance(fit, StrengthState):
         return replace(board, state=fit, sentence=_WITHOUT[fit])
     return _ranked(board, fit, level)
+
+
+def _counted(name: str, scores: Mapping[str, Sequence[float]], level: float) -> Standing:
+    """What one has won, from its scores by question."""
+    values = [score for own in scores.values() for score in own]
+    totals = [(len(own), math.fsum(own)) for own in scores.values()]
+    sums = UnitSums(
+        samples=len(values),
+        scored=len(values),
+        questions=len(scores),
+        total=math.fsum(values),
+        total_of_squares=math.fsum(score * score for score in values),
+        question_squares=math.fsum(total * total for _, total in totals),
+        question_products=math.fsum(count * total for count, total in totals),
+        question_sizes=float(sum(count * count for count, _ in totals)),
+    )
+    return Standing(
+        name,
+        comparisons=len(values),
+        questions=len(scores),
+        won=sums.total,
+        ties=values.count(0.5),
+        decided=sum(any(score != 0.5 for score in own) for own in scores.values()),
+        win_interval=unit_interval(sums, level),
+    )
 
 
 _WITHOUT = {
@@ -210,13 +247,15 @@ def listed(names: Sequence[str]) -> str:
 class _Maximum:
     """Parameters, the inverse of their information, and the covariance over questions (None with one question).
 
-    The last parameter is the slope of length where there is one; strengths sum to nought in all three.
+    The last parameter is the slope of length where there is one; strengths sum to nought in all three. `open[i][j]` is
+    how much more than expected i would have won, had it won every comparison with j.
     """
 
     values: Sequence[float]
     bread: Matrix
     covariance: Matrix | None
     has_slope: bool
+    open: Matrix
 
 
 def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_length: bool) -> _Maximum | StrengthState:
@@ -257,7 +296,17 @@ def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_len
     if len(scores) > 1:
         few = len(scores) / (len(scores) - 1)
         covariance = [[few * cell for cell in row] for row in sandwich(bread, scores.values())]
-    return _Maximum(values, bread, covariance, with_length)
+    return _Maximum(values, bread, covariance, with_length, _open_wins(grouped, values, strengths))
+
+
+def _open_wins(grouped: "Grouped", values: Sequence[float], strengths: int) -> Matrix:
+    matrix = [[0.0] * strengths for _ in range(strengths)]
+    for (i, j, length), (count, _) in grouped.items():
+        slope = values[-1] * length if len(values) > strengths else 0.0
+        chance = logistic(values[i] - values[j] + slope)
+        matrix[i][j] += count * (1 - chance)
+        matrix[j][i] += count * chance
+    return matrix
 
 
 # Places of two systems and the difference in length, to how many comparisons there were and what the first won.
@@ -317,10 +366,14 @@ def _centred(grouped: Grouped, values: Sequence[float], strengths: int) -> tuple
 def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
     order = sorted(range(len(board.names)), key=lambda place: (-round(fit.values[place], 9), board.names[place]))
     plain = {one.name: one for one in board.standings}
-    differences = _Differences(fit, [plain[name].questions for name in board.names])
-    standings = []
-    for rank, place in enumerate(order, 1):
+    known = [plain[name] for name in board.names]
+    differences = _Differences(fit, [one.questions for one in known], [one.decided for one in known], level)
+    standings: list[Standing] = []
+    rank, first_of_rank = 0, math.inf
+    for number, place in enumerate(order, 1):
         value = fit.values[place]
+        if first_of_rank - value > _EQUAL:
+            rank, first_of_rank = number, value
         better, worse = differences.clearly_apart(place, 1 - level)
         one = replace(
             plain[board.names[place]],
@@ -330,12 +383,11 @@ def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
             best=1 + better,
             worst=len(order) - worse,
         )
-        variance, degrees = differences.spread(place)
-        if variance is not None:
-            se = math.sqrt(variance)
-            half = student_quantile((1 + level) / 2, degrees) * se
-            interval = Interval(value - half, value + half, level, IntervalMethod.SANDWICH)
-            one = replace(one, se=se, interval=interval)
+        spread = differences.spread(place)
+        if spread is not None:
+            half = student_quantile((1 + level) / 2, spread.degrees) * spread.se
+            interval = Interval(value - half, value + half, level, spread.method)
+            one = replace(one, se=spread.se, interval=interval)
         standings.append(one)
     slope_se = math.sqrt(max(0.0, fit.covariance[-1][-1])) if fit.has_slope and fit.covariance is not None else None
     return replace(
@@ -348,28 +400,68 @@ def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
 
 
 @dataclass(frozen=True, slots=True)
+class _Spread:
+    """The standard error of one strength, or of the difference of two; what follows it has Student's t."""
+
+    se: float
+    degrees: int
+    method: IntervalMethod
+
+
+@dataclass(frozen=True, slots=True)
 class _Differences:
-    """How far single strengths, and any two of them, can be told apart; `questions` of each."""
+    """How far single strengths, and any two of them, can be told apart; `questions` and `decided` ones of each."""
 
     fit: _Maximum
     questions: Sequence[int]
+    decided: Sequence[int]
+    level: float
 
-    def spread(self, *places: int) -> tuple[float | None, int]:
-        """The variance of one strength, or of the difference of two, with its degrees of freedom; None: unknown."""
+    def spread(self, *places: int) -> _Spread | None:
+        """Of one strength, or of the difference of two; None: unknown."""
         asked = min(self.questions[place] for place in places)
         if self.fit.covariance is None or asked < _FEWEST_QUESTIONS:
-            return None, 0
-        variance = variance_of(self.fit.covariance, *places)
+            return None
+        variance, independent = (variance_of(matrix, *places) for matrix in (self.fit.covariance, self.fit.bread))
         if asked < _FEW_QUESTIONS:
-            variance = max(variance, variance_of(self.fit.bread, *places))
-        return variance, asked - 1
+            variance = max(variance, independent)
+        se, method = math.sqrt(variance), IntervalMethod.SANDWICH
+        if variance <= _NO_SPREAD * independent or max(self.decided[place] for place in places) < _FEW_DECIDED:
+            unseen = self._unseen(asked, *places) / student_quantile((1 + self.level) / 2, asked - 1)
+            if unseen > se:
+                se, method = unseen, IntervalMethod.RULE_OF_THREE
+        return _Spread(se, asked - 1, method)
+
+    def _unseen(self, asked: int, *places: int) -> float:
+        """How far a strength, or the difference of two, would move if some questions are unlike those that were asked.
+
+        A share of questions that `asked` of them fail to show with the chance 1 − level, all won by the first and lost
+        by the second, or the other way round.
+        """
+        share = 1 - math.pow(1 - self.level, 1 / asked)
+        one, other = places[0], places[-1]
+        ways = ((one, other), (other, one)) if one != other else ((one, None), (None, one))
+        return share * max(abs(self._moved(places, winner, loser)) for winner, loser in ways)
+
+    def _moved(self, places: Sequence[int], winner: int | None, loser: int | None) -> float:
+        size = len(self.questions)
+        gained = [0.0] * len(self.fit.values)
+        for place in range(size):
+            if winner is not None and place != winner:
+                gained[winner] += self.fit.open[winner][place]
+                gained[place] -= self.fit.open[winner][place]
+            if loser is not None and place not in (winner, loser):
+                gained[loser] -= self.fit.open[place][loser]
+                gained[place] += self.fit.open[place][loser]
+        moved = times(self.fit.bread, gained)
+        return moved[places[0]] - (moved[places[-1]] if len(places) > 1 else 0.0)
 
     def p_value(self, one: int, other: int) -> float:
         """Two-sided, that two are as strong."""
-        variance, degrees = self.spread(one, other)
-        if variance is None or variance <= 1e-18:
+        spread = self.spread(one, other)
+        if spread is None or spread.se <= 1e-9:
             return 1.0
-        return student_two_sided((self.fit.values[one] - self.fit.values[other]) / math.sqrt(variance), degrees)
+        return student_two_sided((self.fit.values[one] - self.fit.values[other]) / spread.se, spread.degrees)
 
     def clearly_apart(self, place: int, error: float) -> tuple[int, int]:
         """How many of the others are better, and how many worse; all of these tests together err in 5 % (Holm)."""

@@ -37,7 +37,15 @@ from mixseek.domain.rounds import (
     to_utc,
 )
 from mixseek.errors import BusyError, ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import first_line, open_duckdb, quoted, read_sql, read_statements, session_settings
+from mixseek.storage.duckdb_session import (
+    confine,
+    first_line,
+    open_duckdb,
+    quoted,
+    read_sql,
+    read_statements,
+    session_settings,
+)
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal.records import replace_surrogates
 
@@ -85,6 +93,7 @@ Operation = Callable[[duckdb.DuckDBPyConnection], Result]
 PATIENCE_SECONDS = 60.0
 # Uneven, so that two processes that want the file do not keep meeting.
 _RETRY_SECONDS = (0.005, 0.03)
+_BESIDE = (".wal", ".wal.checkpoint", ".wal.recovery")
 _HELD = ("could not set lock", "already attached")
 # Whoever waits is told why after so long, and again every so often.
 _FIRST_WORD_SECONDS = 5.0
@@ -111,7 +120,10 @@ def start_session(path: Path) -> duckdb.DuckDBPyConnection:
     settings["python_enable_replacements"] = False
     # A few rows at a time: a second thread would take longer to start than it helps.
     settings["threads"] = 1
-    return open_duckdb(config=settings)
+    session = open_duckdb(config=settings)
+    # The file and what DuckDB writes beside it; a view in it reads nothing else.
+    confine(session, path, *(path.with_name(f"{path.name}{suffix}") for suffix in _BESIDE))
+    return session
 
 
 @contextlib.contextmanager

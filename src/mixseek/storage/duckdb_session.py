@@ -6,14 +6,14 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
 
-from mixseek.storage.durable import storage_error
+from mixseek.storage.durable import is_gone, remove_if_abandoned, storage_error
 
 T = TypeVar("T")
 Settings = dict[str, str | bool | int | float | list[str]]
@@ -34,6 +34,8 @@ _numbers = itertools.count(1)
 # By process: after a fork, what is in there belongs to the parent, whose threads a child does not have.
 _idle: dict[int, list[duckdb.DuckDBPyConnection]] = {}
 _MOST_IDLE = 2
+# The name of a file in a private directory.
+_ELSEWHERE = "elsewhere"
 # By text. To parse a statement takes DuckDB a third of the time of a small question, and most come again.
 _parsed: dict[str, list[duckdb.Statement]] = {}
 _MOST_PARSED = 1_000
@@ -83,14 +85,31 @@ def attaching(path: Path | None, *, read_only: bool = False, config: Settings) -
         engine.close()
 
 
+def confine(connection: duckdb.DuckDBPyConnection, *files: Path, directories: Iterable[Path] = ()) -> None:
+    """From here on nothing but these and what is attached can be read or written, whatever a statement or view asks.
+
+    There is no way back: DuckDB does not give access again. Other settings stay open, because whoever runs short of
+    memory is given more; none of them leads to a file or an extension.
+    """
+    # As they are named, and as what they are: somewhere on the way there may be a link.
+    places = [place for path in files for place in (path.absolute(), path.resolve())]
+    # A name with pattern characters is asked for as a pattern, and opened as what it is.
+    names = list(dict.fromkeys([*map(str, places), *map(escape_glob, places)]))
+    rooms = list(dict.fromkeys(str(place) for path in directories for place in (path.absolute(), path.resolve())))
+    rooms += [escape_glob(Path(room)) for room in rooms if escape_glob(Path(room)) != room]
+    connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, names))}]")
+    connection.execute(f"SET allowed_directories = [{', '.join(map(quoted, rooms))}]")
+    connection.execute("SET enable_external_access = false")
+
+
 def is_cleared(engine: duckdb.DuckDBPyConnection) -> bool:
-    """Takes out what was attached; false where something was spilled, to a place that is gone by now."""
+    """Takes out what was attached; false where it is confined, or spilled something to a place that is gone by now."""
     for (name,) in execute(engine, "SELECT database_name FROM duckdb_databases() WHERE NOT internal").fetchall():
         if name != "memory":
             engine.execute(f'DETACH "{name}"')
     try:
         engine.execute("SET temp_directory = ''")
-    except duckdb.NotImplementedException:
+    except (duckdb.NotImplementedException, duckdb.PermissionException):
         return False
     return True
 
@@ -205,7 +224,19 @@ def run_in_scratch(scratch: Path, file: Path, work: Callable[[Path, Settings], T
 def remove_leftovers(scratch: Path) -> None:
     """Copies of judged texts that nobody else would take away; what has another kind of name is not ours."""
     for entry in find_leftovers(scratch):
-        shutil.rmtree(entry, ignore_errors=True)
+        remove_leftover(entry)
+
+
+def note_elsewhere(directory: Path, path: Path) -> None:
+    """Say in a private directory what else is being written, anywhere: it goes when the directory goes."""
+    (directory / _ELSEWHERE).write_bytes(os.fsencode(path.absolute()))
+
+
+def remove_leftover(directory: Path) -> None:
+    """What a process that is gone had in there, and what it had begun to write elsewhere."""
+    with contextlib.suppress(OSError):
+        remove_if_abandoned(Path(os.fsdecode((directory / _ELSEWHERE).read_bytes())))
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def find_leftovers(scratch: Path) -> list[Path]:
@@ -216,17 +247,6 @@ def find_leftovers(scratch: Path) -> list[Path]:
         if owner.isdecimal() and number.isdecimal() and is_gone(int(owner)):
             found.append(entry)
     return found
-
-
-def is_gone(process: int) -> bool:
-    """Whether there is no such process on this machine; one of somebody else's is there."""
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def read_sql(package: str, name: str) -> str:

@@ -4,6 +4,9 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
+import shutil
+import socket
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,6 +16,11 @@ from mixseek.errors import ConfigurationError, StorageError
 
 # So many tell a page of ours from somebody's data: `<!` of HTML, `##` of Markdown.
 _KIND_BYTES = 2
+# A disk may be shared: processes of another machine are not ours to miss.
+_HOST = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+_ABANDONED = re.compile(r"\..+\.(\d+)-\d+-([0-9a-f]{8})\.tmp")
+# Once is enough for a process: a run writes its manifest every second.
+_looked_through: set[str] = set()
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -26,6 +34,11 @@ def storage_error(action: str, path: Path, error: OSError) -> StorageError:
     else:
         why = (error.strerror or type(error).__name__).lower()
     return StorageError(f"{path}: cannot {action}: {why}")
+
+
+def is_forbidden(error: StorageError) -> bool:
+    """Whether the disk refused because of who asked, or because it takes nothing from anybody."""
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno in _FORBIDDEN
 
 
 def digest_file(path: Path) -> str:
@@ -68,11 +81,55 @@ def check_replaceable(path: Path, begins: bytes) -> None:
         raise ConfigurationError(f"{path}: is there already and holds something else; name another file")
 
 
+def is_gone(process: int) -> bool:
+    """Whether there is no such process on this machine; one of somebody else's is there."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def name_temporary(path: Path) -> Path:
+    """Beside it. Says whose it is: threads too, because handlers of one server may write the same page at once."""
+    return path.with_name(f".{path.name[:100]}.{os.getpid()}-{threading.get_ident()}-{_HOST}.tmp")
+
+
+def remove_abandoned(directory: Path) -> None:
+    """What processes of this machine that were killed had begun to write there, whatever it was to become."""
+    name = os.path.realpath(directory)
+    if name in _looked_through:
+        return
+    _looked_through.add(name)
+    with contextlib.suppress(OSError):
+        for entry in directory.iterdir():
+            remove_if_abandoned(entry)
+
+
+def is_abandoned(path: Path) -> bool:
+    """Whether it has the name of a temporary file of ours, whose process is gone."""
+    named = _ABANDONED.fullmatch(path.name)
+    return named is not None and named[2] == _HOST and is_gone(int(named[1]))
+
+
+def remove_if_abandoned(path: Path) -> None:
+    """By its name alone: nothing else is ever removed, whoever says where it is."""
+    if not is_abandoned(path):
+        return
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def temporary_beside(path: Path) -> Iterator[Path]:
     """A name in the same directory that becomes `path` when the block ends well, and vanishes when it does not."""
-    # Threads too: handlers of one server may write the same page at once.
-    temporary = path.with_name(f".{path.name[:100]}.{os.getpid()}-{threading.get_ident()}.tmp")
+    remove_abandoned(path.parent)
+    temporary = name_temporary(path)
     try:
         yield temporary
         with temporary.open("rb") as written:

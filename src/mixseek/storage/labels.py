@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,22 +41,24 @@ from mixseek.storage.dataset.files import Rows, read_delimited, read_json_array,
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,
+    confine,
     escape_glob,
     fetch_all,
     first_line,
     private_directory,
-    quoted,
     read_statements,
     run_in_scratch,
     session_settings,
 )
-from mixseek.storage.durable import make_directory, replacing, storage_error, temporary_beside
-from mixseek.storage.index.loading import ensure_indexed, object_bytes, read_facts, stat_journal
+from mixseek.storage.durable import make_directory, replacing, storage_error
+from mixseek.storage.index.loading import INDEX, attach_index, object_bytes, read_facts, stat_journal
 from mixseek.storage.index.panel import panel_units
 from mixseek.storage.index.run import JournalPlaces
 from mixseek.storage.journal.journal import JournalFile, opening_journal
 from mixseek.storage.journal.records import encode_readable_line
+from mixseek.storage.seal import digest_with_key
 from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace_key import workspace_key
 
 # A label is written in a moment: whoever finds another writer waits for it.
 _PATIENCE_SECONDS, _LOOK_EVERY_SECONDS = 10.0, 0.01
@@ -338,6 +339,7 @@ def list_places(places: Sequence[int], shown: int = 5) -> str:
 # Samples of a run with the texts that labels belong to: drawn from, looked up, and joined with what people said.
 
 _SQL = read_statements("mixseek.storage", "labels.sql")
+_TEXTS = b"texts"
 # What a draw can be stratified by, and the column that holds it.
 STRATA = {
     "verdict": "class",
@@ -371,34 +373,35 @@ class DrawnStratum:
 
 
 def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
-    """The file beside the index that says which text each sample has; made anew when the journal has changed."""
-    ensure_indexed(workspace, run)
-    state = stat_journal(run.journal)
-    path = run.path / f"texts-{state.size_bytes}-{state.changed_ns}.parquet"
-    if path.is_file():
-        return path
-    for old in run.path.glob("texts-*.parquet"):
+    """The file beside the index that says which text each sample has; made anew when the journal has changed.
+
+    Its name ends in its keyed digest: one that somebody else made, or changed, is none.
+    """
+    state, key = stat_journal(run.journal), workspace_key(workspace.root)
+    stem = f"texts-{state.size_bytes}-{state.changed_ns}"
+    for path in run.path.glob("texts-*.parquet"):
+        if path.stem.startswith(f"{stem}-") and path.stem == f"{stem}-{digest_with_key(path, key, _TEXTS)}":
+            return path
         with contextlib.suppress(OSError):
-            old.unlink()
+            path.unlink()
 
-    def write(directory: Path, settings: Settings, target: Path) -> None:
+    def write(directory: Path, settings: Settings) -> Path:
+        made = directory / "texts.parquet"
         with attaching(None, config=settings) as connection:
-            attach_index(connection, run)
-            (longest,) = connection.execute("SELECT longest_bytes FROM run_index.index_state").fetchall()[0]
-            parameters = {"journal": escape_glob(run.journal), "object_bytes": object_bytes(longest)}
-            connection.execute(_SQL["texts"], {**parameters, "target": str(target)})
-
-    with temporary_beside(path) as target:
+            index = attach_index(connection, workspace, run, INDEX)
+            confine(connection, run.journal, directories=(directory,))
+            length = object_bytes(index.state.longest_bytes)
+            parameters = {"journal": escape_glob(run.journal), "object_bytes": length, "target": str(made)}
+            connection.execute(_SQL["texts"], parameters)
         try:
-            run_in_scratch(workspace.scratch, run.journal, partial(write, target=target))
-        except duckdb.Error as error:
-            raise StorageError(f"{path}: cannot be written: {first_line(error)}") from error
-    return path
+            return made.replace(run.path / f"{stem}-{digest_with_key(made, key, _TEXTS)}.parquet")
+        except OSError as error:
+            raise storage_error("write", run.path / f"{stem}.parquet", error) from error
 
-
-def attach_index(connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
-    """For reading, under the name that our statements use."""
-    connection.execute(f"ATTACH {quoted(str(run.index))} AS run_index (READ_ONLY)")
+    try:
+        return run_in_scratch(workspace.scratch, run.journal, write)
+    except duckdb.Error as error:
+        raise StorageError(f"{run.path / stem}.parquet: cannot be written: {first_line(error)}") from error
 
 
 class LabelUnits:
@@ -528,8 +531,10 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
             private_directory(workspace.scratch) as directory,
             attaching(None, config=session_settings(directory / "spilled", run.journal)) as connection,
         ):
-            attach_index(connection, run)
-            connection.execute("USE run_index")
+            attach_index(connection, workspace, run, INDEX)
+            connection.execute(f"USE {INDEX}")
+            # Texts of another run may be asked for, which labels were drawn from.
+            confine(connection, directories=(workspace.root / "runs",))
             units = panel_units(rule, "run_index", has_repeats=read_facts(connection).has_repeats)
             query = _SQL["units"].format(units=units)
             fetch_all(connection, query, {"texts": escape_glob(texts)})

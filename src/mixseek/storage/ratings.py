@@ -7,7 +7,7 @@ expressions run, nothing but the table can be read. All that leaves here is aggr
 import contextlib
 import json
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,11 +20,13 @@ from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import collect_labels
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.stats.corrected import Cell, KnownPairs, PairSums
-from mixseek.stats.raters import MOST_GROUPS, AgreementSums
+from mixseek.stats.corrected import Cell, PairSums
+from mixseek.stats.intervals import Bounds
+from mixseek.stats.raters import MOST_GROUPS, AgreementSums, equal_ratings
 from mixseek.stats.strengths import listed
 from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
 from mixseek.storage.duckdb_session import (
+    confine,
     escape_glob,
     fetch_all,
     first_line,
@@ -34,9 +36,10 @@ from mixseek.storage.duckdb_session import (
     read_statements,
     session_settings,
 )
-from mixseek.storage.index.loading import ensure_indexed
+from mixseek.storage.index.loading import attach_index
 from mixseek.storage.index.panel import unit_sums
 from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.label_pool import NO_SCORE, LabelPool
 from mixseek.storage.labels import LabelStore, ensure_texts
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -143,29 +146,21 @@ class Rater:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupedAgreement:
-    """By groups of questions; `complete` are the items that all of the raters rated."""
+class SilentRater:
+    """One that has rows, and not one value in them."""
 
-    groups: Sequence[AgreementSums]
-    complete: Sequence[AgreementSums]
+    number: int
+    name: str
+    missing: int
 
 
 @dataclass(frozen=True, slots=True)
-class LabelPool:
-    """A judge's items, or questions that two systems answered, with labels of some.
+class GroupedAgreement:
+    """By groups of questions; `equal` are the items with `ratings` each, which Fleiss' kappa needs (None: no item)."""
 
-    `parts` and `clusters` are by question; `known_mean` is of everything the human said, label or not.
-    """
-
-    items: int
-    questions: int
-    known: int
-    known_mean: float | None
-    judge_mean: float | None
-    sums: PairSums
-    parts: Sequence[PairSums]
-    clusters: Sequence[Mapping[str, Cell]]
-    labels: KnownPairs
+    groups: Sequence[AgreementSums]
+    equal: Sequence[AgreementSums]
+    ratings: int | None
 
 
 class Ratings:
@@ -185,6 +180,9 @@ class Ratings:
             Rater(number, names[number], count, missing.get(number, 0), *rest)
             for number, count, *rest in self._all("raters")
         )
+        for rater in self.raters:
+            missing.pop(rater.number, None)
+        self.silent = tuple(SilentRater(number, names[number], count) for number, count in sorted(missing.items()))
 
     def unit_sums(self) -> dict[int, UnitSums]:
         """Of each rater: values summed by question, which is all that a clustered interval needs."""
@@ -200,10 +198,11 @@ class Ratings:
         """All raters together, by groups of questions."""
         parts: dict[tuple[int, bool], tuple[list[float], dict[str, dict[Any, float]]]] = {}
         numbers = [one.number for one in raters]
-        for kind, part, is_complete, x, y, a, b in self._all(
-            "agreement", raters=numbers, groups=self.group_count(distinct)
+        ratings = equal_ratings(dict(self._all("ratings_of_items", raters=numbers)), len(raters))
+        for kind, part, is_equal, x, y, a, b in self._all(
+            "agreement", raters=numbers, groups=self.group_count(distinct), equal=ratings or 0
         ):
-            items, sums = parts.setdefault((part, is_complete), ([], defaultdict(dict)))
+            items, sums = parts.setdefault((part, is_equal), ([], defaultdict(dict)))
             if kind == "item":
                 items.append(a)
             elif kind == "one":
@@ -216,7 +215,8 @@ class Ratings:
             together[part].append(group)
         return GroupedAgreement(
             [AgreementSums.total(groups) for groups in together.values()],
-            [group for (_, is_complete), group in sorted(made.items()) if is_complete],
+            [group for (_, is_equal), group in sorted(made.items()) if is_equal],
+            ratings,
         )
 
     def group_count(self, distinct: int) -> int:
@@ -244,16 +244,26 @@ class Ratings:
             found[first, second][x, y] = count
         return found
 
-    def compared(self, rater: Rater, first: str, second: str) -> dict[tuple[float, float], int]:
+    def compared(self, rater: Rater | SilentRater, first: str, second: str) -> dict[tuple[float, float], int]:
         """Values of two systems on the questions that both answered, counted."""
         return {(x, y): n for x, y, n in self._all("compared", rater=rater.number, first=first, second=second)}
 
-    def pool(self, judge: Rater, human: Rater, *, only_rated: bool) -> LabelPool:
-        """Every item of the judge; `only_rated`: those that the human has rated, label or not."""
+    def compared_bounds(
+        self, rater: Rater | SilentRater, first: str, second: str, span: tuple[float, float]
+    ) -> tuple[int, Bounds | None]:
+        """How many items of the two systems have no score, and the mean difference whatever those are worth."""
+        asked = {"rater": rater.number, "first": first, "second": second, "least": span[0], "greatest": span[1]}
+        ((missing, questions, lowest, highest),) = self._all("compared_bounds", **asked)
+        return missing, Bounds(lowest, highest) if questions and missing else None
+
+    def pool(self, judge: Rater | SilentRater, human: Rater, *, only_rated: bool) -> LabelPool:
+        """Every item of the judge, scored or not; `only_rated`: those that both have rated, label or not."""
         self._all("create_pool", judge=judge.number, human=human.number, only_rated=only_rated)
         return self._read_pool()
 
-    def paired_pool(self, judge: Rater, human: Rater, systems: tuple[str, str], *, only_rated: bool) -> LabelPool:
+    def paired_pool(
+        self, judge: Rater | SilentRater, human: Rater, systems: tuple[str, str], *, only_rated: bool
+    ) -> LabelPool:
         """Every question that both systems answered; scores and labels are differences."""
         self._all(
             "create_paired_pool",
@@ -273,10 +283,29 @@ class Ratings:
         cells: dict[int, dict[str, Cell]] = defaultdict(dict)
         if self._is_countable():
             for cluster, f, *counts in self._all("pool_cells", clusters=modulus):
-                cells[cluster][f"{f:g}"] = Cell(*counts)
-        labels = {(f, y): count for f, y, count in self._all("pool_known")}
+                cells[cluster][NO_SCORE if f is None else f"{f:g}"] = Cell(*counts)
+        label_parts = [
+            PairSums(count, labels=labels, ly=total, lyy=squares)
+            for _, count, labels, total, squares in self._all("pool_labels", clusters=modulus)
+        ]
+        labels, given = {}, Counter[float]()
+        for f, y, count in self._all("pool_known"):
+            given[y] += count
+            if f is not None:
+                labels[f, y] = count
         return LabelPool(
-            items, questions, known, known_mean, judge_mean, PairSums.total(parts), parts, list(cells.values()), labels
+            items,
+            questions,
+            known,
+            known_mean,
+            judge_mean,
+            PairSums.total(parts),
+            parts,
+            list(cells.values()),
+            labels,
+            PairSums.total(label_parts),
+            label_parts,
+            given,
         )
 
     def _is_countable(self) -> bool:
@@ -308,9 +337,9 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
 
     A model on its own output is left out.
     """
-    ensure_indexed(workspace, run)
     with _session(run.journal) as connection:
-        connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
+        attach_index(connection, workspace, run, "run")
+        confine(connection, directories=(run.path,))
         if fetch_all(connection, "SELECT has_pairs FROM run.facts", {})[0][0]:
             fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
         else:
@@ -369,10 +398,8 @@ class _Table:
             raise DatasetError(f"{path}: not a table that can be read; expected {SUPPORTED}")
         if not path.is_file():
             raise DatasetError(f"{path}: there is no such file")
-        # From here on nothing but this file can be read, whatever an expression asks for.
-        names = (str(path.resolve()), escape_glob(path.resolve()))
-        connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, names))}]")
-        connection.execute("SET enable_external_access = false")
+        # Whatever an expression asks for.
+        confine(connection, path)
         self._types: dict[str, str] = {}
         try:
             self.kinds = self._look()
@@ -591,6 +618,10 @@ def _ratings(
     ratings = Ratings(connection, names, categories)
     if not ratings.count:
         raise ConfigurationError(nothing)
+    if silent := next((one for one in ratings.silent if one.name == human), None):
+        raise ConfigurationError(
+            f"--human {human!r} has rated nothing: {silent.missing:,} of {silent.missing:,} items have no score"
+        )
     for one in ratings.raters:
         size, width = max(abs(one.least), abs(one.greatest)), one.greatest - one.least
         if width and (not _LEAST_SIZE < size < _GREATEST_SIZE or width < _LEAST_WIDTH * size):

@@ -124,26 +124,31 @@ SELECT DISTINCT value FROM rated WHERE list_contains($raters, rater) ORDER BY va
 -- name: units_of_raters
 SELECT rater, question, value, value AS lowest, value AS highest FROM rated
 
+-- name: ratings_of_items
+-- How many items have so many ratings.
+SELECT ratings, count(*) FROM
+    (SELECT count(*) AS ratings FROM rated WHERE list_contains($raters, rater) GROUP BY unit) GROUP BY ratings
+
 -- name: agreement
 -- Every ordered pair of two ratings of an item, by groups of questions, counted once for each pattern of ratings.
 WITH listed AS (
         SELECT any_value(question) % $groups AS part, list_sort(list(value)) AS said
         FROM rated WHERE list_contains($raters, rater) GROUP BY unit
     ), patterns AS (
-        SELECT part, said, len(said) AS m, len(said) = len($raters) AS is_complete, count(*) AS n
+        SELECT part, said, len(said) AS m, len(said) = $equal AS is_equal, count(*) AS n
         FROM listed WHERE len(said) > 1 GROUP BY part, said
     ), places AS (
-        SELECT part, said, m, is_complete, n, unnest(range(1, m + 1)) AS i FROM patterns
+        SELECT part, said, m, is_equal, n, unnest(range(1, m + 1)) AS i FROM patterns
     )
-    SELECT 'item' AS kind, part, is_complete, NULL::DOUBLE AS x, NULL::DOUBLE AS y, sum(n)::DOUBLE AS a, 0.0::DOUBLE AS b
-        FROM patterns GROUP BY part, is_complete
+    SELECT 'item' AS kind, part, is_equal, NULL::DOUBLE AS x, NULL::DOUBLE AS y, sum(n)::DOUBLE AS a, 0.0::DOUBLE AS b
+        FROM patterns GROUP BY part, is_equal
     UNION ALL
-    SELECT 'one', part, is_complete, said[i], NULL, sum(n)::DOUBLE, sum(n / m) FROM places
-        GROUP BY part, is_complete, said[i]
+    SELECT 'one', part, is_equal, said[i], NULL, sum(n)::DOUBLE, sum(n / m) FROM places
+        GROUP BY part, is_equal, said[i]
     UNION ALL
-    SELECT 'two', part, is_complete, said[i], said[j], sum(n / (m - 1)), sum(n / (m * (m - 1))) FROM
+    SELECT 'two', part, is_equal, said[i], said[j], sum(n / (m - 1)), sum(n / (m * (m - 1))) FROM
         (SELECT *, unnest(range(1, m + 1)) AS j FROM places) WHERE i <> j
-        GROUP BY part, is_complete, said[i], said[j]
+        GROUP BY part, is_equal, said[i], said[j]
 
 -- name: pairs
 -- How often the first rater said x where the second said y.
@@ -162,32 +167,40 @@ SELECT one.rater, two.rater, one.value, two.value, count(*)
 SELECT count(*), count(DISTINCT question), count(y), avg(y), avg(f) FROM pool
 
 -- name: create_pool
--- Items of one judge: its score f, what the human says (y), and that again where it counts as a label.
+-- Items of one judge: its score f (NULL where it gave none), what the human says (y), and that again where it counts as
+-- a label.
 CREATE OR REPLACE TABLE pool AS
     SELECT judge.unit, judge.question, judge.value AS f, human.value AS y,
         CASE WHEN human.is_label THEN human.value END AS label
-    FROM (SELECT * FROM rated WHERE rater = $judge) AS judge
+    FROM (SELECT * FROM answers WHERE rater = $judge) AS judge
     LEFT JOIN (SELECT * FROM rated WHERE rater = $human) AS human USING (unit)
-    WHERE human.unit IS NOT NULL OR NOT $only_rated
+    WHERE (human.unit IS NOT NULL AND judge.value IS NOT NULL) OR NOT $only_rated
 
 -- name: create_paired_pool
--- Questions that both systems answered: differences of the first and the second, of means where there are several items.
+-- Questions that both systems answered: differences of the first and the second, of means where there are several items;
+-- NULL where the judge has no score of one of the two.
 CREATE OR REPLACE TABLE pool AS
     WITH sides AS (
         SELECT question, rater, avg(value) FILTER (system = $first) - avg(value) FILTER (system = $second) AS difference,
-            bool_and(is_label) AS is_label
-        FROM rated WHERE rater IN ($judge, $human) AND system IN ($first, $second) GROUP BY question, rater
+            count(DISTINCT system) = 2 AS has_both, bool_and(is_label) FILTER (value IS NOT NULL) AS is_label
+        FROM answers WHERE rater IN ($judge, $human) AND system IN ($first, $second) GROUP BY question, rater
     )
     SELECT judge.question AS unit, judge.question, judge.difference AS f, human.difference AS y,
         CASE WHEN human.is_label THEN human.difference END AS label
-    FROM (SELECT * FROM sides WHERE rater = $judge AND difference IS NOT NULL) AS judge
+    FROM (SELECT * FROM sides WHERE rater = $judge AND has_both) AS judge
     LEFT JOIN (SELECT * FROM sides WHERE rater = $human AND difference IS NOT NULL) AS human USING (question)
-    WHERE human.question IS NOT NULL OR NOT $only_rated
+    WHERE (human.question IS NOT NULL AND judge.difference IS NOT NULL) OR NOT $only_rated
 
 -- name: pool_sums
+-- Of items with a score.
 SELECT question % $clusters, count(*), sum(f), sum(f * f), count(label), coalesce(sum(f) FILTER (label IS NOT NULL), 0),
         coalesce(sum(label), 0), coalesce(sum(f * f) FILTER (label IS NOT NULL), 0), coalesce(sum(f * label), 0),
         coalesce(sum(label * label), 0)
+    FROM pool WHERE f IS NOT NULL GROUP BY 1 ORDER BY 1
+
+-- name: pool_labels
+-- Of all items, whatever the judge says.
+SELECT question % $clusters, count(*), count(label), coalesce(sum(label), 0), coalesce(sum(label * label), 0)
     FROM pool GROUP BY 1 ORDER BY 1
 
 -- name: pool_cells
@@ -202,3 +215,15 @@ SELECT x, y, count(*) FROM (
         SELECT avg(value) FILTER (system = $first) AS x, avg(value) FILTER (system = $second) AS y
         FROM rated WHERE rater = $rater AND system IN ($first, $second) GROUP BY question
     ) WHERE x IS NOT NULL AND y IS NOT NULL GROUP BY x, y
+
+-- name: compared_bounds
+-- Over all questions with a row of both systems: items without a score, and the mean difference if they all were the worst
+-- or the best for the first system.
+SELECT coalesce(sum(missing), 0)::BIGINT, count(*), avg(lowest), avg(highest) FROM (
+        SELECT count(*) FILTER (value IS NULL) AS missing,
+            avg(coalesce(value, $least)) FILTER (system = $first) - avg(coalesce(value, $greatest)) FILTER (system = $second)
+                AS lowest,
+            avg(coalesce(value, $greatest)) FILTER (system = $first) - avg(coalesce(value, $least)) FILTER (system = $second)
+                AS highest
+        FROM answers WHERE rater = $rater AND system IN ($first, $second) GROUP BY question
+    ) WHERE lowest IS NOT NULL

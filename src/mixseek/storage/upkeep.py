@@ -12,8 +12,8 @@ from pathlib import Path
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.archive.write import rename_archive
-from mixseek.storage.duckdb_session import find_leftovers, is_gone
-from mixseek.storage.durable import storage_error, sync_directory
+from mixseek.storage.duckdb_session import find_leftovers, remove_leftover
+from mixseek.storage.durable import is_gone, storage_error, sync_directory
 from mixseek.storage.journal.journal import holding_lock, is_being_written, says_nothing
 from mixseek.storage.journal.records import Manifest, RunStatus, read_manifest, read_stored_manifest, write_manifest
 from mixseek.storage.labels import LabelStore
@@ -22,7 +22,7 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 # Whoever has just written something may not have come to the point where it shows that it is needed.
 _UNTOUCHED_SECONDS = 3600.0
 _REMOVED = ".removed-"
-_TEMPORARY = re.compile(r"\..+\.(\d+)(?:-\d+)?\.tmp|nonce\.key\.(\d+)|\.removed-(\d+)-\d+")
+_TEMPORARY = re.compile(r"\..+\.(\d+)(?:-\d+)?(?:-[0-9a-f]{8})?\.tmp|nonce\.key\.(\d+)(?:-\d+)?|\.removed-(\d+)-\d+")
 _numbers = itertools.count(1)
 
 
@@ -109,7 +109,8 @@ class Leftover:
                 with holding_lock(lock):
                     remove_tree(self.path)
             else:
-                shutil.rmtree(self.path)
+                remove_leftover(self.path)
+                return not self.path.exists()
         except (OSError, StorageError):
             return False
         return True

@@ -2,22 +2,26 @@
 
 import asyncio
 import contextlib
-import signal
+import socket
 import tempfile
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import orjson
 from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
 
 from mixseek.composition.race import load_leader_board
 from mixseek.composition.results.compare import LISTED, CompareRequest
 from mixseek.composition.results.runs import expected_judgments, list_workspace, read_list_request, read_number
 from mixseek.composition.reviewing import MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
+from mixseek.composition.sheets import check_rater
 from mixseek.composition.summary import run_header
 from mixseek.domain.rounds import ExecutionStatus
+from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.comparison import comparison_document
 from mixseek.reporting.leaderboard import leader_board_context, leader_board_document
@@ -26,7 +30,8 @@ from mixseek.reporting.pages.html import inert_json, manifest_entries, report_co
 from mixseek.reporting.summary import report_document
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory
-from mixseek.web.security import Access, Handler, add_headers, guard
+from mixseek.web.connections import SILENT_SECONDS, SilentConnections, read_body_bytes
+from mixseek.web.security import Access, Handler, add_headers, guard, is_every_address
 from mixseek.web.viewer import (
     VIEWER,
     Page,
@@ -46,6 +51,7 @@ from mixseek.web.viewer import (
 
 # Pairs before this are held in memory to find the next ones.
 _LAST_START = 1_000_000
+_LONGEST_JOURNAL = 10**15
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
 
 
@@ -63,6 +69,7 @@ async def run_page(request: web.Request) -> web.Response:
     facts = {"run": directory.name, "judges": list(manifest.judge_names), "labels": {}, "dimensions": []}
     payload = {**facts, "repeats": manifest.repeats, "samples": [], "rows": []}
     is_pending = isinstance(report, Pending)
+    counted_at = None if isinstance(report, Pending) else report.at
     context = {"report": None, "run": run_header(manifest), "manifest": manifest_entries({})}
     return answer_page(
         request,
@@ -70,8 +77,9 @@ async def run_page(request: web.Request) -> web.Response:
         data=inert_json(payload),
         is_pending=is_pending,
         has_ended=manifest.has_ended,
+        counted_at=counted_at,
         outcome_buttons=(),
-        **(context if isinstance(report, Pending) else report_context(report)),
+        **(context if isinstance(report, Pending) else report_context(report.data)),
     )
 
 
@@ -100,7 +108,9 @@ async def compare_page(request: web.Request) -> web.Response:
     context = await asyncio.to_thread(comparison_context, *found)
     longest = max(count for _, _, count, _, _ in context["kinds"])
     starts = [("Earlier page", start - LISTED), ("Next page", start + LISTED)]
-    turns = [(words, request.rel_url.update_query(start=at)) for words, at in starts if 0 <= at < longest]
+    # By the query alone: before a proxy, the path is another one.
+    address = request.rel_url.update_query
+    turns = [(words, f"?{address(start=at).raw_query_string}") for words, at in starts if 0 <= at < longest]
     return answer_page(request, "compare.html.j2", turns=turns, start=start, listed=LISTED, **context)
 
 
@@ -145,13 +155,15 @@ async def workspace(request: web.Request) -> web.Response:
 async def run(request: web.Request) -> web.Response:
     """The numbers of a run, as `mixseek report --json` prints them."""
     report = await viewer_of(request).report(run_of(request))
-    return answer_pending(report) if isinstance(report, Pending) else answer_json(report_document(report, None))
+    return answer_pending(report) if isinstance(report, Pending) else answer_json(report_document(report.data, None))
 
 
 async def judgments(request: web.Request) -> web.Response:
     """A page of judgments, filtered, searched and sorted."""
     asked = read_list_request(request.query)
-    viewed = await viewer_of(request).judgments(run_of(request))
+    # What a live page has just shown is asked for by how long the journal was then.
+    as_of = read_number(request.query, "as_of", 0, _LONGEST_JOURNAL)
+    viewed = await viewer_of(request).judgments(run_of(request), as_of)
     return (
         answer_pending(viewed)
         if isinstance(viewed, Pending)
@@ -279,20 +291,32 @@ async def review_numbers(request: web.Request) -> web.Response:
 
 async def give_label(request: web.Request) -> web.Response:
     """A label, on disk before it is answered."""
-    given = read_body(GivenLabel, await request.read())
+    given = read_body(GivenLabel, await read_body_bytes(request))
     language = language_of(request)
     return await answer_reviewed(request, lambda reviewed: reviewed.give(given, language))
 
 
 async def retract_label(request: web.Request) -> web.Response:
     """Takes a label back."""
-    asked = read_body(Retraction, await request.read())
+    asked = read_body(Retraction, await read_body_bytes(request))
     return await answer_reviewed(request, lambda reviewed: reviewed.retract(asked))
+
+
+async def rater_link(request: web.Request) -> web.Response:
+    """One address to send to a rater: it opens the viewer and names them."""
+    rater = check_rater(request.query.get("rater", ""))
+    access = viewer_of(request).access
+    base = f"http://{request.host}" if access.public is None else access.public.origin + access.base
+    wanted = {"rater": rater, "key": access.invitation(rater)}
+    if request.query.get("queue"):
+        wanted = {"queue": request.query["queue"], **wanted}
+    run = quote(run_of(request).name, safe="")
+    return answer_json({"rater": rater, "link": f"{base}/runs/{run}/review?{urlencode(wanted)}"})
 
 
 async def draw_texts(request: web.Request) -> web.Response:
     """A random draw of texts: a queue whose labels correct the headline."""
-    asked = read_body(NewDraw, await request.read())
+    asked = read_body(NewDraw, await read_body_bytes(request))
     return await answer_reviewed(request, lambda reviewed: reviewed.draw(asked))
 
 
@@ -316,6 +340,7 @@ ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("GET", "/api/runs/{run}/review/queue", review_queue),
     ("GET", "/api/runs/{run}/review/item", review_item),
     ("GET", "/api/runs/{run}/review/numbers", review_numbers),
+    ("GET", "/api/runs/{run}/review/link", rater_link),
     ("POST", "/api/runs/{run}/review/labels", give_label),
     ("POST", "/api/runs/{run}/review/retractions", retract_label),
     ("POST", "/api/runs/{run}/review/draws", draw_texts),
@@ -332,7 +357,7 @@ async def tell_errors(request: web.Request, handler: Handler) -> web.StreamRespo
     except MixseekError as error:
         wrong = 400 if request.method == "POST" else 404
         status = wrong if isinstance(error, ConfigurationError) else 500
-        if request.path.startswith("/api/"):
+        if request.path.removeprefix(viewer_of(request).access.base).startswith("/api/"):
             return answer_json({"error": str(error)}, status=status)
         return answer_page(request, "error.html.j2", status=status, sentence=str(error))
     except ConnectionResetError:
@@ -343,20 +368,32 @@ async def tell_errors(request: web.Request, handler: Handler) -> web.StreamRespo
 class ViewServer:
     """Listens from `start` to `stop`."""
 
-    def __init__(self, root: Path, access: Access, port: int, scratch: Path) -> None:
+    def __init__(
+        self, root: Path, access: Access, port: int, scratch: Path, silent_seconds: float = SILENT_SECONDS
+    ) -> None:
         self.access, self.port = access, port
         self.viewer = Viewer(root, access, scratch)
-        app = web.Application(middlewares=[guard(access), tell_errors])
+        self._silent = SilentConnections(time.monotonic, silent_seconds)
+        self._watching: asyncio.Task[None] | None = None
+        app = web.Application(middlewares=[self._silent.middleware(), guard(access), tell_errors])
         app[VIEWER] = self.viewer
         app.on_response_prepare.append(add_headers)
-        for method, path, handler in ROUTES:
-            app.router.add_route(method, path, handler)
+        # A proxy may hand its own part of the path on, or take it away.
+        for base in dict.fromkeys(("", access.base)):
+            for method, path, handler in ROUTES:
+                app.router.add_route(method, base + path, handler)
         # Streams end when the server does.
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0, handler_cancellation=True)
+        self._runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=0, handler_cancellation=True, keepalive_timeout=silent_seconds
+        )
 
     @property
     def address(self) -> str:
-        host = f"[{self.access.host}]" if ":" in self.access.host else self.access.host
+        """What others can open: nobody can open "every address of this machine"."""
+        if self.access.public is not None:
+            return self.access.public.origin + self.access.base
+        name = socket.gethostname() if is_every_address(self.access.host) else self.access.host
+        host = f"[{name}]" if ":" in name else name
         return f"http://{host}:{self.port}"
 
     @property
@@ -375,10 +412,16 @@ class ViewServer:
             words = f"cannot listen on {self.access.host}:{self.port} ({error.strerror})"
             raise ConfigurationError(f"{words}; choose another --port, or 0 for a free one") from error
         self.port = self._runner.addresses[0][1]
+        self._watching = asyncio.create_task(self._silent.watch(self._connections))
+
+    def _connections(self) -> list[RequestHandler]:
+        return [] if self._runner.server is None else list(self._runner.server.connections)
 
     async def stop(self) -> None:
         """At once: whoever watches a run is cut off."""
-        for connection in [] if self._runner.server is None else self._runner.server.connections:
+        if self._watching is not None:
+            self._watching.cancel()
+        for connection in self._connections():
             if connection.transport is not None:
                 connection.transport.abort()
         await self._runner.cleanup()
@@ -386,10 +429,12 @@ class ViewServer:
 
 
 @contextlib.asynccontextmanager
-async def running_view(root: Path, access: Access, port: int = 0) -> AsyncIterator[ViewServer]:
+async def running_view(
+    root: Path, access: Access, port: int = 0, silent_seconds: float = SILENT_SECONDS
+) -> AsyncIterator[ViewServer]:
     """A server for as long as the block lasts; what it makes of the runs is gone after it."""
     with tempfile.TemporaryDirectory(prefix="mixseek-view-", ignore_cleanup_errors=True) as scratch:
-        server = ViewServer(root, access, port, Path(scratch))
+        server = ViewServer(root, access, port, Path(scratch), silent_seconds)
         await server.start()
         try:
             yield server
@@ -398,11 +443,11 @@ async def running_view(root: Path, access: Access, port: int = 0) -> AsyncIterat
 
 
 def serve(root: Path, access: Access, port: int, ready: Callable[[ViewServer], None]) -> None:
-    """Until Ctrl-C or SIGTERM."""
+    """Until Ctrl-C, SIGTERM or SIGHUP."""
 
     async def run() -> None:
         done = asyncio.Event()
-        for signum in (signal.SIGINT, signal.SIGTERM):
+        for signum in stop_signals():
             asyncio.get_running_loop().add_signal_handler(signum, done.set)
         async with running_view(root, access, port) as server:
             ready(server)

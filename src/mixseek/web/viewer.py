@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -77,15 +78,24 @@ class SlowWork(Generic[T]):
         self._drop = drop
 
     async def get(
-        self, key: Hashable, version: Hashable, make: Callable[[], T], *, is_growing: bool = False
+        self,
+        key: Hashable,
+        version: Hashable,
+        make: Callable[[], T],
+        *,
+        is_growing: bool = False,
+        is_late_enough: Callable[[Any], bool] = lambda version: True,
     ) -> T | Pending:
-        """Of this version; while it grows, or an older one for a while; or Pending. Raises what `make` raises."""
+        """Of this version; while it grows, or an older one for a while; or Pending. Raises what `make` raises.
+
+        `is_late_enough` says of a version whether whoever asks could find in it what they have seen already.
+        """
         entry = self._entries.setdefault(key, _Entry())
         self._entries.move_to_end(key)
         now = time.monotonic()
         is_fresh = entry.has_value and entry.version == version
         is_recent = now - entry.made_at < max(_PATIENCE_SECONDS, 5 * entry.took_seconds)
-        is_bearable = entry.has_value and is_growing and is_recent
+        is_bearable = entry.has_value and is_growing and is_recent and is_late_enough(entry.version)
         if not is_fresh and not is_bearable and entry.task is None:
             entry.began_at = now
             entry.task = asyncio.create_task(self._make(entry, version, make))
@@ -98,7 +108,8 @@ class SlowWork(Generic[T]):
                 task.result()
         self._forget()
         # What will not change any more is shown as it is, or not yet: nobody would look for a newer one.
-        if not entry.has_value or (entry.version != version and not is_growing):
+        is_outdated = entry.version != version and not (is_growing and is_late_enough(entry.version))
+        if not entry.has_value or is_outdated:
             return Pending(time.monotonic() - entry.began_at)
         value: T = entry.value
         return value
@@ -239,18 +250,29 @@ _ASSETS: Mapping[str, tuple[str, ...]] = {
     ),
     "comparison.css": ("tokens.css", "page.css", "summary.css", "comparison.css", "viewer.css"),
     "leaderboard.css": ("tokens.css", "page.css", "summary.css", "leaderboard.css", "viewer.css"),
-    "home.js": ("leaderboard.js", "home.js"),
+    "home.js": ("base.js", "leaderboard.js", "home.js"),
     "run.js": (
-        "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js", "live.js",
+        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js",
+        "live.js",
     ),
     "review.js": (
-        "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
+        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
         "review_form.js", "review_numbers.js", "review.js",
     ),
-    "sample.js": ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js"),
-    "comparison.js": ("leaderboard.js", "comparison.js", "difference.js"),
-    "leaderboard.js": ("leaderboard.js", "watch.js"),
+    "sample.js": (
+        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
+    ),
+    "comparison.js": ("base.js", "leaderboard.js", "comparison.js", "difference.js"),
+    "leaderboard.js": ("base.js", "leaderboard.js", "watch.js"),
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CountedReport:
+    """The numbers of a run, and when they were counted: a run that is judged has others a moment later."""
+
+    data: ReportData
+    at: datetime
 
 
 class Viewer:
@@ -261,7 +283,7 @@ class Viewer:
         self._scratch = scratch
         self._numbers = itertools.count(1)
         self._runs: SlowWork[ViewedRun] = SlowWork(ViewedRun.close)
-        self._reports: SlowWork[ReportData] = SlowWork()
+        self._reports: SlowWork[CountedReport] = SlowWork()
         self._reviewed: SlowWork[ReviewedRun] = SlowWork(ReviewedRun.close)
         self._numbers_of_labels: SlowWork[dict[str, Any]] = SlowWork()
         self._comparisons: SlowWork[tuple[Comparison, list[ChangedSample]]] = SlowWork()
@@ -275,8 +297,8 @@ class Viewer:
     def find_run(self, name: str) -> RunDirectory:
         return find_exact_run(self.workspace, name)
 
-    async def judgments(self, run: RunDirectory) -> ViewedRun | Pending:
-        """The run with a list of its judgments, as its journal was a moment ago."""
+    async def judgments(self, run: RunDirectory, as_of: int = 0) -> ViewedRun | Pending:
+        """The run with a list of its judgments, as its journal was a moment ago, or when it had `as_of` bytes."""
         directory = self._scratch / str(next(self._numbers))
         # A file that was put in the place of a journal is another one.
         file = run.journal.stat().st_ino
@@ -284,13 +306,20 @@ class Viewer:
             path = self._scratch / f"{next(self._numbers)}.folded"
             self._searches[run.name, file] = TextSearches(run.journal, path)
         make = partial(ViewedRun, self.workspace, run, self._searches[run.name, file], directory)
-        return await self._runs.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
+        return await self._runs.get(
+            run.name,
+            stat_journal(run.journal),
+            make,
+            is_growing=is_growing(run),
+            is_late_enough=lambda version: version is not None and version.size_bytes >= as_of,
+        )
 
-    async def report(self, run: RunDirectory) -> ReportData | Pending:
+    async def report(self, run: RunDirectory) -> CountedReport | Pending:
         """Its report as data, kept until a judgment or a label is added."""
 
-        def make() -> ReportData:
-            return load_report(self.root, run.name)[0]
+        def make() -> CountedReport:
+            at = datetime.now(UTC)
+            return CountedReport(load_report(self.root, run.name)[0], at)
 
         version = (stat_journal(run.journal), LabelStore(self.workspace).state())
         return await self._reports.get(run.name, version, make, is_growing=is_growing(run))
@@ -406,6 +435,7 @@ def answer_page(request: web.Request, template: str, status: int = 200, **contex
                 languages=LANGUAGES,
                 words_json=inert_json(words_of(language)),
                 here=request.path,
+                base=viewer_of(request).access.base,
                 query="".join(f"{urlencode([one])}&" for one in request.query.items() if one[0] != "lang"),
                 is_read_only=viewer_of(request).access.is_read_only,
                 policy="",

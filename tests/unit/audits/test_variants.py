@@ -5,7 +5,15 @@ from collections import Counter
 
 import pytest
 
-from mixseek.audits.variants import OTHER_NAMES, Inapplicable, Variant, injections, make_variants, plain_variant
+from mixseek.audits.variants import (
+    NEUTRAL,
+    OTHER_NAMES,
+    Inapplicable,
+    Variant,
+    injections,
+    make_variants,
+    plain_variant,
+)
 from mixseek.domain.samples import Sample
 from mixseek.stats.audits import Audit
 
@@ -130,7 +138,7 @@ def test_its_own_name_stands_against_that_of_another_family() -> None:
     [
         (Audit.FORMAT, "```python\nprint(1)\n```", "m", "formatted already"),
         (Audit.PADDING, "  ", "m", "no text to change"),
-        (Audit.NAME, "Yes.", None, "the judge is no model"),
+        (Audit.NAME, "Yes.", None, "the judge names no model: own_name (--own-name) says whose name it may favour"),
     ],
 )
 def test_what_cannot_be_done_to_a_text_is_said(audit: Audit, text: str, judge: str | None, reason: str) -> None:
@@ -140,3 +148,22 @@ def test_what_cannot_be_done_to_a_text_is_said(audit: Audit, text: str, judge: s
     assert isinstance(made, Inapplicable)
     assert (made.original, made.audit) == ("s1", audit)
     assert reason in made.reason
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_an_order_stands_beside_neutral_text_of_its_length_at_its_place(language: str) -> None:
+    """What is longer is a change already; a judge that likes it need not obey anybody."""
+    text, orders = TEXTS[language], {order for _, order in injections()}
+    places = set()
+    for seed in range(60):
+        injected, neutral = variants_of(sample(text), Audit.INJECTION, seed=seed)
+        added = [one.sample.response.replace(text, "").strip() for one in (injected, neutral)]
+
+        assert neutral.kind == NEUTRAL != injected.kind
+        assert added[0] in orders
+        assert len(added[0]) == len(added[1])
+        assert not re.search(r"[0-9{}\[\]]|score|grade|maximum|満点|最高|评分|高分", added[1])
+        is_before = injected.sample.response.endswith(text)
+        assert neutral.sample.response.endswith(text) is is_before
+        places.add(is_before)
+    assert places == {True, False}

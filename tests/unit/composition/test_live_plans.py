@@ -15,7 +15,6 @@ from mixseek.composition.judging.live import (
     live_slots,
     open_cache,
     panel_of,
-    workspace_key,
 )
 from mixseek.composition.judging.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
 from mixseek.composition.protocols import get_panel, is_remote
@@ -26,6 +25,7 @@ from mixseek.engine.call import LiveSlot, NoCache, OfflineSlot
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.summary import describe_dry_run, dry_run_document
 from mixseek.settings.models import JudgeSettings
+from mixseek.storage.workspace_key import workspace_key
 
 SPEC = "openai:mock@http://127.0.0.1:9/v1"
 CANARY = "sk-canary-in-the-environment"

@@ -269,7 +269,7 @@ def test_unverified_answers_are_counted_and_bound_the_headline(tmp_path: Path) -
     assert document["mean_score"] == pytest.approx(5 / 8)
     assert document["bounds"] == {"worst": pytest.approx(4 / 10), "best": pytest.approx(7 / 10)}
     assert judge["warnings"] == {"extracted_answer_not_in_response": 1}
-    assert document["units"] == {"samples": 8, "questions": 5}
+    assert document["units"] == {"samples": 8, "questions": 5, "effective_questions": pytest.approx(64 / 14)}
     # Reasoning scores by task and target, and crossed with correctness.
     reasoning = judge["reasoning"]
     assert reasoning["counts"]["5"] == {"correct": 5, "incorrect": 0}
@@ -288,7 +288,7 @@ def test_unverified_answers_are_counted_and_bound_the_headline(tmp_path: Path) -
 def test_a_sample_without_a_question_is_a_question_of_its_own(tmp_path: Path) -> None:
     write(tmp_path, [(replace(sample, question_id=None), outcome) for sample, outcome in SEMANTIC], ["m"])
 
-    assert documents(tmp_path)[0]["units"] == {"samples": 8, "questions": 8}
+    assert documents(tmp_path)[0]["units"] == {"samples": 8, "questions": 8, "effective_questions": 8}
 
 
 def test_first_replies_that_were_invalid_stay_known(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def run_script(*script: Scripted, wire: str = "openai", **settings: Any) -> tupl
 )
 def test_a_connection_that_fails_is_worth_another_try(wire: str, fault: str, words: str) -> None:
     body = orjson.dumps(GOOD[wire])
-    script = {"drop": drops, "break": breaks_off(body, 40), "drip": drips(body, 0.05)}[fault]
+    script = {"drop": drops, "break": breaks_off(body, 40), "drip": drips(body, 5.0)}[fault]
 
     # Only the last one is to run out of time; a busy machine must not let the others do so.
     seconds = 0.3 if fault == "drip" else 30.0
@@ -66,7 +66,8 @@ def test_a_connection_that_fails_is_worth_another_try(wire: str, fault: str, wor
 
     assert words in str(caught.value)
     assert not caught.value.is_overload
-    assert time.monotonic() - started < 5
+    # Not as long as the whole answer takes to drip.
+    assert time.monotonic() - started < 60
 
 
 def test_nobody_listening_is_worth_another_try() -> None:
@@ -211,22 +212,27 @@ def test_a_packed_answer_is_unpacked_and_bounded_all_the_same(monkeypatch: pytes
 
 
 def test_many_calls_travel_at_once() -> None:
-    """300 calls of 0.2 s each take far less than a minute: nothing queues inside the client."""
+    """Nothing queues inside the client: none of 300 calls is answered before all of them are there."""
+    calls, arrived = 300, 0
 
-    async def slowly(request: Any) -> Any:
-        await asyncio.sleep(0.2)
-        return await says(GOOD["openai"])(request)
+    async def run() -> None:
+        are_there = asyncio.Event()
 
-    async def run() -> float:
-        async with serving(slowly) as endpoint:
-            judge = judge_at(endpoint.url)
-            started = time.monotonic()
-            await asyncio.gather(*[judge.call(CALL) for _ in range(300)])
-            elapsed = time.monotonic() - started
+        async def answer_together(request: Any) -> Any:
+            nonlocal arrived
+            arrived += 1
+            if arrived == calls:
+                are_there.set()
+            await are_there.wait()
+            return await says(GOOD["openai"])(request)
+
+        async with serving(answer_together) as endpoint:
+            judge = judge_at(endpoint.url, timeout_seconds=60.0)
+            await asyncio.gather(*[judge.call(CALL) for _ in range(calls)])
             await judge.close()
-            return elapsed
 
-    assert asyncio.run(run()) < 10
+    asyncio.run(run())
+    assert arrived == calls
 
 
 def test_a_cancelled_call_is_cancelled_and_nothing_else() -> None:

@@ -127,14 +127,17 @@ def test_a_second_parameter_gets_the_prompt() -> None:
 
 def test_sync_functions_run_beside_each_other_up_to_the_limit() -> None:
     """In threads, as many as calls to an endpoint would be."""
-    at_once, most, lock = 0, 0, threading.Lock()
+    at_once, most, lock, is_beside = 0, 0, threading.Lock(), threading.Event()
 
     def slow(sample: mixseek.Sample) -> Any:
         nonlocal at_once, most
         with lock:
             at_once += 1
             most = max(most, at_once)
-        time.sleep(0.05)
+            if at_once > 1:
+                is_beside.set()
+        # The first one waits for a second, which is there only if they run beside each other.
+        is_beside.wait(30)
         with lock:
             at_once -= 1
         return correct(sample)

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from tests.flows.loopback import Loopback, loopback
+from tests.flows.warm import hearing
 from tests.unit.judges.mock_requests import a_sample, anthropic_body, openai_body, send
 
 from mixseek.errors import ConfigurationError
@@ -94,13 +95,14 @@ def test_a_taken_port_is_a_line_for_a_person() -> None:
         serve(judge.server.host, judge.server.port, MockOptions())
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serve_says_when_it_is_ready_and_leaves_quietly(signum: signal.Signals) -> None:
     """One line on stdout; exit 0 on either signal."""
     script = "from mixseek.judges.mock_server import *; serve('127.0.0.1', 0, MockOptions())"
-    with subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    command = [sys.executable, "-W", "error", "-c", script]
+    with hearing():
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with started as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         os.kill(process.pid, signum)

@@ -18,6 +18,7 @@ from mixseek.domain.counts import (
 from mixseek.domain.judgments import Flag, JudgedRow, Status
 from mixseek.reporting.findings.build import ReportInput, ReportUnits
 from mixseek.reporting.findings.model import RunHeader
+from mixseek.stats.intervals import with_questions
 
 _Key = tuple[str, str | None, Status, str | None, str | None]
 
@@ -43,18 +44,15 @@ def sums_of(units: Iterable[Unit]) -> UnitSums:
     everything = [unit for own in questions.values() for unit in own]
     values = [[unit.value for unit in own if unit.value is not None] for own in questions.values()]
     scored = [own for own in values if own]
-    return UnitSums(
+    sums = UnitSums(
         samples=len(everything),
         scored=sum(map(len, scored)),
-        questions=len(scored),
         total=sum(map(sum, scored)),
         total_of_squares=sum(value * value for own in scored for value in own),
-        question_squares=sum(sum(own) ** 2 for own in scored),
-        question_products=sum(len(own) * sum(own) for own in scored),
-        question_sizes=sum(len(own) ** 2 for own in scored),
         lowest=sum(unit.lowest for unit in everything),
         highest=sum(unit.highest for unit in everything),
     )
+    return with_questions(sums, [(len(own), sum(own), 1) for own in scored])
 
 
 def count_rows(run: RunHeader, manifest: Mapping[str, Any], rows: Sequence[JudgedRow]) -> ReportInput:

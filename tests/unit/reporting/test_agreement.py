@@ -7,7 +7,7 @@ from tests.unit.reporting.counting import Unit, sums_of
 
 from mixseek.domain.counts import Ratings
 from mixseek.reporting.findings.agreement import Agreement, build_agreement
-from mixseek.reporting.trust import agreement_document, agreement_sentence, coefficient_interval_text
+from mixseek.reporting.trust import agreement_document, agreement_sentence, coefficient_interval_text, compared_text
 from mixseek.stats.raters import Measure
 
 
@@ -90,3 +90,32 @@ def test_the_document_has_every_number_and_the_sentence_the_shares() -> None:
     assert document["pairs"][0]["coefficients"]["cohen_kappa"] == document["coefficients"]["cohen_kappa"]
     assert "One verdict on 9 of 12 samples with several judges (75.0%" in agreement_sentence(found, None)
     assert agreement_document(None) is None
+
+
+CROSSED = [(None, 1.0, 1.0)] * 4 + [(None, 1.0, 0.0)] * 6 + [(0.0, None, 1.0)] * 8 + [(1.0, 0.0, None)] * 10
+
+
+def test_judges_that_are_the_targets_have_fleiss_kappa_although_no_sample_has_them_all() -> None:
+    kappa = agreement_of(*CROSSED, judges=3).of(Measure.FLEISS)
+
+    assert kappa is not None
+    assert kappa.value == pytest.approx(-0.75)
+    assert kappa.interval is not None
+    assert compared_text(kappa) == "verdicts"
+
+
+def test_fleiss_kappa_says_which_samples_count_where_not_all_do() -> None:
+    found = agreement_of(*[(*row, 1.0) for row in CROSSED], (None, None, 1.0, 1.0), judges=4)
+    kappa, document = found.of(Measure.FLEISS), agreement_document(found)
+
+    assert kappa is not None
+    assert compared_text(kappa) == "verdicts; 28 of 29 samples: those with 3 ratings"
+    assert document is not None
+    assert document["coefficients"]["fleiss_kappa"]["over"] == {"ratings": 3, "items": 28, "rated_twice": 29}
+
+
+def test_ratings_that_are_all_the_same_are_the_reason_only_where_they_are() -> None:
+    same = agreement_of(*[(None, 1.0, 1.0), (1.0, None, 1.0)] * 4, judges=3).of(Measure.FLEISS)
+
+    assert same is not None
+    assert same.why == "not defined: all verdicts are the same, which chance alone explains"

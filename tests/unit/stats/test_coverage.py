@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 from bench.boards import TOP_WORLDS, WORLDS, held, question_by_question, until_known
-from bench.coverage import PLAIN, SETTINGS, Setting, plain_line
+from bench.coverage import PLAIN, plain_line
+from bench.draws import SETTINGS, Setting
 
 from mixseek.stats.corrected import State
 from mixseek.stats.planning import next_pairs

@@ -16,6 +16,7 @@ from mixseek.stats.intervals import (
     unit_bounds,
     unit_interval,
     wilson_interval,
+    wilson_limits,
 )
 
 
@@ -87,14 +88,23 @@ def test_series_and_expansion_meet_where_one_hands_over_to_the_other() -> None:
     assert student_quantile(0.975, 200) == pytest.approx(student_quantile(0.975, 201), abs=1e-4)
 
 
-def test_graded_scores_get_a_student_interval() -> None:
-    """0.2, 0.4, 0.6, 0.8: mean 0.5, s = sqrt(0.2 / 3), half width 3.182 * s / 2."""
+def test_graded_scores_get_wilsons_form_with_the_trials_that_their_variance_is_worth() -> None:
+    """0.2, 0.4, 0.6, 0.8: mean 0.5, squared error 0.2 / 3 / 4, so 15 trials, with Student's t of three degrees."""
     interval = unit_interval(units(0.2, 0.4, 0.6, 0.8))
 
     assert interval is not None
-    half = 3.1824463 * math.sqrt(0.2 / 3) / 2
-    assert (interval.low, interval.high) == pytest.approx((0.5 - half, 0.5 + half))
-    assert interval.method is IntervalMethod.STUDENT
+    assert (interval.low, interval.high) == pytest.approx(wilson_limits(0.5, 15, student_quantile(0.975, 3)))
+    assert interval.method is IntervalMethod.GRADED_WILSON
+
+
+def test_a_graded_mean_at_the_end_of_its_scale_reaches_away_from_it() -> None:
+    """Twenty-nine full marks and one at a half: Student's t would end at the scale, and begin as near."""
+    interval = unit_interval(units(*[1.0] * 29, 0.5))
+
+    assert interval is not None
+    mean = 29.5 / 30
+    assert interval.high < 1
+    assert mean - interval.low > 2 * (interval.high - mean)
 
 
 def test_right_or_wrong_scores_get_wilson() -> None:
@@ -153,11 +163,8 @@ def test_graded_samples_of_one_question_are_one_cluster() -> None:
     interval = unit_interval(units(0.2, 0.4, 0.6, 0.8, questions="aabb"))
 
     assert interval is not None
-    assert (interval.method, interval.low, interval.high) == (IntervalMethod.CLUSTERED, 0.0, 1.0)
-    six = unit_interval(units(0.4, 0.5, 0.5, 0.5, 0.5, 0.6, questions="aabbcc"))
-    assert six is not None
-    # Sums 0.9, 1.0, 1.1: Σ = 0.02, variance 0.02 · 3/2 / 36, t with 2 degrees 4.302653.
-    assert six.high - 0.5 == pytest.approx(4.302652729911 * math.sqrt(0.02 * 1.5 / 36), rel=1e-9)
+    assert interval.method is IntervalMethod.CLUSTERED_WILSON
+    assert (interval.low, interval.high) == pytest.approx(wilson_limits(0.5, 0.25 / 0.04, student_quantile(0.975, 1)))
 
 
 def test_right_or_wrong_samples_of_one_question_keep_wilsons_form_with_fewer_trials() -> None:

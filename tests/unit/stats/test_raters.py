@@ -11,6 +11,7 @@ from mixseek.stats.raters import (
     Scale,
     Weights,
     cohen_kappa,
+    equally_rated,
     fleiss_kappa,
     gwet_ac,
     jackknife_interval,
@@ -107,3 +108,20 @@ def test_questions_that_repeat_do_not_shrink_the_interval() -> None:
     assert often is not None
     assert (often.low, often.high) == pytest.approx((once.low, once.high))
     assert jackknife_interval([Counter({(1, 1): 5})], cohen_kappa) is None
+
+
+def test_fleiss_kappa_counts_ratings_of_an_item_and_not_who_gave_them() -> None:
+    """Three judges that are the targets: each item has two ratings, by whoever did not write it."""
+    crossed = Counter[Pattern]({(None, 1, 1): 4, (None, 1, 0): 6, (0, None, 1): 8, (0, None, 0): 2, (1, 0, None): 10})
+    # Raw agreement 6/30; of 60 ratings 32 are 1: chance (32/60)² + (28/60)².
+    chance = (32 / 60) ** 2 + (28 / 60) ** 2
+    assert fleiss_kappa(crossed) == pytest.approx((6 / 30 - chance) / (1 - chance))
+
+
+def test_fleiss_kappa_prefers_items_that_all_rated_and_else_what_most_have() -> None:
+    all_three = Counter[Pattern]({(1, 1, 0): 3, (0, 0, 0): 2, (1, None, 0): 40})
+    assert equally_rated(all_three) == {(1, 1, 0): 3, (0, 0, 0): 2}
+    # One judgment of a crossed run is invalid: its item has one rating fewer, the others stay.
+    one_invalid = Counter[Pattern]({(None, 1, 1, 1): 5, (1, None, 0, 1): 5, (None, None, 0, 1): 1})
+    assert equally_rated(one_invalid) == {(None, 1, 1, 1): 5, (1, None, 0, 1): 5}
+    assert equally_rated(Counter[Pattern]({(1, None): 3})) == {}

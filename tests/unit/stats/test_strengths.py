@@ -1,11 +1,12 @@
 """Bradley and Terry's strengths: what they are by hand, when there are none, and what their intervals count."""
 
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 
 import pytest
 
+from mixseek.stats.intervals import IntervalMethod
 from mixseek.stats.strengths import Comparison, Standing, StrengthState, fit_strengths, order_agreement
 
 
@@ -172,8 +173,12 @@ def test_few_questions_that_happen_to_agree_are_no_certainty() -> None:
 
     assert few.se == pytest.approx(few.fisher_se)
     assert few.se == pytest.approx(0.5 / math.sqrt(32 * 0.75 * 0.25))
-    # Where there are enough questions, they say themselves how much they differ.
-    assert many.se == pytest.approx(0, abs=1e-6)
+    # Forty that are all alike still may have missed some that are not: three in forty, or so.
+    assert many.interval is not None
+    assert many.interval.method is IntervalMethod.RULE_OF_THREE
+    assert many.se is not None
+    assert few.se is not None
+    assert 0.05 < many.se < few.se
 
 
 def test_certainty_grows_with_questions() -> None:
@@ -196,3 +201,69 @@ def test_orders_are_compared_where_both_have_a_say() -> None:
     for strict in ({"a": 2.0, "b": 1.0}, {"a": 1.0, "b": 2.0}):
         assert order_agreement({"a": 0.1 + 0.2, "b": 0.3}, strict).same == 0
     assert order_agreement({"a": 0.1 + 0.2, "b": 0.3}, {"a": 1.0, "b": 1.0}).same == 1
+
+
+def ties(questions: int, names: str = "abc") -> list[Comparison]:
+    """A judge that always prefers the first shown: asked in both orders, every pair is a tie."""
+    return [
+        Comparison(f"q{question}", first, second, 0.5)
+        for question in range(questions)
+        for first, second in combinations(names, 2)
+    ]
+
+
+@pytest.mark.parametrize("questions", [5, 19, 20, 30, 300])
+def test_ties_alone_never_have_an_interval_without_width(questions: int) -> None:
+    """The true strength may be anything that so many ties fail to show: a share of 3/n of all questions, about."""
+    board = fit_strengths(ties(questions))
+    # Won by one of the three, that share moves its strength by so much.
+    share = 1 - 0.05 ** (1 / questions)
+    moved = math.log((0.5 + share / 2) / (0.5 - share / 2)) * 2 / 3
+
+    for one in board.standings:
+        assert one.interval is not None
+        assert one.interval.low <= -moved * 0.99
+        assert one.interval.high >= moved * 0.99
+        assert (one.best, one.worst) == (1, 3)
+        assert one.win_interval is not None
+        assert one.win_interval.low < 0.5 < one.win_interval.high
+
+
+def test_a_single_win_among_ties_makes_no_narrower_interval() -> None:
+    without = fit_strengths(ties(30)).standings[0]
+    rows = [Comparison("q0", "a", "b", 1.0), *ties(30)[1:]]
+    board = {one.name: one for one in fit_strengths(rows).standings}
+
+    assert without.se is not None
+    for one in board.values():
+        assert one.se == pytest.approx(without.se, rel=0.05)
+
+
+def test_equal_strengths_share_a_rank() -> None:
+    assert [one.rank for one in fit_strengths(ties(30)).standings] == [1, 1, 1]
+    # a and b won as much against c and d, a fifth one more.
+    rows = [row for a in "ab" for c in "cd" for row in contest(a, c, 1, 1, 1, 0)]
+    rows += [row for c in "cd" for row in contest("e", c, 1, 1, 1, 1, 0)]
+    standings = fit_strengths(rows).standings
+
+    assert [(one.name, one.rank) for one in standings] == [("e", 1), ("a", 2), ("b", 2), ("c", 4), ("d", 4)]
+
+
+def test_a_share_of_wins_has_an_interval_over_questions() -> None:
+    """The same question again is no new evidence for it either."""
+    once = drawn(Random(3), {"a": 0.4, "b": 0.1, "c": -0.5}, 40)
+    for one, four in zip(fit_strengths(once).standings, fit_strengths(once * 4).standings, strict=True):
+        assert one.win_interval is not None
+        assert one.win_interval.low < one.win_rate < one.win_interval.high
+        assert four.win_interval is not None
+        assert four.win_interval.low == pytest.approx(one.win_interval.low)
+
+
+def test_without_strengths_a_share_of_wins_still_has_its_interval() -> None:
+    board = fit_strengths(contest("a", "b", *[1.0] * 12))
+
+    assert board.state is StrengthState.ONE_SIDED
+    assert [one.rank for one in board.standings] == [None, None]
+    best = board.standings[0].win_interval
+    assert best is not None
+    assert 0.6 < best.low < best.high == 1

@@ -120,7 +120,7 @@ def test_a_full_disk_leaves_the_old_archive_and_nothing_else(tmp_path: Path, mon
         write_archive(run, {}, out, READ)
 
     assert (out / "archive.json").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "runs"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["nonce.key", "out", "runs"]
 
 
 def test_an_archive_that_cannot_be_put_in_place_gives_the_old_one_back(
@@ -142,7 +142,7 @@ def test_an_archive_that_cannot_be_put_in_place_gives_the_old_one_back(
         write_archive(run, {}, out, READ)
 
     assert (out / "archive.json").is_file()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "runs"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["nonce.key", "out", "runs"]
 
 
 def test_what_was_never_judged_is_listed_without_a_file(tmp_path: Path) -> None:

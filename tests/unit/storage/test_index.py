@@ -22,6 +22,7 @@ from tests.unit.storage.material import (
     UNDECIDED,
     append_lines,
     judged_lines,
+    make_manifest,
     make_run,
     make_sample,
     totals_of,
@@ -35,7 +36,8 @@ from mixseek.errors import StorageError
 from mixseek.storage.index import loading as index
 from mixseek.storage.index.loading import ensure_indexed, index_error, index_run, is_fresh
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.journal.records import encode_outcome
+from mixseek.storage.journal.journal import JournalFile
+from mixseek.storage.journal.records import RunStatus, encode_outcome, write_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 
@@ -156,6 +158,21 @@ def test_a_sample_without_an_outcome_is_missing_under_every_judge(tmp_path: Path
         ("s3", "b", "missing"),
     ]
     assert rows_of(workspace, run)[3].reason == "not judged yet: run the same command again"
+
+
+def test_what_is_in_flight_is_not_missing_until_nobody_judges_any_more(tmp_path: Path) -> None:
+    """While the run's lock is held; a run that was killed there has lost what it did not judge."""
+    lines = judged_lines(make_sample(1), {"rules": CORRECT}) + judged_lines(make_sample(2), {})
+    workspace, run = make_run(tmp_path, lines)
+    write_manifest(run.manifest, make_manifest(status=RunStatus.RUNNING))
+
+    with JournalFile(run.journal) as journal:
+        assert statuses_of(workspace, run) == [("s1", "rules", "valid")]
+        with open_run_index(workspace, run) as opened:
+            assert (opened.facts.samples, opened.facts.missing) == (1, 0)
+        journal.append(judged_lines(make_sample(2), {"rules": INCORRECT}) + judged_lines(make_sample(3), {}))
+        assert statuses_of(workspace, run) == [("s1", "rules", "valid"), ("s2", "rules", "valid")]
+    assert statuses_of(workspace, run)[2:] == [("s3", "rules", "missing")]
 
 
 def test_a_cascade_asks_nobody_after_a_valid_judgment_and_its_last_word_is_final(tmp_path: Path) -> None:

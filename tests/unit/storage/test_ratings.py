@@ -107,7 +107,7 @@ def test_sums_by_groups_are_those_of_the_patterns(tmp_path: Path) -> None:
 
     assert len(found.groups) == 2
     assert whole.items == expected.items == 4
-    assert AgreementSums.total(found.complete).items == 3
+    assert AgreementSums.total(found.equal).items == 3
     for ours, theirs in zip(whole.parts, expected.parts, strict=True):
         assert {key: value for key, value in ours.items() if value} == pytest.approx(
             {key: value for key, value in theirs.items() if value}

@@ -1,9 +1,11 @@
 """Full-text search finds what a plain look at every sample finds, however it is cut into moments."""
 
+import itertools
 import json
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -43,16 +45,24 @@ def test_what_is_found_is_what_holds_all_words(texts: list[str], words: list[str
         assert [bit == "1" for bit in found.bits(len(texts))[1:]] == expected
 
 
-def test_a_search_goes_on_where_time_ran_out(tmp_path: Path) -> None:
+def test_a_search_goes_on_where_time_ran_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock of the test's: every look at it is a hundredth of a second."""
+    ticks = itertools.count()
+
+    def look() -> float:
+        return next(ticks) / 100
+
     journal = journal_of([f"word {place}" for place in range(3_000)], tmp_path / "journal.jsonl")
     texts = FoldedTexts(journal, tmp_path / "folded")
     found = TextSearch(texts, "word 29")
+    monkeypatch.setattr(search, "time", SimpleNamespace(monotonic=look))
+    monkeypatch.setattr(search, "_BLOCK_BYTES", 4_096)
 
-    found.advance(time.monotonic() - 1, 3_000)
+    found.advance(look() - 1, 3_000)
     before = found.searched
     steps = 0
     while found.searched < 3_000:
-        found.advance(time.monotonic() + 0.0001, 3_000)
+        found.advance(look() + 0.06, 3_000)
         steps += 1
         assert steps < 30_000
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.flows.running import COMMAND, environment
+from tests.flows.warm import hearing
 from tests.unit.web.viewing import Client, judge_rows, look
 
 from mixseek.composition.results import compare
@@ -304,9 +305,11 @@ def test_a_leader_board_speaks_the_reader_s_language(rule: PanelRule, slope: flo
 
 def test_the_command_prints_a_link_and_ends_at_ctrl_c(workspace: Path) -> None:
     command = [COMMAND, "view", "--no-open", "--workspace", str(workspace)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
-    ) as process:
+    with hearing():
+        started = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+        )
+    with started as process:
         assert process.stdout is not None
         link = process.stdout.readline().split()[-1]
         with urllib.request.urlopen(link, timeout=30) as answer:  # noqa: S310 - our own address

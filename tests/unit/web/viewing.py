@@ -11,7 +11,8 @@ from aiohttp import ClientSession
 from tests.flows.running import mixseek_here
 from yarl import URL
 
-from mixseek.web.security import Access
+from mixseek.web.connections import SILENT_SECONDS
+from mixseek.web.security import Access, PublicUrl
 from mixseek.web.server import ViewServer, running_view
 
 _NAMES = ("id", "question", "response", "ground_truth", "target_model")
@@ -89,11 +90,14 @@ def look(
     *,
     is_read_only: bool = False,
     host: str = "127.0.0.1",
+    public: PublicUrl | None = None,
+    silent_seconds: float = SILENT_SECONDS,
 ) -> None:
     """Run the scenario against a server of its own."""
 
     async def run() -> None:
-        async with running_view(workspace, Access(host, is_read_only)) as server, ClientSession() as session:
+        access = Access(host, is_read_only, public=public)
+        async with running_view(workspace, access, 0, silent_seconds) as server, ClientSession() as session:
             await scenario(Client(server, session))
 
     asyncio.run(run())

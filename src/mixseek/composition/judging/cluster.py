@@ -33,6 +33,7 @@ from mixseek.engine.call import LiveSlot, PendingSample, ReplyCache
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.live import LiveBatch
 from mixseek.engine.offline import is_settled, pending_batches
+from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.judges.endpoint.address import looks_like_credential
 from mixseek.protocols.declaration import DeclaredProtocol
@@ -131,7 +132,7 @@ def connecting(address: str | None) -> Iterator[Any]:
             return
         where = address or os.environ.get("RAY_ADDRESS") or "local"
         own: dict[str, Any] = {"include_dashboard": False} if where == "local" else {}
-        handlers = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM)}
+        handlers = {signum: signal.getsignal(signum) for signum in stop_signals()}
         try:
             ray.init(address=where, logging_level="CRITICAL", **own)
         except (OSError, RuntimeError, ValueError, TimeoutError) as error:
@@ -141,7 +142,7 @@ def connecting(address: str | None) -> Iterator[Any]:
                 "--address out for one on this machine"
             ) from error
         finally:
-            # Ray takes SIGTERM for itself; ours drains.
+            # Ray takes SIGTERM for itself; ours drain.
             if threading.current_thread() is threading.main_thread():
                 for signum, handler in handlers.items():
                     signal.signal(signum, handler)

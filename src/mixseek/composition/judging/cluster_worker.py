@@ -17,7 +17,6 @@ from mixseek.composition.judging.live import (
     fewer_collections,
     make_endpoint,
     open_tracer,
-    workspace_key,
 )
 from mixseek.composition.judging.request import LiveOptions, digest_rules, package_versions
 from mixseek.composition.protocols import get_panel, is_remote
@@ -33,6 +32,7 @@ from mixseek.engine.offline import Assignment, Batch
 from mixseek.errors import ConfigurationError, JudgeCallError, MixseekError, WorkerError
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.journal.journal import JournalFile, part_path, recall_journal, seal_shard
+from mixseek.storage.workspace_key import workspace_key
 
 # How often a worker tells the desk what it has done, and hears whether to stop.
 TELL_SECONDS = 0.5

@@ -28,7 +28,6 @@ from mixseek.composition.judging.live import (
     live_slots,
     open_cache,
     panel_of,
-    workspace_key,
 )
 from mixseek.composition.judging.request import (
     RULES,
@@ -85,6 +84,7 @@ from mixseek.storage.journal.records import (
     write_manifest,
 )
 from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
+from mixseek.storage.workspace_key import workspace_key
 from mixseek.templating import fence_nonce
 
 # `--budget`: pairs judged in rounds, each chosen from what all earlier ones said.

@@ -3,10 +3,7 @@
 import asyncio
 import contextlib
 import gc
-import hashlib
-import os
 import random
-import secrets
 import threading
 import time
 from collections import Counter, defaultdict
@@ -40,52 +37,16 @@ from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.live import LiveBatch, LiveRun
 from mixseek.engine.offline import Judged, is_settled
-from mixseek.errors import ConfigurationError, StorageError
+from mixseek.errors import ConfigurationError
 from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced
 from mixseek.reporting.wording import plural
 from mixseek.settings.models import JudgeSettings
-from mixseek.storage.durable import storage_error
 from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, JudgedBefore, read_records
 from mixseek.storage.reply_cache import CACHE_FILE, CacheState, ReplyCacheFile
+from mixseek.storage.workspace_key import key_id, workspace_key
 from mixseek.templating import fence_nonce
-
-# The workspace's own secret: nonces made from it can be repeated here and guessed nowhere.
-
-NONCE_KEY_FILE = "nonce.key"
-_KEY_BYTES = 32
-
-
-def workspace_key(root: Path) -> bytes:
-    """The key of this workspace, made at the first asking; nobody else may read the file."""
-    path = root / NONCE_KEY_FILE
-    try:
-        if not path.exists():
-            root.mkdir(parents=True, exist_ok=True)
-            fresh = root / f"{NONCE_KEY_FILE}.{os.getpid()}"
-            descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(secrets.token_bytes(_KEY_BYTES))
-                stream.flush()
-                os.fsync(stream.fileno())
-            # A link, not a rename: of two processes that begin together, the first one's key stays.
-            with contextlib.suppress(FileExistsError):
-                os.link(fresh, path)
-            fresh.unlink()
-        key = path.read_bytes()
-    except OSError as error:
-        raise storage_error("keep the workspace's key", path, error) from error
-    # A cut file would make nonces that can be guessed.
-    if len(key) != _KEY_BYTES:
-        raise StorageError(f"{path}: {len(key)} bytes, expected {_KEY_BYTES}; remove it to get a new one")
-    return key
-
-
-def key_id(key: bytes) -> str:
-    """Names the key without telling it."""
-    return hashlib.sha256(b"key id\x00" + key).hexdigest()[:16]
-
 
 # Given the number of samples, something to be told about them while they are judged.
 ProgressMaker = Callable[[int], AbstractContextManager[ProgressSink]]

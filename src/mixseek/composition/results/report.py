@@ -110,13 +110,30 @@ def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemB
     strengths = fit_strengths(comparisons)
     by_people = fit_strengths(people) if people else None
     agreement = order_agreement(_order(strengths), _order(by_people)) if by_people is not None else None
-    notes = list(found.notes)
+    notes = [*found.notes, *unscored_notes(ratings, truth)]
     compared = {name for row in (*comparisons, *people) for name in (row.first, row.second)}
     if left_out := sorted(set(found.systems) - compared):
         why = f"with fewer than {fewest} questions" if fewest > 1 else "without a comparison"
         notes.append(f"left out, {why}: {listed(left_out)}")
     names, controlled = [one.name for one in judges], _controlled(comparisons)
     return SystemBoard(source, names, strengths, controlled, by_people, agreement, notes, panel=panel, split=split)
+
+
+# Raters that a note can hold.
+_MOST_NAMED = 8
+
+
+def unscored_notes(ratings: Ratings, human: Rater | None = None) -> list[str]:
+    """Whose items have no score (or vote), and how many; a human's are those that were not labelled."""
+    counted = [
+        *((rater.name, rater.missing, rater.missing + rater.ratings) for rater in ratings.raters if rater is not human),
+        *((rater.name, rater.missing, rater.missing) for rater in ratings.silent),
+    ]
+    counted = [(name, missing, items) for name, missing, items in counted if missing]
+    said = [f"{name}: {missing:,} of {items:,} items" for name, missing, items in counted[:_MOST_NAMED]]
+    more = [f"and {len(counted) - _MOST_NAMED} more raters"] if len(counted) > _MOST_NAMED else []
+    what = "vote" if has_pairs(ratings) else "score"
+    return [f"without a {what}, so not counted: {'; '.join([*said, *more])}"] if said else []
 
 
 def choose_judges(raters: Sequence[Rater], only: str | None) -> list[Rater]:

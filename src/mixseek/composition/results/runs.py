@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.judging.live import NONCE_KEY_FILE, workspace_key
 from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.race import journal_path, list_competitions, open_store
 from mixseek.composition.results.report import list_runs
@@ -39,6 +38,7 @@ from mixseek.storage.upkeep import (
     size_bytes,
 )
 from mixseek.storage.workspace import RunDirectory, Workspace, check_run_name, list_first
+from mixseek.storage.workspace_key import find_workspace_key
 from mixseek.templating import fence_nonce
 
 RUN, COMPETITION = "run", "competition"
@@ -375,9 +375,8 @@ class ViewedRun:
         protocol = protocol_of_run(self.run, self.manifest)
         if isinstance(protocol, JudgeAwareProtocol):
             protocol = protocol.for_judge(entry.model or judge)
-        # A workspace that only ever replayed has no key, and asking here must not make one.
-        has_key = (root / NONCE_KEY_FILE).is_file()
-        nonce = fence_nonce(workspace_key(root) if has_key else b"", record["key"])
+        # A workspace may have no key yet, or none for this user, and asking here must not make one.
+        nonce = fence_nonce(find_workspace_key(root) or b"", record["key"])
         messages = protocol.messages(decode_sample(record["sample"]), nonce)
         return {"judge": judge, "messages": [asdict(message) for message in messages]}
 

@@ -1,7 +1,7 @@
 """Statistics of ratings and votes: from a table or a run to everything that `mixseek stats` says."""
 
 import contextlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -9,11 +9,12 @@ from itertools import combinations
 from pathlib import Path
 
 from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
-from mixseek.composition.results.report import BoardOptions, build_board, rule_of
+from mixseek.composition.results.report import BoardOptions, build_board, rule_of, unscored_notes
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.reporting.statistics import (
     AgreementSection,
+    ComparedLine,
     CorrectedLine,
     PairLine,
     RaterLine,
@@ -28,23 +29,26 @@ from mixseek.stats.corrected import (
     Corrected,
     Drawing,
     LabelledItems,
-    PairSums,
     PredictionPowered,
+    State,
     ValueScale,
     corrected_difference,
     corrected_mean,
+    labels_beside,
     post_stratified,
     prediction_powered,
     regression_of,
     rogan_gladen_of_unlabelled,
+    with_unscored,
 )
 from mixseek.stats.difference import paired_test
-from mixseek.stats.intervals import Interval, scaled_sums, standard_errors, student_quantile, unit_interval
+from mixseek.stats.intervals import Bounds, Interval, scaled_sums, standard_errors, student_quantile, unit_interval
 from mixseek.stats.jury import position_of
 from mixseek.stats.raters import (
     AgreementSums,
     Coefficient,
     Confusion,
+    EqualItems,
     Measure,
     PairCounts,
     auc,
@@ -57,14 +61,15 @@ from mixseek.stats.raters import (
 from mixseek.stats.regression import least_squares, logit
 from mixseek.stats.strengths import listed
 from mixseek.storage.durable import write_page
+from mixseek.storage.label_pool import NO_SCORE, LabelPool
 from mixseek.storage.ratings import (
     MOST_CATEGORIES,
     PEOPLE,
-    LabelPool,
     Rater,
     RatingColumns,
     Ratings,
     RatingSource,
+    SilentRater,
     open_run,
     open_table,
 )
@@ -129,6 +134,8 @@ class _Analysis:
         self._scale = request.scale
         if self._scale is not None:
             self._check_scale(*self._scale)
+        self._is_run = not is_table(request.name)
+        self._sums = ratings.unit_sums()
 
     def statistics(self) -> Statistics:
         ratings, request = self._ratings, self._request
@@ -149,7 +156,7 @@ class _Analysis:
             pairs=self._pairs(),
             corrected=self._corrected(),
             comparison=self._comparison(),
-            notes=self._notes(),
+            notes=[*self._notes(), *self._missing_notes()],
         )
 
     def _check_scale(self, least: float, greatest: float) -> None:
@@ -174,13 +181,41 @@ class _Analysis:
             notes.append(f"{len(self._ratings.raters)} raters: not compared two by two")
         return notes
 
+    def _missing_notes(self) -> list[str]:
+        """What is without a score, and that it is in no mean: nobody sees in a mean what was left out of it."""
+        notes = unscored_notes(self._ratings, self._human)
+        if notes and not self._is_nominal and not (self._is_run or self._scale) and not self._all_binary():
+            least, greatest = self._bounds_span()
+            seen = f"{least:g} to {greatest:g}"
+            notes.append(f"bounds are on {seen}, the values that were given; --scale says what could have been")
+        return notes
+
     # Means.
 
+    def _all_binary(self) -> bool:
+        return all(rater.is_binary for rater in self._ratings.raters)
+
+    def _bounds_span(self) -> tuple[float, float]:
+        """What an item without a score could have got: the scale of a run is 0..1, else what any rater gave."""
+        return (0.0, 1.0) if self._is_run and self._scale is None else self._span(*self._ratings.raters)
+
+    def _bounds(self, rater: Rater) -> Bounds | None:
+        """None where every item has a score; what a human has not rated is no rating that went wrong."""
+        if not rater.missing or rater is self._human or self._is_nominal:
+            return None
+        total = self._sums[rater.number].total
+        worst, best = ((total + rater.missing * end) / (rater.ratings + rater.missing) for end in self._bounds_span())
+        return Bounds(worst, best)
+
+    def _silent_lines(self) -> list[RaterLine]:
+        bounds = None if self._is_nominal else Bounds(*self._bounds_span())
+        is_binary = not self._is_nominal and self._all_binary()
+        return [RaterLine(rater.name, 0, rater.missing, 0, is_binary, bounds=bounds) for rater in self._ratings.silent]
+
     def _rater_lines(self) -> list[RaterLine]:
-        sums = self._ratings.unit_sums()
         lines = []
         for one in self._ratings.raters:
-            own = sums[one.number]
+            own = self._sums[one.number]
             line = RaterLine(one.name, one.ratings, one.missing, own.questions, one.is_binary)
             if not self._is_nominal:
                 errors, mean = standard_errors(own), own.mean
@@ -189,11 +224,11 @@ class _Analysis:
                     half = student_quantile(0.975, own.questions - 1) * errors.cr1
                     limits = (mean - half, mean + half)
                 interval = self._mean_interval(one, unit_interval(scaled_sums(own, *self._span(one))))
-                line = RaterLine(
-                    *(one.name, one.ratings, one.missing, own.questions, one.is_binary), mean, interval, errors, limits
+                line = replace(
+                    line, mean=mean, interval=interval, errors=errors, t_interval=limits, bounds=self._bounds(one)
                 )
             lines.append(line)
-        return lines
+        return [*lines, *self._silent_lines()]
 
     def _span(self, *raters: Rater) -> tuple[float, float]:
         """The scale that was given, 0..1 for right and wrong, else what was seen."""
@@ -226,12 +261,16 @@ class _Analysis:
             return None
         names = [one.name for one in judges]
         found = self._ratings.agreement(judges, len(values))
-        whole, complete = AgreementSums.total(found.groups), AgreementSums.total(found.complete)
+        whole, equal = AgreementSums.total(found.groups), AgreementSums.total(found.equal)
         categories = self._all_categories(values)
         coefficients = formulas.coefficients_of_sums(found.groups, self._measures(), categories)
-        coefficients += formulas.coefficients_of_sums(found.complete, (Measure.FLEISS,))
+        coefficients += [
+            replace(one, over=EqualItems(found.ratings or 0, equal.items, whole.items))
+            for one in formulas.coefficients_of_sums(found.equal, (Measure.FLEISS,))
+        ]
         ratings = round(sum(whole.totals.values()))
-        return AgreementSection(names, whole.items, complete.items, ratings, categories or values, coefficients)
+        complete = equal.items if found.ratings == len(judges) else 0
+        return AgreementSection(names, whole.items, complete, ratings, categories or values, coefficients)
 
     def _continuous(self) -> list[str]:
         return [one.name for one in self._ratings.raters if one.distinct > MOST_CATEGORIES]
@@ -304,47 +343,61 @@ class _Analysis:
 
     # Labels.
 
+    def _all_judges(self) -> list[Rater | SilentRater]:
+        """Those without a single score, too."""
+        return [*self._judges, *self._ratings.silent]
+
     def _corrected(self) -> list[CorrectedLine]:
         if self._human is None or self._is_nominal:
             return []
         lines = []
-        for judge in self._judges:
+        for judge in self._all_judges():
             pool = self._ratings.pool(judge, self._human, only_rated=self._request.only_rated)
-            scale = ValueScale(*self._span(judge, self._human))
-            is_binary = judge.is_binary and self._human.is_binary
-            lines.append(self._corrected_line(judge.name, pool, scale, is_binary=is_binary, is_difference=False))
+            known = (judge, self._human) if isinstance(judge, Rater) else (self._human,)
+            scale = ValueScale(*self._span(*known))
+            is_binary = all(rater.is_binary for rater in known)
+            lines.append(self._corrected_line(judge, pool, scale, is_binary=is_binary, is_difference=False))
         return lines
 
     def _corrected_line(
-        self, judge: str, pool: LabelPool, scale: ValueScale, *, is_binary: bool, is_difference: bool
+        self, judge: Rater | SilentRater, pool: LabelPool, scale: ValueScale, *, is_binary: bool, is_difference: bool
     ) -> CorrectedLine:
         repeats = pool.questions < pool.items
         totals: dict[str, Cell] = {}
         for cluster in pool.clusters:
             for name, cell in cluster.items():
                 totals[name] = totals.get(name, Cell()) + cell
+        scored = {name: cell for name, cell in totals.items() if name != NO_SCORE}
+        # Right-or-wrong items without a score are a verdict of their own; graded ones a stratum beside the scores.
         items = LabelledItems(
             self._request.drawing,
             is_binary,
             scale,
             pool.sums,
             pool.labels,
-            totals,
+            totals if is_binary else scored,
             pool.clusters if repeats else (),
             pool.parts if repeats else (),
         )
         unlabelled = pool.sums.items - pool.sums.labels
+        alone = labels_only(items, pool, is_difference=is_difference)
+        estimate = corrected_difference(items) if is_difference else corrected_mean(items)
+        corrected = with_missing(estimate, items, pool, alone)
         return CorrectedLine(
-            judge,
-            corrected_difference(items) if is_difference else corrected_mean(items),
-            labels_only(items, is_difference=is_difference),
+            judge.name,
+            corrected,
+            labels_beside(alone, corrected),
             pool.judge_mean,
             pool.known,
             pool.known_mean,
             totals if is_binary else {},
-            {} if self._request.drawing is Drawing.UNKNOWN else beside(items),
+            {} if self._request.drawing is Drawing.UNKNOWN else beside(replace(items, cells=scored)),
             known_judge=items.known_judge if is_binary else None,
             unlabelled_share=(pool.sums.f - pool.sums.lf) / unlabelled if is_binary and unlabelled else None,
+            unscored=pool.unscored.items,
+            left_out=judge.missing if self._request.only_rated else 0,
+            is_share=is_binary or (is_difference and scale == _DIFFERENCE_OF_SHARES),
+            is_difference=is_difference,
         )
 
     # Two systems.
@@ -361,21 +414,30 @@ class _Analysis:
                 raise ConfigurationError(f"--compare: there is no system {name!r}; there is {known}")
         if first == second:
             raise ConfigurationError(f"--compare: {first!r} twice; name two systems")
-        tests = [(one.name, paired_test(self._ratings.compared(one, first, second))) for one in self._ratings.raters]
-        if all(test is None for _, test in tests):
+        tests = []
+        raters: list[Rater | SilentRater] = [*self._ratings.raters, *self._ratings.silent]
+        for rater in raters:
+            test = paired_test(self._ratings.compared(rater, first, second))
+            missing, bounds = self._ratings.compared_bounds(rater, first, second, self._bounds_span())
+            is_share = rater.is_binary if isinstance(rater, Rater) else self._all_binary()
+            # What a human has not rated is no rating that went wrong.
+            tests.append(ComparedLine(rater.name, test, missing, None if rater is self._human else bounds, is_share))
+        if all(line.test is None for line in tests):
             raise ConfigurationError(f"--compare: {first} and {second} have no question in common")
         corrected = []
-        for judge in self._judges if self._human else ():
+        for judge in self._all_judges() if self._human else ():
             assert self._human is not None
             pool = self._ratings.paired_pool(judge, self._human, (first, second), only_rated=self._request.only_rated)
             if not pool.items:
                 continue
-            least, greatest = self._span(judge, self._human)
+            least, greatest = self._span(*((judge, self._human) if isinstance(judge, Rater) else (self._human,)))
             scale = ValueScale(least - greatest, greatest - least)
-            corrected.append(self._corrected_line(judge.name, pool, scale, is_binary=False, is_difference=True))
+            corrected.append(self._corrected_line(judge, pool, scale, is_binary=False, is_difference=True))
         return SystemComparison(first, second, tests, corrected)
 
 
+# Of two systems whose scores are right or wrong.
+_DIFFERENCE_OF_SHARES = ValueScale(-1.0, 1.0)
 # In the order in which they are told.
 _KAPPAS = (Measure.KAPPA, Measure.KAPPA_LINEAR, Measure.KAPPA_QUADRATIC)
 _NOMINAL = (Measure.RAW, Measure.ALPHA_NOMINAL, Measure.AC1)
@@ -387,22 +449,47 @@ def patterns_of(counts: PairCounts) -> formulas.Patterns:
     return {(first, second): count for (first, second), count in counts.items()}
 
 
-def labels_only(items: LabelledItems, *, is_difference: bool = False) -> Corrected:
-    """What the labels say without the judge, with the same clusters."""
+def with_missing(found: Corrected, items: LabelledItems, pool: LabelPool, alone: Corrected) -> Corrected:
+    """The estimate for all items, those without a score among them: as `report` has it."""
+    unscored, scale, drawing = pool.unscored, items.scale, items.drawing
+    if not unscored.items:
+        return found
+    is_drawn = drawing in (Drawing.RANDOM, Drawing.STRATIFIED) or pool.labels_alone.labels == pool.items
+    if not pool.sums.labels and unscored.labels:
+        # Every label is of an item without a score: the judge plays no part, and its verdicts have no label.
+        if is_drawn:
+            return post_stratified(items.cells, clusters=items.clusters, drawing=drawing) if items.is_binary else alone
+        state = State.UNKNOWN_DRAWING if drawing is Drawing.UNKNOWN else State.NO_SIGNAL
+        return Corrected(state, labels=round(unscored.labels), items=pool.items)
+    if found.low is None and found.point is None:
+        return replace(found, labels=round(pool.labels_alone.labels), items=pool.items)
+    if items.is_binary:
+        # Labels from elsewhere are of other cases: only items without one are what is spoken of.
+        rest = Cell(unscored.items - round(unscored.labels))
+        return with_unscored(found, rest) if drawing is Drawing.ELSEWHERE else found
+    width = scale.greatest - scale.least
+    if width <= 0:
+        return found
+    positive = (unscored.positive - unscored.labels * scale.least) / width
+    shares = with_unscored(moved(found, -scale.least / width, 1 / width), replace(unscored, positive=positive))
+    return moved(shares, scale.least, width)
+
+
+def moved(found: Corrected, shift: float, width: float) -> Corrected:
+    """The same numbers on another scale."""
+    point, low, high = (None if end is None else shift + width * end for end in (found.point, found.low, found.high))
+    return replace(found, point=point, low=low, high=high)
+
+
+def labels_only(items: LabelledItems, pool: LabelPool, *, is_difference: bool = False) -> Corrected:
+    """What the labels say without the judge, with the same clusters; also those of items without a score."""
     if items.is_binary:
         whole = {"all": sum(items.cells.values(), Cell())}
         clusters = [{"all": sum(one.values(), Cell())} for one in items.clusters]
         return post_stratified(whole, clusters=clusters)
-    known: defaultdict[tuple[float, float], float] = defaultdict(float)
-    for (_, y), count in items.known.items():
-        known[0.0, y] += count
-    parts = [without_judge(part) for part in items.parts]
-    return regression_of(without_judge(items.sums), known, items.scale, parts=parts, is_difference=is_difference)
-
-
-def without_judge(sums: PairSums) -> PairSums:
-    """As if the judge had always said nought."""
-    return PairSums(sums.items, labels=sums.labels, ly=sums.ly, lyy=sums.lyy)
+    known = {(0.0, y): float(count) for y, count in pool.given.items()}
+    parts = pool.label_parts if items.parts else ()
+    return regression_of(pool.labels_alone, known, items.scale, parts=parts, is_difference=is_difference)
 
 
 def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | None]:
@@ -413,7 +500,7 @@ def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | No
     }
     if items.is_binary:
         found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
-        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items)
+        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items, is_independent=True)
     return found
 
 
@@ -443,6 +530,9 @@ def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
             notes.append(f"{repeated:,} more of the same pair, judge and order: both orders are told by the first one")
         elif ratings.repeated and not asked.votes:
             notes.append(f"{ratings.repeated:,} more of the same item and rater: the first one counts")
+        if not asked.votes:
+            # Of votes, the table itself counts those without one.
+            notes += unscored_notes(ratings, truth)
         length: list[LengthLine] = []
         if asked.length:
             length = _vote_lengths(votes, judges, truth) if votes else _score_lengths(ratings, judges, truth, asked)

@@ -12,12 +12,15 @@ from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.jury import Position, position_of
 from mixseek.stats.raters import (
     Coefficient,
+    EqualItems,
     Measure,
     Pattern,
     Patterns,
+    equally_rated,
     estimate_of,
     jackknife_interval,
     own_share_of_variance,
+    rated_twice,
 )
 
 
@@ -99,7 +102,10 @@ def build_agreement(
     if len(ratings.judges) == 2:
         # Fleiss' is for more; Cohen's, and its weighted form, for these.
         of_all = {**_OF_TWO, **{measure: of for measure, of in _OF_ALL.items() if measure is not Measure.FLEISS}}
-    coefficients = [_coefficient(measure, of, groups[of]) for measure, of in of_all.items()]
+    coefficients = [
+        _fleiss(of, groups[of]) if measure is Measure.FLEISS else _coefficient(measure, of, groups[of])
+        for measure, of in of_all.items()
+    ]
     order = list(Measure)
     return Agreement(
         judges=ratings.judges,
@@ -137,6 +143,22 @@ def _project(patterns: Patterns, first: int, second: int) -> Patterns:
         if None not in pair:
             found[pair] += count
     return found
+
+
+def _fleiss(of: str, hands: Sequence[Patterns]) -> Coefficient:
+    """Of the samples with equally many ratings: chosen once, so that no hand that is left out changes which."""
+    whole = Counter[Pattern]()
+    for hand in hands:
+        whole.update(hand)
+    equal = equally_rated(whole)
+    found = _coefficient(Measure.FLEISS, of, [_only(hand, equal) for hand in hands])
+    ratings = max((len(pattern) - pattern.count(None) for pattern in equal), default=0)
+    over = EqualItems(ratings, sum(equal.values()), sum(rated_twice(whole).values()))
+    return replace(found, over=over if equal else None)
+
+
+def _only(hand: Patterns, kept: Patterns) -> Patterns:
+    return {pattern: count for pattern, count in hand.items() if pattern in kept}
 
 
 def _coefficient(measure: Measure, of: str, hands: Sequence[Patterns]) -> Coefficient:

@@ -141,6 +141,7 @@ def summarise_scores(cells: Iterable[OutcomeCount | ScoredCell], units: UnitSums
         samples=units.scored,
         questions=units.questions,
         unverified=unverified,
+        effective_questions=units.effective_questions,
     )
 
 

@@ -26,11 +26,12 @@ from mixseek.stats.corrected import (
     ValueScale,
     corrected_mean,
     effective_weights,
+    labels_beside,
     post_stratified,
     regression_of,
     with_unscored,
 )
-from mixseek.stats.intervals import Interval, unit_interval, wilson_interval
+from mixseek.stats.intervals import Interval, unit_interval, wilson_interval, with_questions
 from mixseek.stats.raters import Pattern, cohen_kappa
 
 Row = TypeVar("Row", CellCount, LabelledUnit)
@@ -168,6 +169,7 @@ def correct_group(
     group = _Group(cells, used, questions, drawing, is_binary)
     seen = {unit.cell for unit in used}
     corrected = group.corrected()
+    labels = group.labels_alone()
     is_bounded = corrected.state is State.BOUNDS
     return CorrectedGroup(
         None if name == WHOLE else name.removeprefix("target "),
@@ -175,7 +177,7 @@ def correct_group(
         len(used),
         drawing,
         judge_mean(cells, questions),
-        group.labels_alone(),
+        labels_beside(labels, corrected),
         replace(corrected, labels=len(used)),
         tuple((cell.cell, cell.items) for cell in cells if cell.cell not in seen) if is_bounded else (),
     )
@@ -238,8 +240,10 @@ class _Group:
         sums, known = self._sums(units, weights)
         scored = [cell for cell in self.cells if cell.is_scored]
         tested = _cells(scored, [(unit, 1.0) for unit in units])
-        parts = self._parts(units, weights)
-        items = LabelledItems(self.drawing, False, ValueScale(), sums, known, tested, (), parts, self._repeats())
+        parts, clusters = self._parts(units, weights), self._clusters([(unit, 1.0) for unit in units])
+        # What has no score has no place in a question's scores.
+        clusters = [{name: cell for name, cell in one.items() if name in tested} for one in clusters]
+        items = LabelledItems(self.drawing, False, ValueScale(), sums, known, tested, clusters, parts, self._repeats())
         found = corrected_mean(items, LEVEL)
         rest = [unit for unit in self.units if unit.value is None]
         weighted = list(zip(rest, effective_weights([unit.weight for unit in rest]), strict=True))
@@ -380,20 +384,16 @@ def judge_mean(cells: Sequence[CellCount], questions: Sequence[CellCount]) -> Ju
     scored = [cell for cell in cells if cell.is_scored]
     n, total = sum(cell.items for cell in scored), sum(cell.total for cell in scored)
     squares = sum(cell.total_of_squares for cell in scored)
-    own = [
-        (sum(cell.items for cell in some), sum(cell.total for cell in some), some[0].times)
-        for some in _by_question(cell for cell in questions if cell.is_scored).values()
-    ]
-    sums = UnitSums(
-        samples=sum(cell.items for cell in cells),
-        scored=n,
-        questions=sum(times for _, _, times in own) if questions else n,
-        total=total,
-        total_of_squares=squares,
-        question_squares=sum(s * s * times for _, s, times in own) if questions else squares,
-        question_products=sum(count * s * times for count, s, times in own) if questions else total,
-        question_sizes=float(sum(count * count * times for count, _, times in own) if questions else n),
-    )
+    sums = UnitSums(sum(cell.items for cell in cells), n, n, total, squares, squares, total, float(n))
+    if questions:
+        by_question = _by_question(cell for cell in questions if cell.is_scored).values()
+        sums = with_questions(
+            sums,
+            [
+                (sum(cell.items for cell in some), sum(cell.total for cell in some), some[0].times)
+                for some in by_question
+            ],
+        )
     return JudgeMean(sums.mean, unit_interval(sums, LEVEL), n)
 
 

@@ -206,6 +206,7 @@ class ScoreSummary:
     samples: int = 0
     questions: int = 0
     unverified: int = 0  # of the valid ones: called correct by an answer that does not stand in the response
+    effective_questions: float | None = None  # of equal size, that would carry as much (Kish)
 
 
 @dataclass(frozen=True, slots=True)

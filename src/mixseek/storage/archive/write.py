@@ -2,9 +2,9 @@
 
 import contextlib
 import csv
+import glob
 import hashlib
 import json
-import os
 import re
 import shlex
 import shutil
@@ -22,7 +22,15 @@ import orjson
 from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Status, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.storage.durable import digest_file, replacing, storage_error, sync_directory
+from mixseek.storage.durable import (
+    digest_file,
+    is_abandoned,
+    name_temporary,
+    remove_abandoned,
+    replacing,
+    storage_error,
+    sync_directory,
+)
 from mixseek.storage.index.loading import NOT_JUDGED
 from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.journal import broken_seal, verify_journal
@@ -61,6 +69,7 @@ INVALID_README = f"{INVALID_ROOM}/README.md"
 # By these a person finds a file; the hash behind them keeps it apart from all others.
 _NAMING_FIELDS = ("question_id", "prompt_variant", "target_model")
 _PART_BYTES = 48
+_OLD = ".old"
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 
 
@@ -523,12 +532,12 @@ def table_writer(path: Path) -> Iterator["csv.DictWriter[str]"]:
 @contextlib.contextmanager
 def staging(to: Path) -> Iterator[Path]:
     """A directory beside the target that takes its place when the block ends well, and vanishes when it does not."""
-    room = to.with_name(f".{to.name[:80]}.{os.getpid()}.tmp")
-    old = to.with_name(f".{to.name[:80]}.{os.getpid()}.old")
+    room = name_temporary(to)
     try:
+        finish_swap(to)
         room.mkdir()
         yield room
-        swap(room, to, old)
+        swap(room, to)
         sync_directory(to.parent)
     except OSError as error:
         raise storage_error("write the archive", to, error) from error
@@ -536,8 +545,20 @@ def staging(to: Path) -> Iterator[Path]:
         shutil.rmtree(room, ignore_errors=True)
 
 
-def swap(room: Path, to: Path, old: Path) -> None:
+def finish_swap(to: Path) -> None:
+    """What somebody left who was killed: half an archive, or the old one, which goes back where none is."""
+    remove_abandoned(to.parent)
+    for old in to.parent.glob(f"{glob.escape(name_temporary(to).name.rsplit('.', 2)[0])}.*{_OLD}"):
+        if is_abandoned(old.with_suffix(".tmp")):
+            if to.exists():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.rename(to)
+
+
+def swap(room: Path, to: Path) -> None:
     """The old archive is removed only once the new one stands in its place."""
+    old = room.with_suffix(_OLD)
     if not to.exists():
         room.rename(to)
         return

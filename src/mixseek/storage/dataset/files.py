@@ -24,7 +24,7 @@ import duckdb
 import orjson
 
 from mixseek.errors import DatasetError, reason_of
-from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb
+from mixseek.storage.duckdb_session import confine, escape_glob, first_line, offline_settings, open_duckdb
 from mixseek.storage.durable import replacing, storage_error
 
 # What comes once as a file, so that it can be read twice and resumed.
@@ -400,6 +400,7 @@ def connecting(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory DuckDB that never looks for extensions on the network; its refusals become one line."""
     try:
         with open_duckdb(config=offline_settings()) as connection:
+            confine(connection, path)
             yield connection
     except duckdb.OutOfMemoryException:
         raise

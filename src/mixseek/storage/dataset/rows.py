@@ -19,7 +19,7 @@ from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import is_nested, keep_copy, select_plain
 from mixseek.storage.dataset.logs.reading import read_cell
 from mixseek.storage.dataset.logs.record import as_rows, conversation_text, role_of
-from mixseek.storage.duckdb_session import first_line, offline_settings, open_duckdb
+from mixseek.storage.duckdb_session import confine, first_line, offline_settings, open_duckdb
 from mixseek.storage.journal.records import make_plain
 
 # Read when the canonical column is absent and nothing is mapped; the first that is present wins.
@@ -503,6 +503,8 @@ def table_rows(table: ArrowStream) -> Iterator[dict[str, Any]]:
     """As a Parquet file with the same columns would be read: dates and the like as text, nested values as they are."""
     try:
         with open_duckdb(config=offline_settings()) as connection:
+            # What is given may ask for more than itself, and gets nothing.
+            confine(connection)
             # One thread keeps the order.
             connection.execute("SET threads = 1")
             connection.register(

@@ -5,6 +5,7 @@ import re
 import shutil
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,18 @@ from typing import Any
 import duckdb
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import Settings, escape_glob, first_line, open_duckdb, quoted, run_in_scratch
+from mixseek.storage.duckdb_session import (
+    Settings,
+    confine,
+    escape_glob,
+    first_line,
+    note_elsewhere,
+    open_duckdb,
+    private_directory,
+    run_in_scratch,
+)
 from mixseek.storage.durable import digest_file, temporary_beside
-from mixseek.storage.index.loading import LOADING, copy_part, ensure_indexed, object_bytes
+from mixseek.storage.index.loading import INDEX, LOADING, attach_index, copy_part, ensure_indexed, object_bytes
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -90,13 +100,22 @@ _NEUTRALISED = r"""CASE WHEN left({0}, 1) IN ('=', '+', '-', '@', chr(9), chr(13
 SUFFIXES = (".jsonl", ".csv", ".parquet")
 # A row group is as many bytes, however long its texts are; DuckDB bounds it so only where it need not keep the order.
 # On one thread it keeps it all the same: the parts are read one after the other.
-_PARQUET = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE_BYTES 33554432"
+# It is written where we say: a second temporary file beside the first would be nobody's to remove.
+_PARQUET = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE_BYTES 33554432, USE_TMP_FILE false"
 _IN_TURN = "SET preserve_insertion_order = false; SET threads = 1"
 # Of the journal, at once: texts are sorted in memory.
 _PART_BYTES = 24 << 20
 # Which outcome belongs to which sample, by their positions: a few bytes each.
 _PAIRS = """CREATE TEMP TABLE pairs AS SELECT samples.position AS sample, outcomes.position AS outcome
     FROM samples JOIN outcomes USING (key)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """The file that is written, and the format that the name asks for which it gets in the end."""
+
+    target: Path
+    suffix: str
 
 
 def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
@@ -113,24 +132,30 @@ def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
     if to.is_file() and digest_file(to) == read_manifest(run.manifest).dataset.get("sha256"):
         raise ConfigurationError(f"{to}: the data that was judged; name another file")
     ensure_indexed(workspace, run)
-    with temporary_beside(to) as target:
+    with private_directory(workspace.scratch) as noted, temporary_beside(to) as target:
+        note_elsewhere(noted, target)
         try:
-            return run_in_scratch(workspace.scratch, run.journal, partial(write_table, run, target, suffix))
+            return run_in_scratch(
+                workspace.scratch, run.journal, partial(write_table, workspace, run, Exported(target, suffix))
+            )
         except duckdb.Error as error:
             raise StorageError(
                 f"{to}: cannot write the export: {first_line(error)}; free some space there and try again"
             ) from error
 
 
-def write_table(run: RunDirectory, target: Path, suffix: str, directory: Path, settings: Settings) -> int:
+def write_table(workspace: Workspace, run: RunDirectory, to: "Exported", directory: Path, settings: Settings) -> int:
     """DuckDB reads the journal's texts part by part, joins them with the index and writes them, on all cores."""
+    target, suffix = to.target, to.suffix
     # A place that takes no files is named in the words of the disk, not in DuckDB's.
     target.write_bytes(b"")
     rows = 0
     with open_duckdb(config=settings) as connection:
-        connection.execute(f"ATTACH {quoted(str(run.index))} AS run_index (READ_ONLY); USE run_index")
+        index = attach_index(connection, workspace, run, INDEX)
+        connection.execute(f"USE {INDEX}")
+        confine(connection, target, directories=(directory,))
         connection.execute(_PAIRS)
-        (longest,) = connection.execute("SELECT longest_bytes FROM index_state").fetchall()[0]
+        longest = index.state.longest_bytes
         written: list[Path] = []
         for first, last, begin, end in list_parts(connection):
             texts, path = directory / "texts.jsonl", directory / f"{len(written)}{suffix}"

@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 
 from mixseek.domain.judgments import JudgedRow, Status
-from mixseek.storage.duckdb_session import fetch_all, open_duckdb, quoted, read_statements, session_settings
-from mixseek.storage.index.loading import ensure_indexed, index_error
+from mixseek.storage.duckdb_session import confine, fetch_all, open_duckdb, read_statements, session_settings
+from mixseek.storage.index.loading import attach_index, index_error
 from mixseek.storage.index.run import RunIndex
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -210,11 +210,11 @@ class JudgmentList:
 
 def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentList:
     """Makes the table in a file of the caller's; seconds for a million judgments. The index is brought up to date."""
-    ensure_indexed(workspace, run)
     try:
         connection = open_duckdb(str(path), config=session_settings(path.with_suffix(".spilled")))
         # A connection of its own to the file that is in place now: a newer index does not change what is open here.
-        connection.execute(f"ATTACH {quoted(str(run.index))} AS run (READ_ONLY)")
+        attach_index(connection, workspace, run, "run")
+        confine(connection, directories=(path.parent,))
         lists = {name: _JOINED.format(*told) for name, told in _LISTS.items()}
         connection.execute(_SQL["build"].format(**lists))
         connection.execute(_SQL["rank"])

@@ -1,12 +1,15 @@
 """The index of a run: a DuckDB file beside its journal, made from it and thrown away whenever in doubt.
 
-It is built under another name and put in place whole. A journal that has grown is read from where the index ends.
+It is built under another name, sealed and put in place whole. A journal that has grown is read from where the index
+ends. What does not bear our seal is not read.
 """
 
 import contextlib
 import hashlib
+import hmac
 import os
-import shutil
+import secrets
+import tempfile
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
@@ -25,35 +28,56 @@ from mixseek.protocols.identity import method_of
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,
+    confine,
     escape_glob,
     execute,
     first_line,
     is_beyond_repair,
     is_short_of_memory,
+    quoted,
     read_statements,
     run_in_scratch,
     session_settings,
     spilling_to,
 )
-from mixseek.storage.durable import replacing, storage_error
+from mixseek.storage.durable import is_forbidden, remove_abandoned, replacing, storage_error
 from mixseek.storage.journal.journal import (
     VerifiedStart,
     damaged,
+    is_being_written,
     opening_journal,
     orphaned,
     read_blocks,
     read_lines,
     verify_journal,
 )
-from mixseek.storage.journal.records import Manifest, decode_record, read_manifest
+from mixseek.storage.journal.records import Manifest, RunStatus, decode_record, read_manifest
+from mixseek.storage.seal import (
+    SealedFile,
+    has_seal,
+    is_same_file,
+    read_seal,
+    remember_seal,
+    seal_file,
+    seal_text,
+)
 from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace_key import find_workspace_key, workspace_key
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 16
+SCHEMA_VERSION = 17
 LOADING = read_statements("mixseek.storage.index", "loading.sql")
 _SCHEMA = read_statements("mixseek.storage.index", "schema.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
+_ALL_TABLES = ("index_state", "places", *_TABLES.values(), "scored", "dimension_scores", "evidence", "facts")
+_TOTALS = b"totals"
+# The name of the index in a session that reads nothing else.
+INDEX = "run_index"
+# So often a file is looked at that another process replaces while we do.
+_MOST_ATTEMPTS = 10
+# By process: where it keeps indexes that no workspace takes, and the key that they are sealed with.
+_private: dict[int, tuple["tempfile.TemporaryDirectory[str]", bytes]] = {}
 # The built-in protocols without dimensions.
 _WITHOUT_DIMENSIONS = ("semantic", "pairwise")
 # Lines are shorter than this, or DuckDB is told the length of the longest; its reader sets aside a few times as much.
@@ -99,6 +123,7 @@ class IndexState:
     cascade: bool
     protocol: str
     made_by: str  # the version of DuckDB, whose hashes another version need not share
+    is_running: bool  # somebody was judging: what was in flight is in no count, and nothing is missing yet
 
     @property
     def journal(self) -> JournalState:
@@ -113,6 +138,36 @@ class IndexState:
 
 
 @dataclass(frozen=True, slots=True)
+class TrustedIndex:
+    """An index that we made: where it is, what it says of itself, and the file as it was when its seal was checked."""
+
+    path: Path
+    state: IndexState
+    sealed: SealedFile
+
+    def is_still_there(self) -> bool:
+        """Whether nobody has touched or replaced it, or put something beside it that DuckDB takes for a part of it."""
+        return is_same_file(self.path, self.sealed.identity) and not find_companions(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Distrust:
+    """Why an index is not believed, as a predicate; suspicious where no ordinary use of a workspace leads to it."""
+
+    why: str
+    is_suspicious: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlace:
+    """Where an index is made, where it is put, and the key that it is sealed with."""
+
+    scratch: Path
+    index: Path
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class JournalLines:
     """Where the lines of each kind begin, from one byte of the journal to another, and the longest of them."""
 
@@ -122,71 +177,144 @@ class JournalLines:
     longest_bytes: int
 
 
-def ensure_indexed(workspace: Workspace, run: RunDirectory) -> None:
-    """Index the run if its journal has changed since, or if the index is missing, damaged or of another version."""
-    if not is_fresh(run):
+def ensure_indexed(workspace: Workspace, run: RunDirectory) -> TrustedIndex:
+    """The index that says what the journal says now; made where it is missing, not ours, or of another version.
+
+    Where the workspace takes no files, or keeps its key from this user, this process makes one for itself.
+    """
+    remove_abandoned(run.path)
+    index = find_index(run)
+    if index is not None and is_current(index, run):
+        if read_totals(run) is None:
+            # Lists of runs say that whoever reads this one counts it.
+            with contextlib.suppress(StorageError):
+                index_run(workspace, run)
+        return find_index(run) or index
+    try:
         index_run(workspace, run)
+    except StorageError as error:
+        if not is_forbidden(error):
+            raise
+        return index_privately(run)
+    # Of the journal as it was when that began: whoever writes to it may have gone on.
+    index = find_index(run)
+    if index is None:
+        raise replaced(run)
+    return index
 
 
 def is_fresh(run: RunDirectory) -> bool:
-    """Whether the index says what the journal says."""
-    state, indexed = stat_journal(run.journal), read_state(run.index)
-    return indexed is not None and indexed.journal == state
+    """Whether there is an index of ours that says what the journal says."""
+    index = find_index(run)
+    return index is not None and is_current(index, run)
 
 
-def read_state(path: Path) -> IndexState | None:
-    """None where there is no index that can be used."""
-    with contextlib.ExitStack() as kept:
-        return open_usable(path, kept)[1]
+def is_current(index: TrustedIndex, run: RunDirectory) -> bool:
+    """Whether the journal is as it was then; and where somebody was judging then, whether they still are."""
+    is_same = index.state.journal == stat_journal(run.journal)
+    return is_same and (not index.state.is_running or is_being_judged(run, read_manifest(run.manifest)))
 
 
-def open_usable(
-    path: Path, kept: contextlib.ExitStack
-) -> tuple[duckdb.DuckDBPyConnection, IndexState] | tuple[None, None]:
-    """A connection, open as long as `kept`, and what the index says of itself; or none that can be used."""
-    if not path.is_file():
-        return None, None
+def is_being_judged(run: RunDirectory, manifest: Manifest) -> bool:
+    """Not merely unfinished: a process is at it now."""
+    return manifest.status is RunStatus.RUNNING and is_being_written(run.journal.with_suffix(".lock"))
+
+
+def find_index(run: RunDirectory) -> TrustedIndex | None:
+    """None where there is no index that we made."""
+    key = find_workspace_key(run.workspace)
+    return None if key is None else read_index(run.index, key)
+
+
+def read_index(path: Path, key: bytes) -> TrustedIndex | None:
+    """What its seal says of it; None without one that holds, and for one that another version made."""
+    sealed = read_seal(path, key)
+    if sealed is None or sealed.is_copied or find_companions(path):
+        return None
+    if (sealed.facts.get("version"), sealed.facts.get("made_by")) != (SCHEMA_VERSION, duckdb.__version__):
+        return None
+    return TrustedIndex(path, IndexState(**sealed.facts), sealed)
+
+
+def find_companions(path: Path) -> list[Path]:
+    """Files beside it that DuckDB would read as part of it (`….wal`): an index is whole when it is put in place."""
     try:
-        connection = kept.enter_context(connect_reading(path))
-        row = execute(connection, "FROM index_state").fetchone()
-    except duckdb.Error as error:
-        if is_beyond_repair(error):
-            return None, None
-        raise index_error(path, error) from error
-    is_ours = row is not None and (row[0], row[-1]) == (SCHEMA_VERSION, duckdb.__version__)
-    return (connection, IndexState(*row)) if row is not None and is_ours else (None, None)
+        return [entry for entry in path.parent.iterdir() if entry.name.startswith(f"{path.name}.")]
+    except OSError:
+        return []
+
+
+def describe_distrust(run: RunDirectory) -> Distrust | None:
+    """None where the index is believed, or merely outdated."""
+    key = find_workspace_key(run.workspace)
+    sealed = read_seal(run.index, key) if key is not None else None
+    if companions := find_companions(run.index):
+        return Distrust(f"has {companions[0].name} beside it, which is none of ours", is_suspicious=True)
+    if sealed is not None:
+        return Distrust("was copied from another file", is_suspicious=False) if sealed.is_copied else None
+    if is_damaged_index(run.index):
+        return Distrust("is damaged", is_suspicious=True)
+    if not has_seal(run.index):
+        return Distrust("has no seal: it was changed, or an earlier version made it", is_suspicious=False)
+    return Distrust("is not what was written: it was changed, or sealed with another key", is_suspicious=True)
 
 
 def is_damaged_index(path: Path) -> bool:
     """Whether the file cannot be read at all; one of another version can, and is made anew all the same."""
     try:
-        with connect_reading(path):
+        with attaching(path, read_only=True, config=session_settings(path.parent, path)):
             return False
     except duckdb.Error as error:
         return is_beyond_repair(error)
 
 
-def connect_reading(path: Path) -> contextlib.AbstractContextManager[duckdb.DuckDBPyConnection]:
-    """To the file as it is now."""
-    return attaching(path, read_only=True, config=session_settings(reading_scratch(path), path))
+def attach_index(
+    connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, name: str
+) -> TrustedIndex:
+    """For reading, under a name. Whatever is put in its place meanwhile: the file that is open is one that we made."""
+    for _ in range(_MOST_ATTEMPTS):
+        index = ensure_indexed(workspace, run)
+        connection.execute(f"ATTACH {quoted(str(index.path))} AS {name} (READ_ONLY)")
+        if not index.is_still_there():
+            # Another process has put a newer one there; that one is looked at from the beginning.
+            connection.execute(f"DETACH {name}")
+        elif not holds_our_tables(connection, name):
+            connection.execute(f"DETACH {name}")
+            with contextlib.suppress(OSError):
+                index.path.unlink()
+        else:
+            return index
+    raise replaced(run)
 
 
-def reading_scratch(path: Path) -> Path:
+def replaced(run: RunDirectory) -> StorageError:
+    return StorageError(f"{run.index}: something else is put in its place again and again; end what does that")
+
+
+def holds_our_tables(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
+    """Whether each table is one, and no view of that name: whoever knows the key could seal anything."""
+    asked = " UNION ALL ".join(f"(FROM pragma_storage_info('{name}.main.{table}') LIMIT 0)" for table in _ALL_TABLES)
+    try:
+        execute(connection, asked)
+    except duckdb.CatalogException:
+        return False
+    return True
+
+
+def reading_scratch(run: RunDirectory) -> Path:
     """Where a reader of an index spills to."""
-    return path.parent.parent.parent / "tmp" / f"{os.getpid()}-0"
+    return run.workspace / "tmp" / f"{os.getpid()}-0"
 
 
 @contextlib.contextmanager
 def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to the index, which says what the journal says; DuckDB takes longer to open it than to ask it."""
+    """A connection to the index, which says what the journal says, and to no other file."""
+    scratch = reading_scratch(run)
     try:
-        with spilling_to(reading_scratch(run.index)), contextlib.ExitStack() as kept:
-            state = stat_journal(run.journal)
-            connection, indexed = open_usable(run.index, kept)
-            if connection is None or indexed is None or indexed.journal != state:
-                kept.close()
-                index_run(workspace, run)
-                connection = kept.enter_context(connect_reading(run.index))
+        with spilling_to(scratch), attaching(None, config=session_settings(scratch, run.index)) as connection:
+            attach_index(connection, workspace, run, INDEX)
+            connection.execute(f"USE {INDEX}")
+            confine(connection)
             yield connection
     except duckdb.Error as error:
         raise index_error(run.index, error) from error
@@ -194,20 +322,54 @@ def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPy
 
 def index_run(workspace: Workspace, run: RunDirectory) -> None:
     """Make the index say what the journal says now; only what was added is read where nothing else has changed."""
-    manifest = read_manifest(run.manifest)
+    place = IndexPlace(workspace.scratch, run.index, workspace_key(workspace.root))
     state = stat_journal(run.journal)
     try:
-        make_index(workspace, run, manifest, state)
+        facts = make_index(place, run, state)
+        counts = {status.value: getattr(facts, status.value) for status in Status}
+        write_totals(run, RunTotals(state, counts, facts.mean_score), place.key)
     except StorageError as error:
         # Whoever lists the runs is told why this one is not counted; a disk that takes nothing has been named already.
         with contextlib.suppress(StorageError):
-            write_totals(run, RunTotals(state, problem=str(error)))
+            write_totals(run, RunTotals(state, problem=str(error)), place.key)
         raise
+    # The index of an earlier version, which may be as large as all journals together.
+    with contextlib.suppress(OSError):
+        workspace.outdated_index.unlink(missing_ok=True)
 
 
-def make_index(workspace: Workspace, run: RunDirectory, manifest: Manifest, state: JournalState) -> None:
+def index_privately(run: RunDirectory) -> TrustedIndex:
+    """In a directory of this process, which goes with it; sealed with a key that nobody else has."""
+    process = os.getpid()
+    if process not in _private:
+        directory = tempfile.TemporaryDirectory(prefix="mixseek-index-", ignore_cleanup_errors=True)
+        _private[process] = directory, secrets.token_bytes(32)
+    directory, key = _private[process]
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(run.path))).hexdigest()
+    place = IndexPlace(Path(directory.name), Path(directory.name) / f"{digest}.duckdb", key)
+    state, index = stat_journal(run.journal), read_index(place.index, key)
+    if index is None or not is_current(index, run):
+        make_index(place, run, state)
+        index = read_index(place.index, key)
+    if index is None:
+        raise replaced(run)
+    return index
+
+
+def make_index(place: IndexPlace, run: RunDirectory, state: JournalState) -> RunFacts:
     """Raises StorageError for a journal that is not what was written."""
-    before = find_beginning(run, manifest, state)
+    for _ in range(_MOST_ATTEMPTS):
+        facts = try_to_index(place, run, state)
+        if facts is not None:
+            return facts
+    raise replaced(run)
+
+
+def try_to_index(place: IndexPlace, run: RunDirectory, state: JournalState) -> RunFacts | None:
+    """None where another process replaced the index that this one went on from."""
+    manifest = read_manifest(run.manifest)
+    beginning = find_beginning(place, run, manifest, state)
+    before = beginning.state if beginning else None
     verified = verify_journal(run, before.verified if before else None)
     lines = scan_journal(run.journal, before.indexed_bytes if before else 0, state.size_bytes)
     now = IndexState(
@@ -223,35 +385,44 @@ def make_index(workspace: Workspace, run: RunDirectory, manifest: Manifest, stat
         manifest.cascade,
         manifest.protocol.name,
         duckdb.__version__,
+        is_being_judged(run, manifest),
     )
-    # The index of an earlier version, which may be as large as all journals together.
-    with contextlib.suppress(OSError):
-        workspace.outdated_index.unlink(missing_ok=True)
 
-    def build_and_place(directory: Path, settings: Settings) -> None:
-        facts = build(directory, run, lines, now, settings)
+    def build_and_place(directory: Path, settings: Settings) -> RunFacts | None:
+        made = directory / run.index.name
+        if beginning is not None and not copy_index(beginning, made):
+            return None
+        facts = build(made, run, lines, now, settings)
         try:
+            sealed = seal_file(made, place.key, asdict(now))
+            for companion in find_companions(place.index):
+                companion.unlink()
             # Whoever reads the index that was there goes on reading it.
-            (directory / run.index.name).replace(run.index)
+            made.replace(place.index)
         except OSError as error:
-            raise storage_error("write the index", run.index, error) from error
-        counts = {status.value: getattr(facts, status.value) for status in Status}
-        write_totals(run, RunTotals(state, counts, facts.mean_score))
+            raise storage_error("write the index", place.index, error) from error
+        remember_seal(place.index, place.key, sealed)
+        return facts
 
     try:
-        run_in_scratch(workspace.scratch, run.journal, build_and_place)
+        return run_in_scratch(place.scratch, run.journal, build_and_place)
     except duckdb.Error as error:
         raise index_error(run.index, error) from error
 
 
-def find_beginning(run: RunDirectory, manifest: Manifest, state: JournalState) -> IndexState | None:
+def find_beginning(
+    place: IndexPlace, run: RunDirectory, manifest: Manifest, state: JournalState
+) -> TrustedIndex | None:
     """The index that is there, where the journal has only grown since, and judges and protocol are the same."""
-    indexed = read_state(run.index)
-    if indexed is None or not indexed.indexed_bytes or state.size_bytes <= indexed.journal_bytes:
+    index = read_index(place.index, place.key)
+    if index is None:
+        return None
+    indexed = index.state
+    if not indexed.indexed_bytes or state.size_bytes <= indexed.journal_bytes:
         return None
     made_for = (tuple(indexed.judges), indexed.cascade, indexed.protocol)
     is_same = made_for == (manifest.judge_names, manifest.cascade, manifest.protocol.name)
-    return indexed if is_same and read_last_block(run.journal, indexed.indexed_bytes) == indexed.last_block else None
+    return index if is_same and read_last_block(run.journal, indexed.indexed_bytes) == indexed.last_block else None
 
 
 def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
@@ -275,20 +446,31 @@ def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
     return JournalLines(offsets, begin, offset, longest)
 
 
-def build(directory: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings) -> RunFacts:
-    """A whole index in a directory of ours; returns what it says of the run."""
-    path = directory / run.index.name
-    source = run.journal
+def copy_index(index: TrustedIndex, to: Path) -> bool:
+    """Without its seal; false where it was replaced meanwhile, so that nobody knows what was copied."""
     try:
-        if lines.begin:
-            shutil.copyfile(run.index, path)
-            source = directory / "added.jsonl"
-            copy_part(run.journal, lines.begin, lines.end, source)
+        copy_part(index.path, 0, index.sealed.content_bytes, to)
+    except FileNotFoundError:
+        return False
     except OSError as error:
-        raise storage_error("write the index", run.index, error) from error
+        raise storage_error("write the index", to, error) from error
+    return index.is_still_there()
+
+
+def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings) -> RunFacts:
+    """A whole index at a place of ours, where its beginning may be already; returns what it says of the run."""
+    source = run.journal
+    if lines.begin:
+        source = path.with_name("added.jsonl")
+        try:
+            copy_part(run.journal, lines.begin, lines.end, source)
+        except OSError as error:
+            raise storage_error("write the index", run.index, error) from error
     with attaching(path, config=settings) as connection:
         before = dict.fromkeys(_TABLES, 0)
         if lines.begin:
+            # What was made before is read here, with nothing else in reach.
+            confine(connection, directories=(path.parent,))
             before |= dict(execute(connection, LOADING["line_counts"]).fetchall())
             # No line of the journal says these; they are found anew whenever it has grown.
             execute(connection, "DELETE FROM outcomes WHERE position < 0; DELETE FROM index_state")
@@ -301,8 +483,10 @@ def build(directory: Path, run: RunDirectory, lines: JournalLines, state: IndexS
         settle_run(connection, state)
         mark_controls(connection, state.judges)
         load_scores(connection, state.protocol, before["outcome"], has_grown=lines.begin > 0)
-        connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
+        connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
         execute(connection, LOADING["facts"], {"needs_maths": NEEDS_MATHS})
+        if state.is_running:
+            execute(connection, LOADING["count_judged_samples"])
         facts = read_facts(connection)
         if facts.has_pairs:
             execute(connection, _SCHEMA["views_of_pairs"])
@@ -358,7 +542,7 @@ def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> None
         execute(connection, LOADING["keep_first_sample"])
     if outcomes != own_outcomes:
         execute(connection, LOADING["keep_last_outcome"])
-    if state.cascade or first_takes != own_samples * len(state.judges):
+    if not state.is_running and (state.cascade or first_takes != own_samples * len(state.judges)):
         due = {"judges": state.judges, "cascade": state.cascade, "reason": NOT_JUDGED}
         execute(connection, LOADING["add_missing"], due)
     if state.cascade:
@@ -396,16 +580,22 @@ def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: in
         execute(connection, LOADING[f"fill_{table}"], {"after": before if was_scored else 0})
 
 
-def write_totals(run: RunDirectory, totals: RunTotals) -> None:
+def write_totals(run: RunDirectory, totals: RunTotals, key: bytes) -> None:
     """For lists of runs, which open no index."""
+    document = asdict(totals)
+    sealed = {**document, "seal": seal_text(key, _TOTALS, orjson.dumps(document))}
     with replacing(run.totals) as stream:
-        stream.write(orjson.dumps(asdict(totals)) + b"\n")
+        stream.write(orjson.dumps(sealed) + b"\n")
 
 
 def read_totals(run: RunDirectory) -> RunTotals | None:
-    """What was counted last, perhaps of a shorter journal; None where nothing was."""
+    """What was counted last, perhaps of a shorter journal; None where nothing was, or not by us."""
+    key = find_workspace_key(run.workspace)
     try:
         document = orjson.loads(run.totals.read_bytes())
+        seal = document.pop("seal")
+        if key is None or not hmac.compare_digest(seal, seal_text(key, _TOTALS, orjson.dumps(document))):
+            return None
         counts = {Status(name).value: int(count) for name, count in document["counts"].items()}
         return RunTotals(JournalState(**document["journal"]), counts, document["mean_score"], document["problem"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

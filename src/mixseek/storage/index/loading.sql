@@ -121,6 +121,10 @@ INSERT INTO outcomes BY NAME
     ANTI JOIN outcomes AS told ON told.key = due.key AND (told.judge_order = due.judge_order
         OR ($cascade AND told.judge_order < due.judge_order AND told.status = 'valid'))
 
+-- name: count_judged_samples
+-- While somebody judges, a sample that nobody has judged yet is in flight: not reached, as those that were not read.
+UPDATE facts SET samples = (SELECT count(DISTINCT key) FROM outcomes)
+
 -- name: mark_final
 -- In a cascade the last judge asked has the last word.
 UPDATE outcomes SET is_final = (key, judge_order) IN (SELECT (key, max(judge_order)) FROM outcomes GROUP BY key)

@@ -34,13 +34,13 @@ from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState, Prefere
 from mixseek.errors import ConfigurationError
 from mixseek.storage.duckdb_session import (
     attaching,
+    confine,
     escape_glob,
     fetch_all,
-    quoted,
     read_statements,
     session_settings,
 )
-from mixseek.storage.index.loading import ensure_indexed, index_error, object_bytes
+from mixseek.storage.index.loading import attach_index, index_error, object_bytes
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage.index", "panel.sql")
@@ -337,11 +337,17 @@ def unit_sums(units: str, groups: Sequence[str]) -> str:
             coalesce(sum(value * value), 0) AS squares, sum(lowest) AS lowest, sum(highest) AS highest
         FROM (SELECT {first}question, value::DOUBLE AS value, lowest::DOUBLE AS lowest, highest::DOUBLE AS highest
             FROM ({units})) GROUP BY {first}question
+    ),
+    beside_all AS (
+        SELECT *, s - n * (sum(s) OVER whole) / nullif(sum(n) OVER whole, 0) AS e,
+            n / nullif(sum(n) OVER whole, 0) AS h, count(*) FILTER (n > 0) OVER whole AS counted
+        FROM questions WINDOW whole AS ({f"PARTITION BY {named}" if named else ""})
     )
     SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
         coalesce(sum(s), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
-        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0)
-    FROM questions {grouped}"""  # noqa: S608 - our own text
+        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0),
+        coalesce(sum(e * e / pow(greatest(1 - h, 1e-9), least(4, h * counted))), 0), coalesce(sum(e * e * e), 0)
+    FROM beside_all {grouped}"""  # noqa: S608 - our own text
 
 
 def sample_units(judged: str, groups: Sequence[str]) -> str:
@@ -518,8 +524,6 @@ def open_pairs(a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
     """Two runs, or one twice, indexed first if a journal is newer; open for as long as the block lasts."""
     # By their places: a program may compare runs of one name in two workspaces.
     runs = {run.path: run for run in (a, b)}
-    for run in runs.values():
-        ensure_indexed(Workspace(run.workspace), run)
     attached = {path: f"run_{number}" for number, path in enumerate(runs)}
     # Not in the workspace, which may be read-only. No text of anybody goes there.
     with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
@@ -527,7 +531,8 @@ def open_pairs(a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
             settings = session_settings(Path(scratch), *(run.index for run in runs.values()), is_ample=True)
             with attaching(None, config=settings) as connection:
                 for run in runs.values():
-                    connection.execute(f"ATTACH {quoted(str(run.index))} AS {attached[run.path]} (READ_ONLY)")
+                    attach_index(connection, Workspace(run.workspace), run, attached[run.path])
+                confine(connection)
                 yield PairIndex(connection, {"a": attached[a.path], "b": attached[b.path]})
         except duckdb.Error as error:
             raise index_error(b.index, error) from error

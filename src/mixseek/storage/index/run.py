@@ -30,14 +30,14 @@ from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import PLAIN, CallAccount, Latency
 from mixseek.storage.duckdb_session import (
+    confine,
     fetch_all,
     offline_settings,
     open_duckdb,
-    quoted,
     read_statements,
     reading_beside,
 )
-from mixseek.storage.index.loading import ensure_indexed, find_damage, read_facts, reading
+from mixseek.storage.index.loading import attach_index, find_damage, read_facts, reading
 from mixseek.storage.index.panel import (
     SettledPanel,
     judged_unit_sums,
@@ -373,12 +373,11 @@ class JournalPlaces:
 
 def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: PanelRule | None) -> UnitSums:
     """Of the verdicts of several runs together: a sample that several of them judge is one unit."""
-    for run in runs:
-        ensure_indexed(workspace, run)
     names = [f"run_{number}" for number, _ in enumerate(runs)]
     with open_duckdb(config=offline_settings()) as connection:
         for name, run in zip(names, runs, strict=True):
-            connection.execute(f"ATTACH {quoted(str(run.index))} AS {name} (READ_ONLY)")
+            attach_index(connection, workspace, run, name)
+        confine(connection)
         everything = " UNION ALL ".join(panel_units(rule, name) for name in names)
         units = f"""SELECT any_value(question) AS question, avg(value) AS value, avg(lowest) AS lowest,
             avg(highest) AS highest FROM ({everything}) GROUP BY key"""  # noqa: S608 - our own text

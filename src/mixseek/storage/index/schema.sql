@@ -6,7 +6,7 @@
 CREATE TABLE index_state (
     version INTEGER, journal_bytes BIGINT, journal_changed_ns BIGINT, indexed_bytes BIGINT, last_block VARCHAR,
     verified_bytes BIGINT, verified_crc32 BIGINT, longest_bytes BIGINT, judges VARCHAR[], cascade BOOLEAN,
-    protocol VARCHAR, made_by VARCHAR
+    protocol VARCHAR, made_by VARCHAR, is_running BOOLEAN
 );
 
 -- Texts of samples and replies stay in the journal: this says at which byte each line begins, as arrays of 64-bit

@@ -114,6 +114,8 @@ class JournalTail:
             "status": manifest.status.value if is_running or manifest.has_ended else RunStatus.INTERRUPTED.value,
             "is_running": is_running,
             "is_behind": is_behind,
+            # So much of the journal is counted here; a list that is as new has every judgment named below.
+            "journal_bytes": self._offset,
             "samples": self._samples,
             "sample_count": manifest.sample_count,
             "judged": judged,

@@ -1,12 +1,23 @@
-// A list of runs that looks for news while anything runs; the choice of A and B stays.
+// A list of runs that looks for news, quicker while anything runs: one that starts later appears by itself.
 
-const isWatching = document.querySelector(".state.running, .empty") !== null;
+const isHome = document.querySelector("#runs, .empty, #competitions") !== null;
 
-async function lookForNews(before) {
-  const answer = await fetch("/api/workspace");
-  const now = await answer.text();
-  if (before !== null && now !== before) location.reload();
-  else setTimeout(() => lookForNews(now), 3000);
+/** The choice of A and B stays: only what the list says is replaced. */
+function replaceLists(text) {
+  const chosen = [...document.querySelectorAll("#runs input:checked")].map((input) => [input.name, input.value]);
+  document.querySelector("main").replaceWith(new DOMParser().parseFromString(text, "text/html").querySelector("main"));
+  for (const [name, value] of chosen) {
+    const same = [...document.querySelectorAll(`#runs input[name="${name}"]`)].find((input) => input.value === value);
+    if (same) same.checked = true;
+  }
 }
 
-if (isWatching) lookForNews(null);
+async function lookForNews(before) {
+  // A page that nobody looks at asks nothing; a server that is gone is asked again.
+  if (document.hidden) return setTimeout(() => lookForNews(before), 3000);
+  const now = await fetch(`${BASE}/api/workspace`).then((answer) => (answer.ok ? answer.text() : before)).catch(() => before);
+  if (before !== null && now !== before) replaceLists(await (await fetch(location.href)).text());
+  return setTimeout(() => lookForNews(now), document.querySelector(".state.running, .empty") ? 3000 : 5000);
+}
+
+if (isHome) lookForNews(null);

@@ -10,11 +10,30 @@ function figure(label, ...content) {
   return make("div", {}, make("dt", {}, say(label)), make("dd", {}, ...content));
 }
 
-function newestLine(one) {
-  const href = `#${new URLSearchParams({ id: one.id, ...(isPanel ? { by: one.judge } : {}) })}`;
-  const word = one.status === "valid" && one.verdict ? one.verdict : one.status;
-  return make("li", {}, make("a", { href }, visibleLine(one.id, 60)), " ", make("b", {}, visibleLine(word, 40)), " ",
-    make("span", { class: "soft" }, visibleLine(labelOf(one.judge), 40)), one.reason ? make("span", { class: "soft" }, ` ${visibleLine(one.reason, 120)}`) : null);
+/** A click opens it: the list that is asked then is at least as new as this line. */
+function newestLine(judgment, journalBytes) {
+  const name = { id: judgment.id, ...(isPanel ? { by: judgment.judge } : {}), ...(judgment.repeat > 1 ? { repeat: String(judgment.repeat) } : {}) };
+  const word = judgment.status === "valid" && judgment.verdict ? judgment.verdict : judgment.status;
+  return make("li", {}, make("a", { href: `#${new URLSearchParams(name)}`, onclick: () => { wantedBytes = Math.max(wantedBytes, journalBytes); } }, visibleLine(judgment.id, 60)), " ", make("b", {}, visibleLine(word, 40)), " ",
+    make("span", { class: "soft" }, visibleLine(labelOf(judgment.judge), 40)), judgment.reason ? make("span", { class: "soft" }, ` ${visibleLine(judgment.reason, 120)}`) : null);
+}
+
+/** What was judged since the list was made is offered, and never pushed under a reader's eyes. */
+function offerNew(progress) {
+  const button = byId("show-new");
+  const fresh = progress.judged - page.total;
+  const show = () => {
+    wantedBytes = Math.max(wantedBytes, progress.journal_bytes);
+    button.hidden = true;
+    buildSelects();
+    applyFilters();
+  };
+  // The first ones disturb nobody.
+  if (fresh > 0 && page.total === 0 && !wantedBytes) return show();
+  button.hidden = fresh <= 0 || page.total === 0;
+  button.textContent = `${countText(fresh)} ${say("new")} · ${say("show")}`;
+  button.onclick = show;
+  return null;
 }
 
 function drawLive(told) {
@@ -34,7 +53,8 @@ function drawLive(told) {
       figure("undecided", share(told.statuses.undecided ?? 0, told.judged)),
       figure("missing", share(told.statuses.missing ?? 0, told.judged)),
       ...Object.entries(told.verdicts).map(([verdict, count]) => make("div", {}, make("dt", {}, visibleLine(verdict, 30)), make("dd", {}, countText(count))))),
-    make("ul", { class: "newest" }, ...told.newest.map(newestLine)));
+    make("ul", { class: "newest" }, ...told.newest.map((judgment) => newestLine(judgment, told.journal_bytes))));
+  offerNew(told);
 }
 
 function watch() {
@@ -55,5 +75,6 @@ async function awaitNumbers() {
   else location.reload();
 }
 
+byId("count-again")?.addEventListener("click", () => location.reload());
 if (!("ended" in live.dataset)) watch();
 if ("pending" in live.dataset) setTimeout(awaitNumbers, 300);

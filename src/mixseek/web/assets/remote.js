@@ -1,7 +1,9 @@
 // Where judgments come from in the viewer: its server, a page at a time.
 
-const API = `/api/runs/${encodeURIComponent(data.run)}`;
+const API = `${BASE}/api/runs/${encodeURIComponent(data.run)}`;
 let asking = 0;
+// How long the journal was when a live page showed what is asked for now: an older list may not have it.
+let wantedBytes = 0;
 
 /** The answer, however long it is being made; null when something newer was asked meanwhile. */
 async function ask(path, isWanted = () => true) {
@@ -22,6 +24,7 @@ async function ask(path, isWanted = () => true) {
 function listPath() {
   const wanted = new URLSearchParams({ limit: String(source.pageRows) });
   for (const name of FILTERS) if (state[name]) wanted.set(name === "at" ? "offset" : name, state[name]);
+  if (wantedBytes) wanted.set("as_of", String(wantedBytes));
   // An open judgment brings the page that it is on.
   if (state.id && !state.at) for (const name of NAMES) if (state[name]) wanted.set(name, state[name]);
   return `${API}/judgments?${wanted}`;
@@ -32,7 +35,7 @@ function drawReviewLink() {
   const wanted = new URLSearchParams();
   for (const name of NARROWING) if (state[name]) wanted.set(name, state[name]);
   const link = byId("review-link");
-  const review = `/runs/${encodeURIComponent(data.run)}/review`;
+  const review = `${BASE}/runs/${encodeURIComponent(data.run)}/review`;
   link.href = wanted.size ? `${review}?${new URLSearchParams({ queue: `filter:${wanted}` })}` : review;
   link.textContent = say(wanted.size ? "Review these" : "Review");
 }
@@ -93,5 +96,5 @@ const source = {
   find: (tell) => { findRemotely(tell).catch(showFailure); },
   choices: (tell) => { chooseRemotely(tell).catch(showFailure); },
   complete: (row, tell) => { completeRemotely(row, tell).catch(showFailure); },
-  sampleAddress: (row) => `/runs/${encodeURIComponent(data.run)}/sample?${new URLSearchParams({ id: row.sample.id })}`,
+  sampleAddress: (row) => `${BASE}/runs/${encodeURIComponent(data.run)}/sample?${new URLSearchParams({ id: row.sample.id })}`,
 };

@@ -16,10 +16,11 @@ const USES = {
 };
 const SHORT_USES = { headline: "corrects the headline", settles: "settles what counts", agreement: "agreement only" };
 const queueName = new URLSearchParams(location.search).get("queue");
-listPage = `/runs/${encodeURIComponent(data.run)}`;
+listPage = `${BASE}/runs/${encodeURIComponent(data.run)}`;
 
 const titleOf = (queue) => say(QUEUES[queue.kind][0]) + (queue.name.includes(":") ? ` ${visibleLine(queue.name.slice(queue.name.indexOf(":") + 1), 80)}` : "");
-const queueAddress = (name) => `${location.pathname}?${new URLSearchParams({ queue: name })}`;
+const overviewAddress = () => `${location.pathname}${rater ? wanted({ rater }) : ""}`;
+const queueAddress = (name) => `${location.pathname}${wanted({ queue: name, ...(rater ? { rater } : {}) })}`;
 
 function progressBar(done, whole) {
   return make("progress", { max: Math.max(whole, 1), value: done, "aria-label": say("Progress") });
@@ -36,6 +37,49 @@ function raterForm(named) {
     if (!input.value.trim()) return;
     nameRater(input.value);
     named();
+  });
+  return form;
+}
+
+/** Whose label it will be, where nobody can overlook it. */
+function raterLine() {
+  return make("p", { class: "rater-line" }, make("b", { class: "rater-name", "data-rater-name": rater }, ...visibleNodes(rater)),
+    make("button", { type: "button", class: "text-button", "data-other-rater": "", onclick: () => askName() }, say("Not you?")));
+}
+
+function askName() {
+  review.className = "review";
+  review.replaceChildren(raterForm(() => location.reload()));
+  review.querySelector("input").select();
+}
+
+/** The address names somebody else than this browser has known. */
+function askWhich() {
+  const choose = (name) => { nameRater(name); location.reload(); };
+  const button = (name, mark) => make("button", { type: "button", class: "action", [`data-${mark}`]: "", onclick: () => choose(name) }, `${say("I am")} ${visibleLine(name, 100)}`);
+  review.className = "review";
+  review.replaceChildren(make("section", { class: "panel second-name", "data-second-name": "", role: "alertdialog", "aria-label": say("Who are you?") },
+    make("h2", {}, say("Who are you?")),
+    make("p", {}, `${say("The link is for")} `, make("b", {}, ...visibleNodes(addressedRater)), `; ${say("in this browser labels were given by")} `, make("b", {}, ...visibleNodes(keptRater())), "."),
+    make("p", { class: "form-actions" }, button(addressedRater, "is-addressed"), button(keptRater(), "is-kept"))));
+  review.querySelector("button").focus();
+}
+
+/** An address that opens the viewer and names a rater, to send around. */
+function inviteForm(queues) {
+  const input = make("input", { name: "invited", maxlength: 100, required: true, autocomplete: "off", "data-invited": "" });
+  const choice = make("select", {}, make("option", { value: "" }, say("All queues")), ...queues.map((queue) => make("option", { value: queue.name }, titleOf(queue))));
+  const link = make("input", { readonly: true, hidden: true, "data-link": "", "aria-label": say("Link") });
+  link.addEventListener("focus", () => link.select());
+  const form = make("form", { class: "rater-form invite-form" }, make("label", {}, say("Link for a rater"), input), make("label", {}, say("Queue"), choice),
+    make("button", { type: "submit", class: "action" }, say("Make a link")), link);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      const made = await ask(`/link${wanted({ rater: plainName(input.value), ...(choice.value ? { queue: choice.value } : {}) })}`);
+      Object.assign(link, { value: made.link, hidden: false });
+      link.focus();
+    } catch (error) { notify(error.message); }
   });
   return form;
 }
@@ -87,7 +131,7 @@ async function showOverview() {
   review.replaceChildren(
     make("div", {}, make("section", { class: "panel" }, make("h2", {}, say("Queues")), make("ul", { class: "queues" }, ...overview.queues.filter(isOffered).map(queueLine))),
       make("section", { class: "panel" }, make("h2", {}, say("Draw a sample")), make("p", { class: "soft" }, say("Only texts drawn by lot speak for the whole run: their labels correct the headline.")), drawForm(overview))),
-    make("div", {}, numbers, make("section", { class: "panel" }, make("h2", {}, say("Raters")), raterTable(overview), raterForm(() => location.reload()))));
+    make("div", {}, numbers, make("section", { class: "panel" }, make("h2", {}, say("Raters")), raterTable(overview), rater ? raterLine() : null, raterForm(() => location.reload()), inviteForm(overview.queues.filter(isOffered)))));
   showNumbers(numbers);
 }
 
@@ -103,6 +147,15 @@ let hiddenAt = null;
 let isBusy = false;
 const skipped = new Set();
 const parts = {};
+// What this rater has labelled here, in its order; and which of it is looked at, null while working.
+let behind = [];
+let lookedAt = null;
+// Keys that were pressed while a label was being saved: they are for what is shown next.
+const waitingKeys = [];
+const MOST_WAITING = 50;
+const AT_ONCE = "mixseek-at-once";
+const goesOnAtOnce = () => recall(AT_ONCE) === "yes";
+const draftName = (text) => `mixseek-note-${data.run}-${rater}-${text}`;
 
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) hiddenAt = performance.now();
@@ -126,11 +179,14 @@ function frameQueue() {
   parts.numbers = make("section", { class: "numbers panel", "data-numbers": "" });
   const blind = make("input", { type: "checkbox", checked: true, "data-blind": "" });
   blind.addEventListener("change", () => { isOpen = !blind.checked; showItem(item?.text ?? nextText()); });
+  const atOnce = make("input", { type: "checkbox", checked: goesOnAtOnce(), "data-at-once": "" });
+  atOnce.addEventListener("change", () => remember(AT_ONCE, atOnce.checked ? "yes" : null));
   byId("review-title").replaceChildren(titleOf(queue));
   review.className = "review working";
   review.replaceChildren(
-    make("div", { class: "review-head" }, make("a", { class: "plain-link", href: location.pathname }, say("All queues")), parts.progress,
+    make("div", { class: "review-head" }, raterLine(), make("a", { class: "plain-link", href: overviewAddress() }, say("All queues")), parts.progress,
       make("label", { class: "check" }, blind, say("Blind")),
+      make("label", { class: "check" }, atOnce, say("One key a label: the next text comes at once")),
       make("button", { type: "button", class: "text-button", "data-help-open": "", onclick: showHelp }, say("Keys"), " ", keyMark("?")),
       make("p", { class: `use use-${queue.use}`, "data-use": queue.use }, say(USES[queue.use]), queue.tells ? ` ${say("The name of this queue tells something about the verdicts.")}` : "")),
     parts.text, make("div", { class: "review-side" }, parts.form, parts.told, parts.numbers));
@@ -140,7 +196,7 @@ function drawProgress() {
   const left = openTexts().length;
   const done = queue.items.length - left;
   const rest = queue.seconds ? ` · ${queue.seconds} ${say("s each")} · ~${Math.ceil((left * queue.seconds) / 60)} ${say("min left")}` : "";
-  parts.progress.replaceChildren(progressBar(done, queue.items.length), make("b", { "data-done": String(done) }, `${countText(done)} ${say("of")} ${countText(queue.items.length)}`), make("span", { class: "soft" }, `${rest} · ${rater}`));
+  parts.progress.replaceChildren(progressBar(done, queue.items.length), make("b", { "data-done": String(done) }, `${countText(done)} ${say("of")} ${countText(queue.items.length)}`), make("span", { class: "soft" }, rest));
 }
 
 function drawText() {
@@ -196,14 +252,18 @@ function drawReveal() {
 }
 
 function drawForms() {
+  const { text } = item;
   const note = make("textarea", { rows: 2, maxlength: 4000, "data-note": "", "aria-label": say("Note"), placeholder: `${say("Note")} (n)` });
+  // Until its label is kept, a note stays in the browser: through Escape, a reload, or another queue.
+  note.value = recall(draftName(text)) ?? "";
+  note.addEventListener("input", () => remember(draftName(text), note.value || null));
   const button = (name, key, act, mark, isMain = false) => make("button", { type: "button", class: isMain ? "action" : "text-button", [`data-${mark}`]: "", onclick: act }, say(name), " ", keyMark(key));
   const undo = queue.last ? button("Undo", "u", takeBack, "undo") : null;
   if (isLabelled()) {
     form = null;
     parts.note = null;
     const next = button("Next", "Enter", goOn, "next", true);
-    parts.form.replaceChildren(...[make("p", { class: "own", "data-own": item.own.given }, say("You said"), " ", make("b", {}, labelText(item.own)), item.own.note ? textBlock("comment", item.own.note) : null),
+    parts.form.replaceChildren(...[lookedAt === null ? null : make("p", { class: "soft", "data-looking-back": "" }, `${say("Looking back")}: ${countText(lookedAt + 1)} ${say("of")} ${countText(behind.length)} `, keyMark("←"), " ", keyMark("→")), make("p", { class: "own", "data-own": item.own.given }, say("You said"), " ", make("b", {}, labelText(item.own)), item.own.note ? textBlock("comment", item.own.note) : null),
       make("p", { class: "form-actions" }, next, undo)].filter(Boolean));
     next.focus({ preventScroll: true });
     return;
@@ -223,10 +283,11 @@ function drawItem() {
 }
 
 function drawDone() {
+  lookedAt = null;
   item = null;
   form = null;
   drawProgress();
-  parts.text.replaceChildren(make("p", { class: "all-done", "data-all-done": "" }, say("Nothing is left to label in this queue.")), make("p", {}, make("a", { class: "plain-link", href: location.pathname }, say("All queues"))));
+  parts.text.replaceChildren(make("p", { class: "all-done", "data-all-done": "" }, say("Nothing is left to label in this queue.")), make("p", {}, make("a", { class: "plain-link", href: overviewAddress() }, say("All queues"))));
   parts.form.replaceChildren(queue.last ? make("button", { type: "button", class: "text-button", "data-undo": "", onclick: takeBack }, say("Undo"), " ", keyMark("u")) : "");
   parts.told.replaceChildren();
 }
@@ -241,12 +302,13 @@ async function showItem(text) {
   return item;
 }
 
-/** One thing at a time: a key that is held down gives one label. */
+/** One thing at a time; keys that were pressed meanwhile come after it. */
 function once(act) {
   return async (...given) => {
     if (isBusy || isReadOnly) return;
     isBusy = true;
-    try { await act(...given); } catch (error) { notify(error.message); } finally { isBusy = false; }
+    try { await act(...given); } catch (error) { waitingKeys.length = 0; notify(error.message); } finally { isBusy = false; }
+    while (waitingKeys.length && !isBusy) actOn(waitingKeys.shift());
   };
 }
 
@@ -258,8 +320,13 @@ const give = once(async (answer) => {
   queue.last = { id: body.id, text: body.text };
   queue.items = queue.items.map(([text, isDone]) => [text, isDone || text === body.text]);
   skipped.delete(body.text);
+  remember(draftName(body.text), null);
+  behind = [...behind.filter((text) => text !== body.text), body.text];
+  lookedAt = null;
   byId("said").textContent = `${say("Saved")}: ${labelText(told.own)}`;
-  drawItem();
+  if (told.replaced) notify(`${say("You had labelled this text already, in another window perhaps")}: ${labelText(told.replaced)}. ${say("What you said now is what counts; Undo takes it back.")}`);
+  if (goesOnAtOnce()) await showItem(nextText());
+  else drawItem();
   showNumbers(parts.numbers);
 });
 
@@ -269,11 +336,22 @@ const takeBack = once(async () => {
   await tell("/retractions", { id: newId(), rater, retracts: id });
   byId("said").textContent = say("Taken back");
   await loadQueue();
+  lookedAt = null;
   await showItem(text);
   showNumbers(parts.numbers);
 });
 
-const goOn = once(async () => { await showItem(nextText()); });
+const goOn = once(async () => {
+  lookedAt = null;
+  await showItem(nextText());
+});
+/** One label further back, or forward until the text that is waiting. */
+const look = once(async (by) => {
+  const place = (lookedAt ?? behind.length) + by;
+  if (place < 0 || place > behind.length) return;
+  lookedAt = place < behind.length ? place : null;
+  await showItem(lookedAt === null ? nextText() : behind[place]);
+});
 const skip = once(async () => {
   skipped.add(item.text);
   await showItem(nextText());
@@ -281,12 +359,14 @@ const skip = once(async () => {
 
 async function loadQueue() {
   queue = await ask(`/queue${wanted({ queue: queueName, rater })}`);
+  const done = queue.items.filter(([, isDone]) => isDone).map(([text]) => text);
+  behind = [...done.filter((text) => !behind.includes(text)), ...behind.filter((text) => done.includes(text))];
 }
 
 // Keys.
 
 function showHelp() {
-  const lines = [["?", "Keys"], ["n", "Note (Escape leaves it)"], ["s", "Skip: it comes again at the end"], ["u", "Undo the last label"], ["Enter", "Save, or the next text"], ["r", "Open or close the rubric"], ["m", "The response as Markdown, or as it is"], ["t", "Switch between light and dark"], ["Escape", "All queues"]];
+  const lines = [["?", "Keys"], ["n", "Note (Escape leaves it)"], ["s", "Skip: it comes again at the end"], ["u", "Undo the last label"], ["Enter", "Save, or the next text"], ["← →", "Look at the last ones, and come back"], ["r", "Open or close the rubric"], ["m", "The response as Markdown, or as it is"], ["t", "Switch between light and dark"], ["Escape", "All queues"]];
   const own = item?.form.kind === "verdict" ? item.form.options.map((option) => [option.keys.join(" / "), option.value]) : [["0–9", "Value of the dimension; Tab moves on"], ["g", "The gate fails"]];
   byId("help-keys").replaceChildren(...[...own, ...lines].map(([key, text]) => make("div", {}, make("dt", {}, keyMark(key)), make("dd", {}, say(text)))));
   byId("help").showModal();
@@ -301,20 +381,37 @@ function pressed(event) {
   }
   const isNumber = target.matches("input[type=number]");
   if (isNumber && /^[0-9.,\-]$/.test(key)) return;
+  // Arrows move inside a field first.
+  if (key.startsWith("Arrow") && target.matches("input, select")) return;
   // A button that has the focus answers Enter by itself.
-  if (key === "Enter" && target.matches("button:not(.as-markdown), a, summary")) return;
+  if (key === "Enter" && target.matches("button:not(.as-markdown), a, summary") && !isBusy) return;
+  if (isBusy) {
+    event.preventDefault();
+    // One that is held down is one key.
+    if (!event.repeat && waitingKeys.length < MOST_WAITING) waitingKeys.push(key);
+    return;
+  }
+  if (event.repeat && !key.startsWith("Arrow")) return;
+  if (actOn(key)) event.preventDefault();
+}
+
+/** Whether the key means anything now. */
+function actOn(key) {
   const acts = {
     "?": showHelp, s: () => item && !isLabelled() && skip(), u: takeBack, n: () => parts.note?.focus(),
     r: () => { const rubric = parts.text.querySelector("details"); if (rubric) rubric.open = !rubric.open; },
-    m: () => parts.text.querySelector(".as-markdown")?.click(), t: () => byId("theme").click(), Escape: () => location.assign(location.pathname),
-    ...(isLabelled() ? { Enter: goOn, " ": goOn, ArrowRight: goOn } : Object.fromEntries(form?.keys ?? [])),
+    m: () => parts.text.querySelector(".as-markdown")?.click(), t: () => byId("theme").click(), Escape: () => location.assign(overviewAddress()),
+    ArrowLeft: () => look(-1), ArrowRight: () => (lookedAt === null ? isLabelled() && goOn() : look(1)),
+    ...(isLabelled() ? { Enter: goOn, " ": goOn } : Object.fromEntries(form?.keys ?? [])),
   };
-  if (!acts[key]) return;
-  event.preventDefault();
+  if (!acts[key]) return false;
   acts[key]();
+  return true;
 }
 
 async function begin() {
+  if (isSecondName()) return askWhich();
+  if (rater) nameRater(rater);
   if (queueName === null) {
     await sendLeftovers();
     return showOverview();

@@ -2,7 +2,7 @@
 
 // Nothing is listed on this page, so nothing has to be fetched.
 const source = { sampleAddress: () => null };
-const API = `/api/runs/${encodeURIComponent(data.run)}/review`;
+const API = `${BASE}/api/runs/${encodeURIComponent(data.run)}/review`;
 const OUTBOX = `mixseek-outbox-${data.run}`;
 const review = byId("review");
 const isReadOnly = review.dataset.readOnly !== undefined;
@@ -21,12 +21,23 @@ function recall(name) {
   try { return localStorage.getItem(name) ?? memory.get(name) ?? null; } catch { return memory.get(name) ?? null; }
 }
 
-// The rater's name is a cookie, because those do not know ports: the next server may have another one.
-let rater = new URLSearchParams(location.search).get("rater") ?? decodeURIComponent(/(?:^|; )mixseek-rater=([^;]*)/.exec(document.cookie)?.[1] ?? "");
+// The rater's name is a cookie, because those do not know ports: the next server may have another one. The name in the
+// address wins, and every address of ours carries it: labels go to whoever the page shows.
+const plainName = (name) => name.trim().replace(/\s+/g, " ");
+const keptRater = () => decodeURIComponent(/(?:^|; )mixseek-rater=([^;]*)/.exec(document.cookie)?.[1] ?? "");
+const addressedRater = plainName(new URLSearchParams(location.search).get("rater") ?? "");
+let rater = addressedRater || keptRater();
+
 function nameRater(name) {
-  rater = name.trim().replace(/\s+/g, " ");
-  document.cookie = `mixseek-rater=${encodeURIComponent(rater)}; path=/; max-age=31536000; samesite=strict`;
+  rater = plainName(name);
+  document.cookie = `mixseek-rater=${encodeURIComponent(rater)}; path=${BASE}/; max-age=31536000; samesite=strict`;
+  const address = new URL(location.href);
+  address.searchParams.set("rater", rater);
+  history.replaceState(null, "", address);
 }
+
+/** Another person than the one who labelled in this browser before: they are asked, not guessed. */
+const isSecondName = () => Boolean(addressedRater && keptRater() && keptRater() !== addressedRater);
 
 function notify(text) {
   byId("notice").hidden = !text;

@@ -54,7 +54,8 @@ function enoughText(told) {
   const asked = `(${reached}${say("asked for")} ${widthText(plan.half_width, scale)})`;
   if (told.is_enough) return `${say("Enough: the interval is as narrow as asked for.")} ${asked}`;
   if (plan.needed === null) return `${say("Not even labels for all samples make it so narrow.")} ${asked}`;
-  return `${say("More labels needed")}: ${countText(Math.max(plan.more, 1))} ${asked}`;
+  if (plan.more === 0) return `${say("Enough labels by the plan, but the interval is still too wide.")} ${asked}`;
+  return `${say("More labels needed")}: ${countText(plan.more)} ${asked}`;
 }
 
 function widthChoice(scale, changed) {
@@ -69,6 +70,7 @@ function drawNumbers(holder, told) {
   const parts = [
     make("h2", {}, say("Corrected headline")),
     make("dl", { class: "estimates" }, estimateLine("judges alone", told.judges, told.scale), estimateLine("labels alone", told.labels_only, told.scale), estimateLine("corrected", told.corrected, told.scale)),
+    make("p", { class: "soft", "data-sentence": told.corrected.state }, `${say(told.sentence)}.`),
     make("p", { class: `enough${told.is_enough ? " is-enough" : ""}`, "data-enough": told.is_enough ? "yes" : "no", role: "status" }, enoughText(told)),
     told.path.length ? pathPlot(told) : make("p", { class: "soft" }, say("The interval is shown here when texts of a drawn sample have labels.")),
     widthChoice(told.scale, () => showNumbers(holder)),

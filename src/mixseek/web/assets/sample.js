@@ -21,7 +21,7 @@ function promptPart(row) {
   const holder = make("div", {});
   const show = async () => {
     const wanted = new URLSearchParams({ id: row.sample.id, judge: row.judge });
-    const answer = await fetch(`/api/runs/${encodeURIComponent(data.run)}/prompt?${wanted}`);
+    const answer = await fetch(`${BASE}/api/runs/${encodeURIComponent(data.run)}/prompt?${wanted}`);
     const told = await answer.json();
     holder.replaceChildren(...(told.messages ?? [{ role: "–", content: told.error }]).map((message) =>
       make("details", { open: true }, make("summary", {}, message.role), textBlock("prose", message.content))));
@@ -46,7 +46,7 @@ function metadataPart(more) {
   return named.length ? make("dl", { class: "facts" }, ...named) : null;
 }
 
-listPage = `/runs/${encodeURIComponent(data.run)}`;
+listPage = `${BASE}/runs/${encodeURIComponent(data.run)}`;
 const shown = rows[0].sample;
 byId("sample").append(...[
   metadataPart(data.more),
@@ -58,5 +58,5 @@ byId("sample").append(...[
   make("div", { class: "judge-columns" }, ...rows.map(column)),
 ].filter(Boolean));
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape") history.length > 1 ? history.back() : location.assign(`/runs/${encodeURIComponent(data.run)}`);
+  if (event.key === "Escape") history.length > 1 ? history.back() : location.assign(`${BASE}/runs/${encodeURIComponent(data.run)}`);
 });

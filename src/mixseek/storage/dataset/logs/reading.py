@@ -26,7 +26,7 @@ import orjson
 
 from mixseek.errors import DatasetError
 from mixseek.storage.dataset.files import ByteStream, decode_lines, reading
-from mixseek.storage.duckdb_session import offline_settings, open_duckdb
+from mixseek.storage.duckdb_session import confine, offline_settings, open_duckdb
 
 Steps = tuple[str, ...]
 # No tool nests this deep; what does is meant to break a reader.
@@ -594,5 +594,6 @@ def unpack_zstandard(path: Path, members: list[Member]) -> dict[str, bytes]:
 def read_zstandard(names: Mapping[str, str]) -> dict[str, bytes]:
     """The one JSON value of each file."""
     with open_duckdb(config={**offline_settings(), "memory_limit": "512MB", "threads": 1}) as connection:
+        confine(connection, *map(Path, names))
         found = connection.execute(_READ_MEMBERS, {"files": list(names), "largest": _LARGEST_VALUE_BYTES}).fetchall()
     return {names[copy]: text.encode() for copy, text in found}

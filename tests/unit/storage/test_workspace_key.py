@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mixseek.composition.judging.live import NONCE_KEY_FILE, key_id, workspace_key
 from mixseek.errors import StorageError
+from mixseek.storage.workspace_key import NONCE_KEY_FILE, key_id, workspace_key
 
 
 def test_a_workspace_keeps_its_key_and_nobody_else_may_read_it(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_cut_key_is_refused(tmp_path: Path) -> None:
 
 def test_those_who_begin_together_agree(tmp_path: Path) -> None:
     """The first one's key stays."""
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(8) as pool:
         keys = set(pool.map(lambda _: workspace_key(tmp_path), range(8)))
 
     assert len(keys) == 1
