@@ -54,7 +54,7 @@ _WORD = {
     family: re.compile(
         r"(?<![A-Za-z0-9_-])(?:"
         + "|".join(_GUARDED.get(word, word) for word in reversed(_ENGLISH))
-        + r")(?![A-Za-z0-9_-])|[a-z]+n't(?![a-z])|"
+        + r")(?![A-Za-z0-9_-])|(?<![a-z])[a-z]{1,8}n't(?![a-z])|"
         + "|".join((*sorted(unspaced, key=len, reverse=True), *(f"^{word}" for word in FIRST_CHARACTERS)))
     )
     for family, unspaced in UNSPACED.items()
@@ -99,6 +99,18 @@ class PolarWord(NamedTuple):
     start: int
     end: int
     is_core: bool
+
+
+_AROUND_LETTER = " \t\n*_\"'`()[]{}$.,!:;\\"
+
+
+def _stands_alone(piece: str, place: int) -> bool:
+    """Whether a single letter is all that the piece says, or leads it as a capital: in prose, t is a variable."""
+    if piece[:place].strip(_AROUND_LETTER):
+        return False
+    return not piece[place + 1 :].strip(_AROUND_LETTER) or (
+        piece[place].isupper() and piece[place + 1 : place + 2] in {".", ",", ";", ")", "\n"}
+    )
 
 
 @dataclass(frozen=True)
@@ -166,6 +178,8 @@ class BooleanReader(Reader):
         lowered = piece.lower()
         for match in _WORD[self.family].finditer(lowered):
             word = match[0]
+            if len(word) == 1 and word.isascii() and not _stands_alone(piece, match.start()):
+                continue
             if (
                 word in _NEGATORS
                 or word.startswith("doubt")
@@ -301,6 +315,30 @@ _JOINING = frozenset(_JOINED.split())
 _TRIM = ".:'`!?"
 
 
+# Words before a list that announce it.
+_ANNOUNCING = frozenset(
+    ["list", "lists", "sorted", "ordered", "order", "alphabetical", "alphabetically", "words", "output", "here"]
+    + [word for key in ("filler", "function") for word in table("words")[key].split()]
+    + table("company_words")["greeting"].split()
+)
+_MARKER = r"(?:\d{1,3}[.)]|[-*•])"
+_NAMED = r"[ \t*\"'`]{0,6}([^\W\d_][\w'-]{0,30})"
+_ITEM_BEFORE = re.compile(
+    rf"(?:^|[\n:;,])[ \t]{{0,8}}{_MARKER}?{_NAMED}[\"'`*]{{0,3}}(?:,\s{{0,3}}|[ \t]{{1,3}})[\"'`*]{{0,3}}$"
+)
+_LINE_BEFORE = re.compile(
+    rf"(?:^|\n)[ \t]{{0,8}}{_MARKER}{_NAMED}[\"'`*. ]{{0,6}}\n\s{{0,8}}{_MARKER}[ \t*\"'`]{{0,6}}$"
+)
+_ITEM_REACH = 80
+
+
+def _is_led(piece: str, start: int) -> bool:
+    """Whether one more word stands before the first word of a list, as an item of it."""
+    before = piece[max(0, start - _ITEM_REACH) : start]
+    found = _ITEM_BEFORE.search(before) or _LINE_BEFORE.search(before)
+    return found is not None and found[1].casefold() not in _ANNOUNCING
+
+
 @dataclass(frozen=True)
 class WordListReader(Reader):
     """The words in order."""
@@ -333,6 +371,7 @@ class WordListReader(Reader):
         reading = Reading(decision, run[0][1], run[-1][2], "word_list")
         # "… therefrom Done": a word of the list, or a word about it?
         is_open = given[:-1] == self.words and given[-1] not in self._known
+        is_open = is_open or (decision is Decision.CORRECT and _is_led(piece, run[0][1]))
         return reading.left_open("word_list") if is_open else reading
 
     def _runs(self, piece: str) -> list[list[tuple[str, int, int]]]:

@@ -7,6 +7,7 @@ from itertools import chain
 from mixseek.domain.judgments import Span
 from mixseek.matching import statements
 from mixseek.matching.options import OptionReader
+from mixseek.matching.other_kinds import is_of_another_kind
 from mixseek.matching.statements import Comparison, Decision, Reader, Reading, Statement
 from mixseek.matching.visible import Phrases, Visible
 
@@ -154,12 +155,13 @@ _STEPS = re.compile(r"(?:step\s*\d|1[.)]\s[^\n]*\n+[\s*]*2[.)]|[-*•]\s[^\n]*\n
 # What stands in a field, in a box or behind a mark of its own is given, whatever is said around it.
 _SENTENCES = _PROSE | {"answer_line", "whole_response"}
 CONTAINERS = {"json_field", "answer_tag", "boxed"}
+_ANNOUNCED = CONTAINERS | {"answer_cue", "hash_marks"}
 
 
 Stated = tuple[Statement, Reading]
 
 
-def match_closed(visible: Visible, reader: Reader) -> Comparison:
+def match_closed(visible: Visible, reader: Reader, question: str = "") -> Comparison:
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
     firm, named = _read_firm(visible, reader)
@@ -176,20 +178,25 @@ def match_closed(visible: Visible, reader: Reader) -> Comparison:
         return _stated(*firm)
     if statements.is_opening(text):
         return Comparison(Decision.INCORRECT, None, ("no_answer",))
+    if (other := _other_kind(visible, reader, question)) is not None:
+        said = Decision.UNDECIDED if decisions - {Decision.INCORRECT} else Decision.INCORRECT
+        return Comparison(said, Span(other.start, other.end), (other.cue, "another_kind"))
     refusal = statements.find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
         return Comparison(decision, refusal, ("refusal",))
     unfinished = statements.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
-        return Comparison(Decision.INCORRECT, None, ("breaks_off",))
+        said = Decision.UNDECIDED if _is_said_before(text, reader) else Decision.INCORRECT
+        return Comparison(said, None, ("breaks_off",))
     if len(decisions) == 1 and visible.cut == len(text):
         first = soft[0][0]
         # What broke off behind a conclusion that is a whole sentence is only its explanation.
         is_whole = first.cue == "conclusion" and text[first.end : first.end + 1] in {".", "!", "。", "\n"}
         # A list may end a response without a full stop; one in the middle of a work that breaks off is a step of it.
         is_last = reader.spans_lines and len(text.rstrip()) - first.start - soft[0][1].end <= _LAST_CHARACTERS
-        if not unfinished or is_last or is_whole:
+        is_doubtful = first.cue == "last_sentence" and _is_disputed(visible, reader, soft[0][1])
+        if (not unfinished or is_last or is_whole) and not is_doubtful:
             return _stated(*soft[0])
     if isinstance(reader, OptionReader) and reader.lists_every_option(text):
         return Comparison(Decision.INCORRECT, None, ("every_option_listed",))
@@ -197,6 +204,41 @@ def match_closed(visible: Visible, reader: Reader) -> Comparison:
         return Comparison(Decision.INCORRECT, None, ("never_stated",))
     reason = "breaks_off" if unfinished else "statements_conflict" if decisions else "no_statement"
     return Comparison(Decision.UNDECIDED, None, (reason,))
+
+
+def _is_said_before(text: str, reader: Reader) -> bool:
+    """Whether the last sentences of a text that breaks off give the right option alone, or the right brackets."""
+    if reader.kind not in {"option", "brackets"}:
+        return False
+    readings = [reader.read(sentence, firm=False) for sentence in statements.last_sentences(text)]
+    decisions = {reading.decision for reading in readings if reading is not None}
+    return Decision.CORRECT in decisions and (reader.kind == "brackets" or len(decisions) == 1)
+
+
+def _is_disputed(visible: Visible, reader: Reader, reading: Reading) -> bool:
+    """Whether another of the last sentences gives another option than the very last one: which is the answer?"""
+    if reader.kind != "option":
+        return False
+    others = (reader.read(piece, firm=False) for piece in statements.last_sentences(visible.text[: visible.cut])[:-1])
+    return any(other is not None and other.decision is not reading.decision for other in others)
+
+
+def _other_kind(visible: Visible, reader: Reader, question: str) -> Statement | None:
+    """The last firm statement, where what it holds is a value of another kind."""
+    places = statements.firm_statements(visible.text, visible.lowered, 0, visible.cut)
+    last = next((place for place in places if place.cue in _ANNOUNCED), None)
+    if last is None or last.start == last.end:
+        return None
+    piece = statements.first_sentence(visible.text[last.start : last.end])
+    return last if is_of_another_kind(piece, reader, question) else None
+
+
+def _is_declined(firm: Stated, lowered: str) -> bool:
+    """Whether the no of a short response belongs to a refusal: "I'm sorry, no, I cannot assist"."""
+    statement, reading = firm
+    if statement.cue != "whole_response" or not reading.rule.startswith("boolean"):
+        return False
+    return _SAYS.declines.search(lowered, statement.start, statement.end) is not None
 
 
 def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
@@ -216,11 +258,18 @@ def _stated(statement: Statement, reading: Reading) -> Comparison:
     return Comparison(reading.decision, span, (statement.cue, reading.rule))
 
 
-def _whole_response(text: str, cut: int) -> Iterator[Statement]:
-    stripped = text[:cut].strip()
+def _whole_response(text: str, lead: int, cut: int) -> Iterator[Statement]:
+    stripped = text[lead:cut].strip()
     if len(stripped) <= 80 and statements.is_one_sentence(stripped):
-        start = text.find(stripped)
+        start = text.find(stripped, lead)
         yield Statement(start, start + len(stripped), "whole_response")
+
+
+def _under_heading(visible: Visible) -> Iterator[Statement]:
+    """The line right under "# Answer", where others follow: what leads it is the answer, or an explanation begins."""
+    stop = visible.text.find("\n", visible.lead, visible.cut) if visible.is_headed else -1
+    if stop > visible.lead:
+        yield Statement(visible.lead, stop, "answer_line")
 
 
 def _is_value(text: str, place: Statement) -> bool:
@@ -229,14 +278,15 @@ def _is_value(text: str, place: Statement) -> bool:
 
 def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
-    text, lowered, cut = visible.text, visible.lowered, visible.cut
+    text, lowered, lead, cut = visible.text, visible.lowered, visible.lead, visible.cut
     places = chain(
         statements.firm_statements(text, lowered, 0, cut),
         statements.other_fields(text, cut),
         # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
-        (place for place in _whole_response(text, cut) if cut < len(text) and _is_value(text, place)),
+        (place for place in _whole_response(text, lead, cut) if cut < len(text) and _is_value(text, place)),
         statements.firm_statements(text, lowered, cut, len(text)),
-        _whole_response(text, cut),
+        _under_heading(visible),
+        _whole_response(text, lead, cut),
     )
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
     for place in places:
@@ -277,7 +327,9 @@ def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated 
         ):
             return (statement, reading.left_open("answers_conflict")), None
         break
-    return (None, named) if chosen is None else (_corrected(visible, reader, *chosen), None)
+    if chosen is None or _is_declined(chosen, lowered):
+        return None, named
+    return _corrected(visible, reader, *chosen), None
 
 
 def _corrected(visible: Visible, reader: Reader, statement: Statement, reading: Reading) -> Stated:
@@ -333,6 +385,12 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
 
 def _read_whole(piece: str, reader: Reader) -> Reading | None:
     """A response that is nothing but its answer leads with it; any other short response is a sentence like others."""
+    if reader.kind == "brackets" and piece.startswith("> "):
+        whole, rest = reader.read(piece, firm=True), reader.read(piece[2:], firm=True)
+        is_quoted = rest is not None and rest.decision is Decision.CORRECT
+        # The mark of a quotation, or one bracket more?
+        if whole is not None and whole.decision is Decision.INCORRECT and is_quoted:
+            return whole.left_open("quoted_brackets")
     if len(piece) <= _COMPACT and reader.kind != "number":
         reading = reader.read(piece, firm=True)
         if reading is not None and not any(map(str.isalnum, piece[: reading.start])):
@@ -393,7 +451,7 @@ def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
         tail = Statement(max(0, visible.cut - _LIST_REACH), visible.cut, "tail")
         reading = reader.read(text[tail.start : tail.end], firm=False)
         return [] if reading is None else [(tail, reading)]
-    places = statements.soft_statements(text, visible.lowered, 0, visible.cut)
+    places = statements.soft_statements(text, visible.lowered, visible.lead, visible.cut)
     if reader.kind == "brackets":
         places += statements.bracket_lines(text)[-1:]
     closing = _readings(visible, reader, [place for place in places if place.cue != "first_sentence"])
@@ -436,6 +494,9 @@ def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list
         and not _SAYS.checks.match(text, place.start)
         and not (place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
         and (reading := _read_place(text, place, reader)) is not None
+        and not (
+            isinstance(reader, OptionReader) and reader.is_cut_list(text[: visible.cut], place.start + reading.start)
+        )
     ]
     plain = {said.decision for _, reading, said in found if said is reading}
     # What is said outright may be supposed as well.

@@ -391,7 +391,7 @@ def _year_at(words: Words, index: int) -> int | None:
     return year if year in _YEARS else None
 
 
-_ITEM_BREAK: Final = re.compile(r",\s*(?:and\s+|&\s*)?|\s+and\s+|\s*&\s*|;\s*")
+_ITEM_BREAK: Final = re.compile(r",\s*(?:and\s+|&\s*)?|(?<!\s)\s++and\s+|(?<!\s)\s*+&\s*|;\s*")
 _UNSPACED_ITEM_BREAK: Final = re.compile(r"[、，]|和|及び|および|以及|與|与")
 # The first bytes of two- and three-byte UTF-8, each followed by what a continuation byte looks like in Windows-1252.
 _MOJIBAKE: Final = re.compile(

@@ -14,6 +14,9 @@ from mixseek.matching.booleans_and_lists import (
     polarity_of,
 )
 from mixseek.matching.choice import CONTAINERS, match_closed
+from mixseek.matching.company import without_company
+from mixseek.matching.long_responses import match_long
+from mixseek.matching.multi_select import MultiSelectReader, several_labels
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
@@ -38,6 +41,8 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     letter = _LETTER.fullmatch(gold)
     if letter is not None:
         return OptionReader(letter[1], question)
+    if (labels := several_labels(gold)) is not None:
+        return MultiSelectReader(labels, question)
     if is_bracket_sequence(gold):
         return BracketReader(gold, question)
     polarity = polarity_of(gold, question)
@@ -85,8 +90,9 @@ _LONGEST_GOLD = 2_000
 _LONGEST_QUESTION = 12_000
 _WRITTEN_MATHS = re.compile(r"\$[^$]+\$|\\[a-zA-Z(\[]")
 # Where a free text says itself what of it is the answer.
-_MARKED_ANSWER = re.compile(r"(?:final[ _]|exact |^\W*|\n\W*)answer|answer\"\s*:|answer>|\\boxed")
-_FINAL = re.compile(r"(?:(?:final|exact) |^\W*|\n\W*)answer[\s*_]*:[\s*_\"]*$")
+_MARKED_ANSWER = re.compile(r"(?:final[ _]|exact |^\W{0,20}|\n[^\w\n]{0,20})answer|answer\"\s{0,20}:|answer>|\\boxed")
+_FINAL = re.compile(r"(?:(?:final|exact) |^\W{0,20}|\n[^\w\n]{0,20})answer[\s*_]{0,20}:[\s*_\"]{0,20}$")
+_FINAL_REACH = 80
 # What a word or a name never holds.
 _MATHS = re.compile(r"[\\$^{}=√π∞∪∩±≤≥°×÷<>|]|\d\s*[-+*/(]|[\d)]\s*[a-z]\b|^[\[({].*[\])}]$")
 
@@ -100,18 +106,35 @@ def match_answer(
     maths: MathsComparer | None = None,
 ) -> MatchResult:
     """Decide what can be decided with near certainty; all else is undecided, and mathematics without a comparer."""
-    visible = visible_part(response)
-    golds = _golds(ground_truth, alternatives)
-    if not visible.text.strip():
-        # Reasoning that was closed and opened again: some models answer inside the second block.
-        is_reopened = {"reasoning_dropped", "unclosed_reasoning_dropped"}.issubset(visible.rules)
-        decision = Decision.UNDECIDED if is_reopened else Decision.INCORRECT
-        rule = "reasoning_reopened" if is_reopened else "no_final_answer"
-        return _result(response, visible, Comparison(decision, None, (rule,)))
-    if not golds or max(map(len, golds)) > _LONGEST_GOLD:
-        return _result(response, visible, Comparison(Decision.UNDECIDED, None, ("unusable_ground_truth",)))
     question = question[-_LONGEST_QUESTION:]
-    by_gold = {gold: _match_gold(visible, gold, question, bool(alternatives), maths) for gold in golds}
+    visible = without_company(visible_part(response), question)
+    golds = _golds(ground_truth, alternatives)
+    if not golds or max(map(len, golds)) > _LONGEST_GOLD:
+        closed = _silent(visible) or Comparison(Decision.UNDECIDED, None, ("unusable_ground_truth",))
+        return _result(response, visible, closed)
+
+    def decide(part: Visible) -> Comparison:
+        return _silent(part) or _match_golds(part, golds, question, bool(alternatives), maths)
+
+    if visible.offset == 0:
+        return _result(response, visible, decide(visible))
+    return _result(response, *match_long(response, visible, question, decide))
+
+
+def _silent(visible: Visible) -> Comparison | None:
+    """What a response comes to that shows its reader nothing."""
+    if visible.text.strip():
+        return None
+    # Reasoning that was closed and opened again: some models answer inside the second block.
+    is_reopened = {"reasoning_dropped", "unclosed_reasoning_dropped"}.issubset(visible.rules)
+    decision = Decision.UNDECIDED if is_reopened else Decision.INCORRECT
+    return Comparison(decision, None, ("reasoning_reopened" if is_reopened else "no_final_answer",))
+
+
+def _match_golds(
+    visible: Visible, golds: Sequence[str], question: str, is_open: bool, maths: MathsComparer | None
+) -> Comparison:
+    by_gold = {gold: _match_gold(visible, gold, question, is_open, maths) for gold in golds}
     results = [result for result in by_gold.values() if result is not None]
     texts = [gold for gold, result in by_gold.items() if result is None]
     if texts and lettered_options(question):
@@ -119,8 +142,7 @@ def match_answer(
         results.append(Comparison(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
-    best = min(results, key=lambda one: _BEST_FIRST.index(one.decision))
-    return _result(response, visible, _stood_by(visible, best))
+    return _stood_by(visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
 
 
 def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
@@ -143,7 +165,7 @@ def _match_gold(
     # "$9$" and "\\frac{1}{3}" are mathematics as a whole, though numbers stand in them.
     reader = option_by_text(gold, question) if _WRITTEN_MATHS.search(gold) else reader_for(gold, question, maths)
     if reader is not None and not (is_open and reader.kind == "number"):
-        return _match_reader(visible, reader)
+        return _match_reader(visible, reader, question)
     if is_open or not _MATHS.search(gold):
         return None
     # Here and not above: most ground truths are no mathematics.
@@ -155,13 +177,14 @@ def _match_gold(
     if stated is None:
         return Comparison(Decision.UNDECIDED, None, ("expression", "worked_solution"))
     maths_reader = MathsReader(stated, question, maths)
-    whole = maths_reader.read_whole(visible.text[: visible.cut])
-    closed = Comparison(whole.decision, Span(whole.start, whole.end), (whole.rule,)) if whole else None
-    return _match_reader(visible, maths_reader, closed)
+    whole = maths_reader.read_whole(visible.text[visible.lead : visible.cut])
+    span = Span(visible.lead + whole.start, visible.lead + whole.end) if whole else None
+    closed = Comparison(whole.decision, span, (whole.rule,)) if whole else None
+    return _match_reader(visible, maths_reader, question, closed)
 
 
-def _match_reader(visible: Visible, reader: Reader, closed: Comparison | None = None) -> Comparison:
-    closed = closed or match_closed(visible, reader)
+def _match_reader(visible: Visible, reader: Reader, question: str, closed: Comparison | None = None) -> Comparison:
+    closed = closed or match_closed(visible, reader, question)
     closed = Comparison(closed.decision, closed.span, (reader.kind, *closed.rules))
     return _unhedged(visible, closed, lambda place: reader.is_other(visible.text, place))
 
@@ -170,7 +193,7 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
     # Late, as above: most ground truths are of a closed kind.
     from mixseek.matching.short_text import compare_short_text
 
-    start = len(visible.text) - len(visible.text.lstrip())
+    start = visible.lead or len(visible.text) - len(visible.text.lstrip())
     decision, span, rules = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)
     closed = Comparison(decision, span and Span(span.start + start, span.end + start), ("text", *rules))
     if _is_outside_answer(visible, closed):
@@ -186,12 +209,23 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
 
 def _is_outside_answer(visible: Visible, closed: Comparison) -> bool:
     """Whether the right words stand elsewhere than in the field, tag, box or line that is marked as the answer."""
-    if closed.decision is not Decision.CORRECT or closed.span is None or not _MARKED_ANSWER.search(visible.lowered):
+    if (
+        closed.decision is not Decision.CORRECT
+        or closed.span is None
+        or not _MARKED_ANSWER.search(visible.lowered, visible.lead)
+    ):
         return False
     span = closed.span
-    stated = firm_statements(visible.text, visible.lowered, 0, visible.cut)
-    marked = [place for place in stated if place.cue in CONTAINERS or _FINAL.search(visible.lowered, 0, place.start)]
+    stated = firm_statements(visible.text, visible.lowered, visible.lead, visible.cut)
+    marked = [place for place in stated if place.cue in CONTAINERS or _is_final(visible.lowered, place.start)]
     return bool(marked) and not any(place.start < span.end and span.start < place.end for place in marked)
+
+
+def _is_final(lowered: str, start: int) -> bool:
+    """Whether a line or a phrase right before `start` says that the answer follows."""
+    begin = max(0, start - _FINAL_REACH)
+    # Anchored at the beginning of what is searched, which must be that of a line.
+    return _FINAL.search(lowered[begin:start] if begin == 0 else f" {lowered[begin:start]}") is not None
 
 
 def _unhedged(visible: Visible, closed: Comparison, is_other: OtherValue) -> Comparison:
@@ -241,7 +275,7 @@ _BOX_BEFORE = re.compile(r"\\boxed\{([^{}]*)\}[\s$,;.]*(?:\\text\{\s*(?:or|and)\
 _TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
 # Up to here a response is a name with a few words around it.
 _NAME_ALONE = 80
-_ASKED = re.compile(r"[\s*_\"'`()\]}$.]*(?:\\[)\]][\s.]*)?\?")
+_ASKED = re.compile(r"[\s*_\"'`()\]}$.]{0,40}(?:\\[)\]][\s.]{0,8})?\?")
 # Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
 _SHORT_RESPONSE = 240
 

@@ -24,7 +24,7 @@ _LATEX: Final = re.compile(r"\\[A-Za-z({\[%]|\$[^$]+\$")
 _PLAIN_NUMBER: Final = re.compile(r"[-+−]?[$€£¥]?\s?\d[\d,. ]*\s*(?:%|\\%|[A-Za-z°]{0,12}\.?)")
 _DATE_OR_TIME: Final = re.compile(r"\d{1,4}([-/.:])\d{1,2}(?:\1\d{1,4})?(?:\s*[AaPp]\.?[Mm]\.?)?")
 _PRODUCT: Final = re.compile(r"-?\d+[xyzn]")
-_RANGE: Final = re.compile(r"[\d,.]+(?:\s*[-–]\s*[\d,.]+)+")
+_RANGE: Final = re.compile(r"(?<![\d,.])[\d,.]++(?:\s*+[-–]\s*+[\d,.]++)+")
 _CODE_NAME: Final = re.compile(r"[A-Za-z]{1,10}-?\d+[A-Za-z]?|[A-Z]/[A-Z]|[nN]/[aA]")
 _BRACKETS_ONLY: Final = re.compile(r"[()\[\]{}<>\s]+")
 _SYMBOL: Final = re.compile("[√∛π∞≤≥≠±∪∩∈∅×÷·²³⁰¹⁴-⁹½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞ℝℤℕ]")
@@ -33,7 +33,7 @@ _TUPLE: Final = re.compile(r"[(\[{]\s*[^()\[\]{}]*\d[^()\[\]{}]*[,;][^()\[\]{}]*
 _POWER_OF_TEN: Final = re.compile(r"\d(?:\.\d+)?[eE][-+]?\d+")
 _BASED: Final = re.compile(r"[0-9A-Fa-f]+_\{?\d{1,2}\}?")
 _CALL: Final = re.compile(r"\b(?:sqrt|sin|cos|tan|log|ln|exp|abs)\s*\(")
-_FACTORIAL: Final = re.compile(r"\d+!$")
+_FACTORIAL: Final = re.compile(r"(?<!\d)\d++!$")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 _MATHS_WORDS: Final = frozenset(table("mathematics")["words"].split())
 _SHORT_WORDS: Final = frozenset(table("mathematics")["short_words"].split())
@@ -73,7 +73,7 @@ class PlainValue(NamedTuple):
     digits: int | None = None
 
 
-_DELIMITERS: Final = re.compile(r"^(?:\$\$?|\\\(|\\\[)\s*|\s*(?:\$\$?|\\\)|\\\])[.,;]?$|[.,;]$")
+_DELIMITERS: Final = re.compile(r"^(?:\$\$?|\\\(|\\\[)\s*|(?<!\s)\s*+(?:\$\$?|\\\)|\\\])[.,;]?$|[.,;]$")
 _LAYOUT: Final = re.compile(r"\\(?:left|right|displaystyle|[!,;: ])(?![a-zA-Z])|(?<!\\)~")
 # 70,\!000 is LaTeX for 70,000.
 _GROUPED: Final = re.compile(r"(?<=\d),\\!\s*(?=\d{3}(?!\d))|(?<=\d)\{,\}(?=\d{3}(?!\d))")
@@ -214,9 +214,11 @@ def _is_rounding(ours: Fraction, theirs: Fraction, answer: PlainValue, gold: Pla
     return abs(ours - theirs) <= min(Fraction(1, 2), abs(theirs) / 200)
 
 
-_SEGMENT: Final = re.compile(r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$|\\\((?P<c>.+?)\\\)|\\\[(?P<d>.+?)\\\]", re.DOTALL)
+_SEGMENT: Final = re.compile(
+    r"\$\$(?P<a>[^$]+)\$\$|\$(?P<b>[^$]+)\$|\\\((?P<c>(?:(?!\\\().)+?)\\\)|\\\[(?P<d>(?:(?!\\\[).)+?)\\\]", re.DOTALL
+)
 _BARE_LETTER: Final = re.compile(r"\s*[A-Za-z](?:\([a-z]\)|_\{?\w\}?)?\s*")
-_JOINT: Final = re.compile(r"[\s,;.*]*(?:and|or)?[\s,;*]*")
+_JOINT: Final = re.compile(r"[\s,;.*]*+(?:and|or)?[\s,;*]*+")
 _PROSE: Final = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}(?:[\s,]+[A-Za-z]{2,})|[\u3040-\u30ff\u4e00-\u9fff]")
 _SENTENCE_END: Final = re.compile(r"[.!](?=\s+[A-Z][a-z]*\b)|[。\n]\s*(?=\S)")
 _HOLDS_VALUE: Final = re.compile(r"\d|\\|[√π∞]|(?<![A-Za-z])[B-HJ-Zb-z](?![A-Za-z])")

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.numbers import NumberToken, is_day_of_month, read_numbers, word_numbers
+from mixseek.matching.numbers import NumberToken, currency_of, is_day_of_month, read_numbers, word_numbers
 from mixseek.matching.statements import NEEDS_MATHS, Decision, Reader, Reading
 from mixseek.matching.visible import Phrases
 
@@ -45,6 +45,7 @@ _DIGITS = re.compile(r"\d+")
 # So many are no calculation; looking at each would cost more than the answer is worth.
 _MOST_NUMBERS = 3_000
 _UNIT_COMMA = re.compile(r"[a-z /]{1,20},")
+_A_YEAR = re.compile(r"[12]\d{3}(?![\d.%]|,\d)")
 _LABEL_END = re.compile(r"\s?[:.)]\s")
 _PARTS = (
     ("h", "m", 60), ("m", "s", 60), ("d", "c", 100), ("d", "h", 24), ("w", "d", 7), ("y", "m", 12), ("f", "i", 12),
@@ -106,6 +107,11 @@ def _counts_something_else(piece: str, token: NumberToken) -> bool:
     return bool(_SAYS.numbered.search(piece, before, token.start) and _LABEL_END.match(piece, token.end))
 
 
+def _is_dated(piece: str, start: int) -> bool:
+    """Whether the number from `start` on is the year in which something was counted: "as of 2021"."""
+    return _A_YEAR.match(piece, start) is not None and _SAYS.dated.search(piece, max(0, start - 24), start) is not None
+
+
 def _is_bracketed(piece: str, token: NumberToken) -> bool:
     """Whether a number stands in a remark: "26 are left (36 at first)"; not in a calculation."""
     opened, closed = piece.rfind("(", 0, token.start), piece.find(")", token.end)
@@ -140,9 +146,25 @@ class NumberReader(Reader):
     def read(self, piece: str, *, firm: bool) -> Reading | None:
         """What was read; not called wrong where the gold may be meant in words that were not read."""
         reading = self._read(piece, firm=firm)
+        if reading is not None and reading.decision is Decision.CORRECT and self._is_other_currency(piece, reading):
+            return reading.left_open("other_currency")
         if reading is None or reading.decision is not Decision.INCORRECT or not self._may_be_meant(piece, reading):
             return reading
         return reading.left_open("other_words")
+
+    def _is_other_currency(self, piece: str, reading: Reading) -> bool:
+        """€18 is not $18, whether the gold or only the question says what is counted."""
+        given = currency_of(piece, reading.start, reading.end)
+        return given is not None and self._currency not in (None, given)
+
+    @cached_property
+    def _currency(self) -> str | None:
+        if named := currency_of(self.gold, 0, len(self.gold)):
+            return named
+        asked = {currency for token in read_numbers(self.question) if token.is_money
+                 if (currency := currency_of(self.question, token.start, token.end))}  # fmt: skip
+        asked |= {"dollar"} if "dollars" in self.question.lower() else set()
+        return next(iter(asked)) if len(asked) == 1 else None
 
     def _may_be_meant(self, piece: str, reading: Reading) -> bool:
         """ "half a million", 三分の一, "1 in 8", "2.5 Mio", "6 * 7": what was read is only a part of what is said."""
@@ -155,8 +177,11 @@ class NumberReader(Reader):
         if _PROSE.search(piece) and any(map(self._equal, word_numbers(piece))):
             # "There are ten episodes in season 3", of which the 3 was asked about.
             read = read_numbers(piece[reading.start : reading.end])
-            if read and not self.question_values.isdisjoint(read[0].values):
+            if read and (not self.question_values.isdisjoint(read[0].values) or _is_dated(piece, reading.start)):
                 return True
+        counted = {1: _SAYS.one, 2: _SAYS.two, 3: _SAYS.three}.get(int(self.value)) if self.value in (1, 2, 3) else None
+        if counted is not None and counted.search(piece.lower()):
+            return True
         shares = [Decimal(found[1]) / Decimal(found[2]) for found in _SAYS.share.finditer(piece)]
         if any(self.value in (share, share * 100) or _is_shorter(share, self.value) for share in shares):
             return True
@@ -225,7 +250,11 @@ class NumberReader(Reader):
         if part is None:
             return Reading(Decision.UNDECIDED, 0, len(piece), "expression_not_read")
         decision, rule = compare_maths(part.text, self.gold or str(self.value), self.question, self.maths)
-        return Reading(decision, 0, len(piece), rule if rule == NEEDS_MATHS else f"expression_{rule}")
+        reading = Reading(decision, 0, len(piece), rule if rule == NEEDS_MATHS else f"expression_{rule}")
+        if decision is Decision.INCORRECT and any(map(self._equal, read_numbers(part.text, words=False))):
+            # "9sqrt(2)" for 9: whether the number or the expression is the answer, people disagree on.
+            return reading.left_open("number_in_expression")
+        return reading
 
     def _is_restated(self, piece: str, tokens: list[NumberToken]) -> bool:
         """Whether the gold stands behind the first number as another writing of it: "1.5 hours, i.e. 90 minutes"."""
@@ -257,7 +286,9 @@ class NumberReader(Reader):
             return tokens
         if _FIRST_YEAR <= self.value <= _LAST_YEAR:
             return [token for token in tokens if not is_day_of_month(piece, token.start, token.end)] or tokens
-        return [token for token in tokens if not _counts_something_else(piece, token)] or tokens
+        return [
+            token for token in tokens if not _counts_something_else(piece, token) and not _is_dated(piece, token.start)
+        ] or tokens
 
     def _stated(self, piece: str, tokens: list[NumberToken], *, firm: bool) -> NumberToken | None:
         """The one that the sentence presents as its result."""
@@ -308,7 +339,12 @@ class NumberReader(Reader):
             or _is_rounded(value, self.value, is_scaled=bool(token.unscaled))
         ):
             return reading.left_open("rounding")
-        if (token.percent != self.percent or token.is_money) and self.value in (value * 100, value / 100):
+        if self.value in (value * 100, value / 100) and (
+            token.percent != self.percent
+            or token.is_money
+            # A share is written as a part of one, or of a hundred.
+            or (abs(min(value, self.value)) <= 1 and _SAYS.share_asked.search(self.question))
+        ):
             return reading.left_open("percent_or_fraction")
         return reading.left_open("scale_word") if self.value in token.unscaled else reading
 

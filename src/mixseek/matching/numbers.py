@@ -78,7 +78,7 @@ _NUMBER = re.compile(
 # "7 - 5", "x-5" and "eggs - 5" subtract; "is -5" does not.
 _OPERAND = re.compile(r"[\d)\]]\s*$|\w$")
 _OPERAND_WORD = re.compile(r"\w\s*$")
-_UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'≈は是])\s*[*\"'(]*$")
+_UNARY = re.compile(r"(?:^|\b(?:is|be|was|to|equals?|of|at|about|or)|[=:,(*\"'≈は是])\s{0,4}[*\"'(]{0,6}$")
 _SCALE_SIGNS = {
     "k": 1_000, "m": 10**6, "b": 10**9, "t": 10**12, "mn": 10**6, "mil": 10**6, "bn": 10**9, "tn": 10**12, "dozen": 12,
     "lakh": 100_000, "crore": 10_000_000, "万": 10_000, "萬": 10_000, "億": 10**8, "亿": 10**8, "兆": 10**12,
@@ -103,7 +103,7 @@ _CJK_NUMBER = re.compile(f"(?<!分[のノ之]){_CJK_RUN}(?!分[のノ之]|[成�
 _CJK_MINUS = re.compile("(?:负|負|マイナス|零下)$")
 # 百分之四十 and 四割 are both forty percent.
 _PERCENT_OF = re.compile(f"百分之({_CJK_RUN})")
-_TENTHS = re.compile(f"({_CJK_RUN})割")
+_TENTHS = re.compile(f"(?<!{_CJK_RUN[:-2]})({_CJK_RUN})割")
 # A single letter is a name or a variable more often than a number.
 _ROMAN = re.compile(r"\b[IVXLC]{2,7}\b")
 _OF_A_FRACTION = re.compile(
@@ -186,6 +186,23 @@ def _token(text: str, found: re.Match[str]) -> NumberToken | None:
         values = tuple(-value for value in values)
     is_money = bool(found["currency"]) or text.startswith(_CENTS, found.end())
     return NumberToken(values, start, found.end(), bool(found["percent"]), unscaled, is_money)
+
+
+# Words and signs of a currency, each under its sign; ¥ stands for two of them.
+_CURRENCY_WORD = re.compile(
+    r"\s?(?:(?P<dollar>(?:u\.?s\.? ?)?dollars?\b|usd\b|bucks\b)|(?P<euro>euros?\b|eur\b|€)"
+    r"|(?P<pound>pounds? sterling|gbp\b|£)"
+    r"|(?P<yen>yen\b|円|jpy\b)|(?P<yuan>yuan\b|元|rmb\b|cny\b)|(?P<rupee>rupees?\b|inr\b|₹))",
+    re.IGNORECASE,
+)
+_CURRENCY_SIGNS = {"$": "dollar", "€": "euro", "£": "pound", "₹": "rupee"}
+
+
+def currency_of(text: str, start: int, end: int) -> str | None:
+    """The currency of the amount at [start, end), by its sign or the word behind it; None where none is named."""
+    sign = next((_CURRENCY_SIGNS[mark] for mark in text[max(0, start - 2) : end] if mark in _CURRENCY_SIGNS), None)
+    word = _CURRENCY_WORD.match(text, end) if sign is None else None
+    return sign or (word.lastgroup if word else None)
 
 
 _CENTS = ("¢", " cent", "cent", "-cent")

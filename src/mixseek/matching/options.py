@@ -5,14 +5,14 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
-from mixseek.matching.numbers import UNITS, with_plain_dates
+from mixseek.matching.numbers import UNITS, read_numbers, with_plain_dates, word_numbers
 from mixseek.matching.statements import Decision, Reader, Reading
 from mixseek.matching.visible import Phrases
 
 # The options a question lists, by letter or by number.
 
 # "(A) text", "A) text", "A. text", "A: text" at the start of a line; two or more in a row from A (or 1) are a list.
-_LETTERED = re.compile(r"(?:^|\n)[ \t]*[-*]?[ \t]*(?:\(([A-Za-z])\)|\[([A-Z])\]|([A-Z])[.):、．])[ \t]*([^\n]*)")
+_LETTERED = re.compile(r"(?:^|\n)[ \t]*+(?:[-*][ \t]*+)?(?:\(([A-Za-z])\)|\[([A-Z])\]|([A-Z])[.):、．])[ \t]*([^\n]*)")
 _INLINE = re.compile(r"\(([A-Z])\)\s*([^()\n]+?)(?=[\s,;]*\([A-Z]\)|\s*$|\n)")
 _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t]*([^\n]+)")
 _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
@@ -48,6 +48,9 @@ _SAYS = Phrases("options")
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _NON_WORD = re.compile(r"[\W_]+")
+_STEM = 4
+_LIST_REACH = 1_500
+_LISTED = re.compile(r"(?:^|(?<=[\s(\[*]))[(\[*]{0,3}([A-Za-z])[)\].:]{1,2}[\s*]")
 _TICKS = frozenset("✓✔✅✗✘❌×○〇⭕")
 _NO_WORDS = re.compile(r"[\W_]*")
 
@@ -163,7 +166,10 @@ class OptionReader(Reader):
         if _SAYS.goes_on.match(piece, end):
             return True
         if letter.islower():
-            return stands_alone and len(piece.strip(" .*()\"'")) == 1
+            is_named = _SAYS.label_word.search(piece, 0, start) is not None
+            # "b. Carbon dioxide" is led by its label; "i. e." is not.
+            is_label = following in {".", ")", ":"} and letter != "i" and piece[found.end() : found.end() + 1].isspace()
+            return stands_alone and (is_named or is_label or len(piece.strip(" .*()\"'")) == 1)
         if letter in "AI" and not stands_alone:
             text = self.options.get(letter)
             rest = comparable(piece[end : end + 200])
@@ -181,7 +187,7 @@ class OptionReader(Reader):
         others = sentence
         seen: dict[str, tuple[int, int]] = {}
         for found in (_SAYS.bracketed_number if self._numbered else _SAYS.bracketed).finditer(sentence):
-            label = found[found.lastindex or 1]
+            label = found[found.lastindex or 1].upper()
             if self.options and label not in self.options:
                 continue
             before = sentence[max(0, found.start() - 40) : found.start()]
@@ -238,6 +244,8 @@ class OptionReader(Reader):
         """Neither the label on its own nor a word that sets the option's text apart from the others."""
         if not self.options or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
             return False
+        if any(found[found.lastindex or 1].upper() == self.label for found in _SAYS.small_label.finditer(text)):
+            return False
         if _SAYS.by_place.search(text.lower()) or (self._numbered and _is_said(int(self.label), text)):
             return False
         texts = dict(self._texts)
@@ -245,13 +253,37 @@ class OptionReader(Reader):
             return False  # all the others are named, perhaps to rule them out
         if _PLAIN_DATE.search(texts.get(self.label, "")):
             return False  # a day can be named without its year, or by its distance from another
+        if _counts_alike(self.options.get(self.label, ""), text):
+            return False
         own = _marks(texts.pop(self.label, ""))
         words = comparable(text)
-        said = {mark for mark in own if _holds(words, mark)}
+        # "grasshoppers" for "Grasshopper".
+        said = {mark for mark in own if _holds(words, mark) or (len(mark) > _STEM and f" {mark}" in f" {words}")}
         if not said:
             return bool(own)
         others = [_marks(other) for other in texts.values()]
         return bool(others) and said <= others[0].intersection(*others[1:])
+
+    def is_cut_list(self, text: str, place: int) -> bool:
+        """Whether the label at `place` is the last of a list of options from the first on that was broken off there."""
+        begin = max(0, place - _LIST_REACH)
+        found = [item for item in _LISTED.finditer(text, begin) if item.start(1) <= place]
+        run: list[re.Match[str]] = []
+        for item in reversed(found):
+            if run and ord(item[1].upper()) != ord(run[-1][1].upper()) - 1:
+                break
+            run.append(item)
+        run.reverse()
+        if len(run) < 2 or run[0][1].upper() != "A" or place > run[-1].end() + 1:
+            return False
+        ends = [item.start() for item in run[1:]] + [len(text)]
+        return all(self._is_echo(item[1].upper(), text[item.end() : end]) for item, end in zip(run, ends, strict=True))
+
+    def _is_echo(self, label: str, rest: str) -> bool:
+        """Whether what stands behind a label is its text or a part of it; without a list, anything but a verdict."""
+        words = comparable(rest)
+        own = self._texts.get(label)
+        return own.startswith(words) if own else _SAYS.says_something.search(rest) is None
 
     def lists_every_option(self, text: str) -> bool:
         """Whether the lines of the text are the options, all of them, and nothing else."""
@@ -280,6 +312,14 @@ def _is_said(number: int, text: str) -> bool:
     if word is not None and re.search(rf"\b{word}\b", text, re.IGNORECASE):
         return True
     return not text.isascii() and any(unicodedata.numeric(sign, None) == number for sign in set(text))
+
+
+def _counts_alike(option: str, text: str) -> bool:
+    """Whether a number that the option has in words stands in the text in figures: "four" and 4."""
+    spoken = {value for token in word_numbers(option) for value in token.values}
+    return bool(spoken) and any(
+        not spoken.isdisjoint(token.values) for token in read_numbers(text, words=False, once=True)
+    )
 
 
 def _marks(text: str) -> set[str]:

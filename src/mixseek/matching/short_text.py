@@ -381,6 +381,10 @@ _FINAL_OBJECTIONS: Final = frozenset({Rule.DENIED, Rule.HEDGED, Rule.IN_PASSING}
 _SHORT_RESPONSE: Final = 6
 # So many names of one thing leave few ways of saying it without any of them.
 _MANY_NAMES: Final = 4
+# A longer sentence may describe the thing instead.
+_LONGEST_NAMING: Final = 15
+# Words between two items of an enumeration: "Tripathi (as Ishita Bhalla) and Patel".
+_WIDEST_GAP: Final = 5
 # A count this near the gold may be a later or an earlier count of the same thing.
 _NEAR: Final = 0.1
 _SMALLEST_NEAR: Final = 20
@@ -488,6 +492,9 @@ def _items(case: Case) -> Iterator[Found]:
         if all(item in case.padded for item in items):
             places = [next(case.places_of(item)) for item in items]
             ends = [place + item.strip().count(" ") for place, item in zip(places, items, strict=True)]
+            # Items that are far apart are mentioned, not enumerated.
+            if any(start - end > _WIDEST_GAP for start, end in zip(sorted(places)[1:], sorted(ends), strict=False)):
+                continue
             yield Found(Rule.ALL_ITEMS, min(places), max(ends))
 
 
@@ -511,7 +518,10 @@ def _find_other(case: Case) -> Found | None:
     is_refused = case.refusal is not None and not case.vocabulary & _CONCESSION - ({"but"} if is_apology else set())
     # Numbers and dates have more writings than any list of them.
     has_many_names = (
-        case.gold.kind is Kind.WORDS and len(case.gold.answers) >= _MANY_NAMES and case.gold.names_one_thing
+        case.gold.kind is Kind.WORDS
+        and len(case.gold.answers) >= _MANY_NAMES
+        and case.gold.names_one_thing
+        and len(case.words) <= _LONGEST_NAMING
     )
     if (is_refused or has_many_names) and not _is_related(case):
         return Found(Rule.REFUSAL if is_refused else Rule.NONE_OF_THE_NAMES, *whole)

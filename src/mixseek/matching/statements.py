@@ -228,6 +228,8 @@ def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = Fa
 
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
+_SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s|[。\n]")
+_LAST_SENTENCES = 1_000
 _TAIL = 1_500
 
 
@@ -244,6 +246,18 @@ def is_one_sentence(text: str) -> bool:
     """No sentence ends before the end."""
     found = _SENTENCE_END.search(text, _label_end(text, 0))
     return found is None or not text[found.end() :].strip(" .!?。\"'*)")
+
+
+def first_sentence(text: str) -> str:
+    """Up to the first full stop that ends something."""
+    found = _SENTENCE_END.search(text)
+    # "7. So …" as well as "7." alone.
+    return text if found is None else text[: found.start()]
+
+
+def last_sentences(text: str) -> list[str]:
+    """The sentences and lines of the end of a text."""
+    return [piece for piece in _SENTENCE_BREAK.split(text.rstrip()[-_LAST_SENTENCES:]) if piece.strip()]
 
 
 def soft_statements(text: str, lowered: str, start: int, end: int) -> list[Statement]:
@@ -332,7 +346,8 @@ _PERIODS = range(4, 120)
 
 def breaks_off(text: str) -> bool:
     """Whether a long response ends in mid-sentence or turns in a circle: the model never came to an answer."""
-    tail = text[-400:].rstrip()
+    text = text.rstrip()
+    tail = text[-400:]
     if len(text) < 800 or not tail:
         return False
     last_line = tail.rpartition("\n")[2]
@@ -341,7 +356,7 @@ def breaks_off(text: str) -> bool:
 
 def turns_in_circles(text: str) -> bool:
     """Whether the end of the text repeats one unit over and over, counters aside."""
-    shape = _DIGITS.sub("0", text[-240:].rstrip())
+    shape = _DIGITS.sub("0", text.rstrip()[-240:])
     return len(shape) > 200 and any(shape[period:] == shape[:-period] for period in _PERIODS)
 
 

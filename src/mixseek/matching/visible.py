@@ -7,7 +7,7 @@ those of the original.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import NamedTuple
@@ -69,11 +69,14 @@ def fold(text: str) -> str:
     return text if text.isascii() else _FOREIGN.sub(lambda found: found[0].translate(_TABLE), text)
 
 
-_BLOCKS = "think|thinking|thought|reasoning|scratchpad"
-_REASONING = re.compile(rf"<({_BLOCKS})>.*?(?:(</\1>)|\Z)", re.IGNORECASE | re.DOTALL)
+# Some families of models put a name of their own in front (<seed:think>) or say more in the tag.
+_NAMES = ("think", "thinking", "thought", "reasoning", "scratchpad")
+_LONGEST_PREFIX = 24
+_BLOCKS = rf"(?:[a-z][\w.-]{{0,20}}:)?(?:{'|'.join(_NAMES)})"
+_OPEN_TAG = re.compile(rf"<({_BLOCKS})(?:\s[^<>\n]{{0,80}})?>", re.IGNORECASE)
 # Struck through: taken back in so many signs.
 _STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,300}(?<=\S)~~")
-_ORPHAN_CLOSE = re.compile(rf"</(?:{_BLOCKS})>", re.IGNORECASE)
+_CLOSE_TAG = re.compile(rf"</({_BLOCKS})\s?>", re.IGNORECASE)
 # Marks of single families of models count as well; a channel that is not the final one is no answer.
 _MARKS = ("◁", "THINK]", "_thought|>", "<|channel|>")
 _MARKED_CLOSE = re.compile(r"◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>")
@@ -91,30 +94,16 @@ _LEADING_TOKENS = re.compile(rf"(?:\s*(?:{_SPECIAL.pattern}))+", re.IGNORECASE)
 _END = re.compile(r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end)\|>|</s>|<(?:eos|end_of_turn)>", re.IGNORECASE)
 # The fence is markup; what stands between fences is still the model's answer.
 _CODE_FENCE = re.compile(r"```[a-zA-Z]*")
-# A base model that has answered goes on with a question of its own.
-_RUN_ON = re.compile(
-    r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?"
-    r"(?:(?:q(?:uestion)?|problem|exercise|問題|質問|问题|题目)\s*\d*|human|user|input|instruction)\s*(?:\*\*)?:",
-    re.IGNORECASE,
-)
-# A closing offer of further help, which may name numbers and letters of its own.
-_COURTESY = re.compile(
-    r"(?:\n|[.!?*)}] )[ \t*_>(-]*(?:let me know|would you like|do you want me to|feel free to|is there anything else"
-    r"|shall i|(?:i )?hope (?:this|that|it) helps|if you(?:'d| would)? (?:like|want|need|have))\b"
-    r"(?![^.!?\n]*(?:answer\b|[:=\\]))[^.!?\n]*[.!?]?[^\w\n]*$",
-    re.IGNORECASE,
-)
-_COURTESY_REACH = 240
-
 
 # Answers stand at the end; a longer response is looked at from here on, so that no length costs more than this one.
-_WINDOW = 24_000
+WINDOW = 24_000
 
 
 class Visible(NamedTuple):
-    """The end of the response, blanked where it is not meant for the reader.
+    """A part of the response, blanked where it is not meant for the reader.
 
-    `offset` is where it begins in the response; `cut` is where a run-on question begins (or the end).
+    `offset` is where it begins in the response; `cut` is where a run-on question begins (or the end), and `lead` where
+    the answer begins behind greetings and headings, one of which may announce it.
     """
 
     text: str
@@ -122,14 +111,16 @@ class Visible(NamedTuple):
     offset: int
     cut: int
     rules: tuple[str, ...]
+    lead: int = 0
+    is_headed: bool = False
 
 
 def visible_part(response: str) -> Visible:
     """Blank what is not meant for the reader, in the window at the end."""
-    rules: list[str] = []
-    offset = max(0, len(response) - _WINDOW)
-    if offset and _is_inside_reasoning(response, offset) and _ORPHAN_CLOSE.search(response, offset) is None:
+    offset = max(0, len(response) - WINDOW)
+    if offset and _is_inside_reasoning(response, offset) and _CLOSE_TAG.search(response, offset) is None:
         return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",))
+    rules: list[str] = []
     text = _blank_bare_channel(fold(response[offset:]), response, rules)
     if "<" in text or "[" in text or "◁" in text:
         text = _blank_behind_end(_blank_reasoning(text, rules), rules)
@@ -140,18 +131,22 @@ def visible_part(response: str) -> Visible:
         text = _CODE_FENCE.sub(_blank, text)
     if "~~" in text:
         text = _STRUCK.sub(_blank, text)
-    end = len(text.rstrip())
-    begin = max(0, end - _COURTESY_REACH)
-    # Looked for first, as marks are: few responses end with any of these words.
-    tail = text[begin:end]
-    may_offer = (
-        "you" in tail or "know" in tail or "free" in tail or "help" in tail or "else" in tail or "hall i" in tail
-    )
-    courtesy = _COURTESY.search(text, begin, end) if may_offer else None
-    if courtesy is not None and text[: courtesy.start()].strip():
-        text = text[: courtesy.start() + 1] + " " * (len(text) - courtesy.start() - 1)
-    run_ons = (found.start() for found in _RUN_ON.finditer(text) if text[: found.start()].strip())
-    return Visible(text, text.lower(), offset, next(run_ons, len(text)), tuple(rules))
+    return Visible(text, text.lower(), offset, len(text), tuple(rules))
+
+
+def part_before(response: str, tail: Visible) -> str:
+    """What a reader sees before the window at the end; empty where all of it is reasoning."""
+    closes_late = _CLOSE_TAG.search(response, tail.offset) is not None
+    if closes_late or _is_inside_reasoning(response, tail.offset):
+        opened = _OPEN_TAG.search(response, 0, min(WINDOW, tail.offset))
+        # Where the prompt had opened it, all is reasoning up to its close.
+        return response[: opened.start()] if opened else ""
+    return response[: tail.offset]
+
+
+def without_reasoning(text: str) -> str:
+    """The text with its reasoning blanked."""
+    return _blank_reasoning(text, [])
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -182,22 +177,52 @@ def _blank_behind_end(text: str, rules: list[str]) -> str:
 
 def _is_inside_reasoning(response: str, place: int) -> bool:
     """Whether a reasoning block opened before `place` is still open there."""
-    return any(
-        response.rfind(f"<{name}>", 0, place) > response.rfind(f"</{name}>", 0, place) for name in _BLOCKS.split("|")
-    )
+    return any(_last_open(response, place, name) > _last_close(response, place, name) for name in _NAMES)
+
+
+def _last_open(response: str, place: int, name: str) -> int:
+    prefixed = response.rfind(f":{name}>", 0, place)
+    is_close = prefixed < 0 or "</" in response[max(0, prefixed - _LONGEST_PREFIX) : prefixed]
+    return max(response.rfind(f"<{name}>", 0, place), -1 if is_close else prefixed)
+
+
+def _last_close(response: str, place: int, name: str) -> int:
+    prefixed = response.rfind(f":{name}>", 0, place)
+    is_close = prefixed >= 0 and "</" in response[max(0, prefixed - _LONGEST_PREFIX) : prefixed]
+    return max(response.rfind(f"</{name}>", 0, place), prefixed if is_close else -1)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Start and end of each reasoning block, and whether it was closed, by a tag of its own name."""
+    place = 0
+    while (opened := _OPEN_TAG.search(text, place)) is not None:
+        name = opened[1].lower()
+        closes = (found for found in _CLOSE_TAG.finditer(text, opened.end()) if found[1].lower() == name)
+        close = next(closes, None)
+        place = len(text) if close is None else close.end()
+        yield opened.start(), place, close is not None
+
+
+def _without(text: str, blocks: Sequence[tuple[int, int, bool]]) -> str:
+    parts = []
+    place = 0
+    for start, end, _ in blocks:
+        parts += [text[place:start], " " * (end - start)]
+        place = end
+    return "".join((*parts, text[place:]))
 
 
 def _blank_reasoning(text: str, rules: list[str]) -> str:
     """Closed blocks, a close without an open (the prompt had opened it), and an unclosed tail."""
-    closes = [found[2] for found in _REASONING.finditer(text)]
-    if any(closes):
+    blocks = list(_blocks(text))
+    if any(is_closed for *_, is_closed in blocks):
         rules.append("reasoning_dropped")
-    if None in closes:
+    if not all(is_closed for *_, is_closed in blocks):
         rules.append("unclosed_reasoning_dropped")
-    text = _REASONING.sub(_blank, text)
+    text = _without(text, blocks) if blocks else text
     # Looked for first: patterns of so many beginnings are dear, and few texts hold any of them.
     is_marked = any(mark in text for mark in _MARKS)
-    ends = [found.end() for found in _ORPHAN_CLOSE.finditer(text)]
+    ends = [found.end() for found in _CLOSE_TAG.finditer(text)] if "</" in text else []
     ends += [found.end() for found in _MARKED_CLOSE.finditer(text)] if is_marked else []
     if ends:
         rules.append("reasoning_dropped")

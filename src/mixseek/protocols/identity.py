@@ -21,9 +21,9 @@ _TABLE = Path(__file__).parent / "model_names.toml"
 
 _REMARK = re.compile(r"[(\[【][^)\]】]{0,200}[)\]】]")
 # `@` opens a base URL or, with some hosts, a snapshot; neither says which model it is.
-_PLACE = re.compile(r"@(?=\S*://)\S*")
+_PLACE = re.compile(r"@(?=[^\s@]*+://|[^\s]{0,200}://)\S*")
 # Where clouds keep a model: an Amazon resource name, a Vertex path. Only what stands behind it is the name.
-_SHELF = re.compile(r"\barn:aws[^/\s]*/|\bprojects/\S*/models/")
+_SHELF = re.compile(r"\barn:aws[^/\s]*/|\bprojects/\S{0,300}/models/")
 # A file, `/srv/models/qwen.gguf` or `C:\\qwen.gguf`, is called what its last part is called.
 _FILE = re.compile(r"(?:\A|(?<=:))(?:[/~.]|[a-z]:\\)\S*[/\\](?=[^/\\])")
 _FILE_ENDING = re.compile(r"(?:-\d{5}-of-\d{5})?\.(?:gguf|ggml|safetensors|bin)\Z")

@@ -155,7 +155,7 @@ class FieldReader:
 
 # Only the neighbourhood of the object is looked at, so a megabyte of prose costs nothing.
 _NEAR = 80
-_FENCE_BEFORE = re.compile(r"(?:`{3,}|~{3,})[ \t]*[A-Za-z0-9_+.-]{0,20}\s*\Z")
+_FENCE_BEFORE = re.compile(r"(?<![`~])(?:`{3,}+|~{3,}+)[ \t]*+[A-Za-z0-9_+.-]{0,20}\s*+\Z")
 _FENCE_AFTER = re.compile(r"\s*(?:`{3,}|~{3,})")
 
 # A refusal opens the reply; further on, the words are as likely to be about the judged response.
@@ -174,7 +174,7 @@ _MARKS_AT_EDGE = re.compile("|".join(_PHRASES["judging"]["at_the_edge"]), re.IGN
 _EDGE = 100
 _MOST_READ = 8_000
 _LETTER = re.compile(r"[^\W\d_]")
-_ENDPOINT_ERROR = re.compile(rf"\A\W*(?:{'|'.join(_PHRASES['endpoint_errors']['patterns'])})", re.IGNORECASE)
+_ENDPOINT_ERROR = re.compile(rf"\A\W{{0,200}}(?:{'|'.join(_PHRASES['endpoint_errors']['patterns'])})", re.IGNORECASE)
 
 # Python's or JavaScript's notation, or JSON in full-width marks. Reading them would be guessing at what was meant.
 _LOOKALIKE = re.compile(

@@ -36,12 +36,14 @@ def test_blanking_keeps_the_length(text: str) -> None:
         ("b</s>", "b"),
         ("b<|im_end|>", "b"),
         ("<think>a <think> c</think>b", "b"),
+        ("<seed:think>a</seed:think>b", "b"),
+        ("<seed:think>a</think>c</seed:think>b", "b"),
+        ("<think type='long'>a</think>b", "b"),
+        ("a</seed:think>b", "b"),
+        ("<seed:think>a", ""),
         ("analysisWe see a.assistantfinalb", "b"),
         ("analysisWe see a, so", ""),
         ("analysis of b", "analysis of b"),
-        ("b\n\nLet me know if you'd like the other 3 steps!", "b"),
-        ("b. Would you like 5 more of these?", "b."),
-        ("b. If you want the answer: c", "b. If you want the answer: c"),
     ],
 )
 def test_only_what_is_meant_for_the_reader_is_visible(response: str, visible: str) -> None:

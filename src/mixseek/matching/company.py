@@ -1,0 +1,156 @@
+"""What stands around an answer without being part of it: greetings, headings, sources, signatures, run-on questions.
+
+A reader passes over these lines, whatever numbers and names they hold: they are blanked. Of a heading "# Answer" is
+remembered that it announces what follows.
+"""
+
+import re
+
+from mixseek.matching.visible import Phrases, Visible, table
+
+_SAYS = Phrases("company")
+_WORDS = table("company_words")
+# A sentence of nothing but these words greets, thanks or announces.
+_GREETING_WORDS = frozenset(_WORDS["greeting"].split())
+# "Yes." is an answer; "Yes, I can help with that." is not.
+_ANSWER_WORDS = frozenset(_WORDS["also_answers"].split())
+_SERVICE_WORDS = frozenset(_WORDS["service"].split())
+_WORD = re.compile(r"[a-z]+")
+_PLAIN_SENTENCE = re.compile(r"[a-z\s,'*_#~-]+")
+_GREETING_END = re.compile(r"[.!:](?=\s|[^\x00-\x7f]|$)|[\n。]")
+_LONGEST_GREETING = 120
+_LONGEST_HEADING = 60
+_MOST_SENTENCES = 4
+# The lines of a signature and a few remarks; a list of sources counts once.
+_MOST_LINES = 8
+_LONGEST_LINE = 300
+_REACH = 2_000
+_SENTENCE_ENDS = (". ", "! ", "? ", "。", ") ", "* ", "} ")
+_BLOCKQUOTE = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
+_NOT_QUOTED = re.compile(r"^[ \t]*[^>\s]", re.MULTILINE)
+_BOUND = re.compile(r"(?![12]\d{3}$)[-+$€£¥]?[\d.,]{1,20}\s{0,2}[%\w]{0,12}\.?")
+# Not the names of fields, which say that they hold the answer.
+_WRAPPER = re.compile(
+    r"\s*<(response|reply|assistant|message|content|completion|text|body|html|markdown|div|p|article|section)>",
+    re.IGNORECASE,
+)
+# A base model that has answered goes on with a question of its own.
+_RUN_ON = re.compile(
+    r"\n[ \t]*(?:#{1,6}[ \t]*|\*\*)?"
+    r"(?:(?:q(?:uestion)?|problem|exercise|問題|質問|问题|题目)\s*\d*|human|user|input|instruction)\s*(?:\*\*)?:"
+)
+
+
+def without_company(visible: Visible, question: str) -> Visible:
+    """The visible text with its company blanked, and where its answer begins and a run-on question does."""
+    text, lowered = visible.text, visible.lowered
+    unwrapped = _unwrapped(text)
+    if unwrapped is not text:
+        text, lowered = unwrapped, unwrapped.lower()
+    run_ons = (found.start() for found in _RUN_ON.finditer(lowered) if text[: found.start()].strip())
+    cut = next(run_ons, len(text))
+    lead = _answer_start(lowered, cut)
+    is_headed = bool(lead) and _SAYS.announces.search(lowered, 0, lead) is not None
+    end = _answer_end(lowered, lead, question) if cut == len(text) else len(text)
+    if lead or end < len(text):
+        before, behind = " " * lead, " " * (len(text) - end)
+        text, lowered = before + text[lead:end] + behind, before + lowered[lead:end] + behind
+    return visible._replace(text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed)
+
+
+def _unwrapped(text: str) -> str:
+    """The text without the marks of a quotation that every line carries, and without one element around all of it."""
+    begin = len(text) - len(text.lstrip())
+    first = text[begin : begin + 1]
+    if first == "<" and (wrapper := _WRAPPER.match(text)) is not None:
+        stripped, close = text.rstrip(), f"</{wrapper[1]}>"
+        if stripped.lower().endswith(close.lower()):
+            end = len(stripped) - len(close)
+            text = " " * wrapper.end() + text[wrapper.end() : end] + " " * (len(text) - end)
+    elif first == '"' and (stripped := text.strip())[-1] == '"' and stripped.count('"') == 2:
+        text = text.replace('"', " ")
+    # "> 5" alone may be a bound, and "> ]" are brackets.
+    elif first == ">" and not _NOT_QUOTED.search(text) and any(map(str.isalnum, text)) and not _is_bound(text):
+        text = _BLOCKQUOTE.sub(lambda found: " " * len(found[0]), text)
+    return text
+
+
+def _is_bound(text: str) -> bool:
+    return _BOUND.fullmatch(text.strip(" \n\t>")) is not None
+
+
+def _answer_start(lowered: str, end: int) -> int:
+    """Where the response begins behind its greeting, its heading and the name of who speaks; 0 where it has none."""
+    begin = place = len(lowered) - len(lowered.lstrip())
+    for _ in range(_MOST_SENTENCES):
+        finish = _opening_end(lowered, place, end)
+        if finish is None or not any(map(_is_content, lowered[finish:end])):
+            break
+        place = finish
+        while lowered[place].isspace():
+            place += 1
+    return 0 if place == begin else place
+
+
+def _is_content(character: str) -> bool:
+    return character not in " \n\t\r*_#:-=`\"'."
+
+
+def _opening_end(lowered: str, place: int, end: int) -> int | None:
+    heading = _SAYS.heading.match(lowered, place, min(end, place + _LONGEST_HEADING))
+    if heading is not None:
+        return heading.end()
+    line_end = lowered.find("\n", place, min(end, place + _LONGEST_LINE))
+    if line_end >= 0 and (spoken := _SAYS.spoken_by.match(lowered, place, line_end)) is not None:
+        return spoken.end()
+    stop = _GREETING_END.search(lowered, place, min(end, place + _LONGEST_GREETING))
+    if stop is None or (stop[0] == ":" and lowered[stop.end() : stop.end() + 1] not in {"\n", "\r"}):
+        return None
+    sentence = lowered[place : stop.start()]
+    if _PLAIN_SENTENCE.fullmatch(sentence):
+        words = set(_WORD.findall(sentence))
+        if (
+            words
+            and words <= _GREETING_WORDS
+            and (words.isdisjoint(_ANSWER_WORDS) or not words.isdisjoint(_SERVICE_WORDS))
+        ):
+            return stop.end()
+    elif _SAYS.unspaced_greeting.fullmatch(lowered, place, stop.end()):
+        return stop.end()
+    return None
+
+
+def _answer_end(lowered: str, start: int, question: str) -> int:
+    """Where the response ends before its closing lines; the end of the text where it has none."""
+    kept = len(lowered.rstrip())
+    whole = kept
+    for _ in range(_MOST_LINES):
+        place = _closing_start(lowered, start, kept, question)
+        rest = start if place is None else len(lowered[:place].rstrip())
+        if rest <= start:
+            break
+        kept = rest
+    return len(lowered) if kept == whole else kept
+
+
+def _closing_start(lowered: str, start: int, end: int, question: str) -> int | None:
+    """Where the last line, its last sentence or a list of sources begins, if that is no part of the answer."""
+    line = max(start, lowered.rfind("\n", start, end) + 1, end - _LONGEST_LINE)
+    line += len(lowered[line:end]) - len(lowered[line:end].lstrip())
+    if (closing := _SAYS.closing.fullmatch(lowered, line, end)) is not None:
+        return line if _is_unasked(closing, question) else None
+    if _SAYS.block_end.match(lowered, line, end) is not None:
+        block = _SAYS.block.search(lowered, max(start, end - _REACH), end)
+        if block is not None:
+            return block.start()
+    marks = _SENTENCE_ENDS if lowered[line:end].isascii() else (*_SENTENCE_ENDS, "!", "?")
+    sentence = max(place + len(mark) if (place := lowered.rfind(mark, line, end - 1)) >= 0 else 0 for mark in marks)
+    if sentence <= line or (closing := _SAYS.closing.fullmatch(lowered, sentence, end)) is None:
+        return None
+    return sentence if _is_unasked(closing, question) else None
+
+
+def _is_unasked(closing: re.Match[str], question: str) -> bool:
+    """Whether the question does not ask for what the line is about: a confidence level may be the answer."""
+    label = closing["label"]
+    return label is None or label not in question.lower()
