@@ -22,19 +22,6 @@ MOST_UNITS_OF_ONE = 16
 # Each text is four times as long as the one before: 4 is a line, 16 a square.
 SIZES = (1_000, 4_000, 16_000, 64_000, 200_000)
 MEASURABLE_SECONDS, MOST_GROWTH, DOUBTFUL_GROWTH = 0.001, 8.0, 5.5
-# Patterns that are known to take the square of their text, by module and name, until whoever works on the module has
-# mended them. One that no longer does fails here, so that it goes from this list.
-KNOWN: dict[str, set[str]] = {
-    "mixseek.matching.booleans_and_lists": {"validity", "yes_no", "plausibility"},
-    "mixseek.matching.gold": {"_ITEM_BREAK"},
-    "mixseek.matching.match": {"_MARKED_ANSWER", "_FINAL", "_ASKED"},
-    "mixseek.matching.maths": {"_RANGE", "_FACTORIAL", "_DELIMITERS", "_JOINT", "_SEGMENT"},
-    "mixseek.matching.numbers": {"_UNARY", "_TENTHS"},
-    "mixseek.matching.options": {"_LETTERED"},
-    "mixseek.protocols.identity": {"_PLACE", "_SHELF"},
-    "mixseek.protocols.reply_reader": {"_FENCE_BEFORE", "_ENDPOINT_ERROR"},
-    "mixseek.protocols.rubric": {"_CODE_FENCE"},
-}
 
 
 class Held(NamedTuple):
@@ -253,10 +240,8 @@ def square_of(held: Held) -> str | None:
 @pytest.mark.parametrize("module", modules())
 def test_no_pattern_takes_the_square_of_its_text(module: str) -> None:
     squares = {held.name: (held.pattern.pattern, unit) for held in modules()[module] if (unit := square_of(held))}
-    known = KNOWN.get(module, set())
 
-    assert {name: found for name, found in squares.items() if name not in known} == {}
-    assert known - squares.keys() == set(), "mended: take it out of KNOWN"
+    assert squares == {}
 
 
 @pytest.mark.parametrize(
