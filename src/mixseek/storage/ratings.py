@@ -556,7 +556,8 @@ class _Table:
         return _READERS[self._suffix].format(path=path, more=self._more)
 
     def _named_columns(self) -> str:
-        names = list(self.kinds)
+        # A header cell may have line breaks in it; a message is one line.
+        names = [" ".join(name.split()) for name in self.kinds]
         return ", ".join(names[:12]) + (" and more" if len(names) > 12 else "")
 
     def _refuse(self, condition: str, problem: str) -> None:
