@@ -396,7 +396,7 @@ _SHORT_RESPONSE: Final = 6
 # So many names of one thing leave few ways of saying it without any of them.
 _MANY_NAMES: Final = 4
 # A longer sentence may describe the thing instead.
-_LONGEST_NAMING: Final = 15
+_LONGEST_NAMING: Final = 20
 # Words between two items of an enumeration: "Tripathi (as Ishita Bhalla) and Patel".
 _WIDEST_GAP: Final = 5
 # A count this near the gold may be a later or an earlier count of the same thing.
