@@ -22,7 +22,8 @@ async def judged(page: Page) -> int:
 
 def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chromium: Chromium, tmp_path: Path) -> None:
     """From the printed link of the command, on an empty workspace; counts grow by events, without another request."""
-    write_jsonl(tmp_path / "sums.jsonl", sums(SAMPLES))
+    # Without a ground truth nobody would be asked.
+    write_jsonl(tmp_path / "sums.jsonl", [row for row in sums(SAMPLES * 5 // 4) if row["ground_truth"] is not None])
     command = ("judge", "sums.jsonl", "--workspace", "ws", "--run", "watched", "--concurrency", "8", "-q")
     with loopback() as mock:
         # Until the page has shown what it is to show, the run is in the middle.

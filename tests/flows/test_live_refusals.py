@@ -102,7 +102,7 @@ def test_nothing_valid_in_the_first_replies_stops_the_run(data: Path, tmp_path: 
         port, noise = endpoint.port, endpoint.requests
     assert done.returncode == 4
     assert "gave nothing valid in its first 50 replies" in done.stderr
-    assert "UNPARSABLE_OUTPUT" in done.stderr
+    assert "JUDGE_REFUSAL_OR_EVASION" in done.stderr
     assert noise <= 50 + 2 * 32
 
     with answering(good, port=port) as endpoint:

@@ -82,8 +82,8 @@ def test_scored_runs_keep_the_names_of_judges_targets_and_samples(place: Path) -
 def test_runs_and_their_comparison_keep_the_names_of_runs(place: Path) -> None:
     """A run's name is what is typed next."""
     rows = [
-        {"id": f"{task}-{number}", "task_name": task, "target_model": TARGETS[number % 2], "question": "1 + 1?",
-         "ground_truth": "2", "response": f"The answer is {number}."}
+        {"id": f"{task}-{number}", "task_name": task, "target_model": TARGETS[number % 2],
+         "question": f"1 + 1? ({task}, {number})", "ground_truth": "2", "response": f"The answer is {number}."}
         for task in TASKS for number in (1, 2, 3)
     ]  # fmt: skip
     write_jsonl(place / "answers.jsonl", rows)

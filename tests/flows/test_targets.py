@@ -46,7 +46,7 @@ def test_judge_ranks_the_targets_with_interval_units_and_bounds(judged: Path) ->
         (1, "better", 0.75),
         (2, "worse", 0.375),
     ]
-    assert {tuple(one["units"].values()) for one in targets} == {(8, 8)}
+    assert {tuple(one["units"].values()) for one in targets} == {(8, 8, 8.0)}
     assert all(one["interval"]["low"] < one["mean_score"] < one["interval"]["high"] for one in targets)
     assert all(one["bounds"] == {"worst": one["mean_score"], "best": one["mean_score"]} for one in targets)
     assert said.index(" 1. 75.0%      better") < said.index(" 2. 37.5%      worse") < said.index("mean score")
@@ -61,7 +61,7 @@ def test_the_report_opens_with_the_targets_and_keeps_its_judges_for_later(judged
     for text in (done.stdout, page):
         assert text.index("Targets") < text.index("better") < text.index("worse")
         assert text.index("worse") < text.index("How far the judges can be trusted")
-    assert document["headline"]["units"] == {"samples": 16, "questions": 8}
+    assert document["headline"]["units"] == {"samples": 16, "questions": 8, "effective_questions": 8.0}
     assert "16 samples of 8 questions" in done.stdout
     assert [one["target"] for one in document["headline"]["targets"]] == ["better", "worse"]
 
@@ -84,7 +84,7 @@ def test_by_breaks_down_by_any_column_of_the_samples(judged: Path) -> None:
     assert [one["mean_score"] for one in by["question_id"]] == [1.0] * 3 + [0.5] * 3 + [0.0] * 2
     assert {one["value"] for one in by["ground_truth"]} == set(TRUTHS)
     # Both targets on one question: two samples, one observation.
-    assert {tuple(one["units"].values()) for one in by["question_id"]} == {(2, 1)}
+    assert {tuple(one["units"].values()) for one in by["question_id"]} == {(2, 1, 1.0)}
     assert all(one["interval"] is None for one in by["question_id"])
     for text in (done.stdout, page):
         assert "By difficulty" in text

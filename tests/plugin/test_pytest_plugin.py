@@ -182,7 +182,10 @@ def test_several_answers_are_judged_at_once_and_checked_one_by_one(pytester: pyt
             "cannot be judged: unknown judge 'rulez'; did you mean 'rules'?",
         ),
         ("judged('4')", "ground_truth"),
-        ("judged(None, ground_truth='4')", "cannot be judged: data: row 1: `response` is null"),
+        (
+            "judged(None, ground_truth='4')",
+            "cannot be judged: data: no row has a response: `response` is null in each of 1 rows",
+        ),
         ("judged('4', ground_truth='4', judgs='x')", "cannot be judged: 'judgs': did you mean 'judges'?"),
         ("judged('4', ground_trth='4')", "cannot be judged: 'ground_trth': did you mean 'ground_truth'?"),
     ],

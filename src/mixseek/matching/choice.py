@@ -155,6 +155,8 @@ _STEPS = re.compile(r"(?:step\s*\d|1[.)]\s[^\n]*\n+[\s*]*2[.)]|[-*•]\s[^\n]*\n
 # What stands in a field, in a box or behind a mark of its own is given, whatever is said around it.
 _SENTENCES = _PROSE | {"answer_line", "whole_response"}
 CONTAINERS = {"json_field", "answer_tag", "boxed"}
+# "so it cannot be (A)" gives no other option.
+_RULED_OUT = re.compile(r"\b(?:not|cannot|never|neither|nor|[a-z]{1,8}n't)\b", re.IGNORECASE)
 _ANNOUNCED = CONTAINERS | {"answer_cue", "hash_marks"}
 
 
@@ -219,8 +221,12 @@ def _is_disputed(visible: Visible, reader: Reader, reading: Reading) -> bool:
     """Whether another of the last sentences gives another option than the very last one: which is the answer?"""
     if reader.kind != "option":
         return False
-    others = (reader.read(piece, firm=False) for piece in statements.last_sentences(visible.text[: visible.cut])[:-1])
-    return any(other is not None and other.decision is not reading.decision for other in others)
+    pieces = statements.last_sentences(visible.text[: visible.cut])[:-1]
+    return any(
+        other.decision is not reading.decision and not _RULED_OUT.search(piece, max(0, other.start - 40), other.start)
+        for piece in pieces
+        if (other := reader.read(piece, firm=False)) is not None
+    )
 
 
 def _other_kind(visible: Visible, reader: Reader, question: str) -> Statement | None:

@@ -277,7 +277,10 @@ class OptionReader(Reader):
         if len(run) < 2 or run[0][1].upper() != "A" or place > run[-1].end() + 1:
             return False
         ends = [item.start() for item in run[1:]] + [len(text)]
-        return all(self._is_echo(item[1].upper(), text[item.end() : end]) for item, end in zip(run, ends, strict=True))
+        echoes = [(item[1].upper(), text[item.end() : end]) for item, end in zip(run, ends, strict=True)]
+        # A label without a word is listed only where the list breaks off: "it cannot be (A). (B)" gives an answer.
+        is_listed = all(any(map(str.isalnum, rest)) for _, rest in echoes[:-1])
+        return is_listed and all(self._is_echo(label, rest) for label, rest in echoes)
 
     def _is_echo(self, label: str, rest: str) -> bool:
         """Whether what stands behind a label is its text or a part of it; without a list, anything but a verdict."""

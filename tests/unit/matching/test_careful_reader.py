@@ -167,6 +167,14 @@ def test_a_word_before_the_list_belongs_to_it(response: str, decisions: set[Deci
     assert result.decision in decisions
 
 
+def test_a_label_behind_one_that_is_ruled_out_is_no_list() -> None:
+    """Two labels in a row are the options only with their texts."""
+    question = "Which key opens the shed?\n(A) the brass key\n(B) the steel key\n(C) neither"
+    response = "The brass key is for the house, so it cannot be (A). **(B)**"
+
+    assert match_answer(response, "(B)", question=question).decision is _C
+
+
 @each("response", ["zebra, apple, banana", "apple, banana, zebra", "She bought apple, banana and a zebra."])
 def test_a_list_that_goes_on_is_another_one(response: str) -> None:
     """Also where the question does not name the words."""

@@ -308,13 +308,14 @@ def reading_scratch(run: RunDirectory) -> Path:
 
 @contextlib.contextmanager
 def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to the index, which says what the journal says, and to no other file."""
+    """A connection to the index, which says what the journal says, and to no other file but the journal."""
     scratch = reading_scratch(run)
     try:
         with spilling_to(scratch), attaching(None, config=session_settings(scratch, run.index)) as connection:
             attach_index(connection, workspace, run, INDEX)
             connection.execute(f"USE {INDEX}")
-            confine(connection)
+            # Columns of one's own (`--by`) stand in the journal only.
+            confine(connection, run.journal)
             yield connection
     except duckdb.Error as error:
         raise index_error(run.index, error) from error
