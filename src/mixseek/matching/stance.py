@@ -40,32 +40,38 @@ _ANSWER_NOUNS = _ANSWERS | _WEAK_ANSWERS
 # Predicates, and what turns or weakens them.
 _WRONG, _RIGHT, _WITHDRAWS = _CLASSES["wrong"], _CLASSES["right"], _CLASSES["withdraws"]
 _KNOWS, _SETTLED, _DOUBTS = _CLASSES["knows"], _CLASSES["settled"], _CLASSES["doubts"]
-_TRUTH = _CLASSES["truth"]
+_TRUTH, _GENUINE, _OPPOSITES = _CLASSES["truth"], _CLASSES["genuine"], _CLASSES["opposites"]
 _NEGATORS, _MAY_BE, _DEGREES = _CLASSES["negators"], _CLASSES["may_be"], _CLASSES["degrees"]
 _VALUES = _WRONG | _RIGHT | _DOUBTS | _KNOWS | _SETTLED | _NEGATORS | _MAY_BE
 # Frames.
 _SPEAKERS, _SPEECH, _SUPPOSES = _CLASSES["speakers"], _CLASSES["says"], _CLASSES["supposes"]
 _AHEAD, _BACKWARD = _CLASSES["ahead"], _CLASSES["backward"]
+_FORWARD, _LABELS = _CLASSES["forward"], _CLASSES["labels"]
 _FRAME_VALUES = _SUPPOSES | _WRONG | _DOUBTS | _WITHDRAWS | {"believe"}
 _FRAMING = _SPEECH | _SPEAKERS | _FRAME_VALUES
 
 # Without one of these a sentence says nothing about an answer.
-_PREDICATES = _WRONG | _RIGHT | _WITHDRAWS | _KNOWS | _SETTLED | _DOUBTS | _NEGATORS | {"back"}
+_PREDICATES = _WRONG | _RIGHT | _WITHDRAWS | _KNOWS | _SETTLED | _DOUBTS | _NEGATORS | _OPPOSITES | {"back"}
 # Beside a predicate, in a sentence of nothing else: "Not at all right.", "Just a guess."
 _LITTLE = _CLASSES["little"]
 _CONTRASTS = _CLASSES["contrasts"]
 _CLOSED = (
     _VALUES | _WITHDRAWS | _OPENERS | _LITTLE | _POINTERS | _ANSWER_NOUNS | _DETERMINERS | _NEAR_DETERMINERS | _LINKS
 )
-# Words for a polarity: behind one of its kind they may be it once more.
-_POLAR = _CLASSES["polar"]
+# Words for a polarity: behind one of its kind they may be it once more. What denies a "yes" is no repetition of it.
+_POLAR, _POLAR_NO = _CLASSES["polar"], _CLASSES["polar_no"]
+# In a sentence that says of all that was said that its opposite is so.
+_REVERSING = _CLOSED | _OPPOSITES | _FIRST_PERSON | _SPEECH | _CLASSES["reversing"]
 
-_BREAK = re.compile(r"[.!?](?=[\s\"')*\]}]|$)|[。;\n]|\"(?=\s)|\\n")
+_BREAK = re.compile(r"[.!?](?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n")
 _CLAUSE = re.compile(r"[,:()]|\s-+\s|\b(?:but|and|so|yet)\b(?! (?:far|on)\b)")
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
-# Two words that are one predicate.
-_JOINED = re.compile(r"\b(?:made up|make up|never mind)\b")
+# Several words that are one predicate.
+_JOINED = re.compile(
+    r"\b(?:made up|make up|never mind|(?:falls?|fell|falling|comes?) apart|(?:breaks?|broke) down|other way (?:a?round))\b"
+)
+_JOINTS = (" up", " mind", " apart", " down", "way ")
 # A subject and what is said of it stand so near to each other.
 _NEAR = 12
 # A sentence without spaces that is no longer than this needs no subject: 違います。
@@ -92,6 +98,7 @@ class _Setting(NamedTuple):
     kind: str
     is_no: bool = False  # a polarity that itself says no: "that is false" may repeat it
     is_framed: bool = False  # somebody else is said to speak: "he is wrong" is about the answer
+    speaker: str = ""  # whose line of a dialogue the answer stands in: "Ann: you are wrong" is about it
 
 
 class _Frame(NamedTuple):
@@ -109,9 +116,10 @@ def stance_on(lowered: str, start: int, end: int, cut: int, kind: str) -> Stance
     frame = _frame_before(lowered, start, cut)
     behind: Stance | None = None
     if lowered[end:].strip(_BLANK):
-        is_no = kind == "boolean" and not _POLAR.isdisjoint(_words(lowered[start:end]))
-        behind = _last_judgement(lowered, end, cut, _Setting(kind, is_no, frame.reach >= 0), frame)
-    if behind is None and kind == "boolean" and _ABOVE.search(lowered, max(0, start - _HEAD), end):
+        is_no = kind == "boolean" and not _POLAR_NO.isdisjoint(_words(lowered[start:end]))
+        setting = _Setting(kind, is_no, frame.reach >= 0, _labelled(lowered, 0))
+        behind = _last_judgement(lowered, end, cut, setting, frame)
+    if behind is None and kind == "boolean":
         behind = _said_of_another(lowered, start, end, cut)
     within = _within(lowered, start, end, cut) if kind == "text" else None
     return behind or frame.stance or within or Stance.ASSERTED
@@ -131,7 +139,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[_Sentence]:
 
 def _words(text: str) -> list[str]:
     """Words with their contractions taken apart: "isn't" says not, "that's" is that."""
-    if " up" in text or " mind" in text:
+    if any(joint in text for joint in _JOINTS):
         text = _JOINED.sub(lambda found: found[0].replace(" ", "-"), text)
     return ["not" if word.endswith("n't") else word.partition("'")[0] for word in _WORD.findall(text)]
 
@@ -208,17 +216,44 @@ def _judged(
     words = _words(sentence.text)
     if _PREDICATES.isdisjoint(words):
         return None
+    if setting.speaker and _labelled(sentence.text, 0) not in {"", setting.speaker}:
+        return _replied(words[1:])
     is_contrast = sentence.opens_line or words[0] in _CONTRASTS
     may_point = (is_next or (is_last and is_contrast and _is_closed(words))) and (is_contrast or not setting.is_no)
     found = None
-    if (is_next or (is_last and sentence.opens_line)) and not rests and _is_bare(words):
-        is_polar = setting.kind == "boolean" and _POLAR.issuperset(words)
+    if (is_next or (is_last and sentence.opens_line)) and _is_bare(words) and (not rests or words == ["not"]):
+        is_polar = setting.kind == "boolean" and _POLAR.issuperset(words) and words != ["not"]
         found = None if is_polar else _valued(words, is_own=True)
     for place, clause in enumerate(_CLAUSE.split(sentence.text)):
-        if rests and place == 0:
+        words = _words(clause)
+        if rests and place == 0 and not _begins_anew(words, setting):
             continue  # the rest of the answer's own clause is read where the answer is
-        found = _clause_stance(_words(clause), setting, may_point) or found
+        found = _clause_stance(words, setting, may_point) or found
     return found
+
+
+def _begins_anew(words: list[str], setting: _Setting) -> bool:
+    """Behind an answer without a full stop a sentence of its own: "42 This cannot be correct", "42 He was wrong"."""
+    if setting.is_framed and len(words) > 1 and words[0] in {"he", "she", "they"}:
+        return words[1] in _LINKS
+    return len(words) > 2 and words[0] in _POINTERS and _REVERSING.issuperset(words)
+
+
+_LABEL = re.compile(r"[\s*\"]*([a-z]{2,20})\**:")
+
+
+def _labelled(text: str, start: int) -> str:
+    """The name before a line of a dialogue ("Bob: …"); empty where there is none, or a heading such as "Answer:"."""
+    label = _LABEL.match(text, start)
+    return label[1] if label is not None and label[1] not in _LABELS and label[1] not in _ANSWER_NOUNS else ""
+
+
+def _replied(words: list[str]) -> Stance | None:
+    """What another one in a dialogue says to the one who gave the answer: "You are mistaken.", "That is wrong." """
+    body = [word for word in words if word not in _OPENERS]
+    if not body or (body[0] not in {"you", "your"} and not _is_closed(body)):
+        return None
+    return _valued(body[:_NEAR], is_own=False)
 
 
 def _is_closed(words: list[str]) -> bool:
@@ -251,12 +286,14 @@ def _valued(words: list[str], *, is_own: bool) -> Stance | None:
 def _clause_stance(words: list[str], setting: _Setting, may_point: bool) -> Stance | None:
     if _PREDICATES.isdisjoint(words):
         return None
-    first = next((place for place, word in enumerate(words) if word not in _OPENERS), len(words) - 1)
+    first = next((place for place, word in enumerate(words) if not _is_opener(words, place)), len(words) - 1)
     if first and words[first] == "that" and words[first - 1] == "note":
         first = min(first + 1, len(words) - 1)
     body = words[first:]
     if body[0] in _FIRST_PERSON and not (body[0] in {"my", "our"} and _ANSWER_NOUNS.isdisjoint(body[:4])):
         return _own_stance(body, setting.kind)
+    if not _OPPOSITES.isdisjoint(body):
+        return _reversed(body, setting, may_point)
     if not _ELSEWHERE.isdisjoint(words):
         return None
     if not _WITHDRAWS.isdisjoint(body):
@@ -266,9 +303,59 @@ def _clause_stance(words: list[str], setting: _Setting, may_point: bool) -> Stan
     if setting.is_framed and (speaker := _speaker(body)) is not None:
         return _valued(body[speaker : speaker + _NEAR], is_own=False)
     subject = _subject(body, setting.kind, may_point)
-    if subject is None or (not _is_answer(body, subject, setting.kind) and _TRUTH.isdisjoint(body)):
+    if subject is not None and _is_no_answer(body, setting.kind):
+        return Stance.DENIED
+    if subject is None or (body[subject] != "i" and not _is_answer(body, subject, setting.kind) and _TRUTH.isdisjoint(body)):
         return None
     return _valued(body[: subject + _NEAR], is_own=False)
+
+
+def _is_opener(words: list[str], place: int) -> bool:
+    """ "No, this is right" begins with an opener, "no part of this is right" with a negation."""
+    if words[place] not in _OPENERS:
+        return False
+    return words[place] != "no" or words[place + 1 : place + 2] == [] or words[place + 1] not in _PORTIONS
+
+
+# What of an answer is said to be right or not: "no part of it", "not a word of the above".
+_PORTIONS = frozenset({"part", "word", "words", "bit", "piece", "single", "line", "step"}) | _ANSWER_NOUNS
+
+
+def _is_no_answer(words: list[str], kind: str = "") -> bool:
+    """Whether something is said to be no answer, or not the real one: "this is not my actual answer"."""
+    if sum(word in _NEGATORS for word in words) % 2 == 0 or not _DEGREES.isdisjoint(words):
+        return False
+    negator = next(place for place, word in enumerate(words) if word in _NEGATORS)
+    for place in range(negator + 1, len(words)):
+        if words[place] not in _ANSWER_NOUNS or (kind == "boolean" and words[place] in _MATTERS):
+            continue
+        begin = place
+        while begin > negator + 1 and words[begin - 1] in _GENUINE:
+            begin -= 1
+        is_determined = words[begin - 1] in _ARTICLES or words[begin - 1] in _NEGATORS
+        if is_determined and (begin < place or words[place] in _ANSWERS):
+            # "This answer is not right" has it as its subject, "this is not the answer" as its predicate.
+            return not _LINKS.isdisjoint(words[:begin])
+    return False
+
+
+_ARTICLES = frozenset({"the", "a", "an", "my", "our", "any", "its"})
+
+
+def _reversed(body: list[str], setting: _Setting, may_point: bool) -> Stance | None:
+    """ "The opposite is true", "the truth is the reverse of what I said", in a sentence about nothing else."""
+    if not may_point and (setting.is_no or not _is_quoting(body)):
+        return None
+    if not _REVERSING.issuperset(body) or body[0] in _NEGATORS:
+        return None
+    is_negated = sum(word in _NEGATORS for word in body) % 2 == 1
+    is_wrong = not _WRONG.isdisjoint(body)
+    return Stance.DENIED if is_negated == is_wrong else None
+
+
+def _is_quoting(words: list[str]) -> bool:
+    """ "what I wrote", "nothing I just said": the answer, by who gave it."""
+    return "i" in words and not _SPEECH.isdisjoint(words[words.index("i") + 1 :][:4])
 
 
 def _own_stance(body: list[str], kind: str) -> Stance | None:
@@ -307,6 +394,8 @@ def _subject(body: list[str], kind: str, may_point: bool) -> int | None:
             break
         if _is_answer(body, place, kind) and (may_point or word not in _WEAK_ANSWERS or not _THESE.isdisjoint(body)):
             return place
+    if (body[0] in _POINTERS or body[0] == "what") and _is_quoting(body[:_VERB_REACH]):
+        return body.index("i")
     is_pointer = body[0] in _POINTERS and (len(body) == 1 or body[1] in _LINKS or body[1] in _PREDICATES)
     return 0 if is_pointer and may_point else None
 
@@ -365,16 +454,21 @@ _ABOVE = re.compile(
 
 def _said_of_another(text: str, start: int, end: int, cut: int) -> Stance | None:
     """Whether a polarity stands in a sentence about the answer above it."""
+    is_above = _ABOVE.search(text, max(0, start - _HEAD), end) is not None
     for sentence in _sentences(text, max(0, start - _HEAD), min(cut, end + _HEAD)):
-        if sentence.start <= start < sentence.end and _ABOVE.search(sentence.text):
+        if not sentence.start <= start < sentence.end:
+            continue
+        if is_above and _ABOVE.search(sentence.text):
             return _judged(sentence, _Setting("text"), is_next=False)
+        words = _words(sentence.text)
+        return Stance.DENIED if words[:1] and words[0] in _POINTERS and _is_no_answer(words) else None
     return None
 
 
 # Before the answer: who is said to speak in what follows.
 
 # What a sentence hands over to: the rest of the line, a quotation, or the next line.
-_HANDS_OVER = re.compile(r":(?=\s|$)|:?,?\s[\"'](?=\S)|(?:^|[^\x00-\x7f])[:,]?\"")
+_HANDS_OVER = re.compile(r":(?=\s|$)|(?<=[^\x00-\x7f]):|:?,?\s[\"'](?=\S)|(?:^|[^\x00-\x7f])[:,]?\"")
 # A speaker, what he does, and what he says stand so near to each other.
 _VERB_REACH = 6
 _LONGEST_FRAME = 30
@@ -406,8 +500,10 @@ def _frame_before(text: str, start: int, cut: int) -> _Frame:
         opening = _opening(sentence, mark, is_first=place == 0)
         if place == 0 and hint is _UNFRAMED and _is_spoken(opening.words[:_VERB_REACH]):
             hint = _Frame(None, cut)
+        if place == 0 and _forbids_saying(_words(text[sentence.start : min(start, sentence.end)])):
+            return _Frame(Stance.DENIED, _turned(text, sentence.end, cut))
         ends_line = mark is None and (text.startswith("\n", sentence.end) or sentence.text[-1] == "\n")
-        if mark is None and (not ends_line or sentence.end > start):
+        if mark is None and (not (ends_line or _points_forward(sentence.text)) or sentence.end > start):
             continue
         quote = _quote_end(text, sentence, mark)
         stance = _introduced(opening) or (_said_around(text, opening, quote) if quote is not None else None)
@@ -424,6 +520,8 @@ def _may_frame(head: str) -> bool:
     if not head.isascii() or '"' in head[:_EARLY_QUOTE] or (" not " in head and "you" in head):
         return True
     words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
+    if "not" in words and not _ANSWERS.isdisjoint(words):
+        return True
     return not (_FRAME_VALUES.isdisjoint(words) and (_SPEAKERS.isdisjoint(words) or _SPEECH.isdisjoint(words)))
 
 
@@ -439,10 +537,14 @@ def _introduced(opening: _Opening) -> Stance | None:
     if not opening.said.isascii():
         return _introduced_unspaced(opening)
     words, vocabulary = opening.words, set(opening.words)
-    if vocabulary.isdisjoint(_FRAMING) or len(words) > _LONGEST_FRAME or not vocabulary.isdisjoint(_BACKWARD):
+    if opening.said.rstrip().endswith("?") or len(words) > _LONGEST_FRAME or not vocabulary.isdisjoint(_BACKWARD):
+        return None
+    if opening.is_first and _is_no_answer_ahead(opening):
+        return Stance.DENIED
+    if vocabulary.isdisjoint(_FRAMING):
         return None
     has_noun = not vocabulary.isdisjoint(_ANSWERS)
-    points_ahead = bool(vocabulary & {"following", "below", "follows"}) or (
+    points_ahead = bool(vocabulary & _FORWARD) or (
         opening.is_first and has_noun and not vocabulary.isdisjoint(_AHEAD)
     )
     hands_over = opening.has_colon or opening.opens_quote
@@ -461,6 +563,43 @@ def _introduced(opening: _Opening) -> Stance | None:
         return Stance.TAKEN_BACK
     stance = _valued(words, is_own=False)
     return stance if stance in {Stance.DENIED, Stance.DOUBTED} else None
+
+
+def _is_no_answer_ahead(opening: _Opening) -> bool:
+    """ "What follows is not the answer.", "This isn't my solution:"; who will not give an answer has not denied one."""
+    words = opening.words
+    if not {"i", "we", "if"}.isdisjoint(words) or not _is_no_answer(words):
+        return False
+    return not _FORWARD.isdisjoint(words) or (opening.has_colon and words[0] in _AHEAD)
+
+
+def _forbids_saying(words: list[str]) -> bool:
+    """ "It would be wrong to say …", "one would be mistaken to conclude …", at the beginning."""
+    for place, word in enumerate(words[:_NEAR]):
+        if word == "to" and place and not _SPEECH.isdisjoint(words[place + 1 : place + 3]):
+            before = words[:place]
+            is_denied = _valued(before, is_own=False) is Stance.DENIED
+            return is_denied and before[0] in {"it", "one", "you", "anyone", "that"} and words[place - 1] not in _LINKS
+    return False
+
+
+def _turned(text: str, start: int, cut: int) -> int:
+    """Where a response turns from what one should not say to what it says itself."""
+    sentences = _sentences(text, start, cut)
+    is_turn = (sentence.start for sentence in sentences if not _TURNING.isdisjoint(_words(sentence.text)[:1]))
+    return next(is_turn, cut)
+
+
+_TURNING = _CONTRASTS | {"rather", "instead", "correctly", "really"}
+
+
+def _points_forward(sentence: str) -> bool:
+    """Whether a sentence says of what stands behind it that it speaks of that: "the following", 次のように."""
+    if sentence.rstrip(" \"'").endswith("?"):
+        return False
+    if not sentence.isascii():
+        return _SAYS.forward.search(sentence) is not None
+    return not _FORWARD.isdisjoint(_words(sentence))
 
 
 def _is_called_wrong(words: list[str], has_colon: bool) -> bool:
@@ -490,6 +629,8 @@ def _is_spoken(words: list[str]) -> bool:
 
 def _introduced_unspaced(opening: _Opening) -> Stance | None:
     said = opening.said
+    if _SAYS.asks.search(said):
+        return None
     points_ahead = _SAYS.ahead.search(said)
     if not opening.has_colon and not opening.opens_quote and not points_ahead:
         return None
