@@ -32,7 +32,8 @@ class Stance(StrEnum):
 _SAYS = Phrases("stance_unspaced")
 _CLASSES = {name: frozenset(words.split()) for name, words in table("stance").items()}
 # Subjects.
-_ANSWERS, _WEAK_ANSWERS, _MATTERS = _CLASSES["answers"], _CLASSES["weak_answers"], _CLASSES["matters"]
+_ANSWERS, _WEAK_ANSWERS = _CLASSES["answers"], _CLASSES["weak_answers"]
+_MATTERS, _INFERENCES = _CLASSES["matters"], _CLASSES["inferences"]
 _POINTERS, _LINKS, _FIRST_PERSON = _CLASSES["pointers"], _CLASSES["links"], _CLASSES["first_person"]
 _DETERMINERS, _NEAR_DETERMINERS = _CLASSES["determiners"], _CLASSES["near_determiners"]
 _OTHER_ANSWERS, _ELSEWHERE, _OPENERS = _CLASSES["other_answers"], _CLASSES["elsewhere"], _CLASSES["openers"]
@@ -61,15 +62,16 @@ _CLOSED = (
 # Words for a polarity: behind one of its kind they may be it once more. What denies a "yes" is no repetition of it.
 _POLAR, _POLAR_NO = _CLASSES["polar"], _CLASSES["polar_no"]
 # In a sentence that says of all that was said that its opposite is so.
-_REVERSING = _CLOSED | _OPPOSITES | _FIRST_PERSON | _SPEECH | _CLASSES["reversing"]
+_REVERSING = _CLOSED | _GENUINE | _OPPOSITES | _FIRST_PERSON | _SPEECH | _CLASSES["reversing"]
 
 _BREAK = re.compile(r"[.!?](?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n")
 _CLAUSE = re.compile(r"[,:()]|\s-+\s|\b(?:but|and|so|yet)\b(?! (?:far|on)\b)")
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_CLOSING_TAG = re.compile(r"\s{0,8}</\w{1,20}>")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 # Several words that are one predicate.
 _JOINED = re.compile(
-    r"\b(?:made up|make up|never mind|(?:falls?|fell|falling|comes?) apart|(?:breaks?|broke) down|other way (?:a?round))\b"
+    r"\b(?:made up|make up|never mind|(?:falls?|fell|falling|comes?) apart|(?:breaks|broke) down|other way (?:a?round))\b"
 )
 _JOINTS = (" up", " mind", " apart", " down", "way ")
 # A subject and what is said of it stand so near to each other.
@@ -98,6 +100,7 @@ class _Setting(NamedTuple):
     kind: str
     is_no: bool = False  # a polarity that itself says no: "that is false" may repeat it
     is_framed: bool = False  # somebody else is said to speak: "he is wrong" is about the answer
+    matters: frozenset[str] = frozenset()  # nouns that the question may ask about: "the argument is not sound"
     speaker: str = ""  # whose line of a dialogue the answer stands in: "Ann: you are wrong" is about it
 
 
@@ -117,7 +120,9 @@ def stance_on(lowered: str, start: int, end: int, cut: int, kind: str) -> Stance
     behind: Stance | None = None
     if lowered[end:].strip(_BLANK):
         is_no = kind == "boolean" and not _POLAR_NO.isdisjoint(_words(lowered[start:end]))
-        setting = _Setting(kind, is_no, frame.reach >= 0, _labelled(lowered, 0))
+        setting = _Setting(
+            kind, is_no, frame.reach >= 0, _MATTERS if kind == "boolean" else frozenset(), _labelled(lowered, 0)
+        )
         behind = _last_judgement(lowered, end, cut, setting, frame)
     if behind is None and kind == "boolean":
         behind = _said_of_another(lowered, start, end, cut)
@@ -188,6 +193,8 @@ def _last_judgement(text: str, end: int, cut: int, setting: _Setting, frame: _Fr
     """What the last sentence about the answer says of it; None where none is about it."""
     judgement: Stance | None = None
     is_next = True
+    if (tag := _CLOSING_TAG.match(text, end, cut)) is not None:
+        end = tag.end()
     for sentence in _sentences(text, end, cut):
         rests = sentence.start == end
         is_last = not text[sentence.end : cut].strip(_BLANK)
@@ -211,7 +218,7 @@ def _judged(
     """What a sentence behind the answer says of it; `is_next`: nothing else was spoken of in between."""
     if sentence.text.rstrip(" \"'*)").endswith("?"):
         return None
-    if not sentence.text.isascii() and (stance := _judged_unspaced(sentence.text, setting.kind)) is not None:
+    if not sentence.text.isascii() and (stance := _judged_unspaced(sentence, setting)) is not None:
         return stance
     words = _words(sentence.text)
     if _PREDICATES.isdisjoint(words):
@@ -219,7 +226,8 @@ def _judged(
     if setting.speaker and _labelled(sentence.text, 0) not in {"", setting.speaker}:
         return _replied(words[1:])
     is_contrast = sentence.opens_line or words[0] in _CONTRASTS
-    may_point = (is_next or (is_last and is_contrast and _is_closed(words))) and (is_contrast or not setting.is_no)
+    may_point = is_next or (is_last and is_contrast and _is_closed(words))
+    setting = setting._replace(is_no=setting.is_no and not is_contrast, matters=_matters(sentence, words, setting))
     found = None
     if (is_next or (is_last and sentence.opens_line)) and _is_bare(words) and (not rests or words == ["not"]):
         is_polar = setting.kind == "boolean" and _POLAR.issuperset(words) and words != ["not"]
@@ -230,6 +238,13 @@ def _judged(
             continue  # the rest of the answer's own clause is read where the answer is
         found = _clause_stance(words, setting, may_point) or found
     return found
+
+
+def _matters(sentence: _Sentence, words: list[str], setting: _Setting) -> frozenset[str]:
+    """The nouns that may be what the question asks about; not behind a "but", and inferences not in a line of their own."""
+    if not setting.matters or words[0] in _CONTRASTS:
+        return frozenset()
+    return _MATTERS - _INFERENCES if sentence.opens_line and _is_closed(words) else _MATTERS
 
 
 def _begins_anew(words: list[str], setting: _Setting) -> bool:
@@ -258,7 +273,7 @@ def _replied(words: list[str]) -> Stance | None:
 
 def _is_closed(words: list[str]) -> bool:
     """A sentence without a word of its own speaks of nothing but the answer: "But none of that is true." """
-    return _CLOSED.issuperset(words)
+    return _REVERSING.issuperset(words) if "i" not in words else _CLOSED.issuperset(words)
 
 
 def _is_bare(words: list[str]) -> bool:
@@ -291,21 +306,21 @@ def _clause_stance(words: list[str], setting: _Setting, may_point: bool) -> Stan
         first = min(first + 1, len(words) - 1)
     body = words[first:]
     if body[0] in _FIRST_PERSON and not (body[0] in {"my", "our"} and _ANSWER_NOUNS.isdisjoint(body[:4])):
-        return _own_stance(body, setting.kind)
+        return _own_stance(body, setting.matters)
     if not _OPPOSITES.isdisjoint(body):
         return _reversed(body, setting, may_point)
     if not _ELSEWHERE.isdisjoint(words):
         return None
     if not _WITHDRAWS.isdisjoint(body):
-        return Stance.TAKEN_BACK if _is_withdrawn(body, setting.kind) else None
-    if body[0] in {"do", "not", "never"} and not _RIGHT.isdisjoint(body) and _names_answer(body, setting.kind):
+        return Stance.TAKEN_BACK if _is_withdrawn(body, setting.matters) else None
+    if body[0] in {"do", "not", "never"} and not _RIGHT.isdisjoint(body) and _names_answer(body, setting.matters):
         return Stance.DENIED  # "Do not trust the above"
     if setting.is_framed and (speaker := _speaker(body)) is not None:
         return _valued(body[speaker : speaker + _NEAR], is_own=False)
-    subject = _subject(body, setting.kind, may_point)
-    if subject is not None and _is_no_answer(body, setting.kind):
+    if _is_no_answer(body, setting.matters) and _subject(body, setting.matters, may_point) is not None:
         return Stance.DENIED
-    if subject is None or (body[subject] != "i" and not _is_answer(body, subject, setting.kind) and _TRUTH.isdisjoint(body)):
+    subject = _subject(body, setting.matters, may_point and not setting.is_no)
+    if subject is None or (body[subject] != "i" and not _is_answer(body, subject, setting.matters) and _TRUTH.isdisjoint(body)):
         return None
     return _valued(body[: subject + _NEAR], is_own=False)
 
@@ -321,13 +336,13 @@ def _is_opener(words: list[str], place: int) -> bool:
 _PORTIONS = frozenset({"part", "word", "words", "bit", "piece", "single", "line", "step"}) | _ANSWER_NOUNS
 
 
-def _is_no_answer(words: list[str], kind: str = "") -> bool:
+def _is_no_answer(words: list[str], matters: frozenset[str] = frozenset()) -> bool:
     """Whether something is said to be no answer, or not the real one: "this is not my actual answer"."""
     if sum(word in _NEGATORS for word in words) % 2 == 0 or not _DEGREES.isdisjoint(words):
         return False
     negator = next(place for place, word in enumerate(words) if word in _NEGATORS)
     for place in range(negator + 1, len(words)):
-        if words[place] not in _ANSWER_NOUNS or (kind == "boolean" and words[place] in _MATTERS):
+        if words[place] not in _ANSWER_NOUNS or words[place] in matters:
             continue
         begin = place
         while begin > negator + 1 and words[begin - 1] in _GENUINE:
@@ -344,7 +359,7 @@ _ARTICLES = frozenset({"the", "a", "an", "my", "our", "any", "its"})
 
 def _reversed(body: list[str], setting: _Setting, may_point: bool) -> Stance | None:
     """ "The opposite is true", "the truth is the reverse of what I said", in a sentence about nothing else."""
-    if not may_point and (setting.is_no or not _is_quoting(body)):
+    if (not may_point or setting.is_no) and not _is_quoting(body):
         return None
     if not _REVERSING.issuperset(body) or body[0] in _NEGATORS:
         return None
@@ -358,11 +373,11 @@ def _is_quoting(words: list[str]) -> bool:
     return "i" in words and not _SPEECH.isdisjoint(words[words.index("i") + 1 :][:4])
 
 
-def _own_stance(body: list[str], kind: str) -> Stance | None:
+def _own_stance(body: list[str], matters: frozenset[str]) -> Stance | None:
     """Said by the one who answers: of a slip, of not knowing, of taking it back."""
     if not {"if", "unless", "when"}.isdisjoint(body):
         return None
-    names_answer = _names_answer(body, kind)
+    names_answer = _names_answer(body, matters)
     if not _WITHDRAWS.isdisjoint(body) or {"take", "back"}.issubset(body):
         return Stance.TAKEN_BACK if names_answer else None
     stance = _valued(body[:_NEAR], is_own=body[0] == "i")  # "we cannot determine the order" is a step
@@ -370,12 +385,12 @@ def _own_stance(body: list[str], kind: str) -> Stance | None:
     return None if stance is Stance.ASSERTED and (not names_answer or "hope" in body) else stance
 
 
-def _is_withdrawn(body: list[str], kind: str) -> bool:
+def _is_withdrawn(body: list[str], matters: frozenset[str]) -> bool:
     """ "Ignore the above", "you should disregard my answer", "this answer is withdrawn", "never mind"."""
     if body[0] in _WITHDRAWS and len(body) == 1:
         return True
     leads = body[0] in _WITHDRAWS or body[0] in {"you", "one", "let", "kindly"}
-    return (leads or _subject(body, kind, may_point=True) is not None) and _names_answer(body, kind)
+    return (leads or _subject(body, matters, may_point=True) is not None) and _names_answer(body, matters)
 
 
 def _speaker(body: list[str]) -> int | None:
@@ -387,12 +402,12 @@ def _speaker_subject(sentence: str) -> int | None:
     return _speaker(_words(sentence))
 
 
-def _subject(body: list[str], kind: str, may_point: bool) -> int | None:
+def _subject(body: list[str], matters: frozenset[str], may_point: bool) -> int | None:
     """Where the answer is named as what the clause is about."""
     for place, word in enumerate(body[:_NEAR]):
         if word in _PREDICATES and word not in _ANSWER_NOUNS and word not in _POINTERS and word not in _NEGATORS:
             break
-        if _is_answer(body, place, kind) and (may_point or word not in _WEAK_ANSWERS or not _THESE.isdisjoint(body)):
+        if _is_answer(body, place, matters) and (may_point or word not in _WEAK_ANSWERS or not _THESE.isdisjoint(body)):
             return place
     if (body[0] in _POINTERS or body[0] == "what") and _is_quoting(body[:_VERB_REACH]):
         return body.index("i")
@@ -404,7 +419,7 @@ def _subject(body: list[str], kind: str, may_point: bool) -> int | None:
 _THESE = frozenset({"my", "our", "above", "previous", "preceding", "foregoing"})
 
 
-def _is_answer(words: list[str], place: int, kind: str) -> bool:
+def _is_answer(words: list[str], place: int, matters: frozenset[str]) -> bool:
     before = words[max(0, place - 3) : place]
     if words[place] in {"above", "foregoing", "preceding"}:
         return "the" in before or place == 0
@@ -412,27 +427,30 @@ def _is_answer(words: list[str], place: int, kind: str) -> bool:
         return False
     if not _THESE.isdisjoint(before) or not _THESE.isdisjoint(words[place + 1 : place + 4]):
         return True
-    if kind == "boolean" and words[place] in _MATTERS:
+    if words[place] in matters:
         return False
     return not _NEAR_DETERMINERS.isdisjoint(before) or (
         words[place] in _ANSWERS and not _DETERMINERS.isdisjoint(before)
     )
 
 
-def _names_answer(words: list[str], kind: str) -> bool:
+def _names_answer(words: list[str], matters: frozenset[str]) -> bool:
     is_quoted = "what" in words and "i" in words  # "forget what I said"
     return (
         is_quoted
         or not _POINTERS.isdisjoint(words)
-        or any(_is_answer(words, place, kind) for place in range(len(words)))
+        or any(_is_answer(words, place, matters) for place in range(len(words)))
     )
 
 
-def _judged_unspaced(sentence: str, kind: str) -> Stance | None:
+def _judged_unspaced(spoken: _Sentence, setting: _Setting) -> Stance | None:
+    sentence = spoken.text
     if _SAYS.elsewhere.search(sentence):
         return None
-    if kind == "boolean" and _SAYS.matters.search(sentence) and not _ABOVE.search(sentence):
-        return None
+    if setting.matters and not _SAYS.contrasts.match(sentence) and not _ABOVE.search(sentence):
+        matters = _SAYS.other_matters if spoken.opens_line else _SAYS.matters
+        if matters.search(sentence):
+            return None
     is_brief = len(sentence.strip()) <= _BRIEF
     if not is_brief and not _SAYS.back.search(sentence) and not _SAYS.first_person.search(sentence):
         return None
@@ -461,7 +479,11 @@ def _said_of_another(text: str, start: int, end: int, cut: int) -> Stance | None
         if is_above and _ABOVE.search(sentence.text):
             return _judged(sentence, _Setting("text"), is_next=False)
         words = _words(sentence.text)
-        return Stance.DENIED if words[:1] and words[0] in _POINTERS and _is_no_answer(words) else None
+        is_reversal = not _OPPOSITES.isdisjoint(words) and _REVERSING.issuperset(words)
+        is_pointing = bool(words) and words[0] in _POINTERS
+        if is_reversal or (is_pointing and (_is_no_answer(words) or _is_quoting(words))):
+            return _judged(sentence, _Setting("text"), is_next=True)
+        break
     return None
 
 
@@ -599,7 +621,8 @@ def _points_forward(sentence: str) -> bool:
         return False
     if not sentence.isascii():
         return _SAYS.forward.search(sentence) is not None
-    return not _FORWARD.isdisjoint(_words(sentence))
+    words = _words(sentence)
+    return not _FORWARD.isdisjoint((*words[:3], *words[-1:]))
 
 
 def _is_called_wrong(words: list[str], has_colon: bool) -> bool:
