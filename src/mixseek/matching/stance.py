@@ -33,7 +33,7 @@ _SAYS = Phrases("stance_unspaced")
 _CLASSES = {name: frozenset(words.split()) for name, words in table("stance").items()}
 # Subjects.
 _ANSWERS, _WEAK_ANSWERS = _CLASSES["answers"], _CLASSES["weak_answers"]
-_MATTERS, _INFERENCES = _CLASSES["matters"], _CLASSES["inferences"]
+_MATTERS, _INFERENCES, _OUTCOMES = _CLASSES["matters"], _CLASSES["inferences"], _CLASSES["outcomes"]
 _POINTERS, _LINKS, _FIRST_PERSON = _CLASSES["pointers"], _CLASSES["links"], _CLASSES["first_person"]
 _DETERMINERS, _NEAR_DETERMINERS = _CLASSES["determiners"], _CLASSES["near_determiners"]
 _OTHER_ANSWERS, _ELSEWHERE, _OPENERS = _CLASSES["other_answers"], _CLASSES["elsewhere"], _CLASSES["openers"]
@@ -71,7 +71,7 @@ _CLOSING_TAG = re.compile(r"\s{0,8}</\w{1,20}>")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 # Several words that are one predicate.
 _JOINED = re.compile(
-    r"\b(?:made up|make up|never mind|(?:falls?|fell|falling|comes?) apart|(?:breaks|broke) down|other way (?:a?round))\b"
+    r"\b(?:made up|make up|never mind|(?:falls?|fell|falling|comes?) apart|(?:breaks|broke) down|other way a?round)\b"
 )
 _JOINTS = (" up", " mind", " apart", " down", "way ")
 # A subject and what is said of it stand so near to each other.
@@ -229,8 +229,10 @@ def _judged(
     may_point = is_next or (is_last and is_contrast and _is_closed(words))
     setting = setting._replace(is_no=setting.is_no and not is_contrast, matters=_matters(sentence, words, setting))
     found = None
-    if (is_next or (is_last and sentence.opens_line)) and _is_bare(words) and (not rests or words == ["not"]):
-        is_polar = setting.kind == "boolean" and _POLAR.issuperset(words) and words != ["not"]
+    if is_last and sentence.text.strip(_BLANK) == "not":
+        found = Stance.DENIED
+    elif (is_next or (is_last and sentence.opens_line)) and not rests and _is_bare(words):
+        is_polar = setting.kind == "boolean" and _POLAR.issuperset(words)
         found = None if is_polar else _valued(words, is_own=True)
     for place, clause in enumerate(_CLAUSE.split(sentence.text)):
         words = _words(clause)
@@ -241,7 +243,7 @@ def _judged(
 
 
 def _matters(sentence: _Sentence, words: list[str], setting: _Setting) -> frozenset[str]:
-    """The nouns that may be what the question asks about; not behind a "but", and inferences not in a line of their own."""
+    """The nouns that may be what the question asks about; none behind a "but", and no inference in its own line."""
     if not setting.matters or words[0] in _CONTRASTS:
         return frozenset()
     return _MATTERS - _INFERENCES if sentence.opens_line and _is_closed(words) else _MATTERS
@@ -317,10 +319,14 @@ def _clause_stance(words: list[str], setting: _Setting, may_point: bool) -> Stan
         return Stance.DENIED  # "Do not trust the above"
     if setting.is_framed and (speaker := _speaker(body)) is not None:
         return _valued(body[speaker : speaker + _NEAR], is_own=False)
-    if _is_no_answer(body, setting.matters) and _subject(body, setting.matters, may_point) is not None:
-        return Stance.DENIED
+    if _is_no_answer(body, setting.matters):
+        is_own = not {"my", "our"}.isdisjoint(body)  # of options nobody says that they are not *my* answer
+        if _subject(body, setting.matters, may_point or is_own) is not None:
+            return Stance.DENIED
     subject = _subject(body, setting.matters, may_point and not setting.is_no)
-    if subject is None or (body[subject] != "i" and not _is_answer(body, subject, setting.matters) and _TRUTH.isdisjoint(body)):
+    if subject is None or (
+        body[subject] != "i" and not _is_answer(body, subject, setting.matters) and _TRUTH.isdisjoint(body)
+    ):
         return None
     return _valued(body[: subject + _NEAR], is_own=False)
 
@@ -361,7 +367,8 @@ def _reversed(body: list[str], setting: _Setting, may_point: bool) -> Stance | N
     """ "The opposite is true", "the truth is the reverse of what I said", in a sentence about nothing else."""
     if (not may_point or setting.is_no) and not _is_quoting(body):
         return None
-    if not _REVERSING.issuperset(body) or body[0] in _NEGATORS:
+    is_said = not {"is", "was", "are", "be", "holds", "hold", "applies"}.isdisjoint(body)  # "on the contrary" leads on
+    if not is_said or not _REVERSING.issuperset(body) or body[0] in _NEGATORS:
         return None
     is_negated = sum(word in _NEGATORS for word in body) % 2 == 1
     is_wrong = not _WRONG.isdisjoint(body)
@@ -411,6 +418,8 @@ def _subject(body: list[str], matters: frozenset[str], may_point: bool) -> int |
             return place
     if (body[0] in _POINTERS or body[0] == "what") and _is_quoting(body[:_VERB_REACH]):
         return body.index("i")
+    if body[0] in _NEGATORS and "of" in body[2:4] and not _PORTIONS.isdisjoint(body[1:3]):
+        return body.index("of") if may_point else None  # "no part of this", "not a word of it"
     is_pointer = body[0] in _POINTERS and (len(body) == 1 or body[1] in _LINKS or body[1] in _PREDICATES)
     return 0 if is_pointer and may_point else None
 
@@ -429,9 +438,11 @@ def _is_answer(words: list[str], place: int, matters: frozenset[str]) -> bool:
         return True
     if words[place] in matters:
         return False
-    return not _NEAR_DETERMINERS.isdisjoint(before) or (
-        words[place] in _ANSWERS and not _DETERMINERS.isdisjoint(before)
-    )
+    if not _NEAR_DETERMINERS.isdisjoint(before):
+        return True
+    # "The result is a nonsensical name" is about the matter, "the result cannot be trusted" about nothing else.
+    is_noun = words[place] in _ANSWERS or (words[place] in _OUTCOMES and _is_closed(words))
+    return is_noun and not _DETERMINERS.isdisjoint(before)
 
 
 def _names_answer(words: list[str], matters: frozenset[str]) -> bool:
@@ -467,16 +478,16 @@ def _judged_unspaced(spoken: _Sentence, setting: _Setting) -> Stance | None:
 # Before a polarity that is said of the answer and is none: "The above answer is incorrect", 計算を間違えました.
 _ABOVE = re.compile(
     r"above|previous|preceding|earlier|上記|以上|先ほど|さっき|今の|上の|計算|说明|説明|上面|上述|刚才|剛才|我的|私の"
+    r"|逆|反対|相反|答えで|答案"
 )
 
 
 def _said_of_another(text: str, start: int, end: int, cut: int) -> Stance | None:
     """Whether a polarity stands in a sentence about the answer above it."""
-    is_above = _ABOVE.search(text, max(0, start - _HEAD), end) is not None
     for sentence in _sentences(text, max(0, start - _HEAD), min(cut, end + _HEAD)):
         if not sentence.start <= start < sentence.end:
             continue
-        if is_above and _ABOVE.search(sentence.text):
+        if _ABOVE.search(sentence.text):
             return _judged(sentence, _Setting("text"), is_next=False)
         words = _words(sentence.text)
         is_reversal = not _OPPOSITES.isdisjoint(words) and _REVERSING.issuperset(words)
@@ -523,7 +534,8 @@ def _frame_before(text: str, start: int, cut: int) -> _Frame:
         if place == 0 and hint is _UNFRAMED and _is_spoken(opening.words[:_VERB_REACH]):
             hint = _Frame(None, cut)
         if place == 0 and _forbids_saying(_words(text[sentence.start : min(start, sentence.end)])):
-            return _Frame(Stance.DENIED, _turned(text, sentence.end, cut))
+            reach = _turned(text, sentence.end, cut)
+            return _Frame(Stance.DENIED, reach) if start < reach else _UNFRAMED
         ends_line = mark is None and (text.startswith("\n", sentence.end) or sentence.text[-1] == "\n")
         if mark is None and (not (ends_line or _points_forward(sentence.text)) or sentence.end > start):
             continue
@@ -566,9 +578,7 @@ def _introduced(opening: _Opening) -> Stance | None:
     if vocabulary.isdisjoint(_FRAMING):
         return None
     has_noun = not vocabulary.isdisjoint(_ANSWERS)
-    points_ahead = bool(vocabulary & _FORWARD) or (
-        opening.is_first and has_noun and not vocabulary.isdisjoint(_AHEAD)
-    )
+    points_ahead = bool(vocabulary & _FORWARD) or (opening.is_first and has_noun and not vocabulary.isdisjoint(_AHEAD))
     hands_over = opening.has_colon or opening.opens_quote
     if hands_over or (points_ahead and not opening.is_inline):
         if vocabulary & _SUPPOSES and (vocabulary & _SPEAKERS or points_ahead):
@@ -622,7 +632,7 @@ def _points_forward(sentence: str) -> bool:
     if not sentence.isascii():
         return _SAYS.forward.search(sentence) is not None
     words = _words(sentence)
-    return not _FORWARD.isdisjoint((*words[:3], *words[-1:]))
+    return not _FORWARD.isdisjoint((*words[:4], *words[-1:]))
 
 
 def _is_called_wrong(words: list[str], has_colon: bool) -> bool:
@@ -657,12 +667,18 @@ def _introduced_unspaced(opening: _Opening) -> Stance | None:
     points_ahead = _SAYS.ahead.search(said)
     if not opening.has_colon and not opening.opens_quote and not points_ahead:
         return None
-    speaks = _SAYS.speakers.search(said)
-    if _SAYS.supposes.search(said) and (speaks or points_ahead):
+    is_wrong = _SAYS.wrong.search(_SAYS.unwrong.sub("", said)) is not None
+    is_spoken = _SAYS.spoken.search(said) is not None or (opening.opens_quote and _SAYS.speakers.search(said))
+    # "Let x be the number of boxes, as follows:" supposes nothing that anybody answered.
+    has_noun = _SAYS.nouns.search(said) is not None
+    is_answered = is_spoken or is_wrong or has_noun
+    if is_answered and _SAYS.supposes.search(said) and (points_ahead or _SAYS.speakers.search(said)):
         return Stance.SUPPOSED
-    if speaks and (_SAYS.says.search(said) or opening.opens_quote):
+    if is_spoken:
         return Stance.ATTRIBUTED
-    return Stance.DENIED if _SAYS.wrong.search(_SAYS.unwrong.sub("", said)) else None
+    # "Wait, no, there is another step:" corrects what stands before it.
+    is_about_it = _SAYS.forward.search(said) is not None or (opening.is_first and has_noun)
+    return Stance.DENIED if is_wrong and is_about_it else None
 
 
 def _quote_end(text: str, sentence: _Sentence, mark: re.Match[str] | None) -> int | None:
