@@ -308,7 +308,7 @@ def test_two_models_in_one_table_without_ids_are_compared_question_by_question(t
     again = mixseek_here("judge", "two.csv", "--run", "two", "-w", "ws", "--json", cwd=tmp_path)
     found = compared(tmp_path, "two", "--target", "A", "--target", "B")
 
-    assert summary["units"] == {"samples": 24, "questions": 12}
+    assert (summary["units"]["samples"], summary["units"]["questions"]) == (24, 12)
     assert summary["notices"] == json.loads(again.stdout)["notices"]
     assert (
         "read as response=output, question=input, ground_truth=target, target_model=model, ids by line" in done.stderr

@@ -151,3 +151,12 @@ def test_the_length_of_a_line_is_a_setting(tmp_path: Path) -> None:
 
     assert (plain.returncode, bounded.returncode) == (0, 2)
     assert "line 1 is longer than 1 MB" in the_one_line(bounded)
+
+
+def test_a_column_whose_name_has_line_breaks_is_named_in_one_line(tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_text('id,"Answer\n\nbriefly"\n1,x\n')
+    done = mixseek_here("stats", data, cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert "Answer briefly" in the_one_line(done)

@@ -128,6 +128,7 @@ _LONGEST_DENIAL: Final = 80
 # So much of a word is left where it is inflected: "love" and "loved".
 _WORD_STEM: Final = 4
 _DENIAL_WORD: Final = re.compile(r"[a-z]+")
+_JOINING: Final = frozenset({"and", "or"})
 # A list of names with nothing said about them.
 _LONGEST_LIST: Final = 160
 _LONGEST_NAME: Final = 4
@@ -160,6 +161,8 @@ def objection_to(case: Case, found: Found) -> Rule | None:
         return Rule.ECHOED
     is_list = found.answer is None or ("," in found.answer.written and found.answer.glued[0] != "#")
     if is_list and case.gold.item_lists and _has_other_items(case, found):
+        return Rule.ONE_OF_SEVERAL
+    if _is_part_of_longer_list(case, found):
         return Rule.ONE_OF_SEVERAL
     if _is_part_of_longer_name(case, found):
         return Rule.LONGER_NAME
@@ -305,6 +308,17 @@ def _is_one_of_several(case: Case, found: Found) -> bool:
     return bool(others) and not is_placed
 
 
+def _is_part_of_longer_list(case: Case, found: Found) -> bool:
+    """The response parts by commas what the gold writes without any, and the list goes on: "zebra, apple, banana"."""
+    if found.answer is None or found.first == found.last or "," in found.answer.written or case.gold.dates:
+        return False
+    words, after = case.words, found.last + 1
+    if not any("," in words.gap(index) for index in range(found.first + 1, after)):
+        return False
+    goes_on = after < len(words) and ("," in words.gap(after) or words.text[after] in _JOINING)
+    return goes_on or (found.first > 0 and "," in words.gap(found.first))
+
+
 def _has_other_items(case: Case, found: Found) -> bool:
     """A bare list that holds all items of the gold and others as well, or takes one of them back."""
     span = case.words.span(found.first, found.last)
@@ -382,7 +396,7 @@ _SHORT_RESPONSE: Final = 6
 # So many names of one thing leave few ways of saying it without any of them.
 _MANY_NAMES: Final = 4
 # A longer sentence may describe the thing instead.
-_LONGEST_NAMING: Final = 15
+_LONGEST_NAMING: Final = 20
 # Words between two items of an enumeration: "Tripathi (as Ishita Bhalla) and Patel".
 _WIDEST_GAP: Final = 5
 # A count this near the gold may be a later or an earlier count of the same thing.

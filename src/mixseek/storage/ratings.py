@@ -20,7 +20,8 @@ from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import collect_labels
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.stats.corrected import Cell, PairSums
+from mixseek.stats.corrected import PairSums
+from mixseek.stats.estimates import Cell
 from mixseek.stats.intervals import Bounds
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums, equal_ratings
 from mixseek.stats.strengths import listed
@@ -556,7 +557,8 @@ class _Table:
         return _READERS[self._suffix].format(path=path, more=self._more)
 
     def _named_columns(self) -> str:
-        names = list(self.kinds)
+        # A header cell may have line breaks in it; a message is one line.
+        names = [" ".join(name.split()) for name in self.kinds]
         return ", ".join(names[:12]) + (" and more" if len(names) > 12 else "")
 
     def _refuse(self, condition: str, problem: str) -> None:

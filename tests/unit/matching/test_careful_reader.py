@@ -167,6 +167,14 @@ def test_a_word_before_the_list_belongs_to_it(response: str, decisions: set[Deci
     assert result.decision in decisions
 
 
+@each("response", ["zebra, apple, banana", "apple, banana, zebra", "She bought apple, banana and a zebra."])
+def test_a_list_that_goes_on_is_another_one(response: str) -> None:
+    """Also where the question does not name the words."""
+    assert match_answer(response, "apple banana", question="What did she buy?").decision is not _C
+    assert match_answer("So: apple, banana.", "apple banana", question="What did she buy?").decision is _C
+    assert match_answer("On July 4, 1776, there.", "July 4 1776", question="When?").decision is _C
+
+
 @each(
     "response",
     [
