@@ -34,6 +34,8 @@ FRAMES = {
         "{}\n\nThe truth is the exact opposite.",
         "{}\n\nThe conclusion does not hold up.",
         "{}\n\nThis reasoning falls apart.",
+        "{}\n\nBut that argument does not work.",
+        "{} The contrary of the above is true.",
         "{}\n\nThe result cannot be trusted.",
         "{} None of what I wrote is true.",
         "{}\n\nNo part of this is correct.",

@@ -253,7 +253,8 @@ def _begins_anew(words: list[str], setting: _Setting) -> bool:
     """Behind an answer without a full stop a sentence of its own: "42 This cannot be correct", "42 He was wrong"."""
     if setting.is_framed and len(words) > 1 and words[0] in {"he", "she", "they"}:
         return words[1] in _LINKS
-    return len(words) > 2 and words[0] in _POINTERS and _REVERSING.issuperset(words)
+    may_begin = words[:1] and (words[0] in _POINTERS or not _OPPOSITES.isdisjoint(words))
+    return bool(may_begin) and len(words) > 2 and _REVERSING.issuperset(words)
 
 
 _LABEL = re.compile(r"[\s*\"]*([a-z]{2,20})\**:")
@@ -328,7 +329,11 @@ def _clause_stance(words: list[str], setting: _Setting, may_point: bool) -> Stan
         body[subject] != "i" and not _is_answer(body, subject, setting.matters) and _TRUTH.isdisjoint(body)
     ):
         return None
-    return _valued(body[: subject + _NEAR], is_own=False)
+    stance = _valued(body[: subject + _NEAR], is_own=False)
+    if stance is None and not {"work", "works"}.isdisjoint(body[subject + 1 :]):
+        is_negated = sum(word in _NEGATORS for word in body) % 2 == 1
+        return Stance.DENIED if is_negated and _DEGREES.isdisjoint(body) else None  # "this argument does not work"
+    return stance
 
 
 def _is_opener(words: list[str], place: int) -> bool:
@@ -365,7 +370,7 @@ _ARTICLES = frozenset({"the", "a", "an", "my", "our", "any", "its"})
 
 def _reversed(body: list[str], setting: _Setting, may_point: bool) -> Stance | None:
     """ "The opposite is true", "the truth is the reverse of what I said", in a sentence about nothing else."""
-    if (not may_point or setting.is_no) and not _is_quoting(body):
+    if (not may_point or setting.is_no) and not _is_quoting(body) and _THESE.isdisjoint(body):
         return None
     is_said = not {"is", "was", "are", "be", "holds", "hold", "applies"}.isdisjoint(body)  # "on the contrary" leads on
     if not is_said or not _REVERSING.issuperset(body) or body[0] in _NEGATORS:
@@ -530,11 +535,14 @@ def _frame_before(text: str, start: int, cut: int) -> _Frame:
         mark = _HANDS_OVER.search(sentence.text)
         if mark is not None and sentence.start + mark.start() >= start:
             mark = None
+        if mark is not None and mark[0][-1] == '"' and sentence.end <= start and _points_forward(sentence.text):
+            mark = None  # what is quoted is a word of the sentence, and what it points to follows
         opening = _opening(sentence, mark, is_first=place == 0)
         if place == 0 and hint is _UNFRAMED and _is_spoken(opening.words[:_VERB_REACH]):
             hint = _Frame(None, cut)
         if place == 0 and _forbids_saying(_words(text[sentence.start : min(start, sentence.end)])):
-            reach = _turned(text, sentence.end, cut)
+            is_handed_over = mark is not None or not _FORWARD.isdisjoint(opening.words)
+            reach = _own_voice(text, sentence.end, cut) if is_handed_over else _turned(text, sentence.end, cut)
             return _Frame(Stance.DENIED, reach) if start < reach else _UNFRAMED
         ends_line = mark is None and (text.startswith("\n", sentence.end) or sentence.text[-1] == "\n")
         if mark is None and (not (ends_line or _points_forward(sentence.text)) or sentence.end > start):
