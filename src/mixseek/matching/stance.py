@@ -489,7 +489,10 @@ _ABOVE = re.compile(
 
 def _said_of_another(text: str, start: int, end: int, cut: int) -> Stance | None:
     """Whether a polarity stands in a sentence about the answer above it."""
-    for sentence in _sentences(text, max(0, start - _HEAD), min(cut, end + _HEAD)):
+    # Sentences before this one need not be read.
+    low = max(0, start - _HEAD)
+    begin = max(low, *(text.rfind(mark, low, start) for mark in ("\n", ". ", "。")))
+    for sentence in _sentences(text, begin, min(cut, end + _HEAD)):
         if not sentence.start <= start < sentence.end:
             continue
         if _ABOVE.search(sentence.text):
