@@ -75,6 +75,14 @@ def test_words_that_are_not_about_the_answer_take_nothing_away(frame: str, answe
         ("The answer is (B).\n\nI am not confident in this answer.", Stance.DOUBTED),
         ("My neighbour says:\n\nThe answer is (B).", Stance.ATTRIBUTED),
         ("Imagine that somebody wrote:\n\nThe answer is (B).", Stance.SUPPOSED),
+        ("The answer is (B).\n\nThis is not my actual answer.", Stance.DENIED),
+        ("The answer is (B).\n\nThe opposite of what I said is true.", Stance.DENIED),
+        ("The answer is (B).\n\nThe reasoning collapses.", Stance.DENIED),
+        ("What you see below is not the answer. The answer is (B).", Stance.DENIED),
+        ("One would be mistaken to say this:\n\nThe answer is (B).", Stance.DENIED),
+        ("Tom: The answer is (B).\nAnn: You are mistaken.", Stance.DENIED),
+        ("下面这样说是错的:The answer is (B).", Stance.DENIED),
+        ("友人は次のように言いました。The answer is (B).", Stance.ATTRIBUTED),
         ("The answer is (B).\n\n以上の答えは正しくありません。", Stance.DENIED),
         ("The answer is (B).\n\n我收回这个答案。", Stance.TAKEN_BACK),
     ],
@@ -107,12 +115,51 @@ def test_the_rule_says_what_the_response_does_with_its_answer(said: str, stance:
         "A student says:\n\nThe answer is (A).\n\nThat is wrong.\n\nThe answer is (B).",
         "Which of the following is false?\n\nThe answer is (B).",
         "Let us find the error in the following.\n\nThe answer is (B).",
+        # A negation that denies no answer.
+        "This is not a trick question. The answer is (B).",
+        "The following is not hard.\n\nThe answer is (B).",
+        "Note that the answer is not obvious. Below I go through the jars.\n\nThe answer is (B).",
+        "The answer is (B). This is not the only answer people give.",
+        "The answer is (B). No other answer is correct.",
+        "The answer is (B). Nothing I said is wrong.",
+        "The answer is (B). My reasoning does not fall apart.",
+        # Opposites of something else, or that are not so.
+        "The answer is (B). The opposite is true for cold kitchens.",
+        "The answer is (B). The opposite is not true.",
+        "The answer is (B). On the contrary, (A) is wrong.",
+        # What one should not say, and then what is.
+        "It would be wrong to say (A). Rather, the answer is (B).",
+        "Here is how to break down the problem to find the answer:\n\nThe tall one is empty. The answer is (B).",
+        # Headings are nobody who speaks.
+        "Answer: (B)\nNote: this is not (A).",
         # Somebody else is right.
         'A student wrote: "The answer is (B)." The student is right.',
     ],
 )
 def test_other_subjects_double_negations_and_reasoning_leave_the_answer_as_it_is(response: str) -> None:
     assert _decide(response, "(B)", _WHICH) is Decision.CORRECT
+
+
+@each(
+    "response",
+    [
+        "以下の手順で解きます。答えは42です。",
+        "間違えやすいので注意して、次のように計算します。答えは42です。",
+        "次のようにxを箱の数とします。答えは42です。",
+        "3人が14個ずつ運ぶとします:3*14=42",
+        "問題文によると、彼は3回運びます。答えは42です。",
+        "答えは42です。逆に2回なら28です。",
+        "根据题意,他一共搬了:3*14=42",
+        "为避免出错,下面列式计算。答案是42。",
+        "设x表示他搬的箱子数:x=42",
+        "假设每次搬14个,列式如下:3*14=42",
+        "答案是42。这不是一个难题。",
+        "答案是42。与此相反,加法得17。",
+    ],
+)
+def test_a_calculation_without_spaces_is_nobody_elses(response: str) -> None:
+    """It names people, supposes quantities and points ahead, and says of no answer that it is wrong."""
+    assert _decide(response, "42", "每次搬14个箱子，搬3次，一共多少个？") is Decision.CORRECT
 
 
 def test_a_statement_that_is_false_is_the_answer_where_that_is_asked() -> None:
