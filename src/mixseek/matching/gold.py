@@ -496,8 +496,12 @@ def read_question(text: str) -> Question:
     return Question(text[:_LONGEST_QUESTION])
 
 
+# "3 candidates for the nomination": a count that opens the question is of what is asked for.
+_LEADING_COUNT = re.compile(r"\W{0,3}(?P<count>[2-9]|10|two|three|four|five|six|seven|eight|nine|ten) (?:\w+ )?\w+s\b")
+
+
 def _wanted_items(text: str) -> int:
-    several = _SAYS.several.search(text)
+    several = _SAYS.several.search(text) or _LEADING_COUNT.match(text)
     if several:
         count = several["count"]
         return max(1, CARDINALS[count] if count in CARDINALS else int(count))

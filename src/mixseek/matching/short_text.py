@@ -128,6 +128,8 @@ _LONGEST_DENIAL: Final = 80
 # So much of a word is left where it is inflected: "love" and "loved".
 _WORD_STEM: Final = 4
 _DENIAL_WORD: Final = re.compile(r"[a-z]+")
+# "It was made in 1920. However, use did not begin until 1950": which of the two was asked for?
+_NOT_UNTIL: Final = re.compile(r"\b(?:however|but|though)\b[^.]{0,120}\b(?:not|n't)\b[^.]{0,40}\buntil\b")
 _JOINING: Final = frozenset({"and", "or"})
 # A list of names with nothing said about them.
 _LONGEST_LIST: Final = 160
@@ -353,6 +355,8 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
         return Rule.DENIED
     if _SAYS.correction_after.search(after):
         return Rule.DENIED
+    if case.question.asked is Asked.TIME and "until" in after and _NOT_UNTIL.search(after):
+        return Rule.HEDGED
     is_choice = _SAYS.hedge.search(case.lowered) and _SAYS.choice.search(case.lowered)
     if is_choice or not commits_to_words(case.lowered, span.start, span.end):
         return Rule.HEDGED

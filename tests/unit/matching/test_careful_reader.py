@@ -175,6 +175,20 @@ def test_a_label_behind_one_that_is_ruled_out_is_no_list() -> None:
     assert match_answer(response, "(B)", question=question).decision is _C
 
 
+def test_a_count_that_opens_the_question_asks_for_so_many() -> None:
+    question, golds = "3 candidates for the nomination", ("Ann Lee", "Bo Day", "Cy Fox")
+    response = "The candidates were Ann Lee from Ohio, Dee Kay from Iowa and Ed Rum from Utah."
+
+    assert match_answer(response, golds[0], question=question, alternatives=golds).decision is not _C
+
+
+def test_a_time_that_a_later_one_is_set_against_is_left_open() -> None:
+    response = "The first one was made in the 1940s. However, general use did not begin until the 1950s."
+
+    assert match_answer(response, "the 1940s", question="when did people start to use it").decision is not _C
+    assert match_answer(response[:36], "the 1940s", question="when did people start to use it").decision is _C
+
+
 @each("response", ["zebra, apple, banana", "apple, banana, zebra", "She bought apple, banana and a zebra."])
 def test_a_list_that_goes_on_is_another_one(response: str) -> None:
     """Also where the question does not name the words."""
