@@ -13,7 +13,8 @@ from statistics import NormalDist
 
 from bench.draws import Draw, items_of, labelled
 from mixseek.domain.counts import UnitSums
-from mixseek.stats.corrected import Drawing, State, ValueScale
+from mixseek.stats.corrected import ValueScale
+from mixseek.stats.estimates import Drawing, State
 from mixseek.stats.intervals import unit_interval, with_questions
 
 

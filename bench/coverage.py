@@ -20,8 +20,8 @@ from typing import Any
 from bench.corners import ALARM, CORNERS
 from bench.draws import SETTINGS, Draw
 from mixseek.domain.counts import UnitSums, VariantSums
-from mixseek.stats.corrected import Drawing, State
 from mixseek.stats.difference import paired_difference
+from mixseek.stats.estimates import Drawing, State
 from mixseek.stats.intervals import unit_interval, with_questions
 
 # Others, on the same draws.

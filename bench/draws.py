@@ -8,16 +8,8 @@ from itertools import accumulate
 from random import Random
 from statistics import NormalDist
 
-from mixseek.stats.corrected import (
-    Cell,
-    Corrected,
-    Drawing,
-    LabelledItems,
-    PairSums,
-    ValueScale,
-    corrected_difference,
-    corrected_mean,
-)
+from mixseek.stats.corrected import LabelledItems, PairSums, ValueScale, corrected_difference, corrected_mean
+from mixseek.stats.estimates import Cell, Corrected, Drawing
 
 Pair = tuple[float, float | None]
 

@@ -46,7 +46,7 @@ from mixseek.reporting.summary import Gates, RunSummary
 from mixseek.reporting.votes import SystemBoard, VoteStatistics
 from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
 from mixseek.settings.load import load_settings
-from mixseek.stats.corrected import Drawing
+from mixseek.stats.estimates import Drawing
 from mixseek.storage.dataset.rows import IN_MEMORY, keep_rows
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted
 from mixseek.storage.index.export import export_run

@@ -276,7 +276,7 @@ def import_sheet(
     """
     from mixseek.composition.sheets import ImportRequest, import_labels
     from mixseek.reporting.labels import describe_import
-    from mixseek.stats.corrected import Drawing
+    from mixseek.stats.estimates import Drawing
 
     request = ImportRequest(file, rater, run, Drawing(drawn.value), adjudicate, revise)
     told = asdict(import_labels(workspace_path(workspace), request))
@@ -441,7 +441,7 @@ def stats(
     from mixseek.composition.results.statistics import StatisticsRequest, VotesAsked, load_statistics, load_votes
     from mixseek.reporting.statistics import print_statistics, statistics_document
     from mixseek.reporting.votes import print_votes, votes_document
-    from mixseek.stats.corrected import Drawing
+    from mixseek.stats.estimates import Drawing
     from mixseek.storage.ratings import RatingColumns, RatingSource
 
     if human is None and gold is None and (labelled is not None or labels is not LabelDrawing.UNKNOWN):

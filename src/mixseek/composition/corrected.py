@@ -39,7 +39,7 @@ from mixseek.protocols.scored.prompt import facts_of
 from mixseek.protocols.scored.protocol import ScoredProtocol
 from mixseek.reporting.findings.corrected import CorrectedReport, LabelFacts, build_corrected
 from mixseek.reporting.labels import PlanReport, build_plan
-from mixseek.stats.corrected import Drawing
+from mixseek.stats.estimates import Drawing
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import Manifest, read_manifest
 from mixseek.storage.labels import LabelStore, LabelUnits, ensure_texts, has_label_column, open_units

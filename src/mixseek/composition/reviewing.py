@@ -25,7 +25,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.reporting.findings.corrected import CorrectedReport, build_corrected, correct_group
 from mixseek.reporting.labels import build_plan, group_document, plan_document
 from mixseek.reporting.payload import rows_payload
-from mixseek.stats.corrected import Drawing
+from mixseek.stats.estimates import Drawing
 from mixseek.storage.index.loading import index_error
 from mixseek.storage.index.run import RunIndex
 from mixseek.storage.journal.records import decode_sample, read_manifest

@@ -14,7 +14,7 @@ from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, Te
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
 from mixseek.reporting.labels import PlanReport
 from mixseek.reporting.summary import RunSummary
-from mixseek.stats.corrected import Drawing
+from mixseek.stats.estimates import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.records import Manifest, read_manifest
 from mixseek.storage.labels import (

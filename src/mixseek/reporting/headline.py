@@ -19,7 +19,7 @@ from mixseek.reporting.findings.model import (
     StatusCounts,
     split_of,
 )
-from mixseek.stats.corrected import State
+from mixseek.stats.estimates import State
 from mixseek.stats.intervals import unit_bounds, unit_interval
 
 # Columns that lead where samples name them, in this order, with the column of the panel's units and a word for a value.

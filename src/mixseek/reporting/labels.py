@@ -23,7 +23,8 @@ from mixseek.reporting.findings.corrected import (
 )
 from mixseek.reporting.tables import QUIET, Cell, bar_text, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, p_text, percent, plural
-from mixseek.stats.corrected import ASSURANCE, Corrected, Drawing, State
+from mixseek.stats.corrected import ASSURANCE
+from mixseek.stats.estimates import Corrected, Drawing, State
 from mixseek.stats.planning import (
     ASSUMED_AGREEMENT,
     ASSUMED_RESIDUAL,

@@ -23,10 +23,12 @@ from mixseek.reporting.wording import (
     plural,
     score_number,
 )
-from mixseek.stats.corrected import Cell as VerdictCell
-from mixseek.stats.corrected import Corrected, Drawing, KnownJudge, PredictionPowered
+from mixseek.stats.corrected import PredictionPowered
 from mixseek.stats.difference import PairedTest
+from mixseek.stats.estimates import Cell as VerdictCell
+from mixseek.stats.estimates import Corrected, Drawing
 from mixseek.stats.intervals import Bounds, Interval, StandardErrors, wilson_interval
+from mixseek.stats.known_judge import KnownJudge
 from mixseek.stats.raters import Coefficient, Confusion, Estimate, Measure
 
 # Raters whose matrix fits on a terminal.

@@ -12,10 +12,19 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from operator import truediv
 from statistics import NormalDist
 
+from mixseek.stats.estimates import (
+    FEWEST_CLUSTERS,
+    FEWEST_LABELS,
+    LABEL_CAVEATS,
+    Cell,
+    Cells,
+    Corrected,
+    Drawing,
+    Estimator,
+    State,
+)
 from mixseek.stats.intervals import (
     QuestionSizes,
     hypergeometric_p,
@@ -25,133 +34,11 @@ from mixseek.stats.intervals import (
     student_quantile,
     wilson_limits,
 )
+from mixseek.stats.known_judge import KnownJudge, judge_effects, rogan_gladen
 
-# Fewer labels than this say more by themselves than through a judge whose errors they cannot show.
-FEWEST_LABELS = 15
-# A judge that was compared with fewer of either kind is not known well enough to invert its errors.
-FEWEST_OF_A_KIND = 5
-FEWEST_CLUSTERS = 5
-# Below this the labelled verdicts are not those of a random draw.
-NOT_RANDOM = 0.01
 # What labels needed for a width are multiplied with, so that nine plans of ten hold.
 ASSURANCE = 1.2
 _NO_SPREAD = 1e-24
-# Of a single share: a few questions that are alike by chance must not make their items worth many times as much.
-_LEAST_EFFECT = 0.5
-
-
-class Drawing(StrEnum):
-    """How the labelled items were chosen: the one thing that numbers cannot tell by themselves."""
-
-    RANDOM = "random"
-    # At random within each verdict, as many as were asked for: by us, or so stated.
-    STRATIFIED = "stratified"
-    # At random with known probabilities that differ, by which labels are weighted.
-    WEIGHTED = "weighted"
-    ELSEWHERE = "elsewhere"
-    UNKNOWN = "unknown"
-
-
-class Estimator(StrEnum):
-    """Named beside every corrected number."""
-
-    POST_STRATIFIED = "post-stratified by verdict"
-    REGRESSION = "prediction-powered regression"
-    ROGAN_GLADEN = "sensitivity and specificity (Rogan-Gladen)"
-    LABELS_ONLY = "labels only"
-    LABELS_BY_VERDICT = "labels only, weighted by verdict"
-
-
-class State(StrEnum):
-    """Whether there is a number, and if not, why."""
-
-    CORRECTED = "corrected"
-    LABELS_ONLY = "label only"
-    BOUNDS = "bounds"
-    NOT_RANDOM = "not random"
-    NO_SIGNAL = "no signal"
-    FEW_CLUSTERS = "few clusters"
-    UNKNOWN_DRAWING = "unknown drawing"
-    NOT_BINARY = "right or wrong only"
-    NO_LABELS = "no labels"
-
-
-SENTENCES: Mapping[State, str] = {
-    State.CORRECTED: "corrected by human labels",
-    State.LABELS_ONLY: "judge not used: too few labels, or verdicts that tell nothing about them",
-    State.BOUNDS: "bounds, not a number: some verdicts have no label",
-    State.NOT_RANDOM: "valid only if labels were chosen by verdict: a random draw would look different",
-    State.NO_SIGNAL: "no corrected number: the judge cannot be told from chance on these labels",
-    State.FEW_CLUSTERS: "no corrected number: labels of fewer than five questions",
-    State.UNKNOWN_DRAWING: "no corrected number: nobody said how labels were drawn, so they count for agreement only",
-    State.NOT_BINARY: "no corrected number: labels drawn like this correct right-or-wrong verdicts only",
-    State.NO_LABELS: "no corrected number: no labels",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """`point` is None in states that give bounds or nothing; `low` and `high` are then bounds or None."""
-
-    state: State
-    estimator: Estimator | None = None
-    point: float | None = None
-    low: float | None = None
-    high: float | None = None
-    labels: int = 0
-    items: int = 0
-    clusters: int | None = None
-    design_effect: float = 1.0
-    random_p: float | None = None
-
-    @property
-    def label_caveat(self) -> str | None:
-        """Of labels alone: what their mean is not about; None where it is about everything, or there is none."""
-        return LABEL_CAVEATS.get(self.state) if self.point is not None else None
-
-    @property
-    def is_odd(self) -> bool:
-        """A random draw would have other verdicts."""
-        return self.random_p is not None and self.random_p < NOT_RANDOM
-
-    @property
-    def sentence(self) -> str:
-        """What a reader must know beside the number, or instead of it."""
-        if self.state is State.NOT_RANDOM and self.low is None:
-            return "no corrected number: a random draw would look different, and too few labels say by how much"
-        if self.state is State.LABELS_ONLY and self.estimator is Estimator.LABELS_BY_VERDICT:
-            return "too few labels to correct by: their own mean, each verdict weighted by how many samples have it"
-        is_untold = self.is_odd and self.state is not State.NOT_RANDOM
-        return SENTENCES[self.state] + ("; a random draw would look different" if is_untold else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 to 1 each).
-
-    Labels that were drawn with different probabilities count as many as they are worth (`effective_weights`).
-    """
-
-    items: int = 0
-    labels: float = 0
-    positive: float = 0.0
-
-    def __add__(self, other: "Cell") -> "Cell":
-        return Cell(self.items + other.items, self.labels + other.labels, self.positive + other.positive)
-
-    def __sub__(self, other: "Cell") -> "Cell":
-        return Cell(self.items - other.items, self.labels - other.labels, self.positive - other.positive)
-
-
-def effective_weights(weights: Sequence[float]) -> list[float]:
-    """In proportion to 1/probability, with Kish's effective number of labels as their sum; 1 where all are equal."""
-    squares = math.fsum(weight * weight for weight in weights)
-    scale = math.fsum(weights) / squares if squares else 0.0
-    return [weight * scale for weight in weights]
-
-
-# Verdict → cell. Undecided and invalid items are verdicts of their own, and stay in.
-Cells = Mapping[str, Cell]
 
 
 def post_stratified(
@@ -537,180 +424,6 @@ def _bounded_interval(
 
 
 @dataclass(frozen=True, slots=True)
-class KnownJudge:
-    """What labels from elsewhere say of a judge: human-positive and -negative items, and how many it got right."""
-
-    positive: int
-    true_positive: int
-    negative: int
-    true_negative: int
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeEffects:
-    """Of the share judged positive, of sensitivity and of specificity: the design effect, and how many questions."""
-
-    effects: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    questions: tuple[int, int, int] = (0, 0, 0)
-    labelled: int = 0
-
-
-def rogan_gladen(
-    judged_positive: int,
-    judged: int,
-    known: KnownJudge,
-    level: float = 0.95,
-    *,
-    clustered: JudgeEffects | None = None,
-) -> Corrected:
-    """Estimator 3: the judge's share of positives, inverted by its sensitivity and specificity (Lang-Reiczigel).
-
-    Labels may come from another mix of cases, as long as judge and protocol are the same. `clustered`: where questions
-    repeat, each share counts as many items as its design effect leaves.
-    """
-    base = Corrected(State.NO_SIGNAL, Estimator.ROGAN_GLADEN, labels=known.positive + known.negative, items=judged)
-    if not base.labels or not judged:
-        return replace(base, state=State.NO_LABELS, estimator=None)
-    base = replace(base, clusters=clustered.labelled if clustered else None)
-    if clustered is not None and min(clustered.labelled, clustered.questions[0]) < FEWEST_CLUSTERS:
-        return replace(base, state=State.FEW_CLUSTERS)
-    if min(known.positive, known.negative) < FEWEST_OF_A_KIND:
-        return base
-    shares = _InvertedShares(
-        judged_positive / judged,
-        known.true_positive / known.positive,
-        known.true_negative / known.negative,
-        (judged, known.positive, known.negative),
-    )
-    quantile, effect = NormalDist().inv_cdf((1 + level) / 2), 1.0
-    if not shares.has_signal(quantile):
-        return base
-    if clustered is not None:
-        counts = tuple(map(truediv, shares.counts, clustered.effects))
-        fewer = replace(shares, counts=(counts[0], counts[1], counts[2]))
-        independent, variances = math.fsum(shares.variances(quantile)), fewer.variances(quantile)
-        # A share may vary less by chance than independent items would; all three together may not.
-        if math.fsum(variances) > independent:
-            shares, effect = fewer, math.fsum(variances) / independent
-        quantile = student_quantile((1 + level) / 2, _satterthwaite(variances, clustered.questions))
-        if not shares.has_signal(quantile):
-            return base
-    low, high = shares.limits(quantile)
-    return replace(base, state=State.CORRECTED, point=shares.point, low=low, high=high, design_effect=effect)
-
-
-def _satterthwaite(variances: Sequence[float], questions: Sequence[int]) -> int:
-    """Degrees of freedom of a sum of variances, each known from its own questions."""
-    freedom = [max(1, count - 1) for count in questions]
-    squares = math.fsum(part * part / degrees for part, degrees in zip(variances, freedom, strict=True))
-    return max(1, int(math.fsum(variances) ** 2 / squares)) if squares else min(freedom)
-
-
-@dataclass(frozen=True, slots=True)
-class _InvertedShares:
-    """What estimator 3 is made of; `counts` are the items behind each share, or as many as they are worth."""
-
-    judged: float
-    sensitivity: float
-    specificity: float
-    counts: tuple[float, float, float]
-
-    @property
-    def _signal(self) -> float:
-        return self.sensitivity + self.specificity - 1
-
-    @property
-    def point(self) -> float:
-        return min(1.0, max(0.0, (self.judged + self.specificity - 1) / self._signal))
-
-    def has_signal(self, quantile: float) -> bool:
-        """Whether the lower Newcombe limit of sensitivity + specificity − 1 is above nought."""
-        rights, rejections = self.counts[1:]
-        down = (
-            self.sensitivity - wilson_limits(self.sensitivity, rights, quantile)[0],
-            self.specificity - wilson_limits(self.specificity, rejections, quantile)[0],
-        )
-        return self._signal - math.hypot(*down) > 0
-
-    def _adjusted(self, quantile: float) -> tuple[float, float, float]:
-        """The shares with pseudo-counts: Agresti and Coull's for the judged one, one each way for the judge's."""
-        judged, rights, rejections = self.counts
-        square = quantile * quantile
-        return (
-            (self.judged * judged + square / 2) / (judged + square),
-            (self.sensitivity * rights + 1) / (rights + 2),
-            (self.specificity * rejections + 1) / (rejections + 2),
-        )
-
-    def _middle(self, quantile: float) -> float:
-        share, right, rejected = self._adjusted(quantile)
-        return min(1.0, max(0.0, (share + rejected - 1) / (right + rejected - 1)))
-
-    def variances(self, quantile: float) -> tuple[float, float, float]:
-        """Of the inverted share, times the squared signal: by the judged items, by sensitivity, by specificity."""
-        share, right, rejected = self._adjusted(quantile)
-        judged, rights, rejections = self.counts
-        middle = self._middle(quantile)
-        return (
-            share * (1 - share) / (judged + quantile * quantile),
-            middle**2 * right * (1 - right) / (rights + 2),
-            (1 - middle) ** 2 * rejected * (1 - rejected) / (rejections + 2),
-        )
-
-    def limits(self, quantile: float) -> tuple[float, float]:
-        _, right, rejected = self._adjusted(quantile)
-        _, rights, rejections = self.counts
-        middle = self._middle(quantile)
-        spread_right, spread_rejected = right * (1 - right) / (rights + 2), rejected * (1 - rejected) / (rejections + 2)
-        shift = 2 * quantile**2 * (middle * spread_right - (1 - middle) * spread_rejected)
-        half = quantile * math.sqrt(math.fsum(self.variances(quantile))) / (right + rejected - 1)
-        return max(0.0, middle + shift - half), min(1.0, middle + shift + half)
-
-
-def judge_effects(clusters: Sequence[Cells], repeats: Sequence[int] = ()) -> JudgeEffects:
-    """How far items of one question resemble each other: in the verdicts to invert, and in the judge's errors."""
-    judged, positive, negative = list[_Trials](), list[_Trials](), list[_Trials]()
-    for one, times in zip(clusters, repeats or [1] * len(clusters), strict=True):
-        right, wrong = one.get("1", Cell()), one.get("0", Cell())
-        unlabelled = right.items - right.labels, wrong.items - wrong.labels
-        judged.append((unlabelled[0], sum(unlabelled), times))
-        positive.append((right.positive, right.positive + wrong.positive, times))
-        rejected = wrong.labels - wrong.positive
-        negative.append((rejected, rejected + right.labels - right.positive, times))
-    labelled = sum(n for (_, yes, n), (_, no, _) in zip(positive, negative, strict=True) if yes + no > 0)
-    similarity = max(0.0, _effect_of(judged) - 1)
-    # Where a judge made no error of a kind its verdicts' own similarity stands in, as in estimator 4.
-    others = max(1e-9, _together(judged) - 1)
-    floors = [1 + similarity * max(0.0, _together(part) - 1) / others for part in (positive, negative)]
-    counts = [sum(n for _, size, n in part if size > 0) for part in (judged, positive, negative)]
-    return JudgeEffects(
-        (1 + similarity, _effect_of(positive, floors[0]), _effect_of(negative, floors[1])),
-        (counts[0], counts[1], counts[2]),
-        labelled,
-    )
-
-
-# Hits and trials of one question, and how many questions have them.
-_Trials = tuple[float, float, int]
-
-
-def _together(parts: Sequence[_Trials]) -> float:
-    """Trials of the question that a trial is in, on average."""
-    return math.fsum(n * size * size for _, size, n in parts) / max(1e-9, math.fsum(n * size for _, size, n in parts))
-
-
-def _effect_of(parts: Sequence[_Trials], unknown: float = 1.0) -> float:
-    """The clustered variance of a share over that of independent trials; `unknown` where nothing varies."""
-    counted = [(hits, size, n) for hits, size, n in parts if size > 0]
-    count, trials = sum(n for _, _, n in counted), math.fsum(size * n for _, size, n in counted)
-    share = math.fsum(hits * n for hits, _, n in counted) / trials if trials else 0.0
-    if count < 2 or not 0 < share < 1:
-        return unknown
-    squares = math.fsum(n * (hits - size * share) ** 2 for hits, size, n in counted)
-    return max(_LEAST_EFFECT, squares * count / (count - 1) / trials / (share * (1 - share)))
-
-
-@dataclass(frozen=True, slots=True)
 class LabelledItems:
     """A judge's items with labels of some, as the rule needs them; `clusters` and `parts` only where questions repeat.
 
@@ -780,14 +493,6 @@ def rogan_gladen_of_unlabelled(items: LabelledItems, level: float = 0.95, *, is_
     judged = items.sums.items - round(items.sums.labels)
     clustered = judge_effects(items.clusters, items.repeats) if items.clusters and not is_independent else None
     return rogan_gladen(round(items.sums.f - items.sums.lf), judged, items.known_judge, level, clustered=clustered)
-
-
-# Where the labels' own mean is not about all items, whatever stands beside it.
-LABEL_CAVEATS: Mapping[State, str] = {
-    State.BOUNDS: "labels alone: only of verdicts that have a label",
-    State.NOT_RANDOM: "labels alone: only of the labelled samples, because a random draw would look different",
-    State.UNKNOWN_DRAWING: "labels alone: only of the labelled samples, because nobody said how they were drawn",
-}
 
 
 def labels_beside(labels: Corrected, corrected: Corrected) -> Corrected:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from statistics import NormalDist
 
-from mixseek.stats.corrected import ASSURANCE, FEWEST_LABELS, PairSums, expected_half_width, first_holding
+from mixseek.stats.corrected import ASSURANCE, PairSums, expected_half_width, first_holding
+from mixseek.stats.estimates import FEWEST_LABELS
 from mixseek.stats.intervals import student_quantile
 from mixseek.stats.regression import Matrix, inverse, logistic, times
 from mixseek.stats.strengths import Comparison, derivatives, group_comparisons, variance_of

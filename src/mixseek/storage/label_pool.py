@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mixseek.stats.corrected import Cell, KnownPairs, PairSums
+from mixseek.stats.corrected import KnownPairs, PairSums
+from mixseek.stats.estimates import Cell
 
 # The verdict on items that a judge has a row for, but no value.
 NO_SCORE = "no score"

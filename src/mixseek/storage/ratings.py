@@ -20,7 +20,8 @@ from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import collect_labels
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.stats.corrected import Cell, PairSums
+from mixseek.stats.corrected import PairSums
+from mixseek.stats.estimates import Cell
 from mixseek.stats.intervals import Bounds
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums, equal_ratings
 from mixseek.stats.strengths import listed

@@ -8,7 +8,7 @@ import pytest
 from mixseek.domain.labels import WHOLE, CellCount, LabelledRun, LabelledUnit, LabelScale
 from mixseek.reporting.findings.corrected import CorrectedGroup, LabelFacts, build_corrected
 from mixseek.reporting.labels import corrected_document, corrected_text, group_sentence
-from mixseek.stats.corrected import Corrected, Drawing, Estimator, State
+from mixseek.stats.estimates import Corrected, Drawing, Estimator, State
 
 # Verdict or state, judges' value, label (None: not labelled), how it was drawn, weight, question.
 Item = tuple[str, float | None, float | None, str, float, str]

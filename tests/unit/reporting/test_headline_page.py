@@ -9,7 +9,7 @@ from mixseek.reporting.findings.corrected import CorrectedGroup, CorrectedReport
 from mixseek.reporting.findings.model import Beside, Headline
 from mixseek.reporting.headline import with_corrected
 from mixseek.reporting.pages.html import render_html
-from mixseek.stats.corrected import Corrected, Drawing, State
+from mixseek.stats.estimates import Corrected, Drawing, State
 
 
 def with_marks(headline: Headline) -> Headline:

@@ -10,18 +10,15 @@ from bench.draws import Draw, Pair, labelled
 
 from mixseek.domain.counts import UnitSums
 from mixseek.stats.corrected import (
-    Cell,
-    Drawing,
-    Estimator,
     LabelledItems,
     PairSums,
-    State,
     ValueScale,
     corrected_mean,
     labels_beside,
     post_stratified,
     regression,
 )
+from mixseek.stats.estimates import Cell, Drawing, Estimator, State
 from mixseek.stats.intervals import standard_errors, student_quantile, unit_interval, wilson_limits, with_questions
 
 # A random draw of nine labels would not have eight of the rare verdict.

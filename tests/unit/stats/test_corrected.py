@@ -9,22 +9,17 @@ from random import Random
 import pytest
 
 from mixseek.stats.corrected import (
-    Cell,
-    Cells,
-    Drawing,
-    Estimator,
-    KnownJudge,
     LabelledItems,
     PairSums,
-    State,
     ValueScale,
     corrected_mean,
     post_stratified,
     prediction_powered,
     regression,
-    rogan_gladen,
 )
+from mixseek.stats.estimates import Cell, Cells, Drawing, Estimator, State
 from mixseek.stats.intervals import beta_quantile, hypergeometric_p, jeffreys_limits, mid_p
+from mixseek.stats.known_judge import KnownJudge, rogan_gladen
 
 UNIT = ValueScale()
 

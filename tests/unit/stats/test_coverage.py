@@ -8,7 +8,7 @@ from bench.boards import TOP_WORLDS, WORLDS, held, question_by_question, until_k
 from bench.coverage import PLAIN, plain_line
 from bench.draws import SETTINGS, Setting
 
-from mixseek.stats.corrected import State
+from mixseek.stats.estimates import State
 from mixseek.stats.planning import next_pairs
 
 QUICK = [setting for setting in SETTINGS if setting.share == 1.0 and setting.name != "e"]

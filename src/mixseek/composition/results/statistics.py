@@ -25,12 +25,8 @@ from mixseek.reporting.votes import JurySection, LengthLine, SystemBoard, VoteLi
 from mixseek.stats import jury
 from mixseek.stats import raters as formulas
 from mixseek.stats.corrected import (
-    Cell,
-    Corrected,
-    Drawing,
     LabelledItems,
     PredictionPowered,
-    State,
     ValueScale,
     corrected_difference,
     corrected_mean,
@@ -42,6 +38,7 @@ from mixseek.stats.corrected import (
     with_unscored,
 )
 from mixseek.stats.difference import paired_test
+from mixseek.stats.estimates import Cell, Corrected, Drawing, State
 from mixseek.stats.intervals import Bounds, Interval, scaled_sums, standard_errors, student_quantile, unit_interval
 from mixseek.stats.jury import position_of
 from mixseek.stats.raters import (

@@ -14,23 +14,17 @@ from typing import TypeVar
 from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import WHOLE, CellCount, LabelledRun, LabelledUnit, LabelScale
 from mixseek.stats.corrected import (
-    FEWEST_LABELS,
-    Cell,
-    Cells,
-    Corrected,
-    Drawing,
     KnownPairs,
     LabelledItems,
     PairSums,
-    State,
     ValueScale,
     corrected_mean,
-    effective_weights,
     labels_beside,
     post_stratified,
     regression_of,
     with_unscored,
 )
+from mixseek.stats.estimates import FEWEST_LABELS, Cell, Cells, Corrected, Drawing, State, effective_weights
 from mixseek.stats.intervals import Interval, unit_interval, wilson_interval, with_questions
 from mixseek.stats.raters import Pattern, cohen_kappa
 

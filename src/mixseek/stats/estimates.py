@@ -1,0 +1,137 @@
+"""What correcting by labels starts from and ends in: cells of labelled items, and numbers with a state and a sentence.
+
+What cannot be said is a `State`, never a number.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+# Fewer labels than this say more by themselves than through a judge whose errors they cannot show.
+FEWEST_LABELS = 15
+# A judge that was compared with fewer of either kind is not known well enough to invert its errors.
+FEWEST_OF_A_KIND = 5
+FEWEST_CLUSTERS = 5
+# Below this the labelled verdicts are not those of a random draw.
+NOT_RANDOM = 0.01
+
+
+class Drawing(StrEnum):
+    """How the labelled items were chosen: the one thing that numbers cannot tell by themselves."""
+
+    RANDOM = "random"
+    # At random within each verdict, as many as were asked for: by us, or so stated.
+    STRATIFIED = "stratified"
+    # At random with known probabilities that differ, by which labels are weighted.
+    WEIGHTED = "weighted"
+    ELSEWHERE = "elsewhere"
+    UNKNOWN = "unknown"
+
+
+class Estimator(StrEnum):
+    """Named beside every corrected number."""
+
+    POST_STRATIFIED = "post-stratified by verdict"
+    REGRESSION = "prediction-powered regression"
+    ROGAN_GLADEN = "sensitivity and specificity (Rogan-Gladen)"
+    LABELS_ONLY = "labels only"
+    LABELS_BY_VERDICT = "labels only, weighted by verdict"
+
+
+class State(StrEnum):
+    """Whether there is a number, and if not, why."""
+
+    CORRECTED = "corrected"
+    LABELS_ONLY = "label only"
+    BOUNDS = "bounds"
+    NOT_RANDOM = "not random"
+    NO_SIGNAL = "no signal"
+    FEW_CLUSTERS = "few clusters"
+    UNKNOWN_DRAWING = "unknown drawing"
+    NOT_BINARY = "right or wrong only"
+    NO_LABELS = "no labels"
+
+
+SENTENCES: Mapping[State, str] = {
+    State.CORRECTED: "corrected by human labels",
+    State.LABELS_ONLY: "judge not used: too few labels, or verdicts that tell nothing about them",
+    State.BOUNDS: "bounds, not a number: some verdicts have no label",
+    State.NOT_RANDOM: "valid only if labels were chosen by verdict: a random draw would look different",
+    State.NO_SIGNAL: "no corrected number: the judge cannot be told from chance on these labels",
+    State.FEW_CLUSTERS: "no corrected number: labels of fewer than five questions",
+    State.UNKNOWN_DRAWING: "no corrected number: nobody said how labels were drawn, so they count for agreement only",
+    State.NOT_BINARY: "no corrected number: labels drawn like this correct right-or-wrong verdicts only",
+    State.NO_LABELS: "no corrected number: no labels",
+}
+# Where the labels' own mean is not about all items, whatever stands beside it.
+LABEL_CAVEATS: Mapping[State, str] = {
+    State.BOUNDS: "labels alone: only of verdicts that have a label",
+    State.NOT_RANDOM: "labels alone: only of the labelled samples, because a random draw would look different",
+    State.UNKNOWN_DRAWING: "labels alone: only of the labelled samples, because nobody said how they were drawn",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """`point` is None in states that give bounds or nothing; `low` and `high` are then bounds or None."""
+
+    state: State
+    estimator: Estimator | None = None
+    point: float | None = None
+    low: float | None = None
+    high: float | None = None
+    labels: int = 0
+    items: int = 0
+    clusters: int | None = None
+    design_effect: float = 1.0
+    random_p: float | None = None
+
+    @property
+    def label_caveat(self) -> str | None:
+        """Of labels alone: what their mean is not about; None where it is about everything, or there is none."""
+        return LABEL_CAVEATS.get(self.state) if self.point is not None else None
+
+    @property
+    def is_odd(self) -> bool:
+        """A random draw would have other verdicts."""
+        return self.random_p is not None and self.random_p < NOT_RANDOM
+
+    @property
+    def sentence(self) -> str:
+        """What a reader must know beside the number, or instead of it."""
+        if self.state is State.NOT_RANDOM and self.low is None:
+            return "no corrected number: a random draw would look different, and too few labels say by how much"
+        if self.state is State.LABELS_ONLY and self.estimator is Estimator.LABELS_BY_VERDICT:
+            return "too few labels to correct by: their own mean, each verdict weighted by how many samples have it"
+        is_untold = self.is_odd and self.state is not State.NOT_RANDOM
+        return SENTENCES[self.state] + ("; a random draw would look different" if is_untold else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Items of one verdict: how many there are, how many were labelled, and the sum of their labels (0 to 1 each).
+
+    Labels that were drawn with different probabilities count as many as they are worth (`effective_weights`).
+    """
+
+    items: int = 0
+    labels: float = 0
+    positive: float = 0.0
+
+    def __add__(self, other: "Cell") -> "Cell":
+        return Cell(self.items + other.items, self.labels + other.labels, self.positive + other.positive)
+
+    def __sub__(self, other: "Cell") -> "Cell":
+        return Cell(self.items - other.items, self.labels - other.labels, self.positive - other.positive)
+
+
+def effective_weights(weights: Sequence[float]) -> list[float]:
+    """In proportion to 1/probability, with Kish's effective number of labels as their sum; 1 where all are equal."""
+    squares = math.fsum(weight * weight for weight in weights)
+    scale = math.fsum(weights) / squares if squares else 0.0
+    return [weight * scale for weight in weights]
+
+
+# Verdict → cell. Undecided and invalid items are verdicts of their own, and stay in.
+Cells = Mapping[str, Cell]
