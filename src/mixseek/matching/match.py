@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
@@ -35,7 +34,6 @@ _LETTER = re.compile(r"[\s*(\[{]*(?:\\text\{)?\(?([A-Z])\)?[\s)\]}.:*]*")
 _QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
 
 
-@lru_cache(maxsize=1024)  # the responses of several models to one question stand near to each other
 def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
     """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
     gold = fold(gold).strip()
