@@ -70,10 +70,11 @@ _BRIEF = 30
 def polarity_of(gold: str, question: str = "") -> tuple[bool, str] | None:
     """(truth, family) when a ground truth is two-valued."""
     word = gold.strip().strip("().").casefold()
-    is_plausibility = any(map(question.lower().__contains__, _PLAUSIBILITY))
     # "yes" and "no" are core words of plausibility as well, so their own family comes first.
     family = next((family for family, core in CORE.items() if word in core), None)
-    if word in {"likely", "unlikely", "possible", "impossible"} or (family == "yes_no" and is_plausibility):
+    if word in {"likely", "unlikely", "possible", "impossible"} or (
+        family == "yes_no" and _asks_plausibility(question)
+    ):
         family = "plausibility"
     if family is not None:
         return word in FAMILIES[family][0], family
@@ -81,9 +82,13 @@ def polarity_of(gold: str, question: str = "") -> tuple[bool, str] | None:
         return FIRST_CHARACTERS[word], "truth"
     if word.isascii() or len(word) > _LONGEST_WORD:
         return None
-    family = "plausibility" if is_plausibility else "truth"
+    family = "plausibility" if _asks_plausibility(question) else "truth"
     words = BooleanReader(True, family).polar_words(word)
     return (words[0].value, family) if words and words[0].start == 0 else None
+
+
+def _asks_plausibility(question: str) -> bool:
+    return any(map(question.lower().__contains__, _PLAUSIBILITY))
 
 
 _QUOTED = re.compile(r"\"[^\"\n]{6,}\"|`[^`\n]{6,}`")

@@ -212,9 +212,16 @@ def _is_said_before(text: str, reader: Reader) -> bool:
     """Whether the last sentences of a text that breaks off give the right option alone, or the right brackets."""
     if reader.kind not in {"option", "brackets"}:
         return False
-    readings = [reader.read(sentence, firm=False) for sentence in statements.last_sentences(text)]
-    decisions = {reading.decision for reading in readings if reading is not None}
-    return Decision.CORRECT in decisions and (reader.kind == "brackets" or len(decisions) == 1)
+    is_said = False
+    for sentence in statements.last_sentences(text):
+        reading = reader.read(sentence, firm=False)
+        if reading is None:
+            continue
+        if reading.decision is Decision.CORRECT:
+            is_said = True
+        elif reader.kind == "option":
+            return False
+    return is_said
 
 
 def _is_disputed(visible: Visible, reader: Reader, reading: Reading) -> bool:

@@ -17,7 +17,8 @@ _ANSWER_WORDS = frozenset(_WORDS["also_answers"].split())
 _SERVICE_WORDS = frozenset(_WORDS["service"].split())
 _WORD = re.compile(r"[a-z]+")
 _PLAIN_SENTENCE = re.compile(r"[a-z\s,'*_#~-]+")
-_GREETING_END = re.compile(r"[.!:](?=\s|[^\x00-\x7f]|$)|[\n。]")
+# One set of signs first: a search skips to the next of them.
+_GREETING_END = re.compile(r"[.!:\n。](?:(?<=[\n。])|(?=\s|[^\x00-\x7f]|$))")
 _LONGEST_GREETING = 120
 _LONGEST_HEADING = 60
 _MOST_SENTENCES = 4
@@ -25,7 +26,9 @@ _MOST_SENTENCES = 4
 _MOST_LINES = 8
 _LONGEST_LINE = 300
 _REACH = 2_000
-_SENTENCE_ENDS = (". ", "! ", "? ", "。", ") ", "* ", "} ")
+# Up to the end of the last sentence but one; without spaces between sentences, two more signs end one.
+_BEFORE_LAST = re.compile(r".*(?:[.!?)*}] |。)", re.DOTALL)
+_BEFORE_LAST_UNSPACED = re.compile(r".*(?:[.!?)*}] |[。!?])", re.DOTALL)
 _BLOCKQUOTE = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
 _NOT_QUOTED = re.compile(r"^[ \t]*[^>\s]", re.MULTILINE)
 _BOUND = re.compile(r"(?![12]\d{3}$)[-+$€£¥]?[\d.,]{1,20}\s{0,2}[%\w]{0,12}\.?")
@@ -55,7 +58,7 @@ def without_company(visible: Visible, question: str) -> Visible:
     if lead or end < len(text):
         before, behind = " " * lead, " " * (len(text) - end)
         text, lowered = before + text[lead:end] + behind, before + lowered[lead:end] + behind
-    return visible._replace(text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed)
+    return Visible(text, lowered, visible.offset, cut, visible.rules, lead, is_headed)
 
 
 def _unwrapped(text: str) -> str:
@@ -97,12 +100,16 @@ def _is_content(character: str) -> bool:
 
 
 def _opening_end(lowered: str, place: int, end: int) -> int | None:
-    heading = _SAYS.heading.match(lowered, place, min(end, place + _LONGEST_HEADING))
-    if heading is not None:
-        return heading.end()
     line_end = lowered.find("\n", place, min(end, place + _LONGEST_LINE))
-    if line_end >= 0 and (spoken := _SAYS.spoken_by.match(lowered, place, line_end)) is not None:
-        return spoken.end()
+    if 0 <= line_end < place + _LONGEST_HEADING:
+        heading = _SAYS.heading.match(lowered, place, min(end, place + _LONGEST_HEADING))
+        if heading is not None:
+            return heading.end()
+    line = lowered[place:line_end] if line_end >= 0 else ""
+    if ":" in line or "=" in line or "|" in line:  # a look, before the pattern is tried
+        spoken = _SAYS.spoken_by.match(lowered, place, line_end)
+        if spoken is not None:
+            return spoken.end()
     stop = _GREETING_END.search(lowered, place, min(end, place + _LONGEST_GREETING))
     if stop is None or (stop[0] == ":" and lowered[stop.end() : stop.end() + 1] not in {"\n", "\r"}):
         return None
@@ -115,7 +122,7 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
             and (words.isdisjoint(_ANSWER_WORDS) or not words.isdisjoint(_SERVICE_WORDS))
         ):
             return stop.end()
-    elif _SAYS.unspaced_greeting.fullmatch(lowered, place, stop.end()):
+    elif not sentence.isascii() and _SAYS.unspaced_greeting.fullmatch(lowered, place, stop.end()):
         return stop.end()
     return None
 
@@ -136,18 +143,20 @@ def _answer_end(lowered: str, start: int, question: str) -> int:
 def _closing_start(lowered: str, start: int, end: int, question: str) -> int | None:
     """Where the last line, its last sentence or a list of sources begins, if that is no part of the answer."""
     line = max(start, lowered.rfind("\n", start, end) + 1, end - _LONGEST_LINE)
-    line += len(lowered[line:end]) - len(lowered[line:end].lstrip())
+    line = end - len(lowered[line:end].lstrip())
     if (closing := _SAYS.closing.fullmatch(lowered, line, end)) is not None:
         return line if _is_unasked(closing, question) else None
-    if _SAYS.block_end.match(lowered, line, end) is not None:
-        block = _SAYS.block.search(lowered, max(start, end - _REACH), end)
+    reach = max(start, end - _REACH)
+    if lowered.find("\n", reach, end) >= 0 and _SAYS.block_end.match(lowered, line, end) is not None:
+        block = _SAYS.block.match(lowered, 0, end) if reach == 0 else None
+        block = block or _SAYS.block_below.search(lowered, reach, end)
         if block is not None:
             return block.start()
-    marks = _SENTENCE_ENDS if lowered[line:end].isascii() else (*_SENTENCE_ENDS, "!", "?")
-    sentence = max(place + len(mark) if (place := lowered.rfind(mark, line, end - 1)) >= 0 else 0 for mark in marks)
-    if sentence <= line or (closing := _SAYS.closing.fullmatch(lowered, sentence, end)) is None:
+    before_last = _BEFORE_LAST if lowered[line:end].isascii() else _BEFORE_LAST_UNSPACED
+    before = before_last.match(lowered, line, end - 1)
+    if before is None or (closing := _SAYS.closing.fullmatch(lowered, before.end(), end)) is None:
         return None
-    return sentence if _is_unasked(closing, question) else None
+    return before.end() if _is_unasked(closing, question) else None
 
 
 def _is_unasked(closing: re.Match[str], question: str) -> bool:

@@ -337,6 +337,7 @@ def _cjk_number(text: str) -> int | None:
 _MOST_WORDS_OF_A_NUMBER = 16
 
 
+@lru_cache(maxsize=2048)  # the responses of several models to one question stand near to each other
 def plain_number(text: str) -> NumberToken | None:
     """The number when the whole text is one, with currency, percent or a short unit allowed around it."""
     stripped = text.strip().rstrip(".")

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from mixseek.matching.numbers import UNITS, read_numbers, with_plain_dates, word_numbers
 from mixseek.matching.statements import Decision, Reader, Reading
@@ -18,6 +18,7 @@ _NUMBERED = re.compile(r"(?:^|\n)[ \t]*(?:\(?(\d{1,2})[.)、]|\[(\d{1,2})\])[ \t
 _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\n* A", "\n A")
 
 
+@lru_cache(maxsize=64)  # asked several times for each response; nobody changes what it returns
 def lettered_options(question: str) -> dict[str, str]:
     """Label and text of the last run of lettered options: examples come before, the real list last."""
     if "(A)" not in question and not any(map(f"\n{question}".__contains__, _FIRST_LABELS)):
