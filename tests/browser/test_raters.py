@@ -80,6 +80,7 @@ def test_the_name_in_the_address_is_whose_labels_they_are_through_the_whole_queu
             await page.goto(re.sub("rater=bob", "rater=ann", page.url))
             await page.locator("[data-is-addressed]").click()
             await expect(page.locator("[data-rater-name]")).to_have_text("ann")
+            await expect(page.locator("[data-response]")).to_be_visible()
             await page.keyboard.press("i")
             await expect(page.locator("[data-own]")).to_be_visible()
 

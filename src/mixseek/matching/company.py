@@ -152,8 +152,10 @@ def _closing_start(lowered: str, start: int, end: int, question: str) -> int | N
         block = block or _SAYS.block_below.search(lowered, reach, end)
         if block is not None:
             return block.start()
-    before_last = _BEFORE_LAST if lowered[line:end].isascii() else _BEFORE_LAST_UNSPACED
-    before = before_last.match(lowered, line, end - 1)
+    if lowered[line:end].isascii():
+        before = _BEFORE_LAST.match(lowered, line, end - 1)
+    else:
+        before = _BEFORE_LAST_UNSPACED.match(lowered, line, end - 1)
     if before is None or (closing := _SAYS.closing.fullmatch(lowered, before.end(), end)) is None:
         return None
     return before.end() if _is_unasked(closing, question) else None
