@@ -33,6 +33,9 @@ class SilentConnections:
         @web.middleware
         async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
             self._asking.add(request.protocol)
+            # Before the answer, which may be a stream to somebody who is gone.
+            if request.transport is not None:
+                limit_unacknowledged(request.transport, self.silent_seconds)
             try:
                 return await handler(request)
             finally:
@@ -54,7 +57,6 @@ class SilentConnections:
                 continue
             if connection not in self._resting_since:
                 self._resting_since[connection] = now
-                limit_unacknowledged(transport, self.silent_seconds)
             if now - self._resting_since[connection] >= self.silent_seconds:
                 transport.abort()
                 closed += 1

@@ -412,16 +412,17 @@ class ViewServer:
             words = f"cannot listen on {self.access.host}:{self.port} ({error.strerror})"
             raise ConfigurationError(f"{words}; choose another --port, or 0 for a free one") from error
         self.port = self._runner.addresses[0][1]
-        self._watching = asyncio.create_task(self._silent.watch(self._connections))
+        self._watching = asyncio.create_task(self._silent.watch(self.connections))
 
-    def _connections(self) -> list[RequestHandler]:
+    def connections(self) -> list[RequestHandler]:
+        """Those that are open now."""
         return [] if self._runner.server is None else list(self._runner.server.connections)
 
     async def stop(self) -> None:
         """At once: whoever watches a run is cut off."""
         if self._watching is not None:
             self._watching.cancel()
-        for connection in self._connections():
+        for connection in self.connections():
             if connection.transport is not None:
                 connection.transport.abort()
         await self._runner.cleanup()

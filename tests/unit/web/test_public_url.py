@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+import socket
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -142,6 +143,21 @@ def test_the_link_of_a_rater_opens_the_viewer_and_names_only_them(workspace: Pat
         assert (await client.ask("/api/runs/tea/review/link?rater=", is_known=True)).status == 404
 
     look(workspace, scenario)
+
+
+def test_a_stream_to_somebody_who_is_gone_ends(workspace: Path) -> None:
+    """The system closes a connection whose peer acknowledges nothing for so long, while it is answered as well."""
+
+    async def scenario(client: Client) -> None:
+        assert (await client.ask("/")).status == 200
+        limits = [
+            connection.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+            for connection in client.server.connections()
+            if connection.transport is not None
+        ]
+        assert limits == [45_000]
+
+    look(workspace, scenario, silent_seconds=45.0)
 
 
 def test_a_connection_that_never_asks_is_closed_and_one_that_is_answered_stays(workspace: Path) -> None:

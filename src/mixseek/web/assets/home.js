@@ -16,7 +16,7 @@ async function lookForNews(before) {
   // A page that nobody looks at asks nothing; a server that is gone is asked again.
   if (document.hidden) return setTimeout(() => lookForNews(before), 3000);
   const now = await fetch(`${BASE}/api/workspace`).then((answer) => (answer.ok ? answer.text() : before)).catch(() => before);
-  if (before !== null && now !== before) replaceLists(await (await fetch(location.href)).text());
+  if (before !== null && now !== before) await fetch(location.href).then((page) => page.text()).then(replaceLists).catch(() => null);
   return setTimeout(() => lookForNews(now), document.querySelector(".state.running, .empty") ? 3000 : 5000);
 }
 
