@@ -92,6 +92,19 @@ def test_nothing_that_others_said_is_sent_before_ones_own_label(place: Path) -> 
     look(place, scenario)
 
 
+def test_what_a_second_window_replaces_is_named_and_what_is_sent_twice_is_not(place: Path) -> None:
+    async def scenario(client: Client) -> None:
+        (first, _), *_ = await texts_of(client, "disagreements", "mia")
+        once = label(first, "mia", "correct", "mia-1", "disagreements")
+        assert "replaced" not in (await give(client, once)).json
+        assert "replaced" not in (await give(client, once)).json
+        again = await give(client, label(first, "mia", "incorrect", "mia-2", "disagreements"))
+        assert again.json["replaced"]["given"] == "correct"
+        assert "replaced" not in (await give(client, label(first, "noah", "correct", "noah-1", "disagreements"))).json
+
+    look(place, scenario)
+
+
 def test_queues_are_always_the_same_and_say_what_their_labels_are_for(place: Path) -> None:
     async def scenario(client: Client) -> None:
         drawn = (await client.post(f"{REVIEW}/draws", {"count": 20, "by_verdict": True})).json
