@@ -128,7 +128,7 @@ def test_a_key_that_is_repeated_is_written_nowhere(tmp_path: Path) -> None:
         done = judge(data, endpoint.spec, cwd=tmp_path)
     shown = mixseek_here("show", "r", "riddle-1", "-w", "ws", cwd=tmp_path)
     exported = mixseek_here("export", "r", "-w", "ws", "--to", "out.jsonl", cwd=tmp_path)
-    mixseek_here("report", "r", "-w", "ws", "--out", "page.html", cwd=tmp_path)
+    report = mixseek_here("report", "r", "-w", "ws", "--out", "page.html", cwd=tmp_path)
     (reply, *_) = journal_lines(tmp_path, "reply")
     held = {path: path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()}
 
@@ -137,6 +137,9 @@ def test_a_key_that_is_repeated_is_written_nowhere(tmp_path: Path) -> None:
     assert CANARY not in done.stdout + done.stderr + shown.stdout
     assert "a [key] b" in shown.stdout
     assert "masked_keys_in" in json.dumps(reply)
+    assert [calls["masked_replies"] for calls in json.loads(done.stdout)["calls"].values()] == [3]
+    for shown_text in (report.stdout, held[tmp_path / "page.html"]):
+        assert "masked in 3 replies" in " ".join(shown_text.split())
 
 
 @pytest.mark.parametrize("error", [b"a" * 5_000_000, b"***" + b"a-" * 1_000_000, b"<title>" * 500_000])

@@ -261,3 +261,4 @@ class CallAccount:
     latency: Latency | None
     models: tuple[str, ...]  # as the endpoint names them
     finish_reasons: Mapping[str, int]  # the most frequent first
+    masked: int = 0  # replies in which a key stood that the endpoint had repeated, the cached included

@@ -23,7 +23,7 @@ from mixseek.reporting.findings.model import Headline, ScoreSummary, document_of
 from mixseek.reporting.headline import describe_headline, headline_document, score_document
 from mixseek.reporting.labels import corrected_document, corrected_lines
 from mixseek.reporting.trust import agreement_document, consistency_documents, describe_pairs, pairs_document
-from mixseek.reporting.wording import call_documents, cost_text, tokens_text
+from mixseek.reporting.wording import call_documents, cost_text, masked_text, tokens_text
 
 # Limits that a finished run must keep; a gate is a number with a name, and so is its failure.
 
@@ -213,10 +213,11 @@ def first_replies_document(count: ReaskCount | None) -> dict[str, Any] | None:
 def describe_calls(account: CallAccount) -> str:
     cached = f", {account.cached:,} from the cache" if account.cached else ""
     again = f", {account.reasks:,} asked again" if account.reasks else ""
+    masked = f"; {masked_text(account)}" if account.masked else ""
     return (
         f"{account.judge}: {account.tries:,} requests for {account.calls:,} replies{cached}{again}; "
         f"{tokens_text(account.input_tokens, account)} tokens in, {tokens_text(account.output_tokens, account)} out; "
-        f"cost {cost_text(account)}"
+        f"cost {cost_text(account)}{masked}"
     )
 
 

@@ -494,7 +494,7 @@ def widest_rate(spread: model.InvalidSpread) -> float:
 
 _ADDED = (
     *("calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
-    *("uncounted", "cost_usd", "unpriced"),
+    *("uncounted", "cost_usd", "unpriced", "masked"),
 )
 
 
@@ -565,7 +565,14 @@ def account_notes(account: CallAccount) -> tuple[str, ...]:
         notes.append(f"{account.cached_input_tokens:,} input tokens came from the endpoint's own cache")
     if account.uncounted:
         notes.append(f"tokens of {plural(account.uncounted, 'call')} were not counted by the endpoint")
+    if account.masked:
+        notes.append(masked_text(account))
     return tuple(notes)
+
+
+def masked_text(account: CallAccount) -> str:
+    """Told wherever calls are: who has the endpoint's replies may have the key."""
+    return f"the endpoint repeated a key, which was masked in {plural(account.masked, 'reply', 'replies')}"
 
 
 def latency_scale(accounts: Sequence[CallAccount]) -> float:
@@ -582,7 +589,11 @@ def call_documents(accounts: Sequence[CallAccount]) -> dict[str, dict[str, Any]]
     for account in accounts:
         is_cost_known = account.unpriced < account.calls or not account.calls
         document = model.document_of(
-            account, uncounted="uncounted_calls", unpriced="unpriced_calls", latency="latency_seconds"
+            account,
+            uncounted="uncounted_calls",
+            unpriced="unpriced_calls",
+            latency="latency_seconds",
+            masked="masked_replies",
         )
         document |= {"cost_usd": float(account.cost_usd) if is_cost_known else None, "models": list(account.models)}
         documents[document.pop("judge")] = document

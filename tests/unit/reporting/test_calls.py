@@ -15,6 +15,7 @@ from mixseek.domain.ports import CallAccount, Latency
 from mixseek.reporting.findings.build import build_report
 from mixseek.reporting.findings.model import ReportData
 from mixseek.reporting.pages.html import render_html
+from mixseek.reporting.summary import describe_calls
 from mixseek.reporting.wording import (
     account_notes,
     add_accounts,
@@ -114,6 +115,22 @@ def test_notes_tell_only_what_is_worth_telling() -> None:
     )
 
 
+def test_a_key_that_came_back_is_told_in_terminal_page_summary_and_json() -> None:
+    """A judge that repeats its key is no number among others: the key has been somewhere where it should not be."""
+    account = replace(ACCOUNT, masked=3)
+    sentence = "the endpoint repeated a key, which was masked in 3 replies"
+
+    assert account_notes(account)[-1] == sentence
+    assert account_notes(replace(ACCOUNT, masked=1))[-1] == "the endpoint repeated a key, which was masked in 1 reply"
+    assert describe_calls(account).endswith(f"cost $1.79; {sentence}")
+    assert sentence in printed(with_calls(account), 140)
+    assert sentence in render_html(with_calls(account))
+    assert call_documents([account])["openai:model-x"]["masked_replies"] == 3
+    total = add_accounts([account, replace(UNPRICED, masked=1)])
+    assert total is not None
+    assert total.masked == 4
+
+
 def test_several_judges_are_added_up_but_percentiles_are_not() -> None:
     total = add_accounts([ACCOUNT, UNPRICED, ALL_CACHED])
 
@@ -149,6 +166,7 @@ def test_programs_get_every_number_by_judge() -> None:
         "latency_seconds": {"p50": 0.812, "p90": 2.41, "p99": 9.87},
         "models": ["model-x-2026-01-01"],
         "finish_reasons": {"stop": 5_000},
+        "masked_replies": 0,
     }
     assert documents["vllm"]["cost_usd"] is None
     assert documents["again"]["cost_usd"] == 0

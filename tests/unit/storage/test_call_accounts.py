@@ -108,6 +108,15 @@ def test_tries_reasks_and_finish_reasons_are_counted(tmp_path: Path) -> None:
     assert list(account.finish_reasons) == ["stop", "length"]
 
 
+def test_replies_in_which_a_key_was_masked_are_counted(tmp_path: Path) -> None:
+    """From the cache, too: what is read there was masked when it came."""
+    account = account_of(
+        tmp_path, {"masked_keys_in": ["text"]}, {}, {"cached": True, "masked_keys_in": ["request_id", "text"]}
+    )
+
+    assert account.masked == 2
+
+
 def test_a_try_may_take_more_than_one_request(tmp_path: Path) -> None:
     """An endpoint that refuses a schema is asked again without; both requests were sent."""
     account = account_of(tmp_path, {"tries": 3, "requests": 2}, {"requests": 1})

@@ -65,7 +65,7 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key, workspace_key
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 17
+SCHEMA_VERSION = 18
 LOADING = read_statements("mixseek.storage.index", "loading.sql")
 _SCHEMA = read_statements("mixseek.storage.index", "schema.sql")
 NOT_JUDGED = "not judged yet: run the same command again"

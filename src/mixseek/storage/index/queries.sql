@@ -102,7 +102,8 @@ SELECT judge, count(*) FILTER (NOT is_cached) AS calls, count(*) FILTER (is_cach
     coalesce(sum(cost_usd) FILTER (NOT is_cached), 0) AS cost_usd,
     count(*) FILTER (NOT is_cached AND cost_usd IS NULL) AS unpriced,
     quantile_cont(latency_seconds, [0.5, 0.9, 0.99]) FILTER (NOT is_cached) AS latency,
-    coalesce(list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)), []) AS models
+    coalesce(list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)), []) AS models,
+    count(*) FILTER (is_masked) AS masked
     FROM replies WHERE is_cached IS NOT NULL GROUP BY judge
     ORDER BY list_position((SELECT judges FROM index_state), judge) NULLS LAST, judge
 

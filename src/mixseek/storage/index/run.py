@@ -178,9 +178,9 @@ class RunIndex:
         finished: dict[str, dict[str, int]] = defaultdict(dict)
         for judge, reason, count in self._all("finish_reasons"):
             finished[judge][reason] = count
-        for *counted, latency, models in self._all("call_totals"):
+        for *counted, latency, models, masked in self._all("call_totals"):
             spread = Latency(*latency) if latency else None
-            values: list[Any] = [*counted, spread, tuple(models), finished[counted[0]]]
+            values: list[Any] = [*counted, spread, tuple(models), finished[counted[0]], masked]
             accounts[counted[0]] = CallAccount(*values)
         for judge, tries, input_tokens, output_tokens, cost_usd in self._all("lost_tries"):
             account = accounts.get(judge) or CallAccount(judge, *_NO_REPLIES)

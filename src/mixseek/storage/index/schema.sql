@@ -26,7 +26,9 @@ CREATE TABLE replies (
     key VARCHAR, position BIGINT, judge VARCHAR, attempt INTEGER, take INTEGER, is_cached BOOLEAN, ask INTEGER,
     tries INTEGER, requests INTEGER, latency_seconds DOUBLE, finish_reason VARCHAR, model VARCHAR,
     input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12),
-    judge_model VARCHAR, presentation VARCHAR
+    judge_model VARCHAR, presentation VARCHAR,
+    -- The endpoint repeated a key, and `[key]` stands in its place.
+    is_masked BOOLEAN
 );
 
 CREATE TABLE outcomes (
