@@ -139,7 +139,7 @@ def test_a_key_that_is_repeated_is_written_nowhere(tmp_path: Path) -> None:
     assert "masked_keys_in" in json.dumps(reply)
     assert [calls["masked_replies"] for calls in json.loads(done.stdout)["calls"].values()] == [3]
     for shown_text in (report.stdout, held[tmp_path / "page.html"]):
-        assert "masked in 3 replies" in " ".join(shown_text.split())
+        assert "masked in 3 of its replies" in " ".join(shown_text.split())
 
 
 @pytest.mark.parametrize("error", [b"a" * 5_000_000, b"***" + b"a-" * 1_000_000, b"<title>" * 500_000])

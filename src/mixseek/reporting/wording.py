@@ -572,7 +572,7 @@ def account_notes(account: CallAccount) -> tuple[str, ...]:
 
 def masked_text(account: CallAccount) -> str:
     """Told wherever calls are: who has the endpoint's replies may have the key."""
-    return f"the endpoint repeated a key, which was masked in {plural(account.masked, 'reply', 'replies')}"
+    return f"the endpoint repeated a key, which was masked in {account.masked:,} of its replies"
 
 
 def latency_scale(accounts: Sequence[CallAccount]) -> float:
