@@ -18,6 +18,8 @@ import duckdb
 
 # Of one sample: every text of a model that may be its response, and by scorer what the file says.
 RawSample = tuple[set[str], dict[str, Any]]
+# Of a batch, whose files are in different orders: the text by the id of the request.
+RawBatch = dict[str, set[str]]
 
 
 def lines(path: Path) -> Iterator[Any]:
@@ -64,6 +66,9 @@ def raw_inspect(path: Path) -> Iterator[RawSample]:
 
 
 def raw_promptfoo(path: Path) -> Iterator[RawSample]:
+    if path.suffix == ".csv":
+        yield from raw_promptfoo_table(path)
+        return
     whole = path.suffix == ".json"
     rows = json.loads(path.read_text(encoding="utf-8"))["results"]["results"] if whole else lines(path)
     for row in rows:
@@ -146,6 +151,112 @@ def raw_alpaca(path: Path) -> Iterator[RawSample]:
         yield {row["output_2"]}, {row.get("annotator", "annotator"): row["preference"]}
 
 
+def raw_lm_eval(path: Path) -> Iterator[RawSample]:
+    """A document has a line for each filter. Scores are of its first response; where choices were weighed, the
+    response is the choice with the greatest likelihood."""
+    documents: dict[Any, list[dict[str, Any]]] = {}
+    for row in lines(path):
+        documents.setdefault(row["doc_id"], []).append(row)
+    for rows in documents.values():
+        scores = {f"{metric},{row['filter']}": row[metric] for row in rows for metric in row["metrics"]}
+        responses = rows[0]["resps"]
+        if isinstance(responses[0][0], str):
+            for number, text in enumerate(responses[0]):
+                yield {text}, {} if number else scores
+            continue
+        likelihoods = [float(response[0][0]) for response in responses]
+        best = rows[0]["arguments"][f"gen_args_{likelihoods.index(max(likelihoods))}"]["arg_1"]
+        yield {best.strip()}, scores
+
+
+# Of a HELM instance: what says nothing about whether its output is right.
+HELM_BOOKKEEPING = (
+    "num_",
+    "training_",
+    "inference_",
+    "batch_size",
+    "finish_reason_",
+    "prompt_truncated",
+    "max_prob",
+    "logprob",
+)
+
+
+def raw_helm(path: Path) -> Iterator[RawSample]:
+    """The statistics of an instance stand in the file beside it."""
+    scores: dict[tuple[str, int], dict[str, Any]] = {}
+    for entry in json.loads((path.parent / "per_instance_stats.json").read_text(encoding="utf-8")):
+        means = {stat["name"]["name"]: stat.get("mean") for stat in entry["stats"]}
+        scores[entry["instance_id"], entry["train_trial_index"]] = {
+            name: mean for name, mean in means.items() if not name.startswith(HELM_BOOKKEEPING)
+        }
+    for state in json.loads(path.read_text(encoding="utf-8"))["request_states"]:
+        key = (state["instance"]["id"], state["train_trial_index"])
+        for completion in state["result"]["completions"]:
+            yield {completion["text"]}, scores[key]
+
+
+def batch_lines(path: Path, *ends: str) -> dict[str, Any]:
+    """By id what became of each request: of a file of requests, what the other files of the same batch say."""
+    stem, _, end = path.stem.rpartition("_")
+    if end not in ("input", "requests"):
+        return {row.get("custom_id", row.get("key")): row for row in lines(path)}
+    requests = json.loads(path.read_text(encoding="utf-8"))["requests"] if path.suffix == ".json" else lines(path)
+    said: dict[str, Any] = {request.get("custom_id", request.get("key")): {} for request in requests}
+    for file in (path.with_name(f"{stem}_{name}.jsonl") for name in ends):
+        said |= batch_lines(file) if file.exists() else {}
+    return said
+
+
+def raw_openai_batch(path: Path) -> RawBatch:
+    """Chat completions or responses; a refusal is what the model says, what a filter stopped is not."""
+    texts: RawBatch = {}
+    for name, row in batch_lines(path, "output", "error").items():
+        body = (row.get("response") or {}).get("body") or {}
+        messages = [item["content"] for item in body.get("output", ()) if item["type"] == "message"]
+        said = {"".join(part.get("text") or part.get("refusal") or "" for part in parts) for parts in messages}
+        for choice in body.get("choices", ()):
+            message = choice["message"]
+            said = (
+                {message["content"] or message.get("refusal") or ""}
+                if choice["finish_reason"] != "content_filter"
+                else set()
+            )
+        texts[name] = said
+    return texts
+
+
+def raw_anthropic_batch(path: Path) -> RawBatch:
+    contents = {
+        name: ((row.get("result") or {}).get("message") or {}).get("content")
+        for name, row in batch_lines(path, "results").items()
+    }
+    return {name: {joined(content)} if content else set() for name, content in contents.items()}
+
+
+def raw_gemini_batch(path: Path) -> RawBatch:
+    texts: RawBatch = {}
+    for name, row in batch_lines(path, "output").items():
+        candidates = (row.get("response") or {}).get("candidates")
+        parts = (candidates[0].get("content") or {}).get("parts") or [] if candidates else []
+        texts[name] = {"".join(part.get("text", "") for part in parts)} if candidates else set()
+    return texts
+
+
+def raw_promptfoo_table(path: Path) -> Iterator[RawSample]:
+    """A column for each prompt, named by its provider in brackets; behind it the columns of its grading."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        head, *rows = csv.reader(stream)
+    starts = [number for number, name in enumerate(head) if name.startswith("[")]
+    for cells in rows:
+        for start, end in zip(starts, [*starts[1:], len(head)], strict=True):
+            graded = dict(zip(head[start + 1 : end], cells[start + 1 : end], strict=True))
+            scores = {name.removeprefix("Metric: "): graded[name] for name in graded if name.startswith("Metric: ")}
+            # What promptfoo writes itself where a filter stopped the output; its JSON says so beside it.
+            is_answered = cells[start] != "Content filtered by provider" and graded["Status"] != "ERROR"
+            yield {cells[start]} if is_answered else set(), {"promptfoo": graded["Score"], **scores}
+
+
 READERS: dict[str, Callable[[Path], Iterator[RawSample]]] = {
     "inspect": raw_inspect,
     "promptfoo": raw_promptfoo,
@@ -158,27 +269,54 @@ READERS: dict[str, Callable[[Path], Iterator[RawSample]]] = {
     "chat": raw_chat,
     "fastchat": raw_fastchat,
     "alpacaeval": raw_alpaca,
+    "lm_eval": raw_lm_eval,
+    "helm": raw_helm,
+}
+BATCHES: dict[str, Callable[[Path], RawBatch]] = {
+    "openai_batch": raw_openai_batch,
+    "anthropic_batch": raw_anthropic_batch,
+    "gemini_batch": raw_gemini_batch,
 }
 
 
 def differences(path: Path, kind: str, rows: list[dict[str, Any]]) -> list[str]:
     """Where imported rows are not what the raw file says; none for a format that has no reader here."""
-    if kind not in READERS or (kind == "promptfoo" and path.suffix == ".csv"):
+    if kind in BATCHES:
+        batch = BATCHES[kind](path)
+        if sorted(batch) != sorted(row["id"] for row in rows):
+            return [f"{path.name}: {len(rows)} samples, or others than the {len(batch)} requests"]
+        raw = [(batch[row["id"]], {}) for row in rows]
+    elif kind in READERS:
+        raw = list(READERS[kind](path))
+    else:
         return []
-    raw = list(READERS[kind](path))
     if len(raw) != len(rows):
         return [f"{path.name}: {len(rows)} samples of {len(raw)}"]
-    found = []
-    for row, (texts, scores) in zip(rows, raw, strict=True):
-        response = row["response"]
-        if response is not None and not (response in texts or (kind == "fastchat" and response in next(iter(texts)))):
-            found.append(
-                f"{path.name}: {row['id']}: response {response[:60]!r} is none of {[text[:60] for text in texts]}"
-            )
-        for name, score in row.get("scores", {}).items():
-            if name in scores and not same_value(score.get("value"), scores[name]) and "problem" not in score:
-                found.append(f"{path.name}: {row['id']}: {name} is {score.get('value')!r}, raw {scores[name]!r}")
-    return found
+    return [
+        f"{path.name}: {row['id']}: {difference}"
+        for row, (texts, scores) in zip(rows, raw, strict=True)
+        for difference in (*response_differences(row, texts, kind), *score_differences(row.get("scores", {}), scores))
+    ]
+
+
+def response_differences(row: dict[str, Any], texts: set[str], kind: str) -> Iterator[str]:
+    """Another text than the file has, or none without a reason where it has one."""
+    response = row["response"]
+    if response is None:
+        if texts and "response_error" not in row:
+            yield f"no response and no reason, raw {[text[:60] for text in texts]}"
+    elif not (response in texts or (kind == "fastchat" and response in next(iter(texts)))):
+        yield f"response {response[:60]!r} is none of {[text[:60] for text in texts]}"
+
+
+def score_differences(ours: dict[str, Any], raw: dict[str, Any]) -> Iterator[str]:
+    """Another value, or none where the file has one."""
+    for name, score in ours.items():
+        if name in raw and not same_value(score.get("value"), raw[name]) and "problem" not in score:
+            yield f"{name} is {score.get('value')!r}, raw {raw[name]!r}"
+    for name in raw.keys() - ours.keys():
+        if raw[name] not in (None, ""):
+            yield f"{name} is left out, raw {raw[name]!r}"
 
 
 def same_value(ours: Any, raw: Any) -> bool:

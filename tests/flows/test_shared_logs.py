@@ -76,7 +76,7 @@ EXPECTED: dict[str, Expected] = {
     "openai_batch/answers_responses_input.jsonl": (60, 45, 0, 12, 3, 1, {}),
     "openai_batch/answers_responses_output.jsonl": (48, 45, 0, 0, 3, 1, {}),
     "openai_batch/judge_chat_output.jsonl": (48, 48, 0, 0, 0, 1, {}),
-    "promptfoo/rubric.csv": (25, 25, 25, 0, 0, 1, {"agrees": 25, "promptfoo": 25}),
+    "promptfoo/rubric.csv": (25, 24, 25, 0, 1, 1, {"agrees": 25, "promptfoo": 25}),
     "promptfoo/rubric.json": (25, 24, 25, 0, 1, 1, {"agrees": 25, "promptfoo": 25}),
     "promptfoo/rubric_icontains.jsonl": (29, 29, 29, 0, 0, 1, {"agrees": 29, "icontains": 29, "promptfoo": 29}),
     "promptfoo/two_models_aborted.json": (7, 5, 7, 1, 1, 2, {"agrees": 6, "icontains": 6, "promptfoo": 6}),

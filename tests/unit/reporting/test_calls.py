@@ -121,7 +121,10 @@ def test_a_key_that_came_back_is_told_in_terminal_page_summary_and_json() -> Non
     sentence = "the endpoint repeated a key, which was masked in 3 of its replies"
 
     assert account_notes(account)[-1] == sentence
-    assert account_notes(replace(ACCOUNT, masked=1))[-1] == "the endpoint repeated a key, which was masked in 1 of its replies"
+    assert (
+        account_notes(replace(ACCOUNT, masked=1))[-1]
+        == "the endpoint repeated a key, which was masked in 1 of its replies"
+    )
     assert describe_calls(account).endswith(f"cost $1.79; {sentence}")
     assert sentence in printed(with_calls(account), 140)
     assert sentence in render_html(with_calls(account))

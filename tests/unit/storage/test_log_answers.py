@@ -139,6 +139,25 @@ def inspect_call(**arguments: str) -> list[dict[str, Any]]:
     return [{"id": "c1", "function": "submit" if "answer" in arguments else "count", "arguments": arguments}]
 
 
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Content filtered by provider",
+        "The generated content was filtered due to triggering Azure OpenAI Service's content filtering system.",
+        "The generated content was filtered due to triggering Azure OpenAI Service\u2019s content filtering system.",
+    ],
+)
+def test_what_promptfoo_writes_for_a_filtered_output_is_none_in_its_table_either(output: str, tmp_path: Path) -> None:
+    """Its JSON says so beside the text; its table has the text alone, and a model may well write about filters."""
+    header = ["question", "[m] {{question}}", "Status", "Score", "Grader Reason"]
+    cells = [["What?", output, "PASS", "1.00", ""], ["Why?", f"It said: {output}", "PASS", "1.00", ""]]
+    first, second = rows_of(log_files.write_table(tmp_path / "results.csv", header, cells))
+
+    assert (first["response"], first["stop_reason"]) == (None, "content_filter")
+    assert "no answer of the model's" in first["response_error"]
+    assert second["response"] == f"It said: {output}"
+
+
 def test_an_inspect_sample_that_hit_a_limit_has_no_answer(tmp_path: Path) -> None:
     """What it said on its way stood in the log as if it were one; how it was ended is what a person is told."""
     limit = {"type": "message", "limit": 7.0}

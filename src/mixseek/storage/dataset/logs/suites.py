@@ -37,6 +37,11 @@ _VERSIONS = (2, 3, 4)
 # failureReason: a plain failure has an `error` too, the grader's reason.
 _FAILED_BY_ERROR = 2
 _UNREADABLE = ("Could not extract JSON", "Could not parse", "No output", "produced malformed response")
+# What its providers write in the place of an output that a filter stopped; only its JSON says so beside the text.
+_FILTERED_OUTPUT = re.compile(
+    r"Content filtered by provider"
+    r"|The generated content was filtered due to triggering Azure OpenAI Service['\u2019]s content filtering system\."
+)
 # Assertions whose value is what the answer has to say.
 _LITERAL_ASSERTIONS = ("equals", "icontains", "contains", "factuality", "similar")
 _QUESTION_VARIABLES = ("question", "query", "input", "prompt", "instruction", "problem")
@@ -190,6 +195,7 @@ def read_promptfoo_table(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedS
                 target_model=column["provider"] if column is not None else None,
                 variant=str(index) if len(starts) > 1 else None,
                 prompt_variant=column["prompt"] if column is not None else None,
+                stop_reason="content_filter" if _FILTERED_OUTPUT.fullmatch(output) else None,
                 scores={} if status == "ERROR" else table_scores(told, status, reason),
                 metadata={"vars": variables},
             )
