@@ -1,8 +1,10 @@
 """Rows that nobody expects, and messages that can be acted on."""
 
+import csv
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
@@ -160,3 +162,74 @@ def test_a_column_whose_name_has_line_breaks_is_named_in_one_line(tmp_path: Path
 
     assert done.returncode == 2
     assert "Answer briefly" in the_one_line(done)
+
+
+LONG_ANSWER = "x" * 1_500_000
+RATINGS = [{"item": f"i{n}", "judge": "ann", "score": n % 2, "note": LONG_ANSWER if n == 2 else ""} for n in range(4)]
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
+    with path.open("w", newline="") as stream:
+        table = csv.DictWriter(stream, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    return path
+
+
+def write_long_lines(place: Path) -> None:
+    """In each file the third row is a line of one and a half megabytes."""
+    notes = ["", "", LONG_ANSWER, ""]
+    samples = [{"id": f"row {n}", "response": "4", "question": "2 + 2?", "ground_truth": "4"} for n in range(4)]
+    write_jsonl(place / "short.jsonl", samples)
+    write_jsonl(
+        place / "data.jsonl", [{**row, "response": f"4{note}"} for row, note in zip(samples, notes, strict=True)]
+    )
+    ids = [row["id"] for row in samples]
+    write_jsonl(place / "replies.jsonl", [{"id": name, "reply": note} for name, note in zip(ids, notes, strict=True)])
+    labels = [{"id": name, "label": "correct", "note": note} for name, note in zip(ids, notes, strict=True)]
+    write_jsonl(place / "labels.jsonl", labels)
+    write_csv(place / "labels.csv", labels)
+    write_jsonl(place / "ratings.jsonl", RATINGS)
+    write_csv(place / "ratings.csv", RATINGS)
+    write_jsonl(
+        place / "board.jsonl", [{**row, "system": "ab"[n % 2], "question": "q"} for n, row in enumerate(RATINGS)]
+    )
+
+
+# Each with the file and the line that is too long.
+READING = {
+    "judge": (("judge", "data.jsonl"), "data.jsonl: line 3"),
+    "replay": (("judge", "short.jsonl", "--judge", "replay:replies.jsonl"), "replies.jsonl: line 3"),
+    "evaluate": (("evaluate", "data.jsonl", "--judge", "replay:replies.jsonl"), "data.jsonl: line 3"),
+    "evaluate by replay": (("evaluate", "short.jsonl", "--judge", "replay:replies.jsonl"), "replies.jsonl: line 3"),
+    "sheet": (("label", "import", "labels.csv", "--rater", "mia", "--run", "short"), "labels.csv: line 4"),
+    "sheet of lines": (("label", "import", "labels.jsonl", "--rater", "mia", "--run", "short"), "labels.jsonl: line 3"),
+    "stats": (("stats", "ratings.jsonl"), "ratings.jsonl: line 3"),
+    "stats of a table": (("stats", "ratings.csv"), "ratings.csv: line 4"),
+    "leaderboard": (("leaderboard", "board.jsonl"), "board.jsonl: line 3"),
+}
+
+
+@pytest.mark.parametrize("name", READING)
+def test_one_limit_and_one_message_for_a_long_line_whoever_reads_it(name: str, tmp_path: Path) -> None:
+    """`judge.max_line_mb` is not the dataset's alone."""
+    words, place = READING[name]
+    write_long_lines(tmp_path)
+    if "label" in words:
+        mixseek_here("judge", "short.jsonl", "--workspace", "ws", "--run", "short", "-q", cwd=tmp_path)
+    bounded = mixseek_here(*words, "--workspace", "ws", cwd=tmp_path, env={"MIXSEEK_JUDGE__MAX_LINE_MB": "1"})
+    allowed = mixseek_here(*words, "--workspace", "ws", cwd=tmp_path)
+
+    assert bounded.returncode == 2
+    assert f"{place} is longer than 1 MB; a row has a line of its own" in the_one_line(bounded)
+    assert "judge.max_line_mb" in the_one_line(bounded)
+    assert "longer than" not in allowed.stderr
+
+
+def test_a_table_of_ratings_may_have_lines_that_are_longer_than_its_reader_likes(tmp_path: Path) -> None:
+    """DuckDB alone stops at two megabytes a line."""
+    rows = [{**row, "note": f"{row['note']}" * 3} for row in RATINGS]
+    done = mixseek_here("stats", write_csv(tmp_path / "ratings.csv", rows), "--json", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ratings"] == 4

@@ -168,6 +168,7 @@ async def _compete(
         live=live_options(given),
         configured=settings.judges,
         environment=os.environ,
+        longest_line=settings.judge.longest_line,
     )
     played = await composition.compete(request, CompetitionObserver(stop=stop, after_round=after_round))
     return Competition(played.result, played.board, played.counts.sent)
@@ -236,7 +237,7 @@ def make_request(
     user_query: str, submissions: Submissions, given: Mapping[str, Any], workspace: Path
 ) -> EvaluateRequest:
     """The request that the command line makes, too."""
-    evaluator = given.get("evaluator")
+    evaluator, settings = given.get("evaluator"), load_settings()
     return EvaluateRequest(
         submissions=name_submissions(submissions),
         workspace=workspace,
@@ -245,8 +246,9 @@ def make_request(
         judge=given.get("judge"),
         language=given.get("language"),
         live=live_options(given),
-        configured=load_settings().judges,
+        configured=settings.judges,
         environment=os.environ,
+        longest_line=settings.judge.longest_line,
     )
 
 

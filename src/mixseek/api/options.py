@@ -306,7 +306,7 @@ def what_judges(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
         "cascade": given.get("cascade", settings.judge.cascade and panel is None),
         "panel": panel,
         "workers": given.get("workers", settings.judge.workers),
-        "longest_line": settings.judge.max_line_mb << 20,
+        "longest_line": settings.judge.longest_line,
     }
 
 

@@ -346,7 +346,7 @@ def statistics(
     if human is None and (labelled is not None or labels != "unknown"):
         raise ConfigurationError("labels: they are somebody's; name the rater with human")
     columns = RatingColumns(item, judge, score, question, system, where, order, labelled)
-    source = RatingSource(columns, human, repeats == "mean")
+    source = RatingSource(columns, human, repeats == "mean", longest_line=load_settings().judge.longest_line)
     drawing = choose(Drawing, labels, "labels")
     return count_ratings(
         ratings,
@@ -392,7 +392,7 @@ def vote_statistics(
         *(item, judge, score, question), where=where, order=order, gold=gold, length=length, shown=shown
     )
     asked = VotesAsked(votes, jury, length is not None, (reference,) if isinstance(reference, str) else reference)
-    source = RatingSource(columns, human)
+    source = RatingSource(columns, human, longest_line=load_settings().judge.longest_line)
     return count_ratings(
         ratings, workspace, lambda name, root: load_votes(StatisticsRequest(name, root, source), asked)
     )
@@ -429,8 +429,11 @@ def leaderboard(
     columns = RatingColumns(
         *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b
     )
+    longest = load_settings().judge.longest_line
     board = count_ratings(
-        ratings, workspace, lambda name, root: load_board(BoardRequest(name, root, columns, human, min_questions))
+        ratings,
+        workspace,
+        lambda name, root: load_board(BoardRequest(name, root, columns, human, min_questions, longest)),
     )
     if path is not None:
         write_board(board, Path(path))

@@ -116,6 +116,7 @@ def compete(
         live=live_options(concurrency, max_calls, max_cost, patience, use_cache=not no_cache, retry=retry_invalid),
         configured=settings.judges,
         environment=os.environ,
+        longest_line=settings.judge.longest_line,
     )
     return run_compete(request, (fail_under, max_invalid), as_json=as_json, quiet=quiet, is_dry_run=dry_run)
 
@@ -190,7 +191,9 @@ def evaluate(
     settings = load_settings()
     root = workspace or settings.workspace
     request = EvaluateRequest(
-        submissions=gather(submissions or [], text or [], parse_mapping(mapping or []), root),
+        submissions=gather(
+            submissions or [], text or [], parse_mapping(mapping or []), root, settings.judge.longest_line
+        ),
         workspace=root,
         user_query=query if query_file is None else read_text(query_file, "--query-file"),
         evaluator=evaluator,
@@ -199,6 +202,7 @@ def evaluate(
         live=live_options(concurrency, max_calls, max_cost, patience, use_cache=not no_cache, retry=retry_invalid),
         configured=settings.judges,
         environment=os.environ,
+        longest_line=settings.judge.longest_line,
     )
     with stopping_on_signals() as stop:
         evaluation = run_evaluation(request, stop, (lambda _: None) if quiet else notify_plainly)
@@ -207,7 +211,9 @@ def evaluate(
     return ExitCode.INTERRUPTED if stop() else decide_exit(evaluation, fail_under)
 
 
-def gather(paths: list[str], texts: list[str], mapping: dict[str, str], workspace: Path) -> "list[SubmissionText]":
+def gather(
+    paths: list[str], texts: list[str], mapping: dict[str, str], workspace: Path, longest_line: int
+) -> "list[SubmissionText]":
     """In the order of the command line, texts that stand on it last; raises ConfigurationError for what is none."""
     from mixseek.composition.compete import SubmissionText, read_submissions
     from mixseek.settings.race import read_text
@@ -215,7 +221,7 @@ def gather(paths: list[str], texts: list[str], mapping: dict[str, str], workspac
     found: list[SubmissionText] = []
     for path in paths:
         if mapping or path.lower().endswith(_TABLES):
-            found += read_submissions(path, mapping, workspace)
+            found += read_submissions(path, mapping, workspace, longest_line)
         elif path == _STDIN:
             found.append(SubmissionText("stdin", sys.stdin.buffer.read().decode("utf-8", "replace")))
         else:
@@ -307,12 +313,14 @@ def leaderboard(
     from mixseek.composition.results.statistics import BoardRequest, load_any_board, write_board
     from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
     from mixseek.reporting.votes import SystemBoard, board_document, print_board
+    from mixseek.settings.load import load_settings
     from mixseek.storage.ratings import RatingColumns
 
     columns = RatingColumns(
         *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b, shown=shown
     )
-    board = load_any_board(BoardRequest(name, workspace_path(workspace), columns, human, min_questions))
+    longest = load_settings().judge.longest_line
+    board = load_any_board(BoardRequest(name, workspace_path(workspace), columns, human, min_questions, longest))
     if html is not None:
         write_board(board, html)
     if isinstance(board, SystemBoard):

@@ -214,7 +214,7 @@ def judge(
         mapping=parse_mapping(mapping or []),
         limit=limit,
         workers=settings.judge.workers if workers is None else workers,
-        longest_line=settings.judge.max_line_mb << 20,
+        longest_line=settings.judge.longest_line,
         gates=gates.limits() | ({} if max_drop is None else {"max_drop": max_drop}),
         command_line=("mixseek", *sys.argv[1:]),
         live=LiveOptions(
@@ -310,7 +310,7 @@ def import_log(
     from mixseek.errors import DatasetError
     from mixseek.settings.load import load_settings
 
-    longest = load_settings().judge.max_line_mb << 20
+    longest = load_settings().judge.longest_line
     summary = read_log(log, to, lambda total: show_progress(total, quiet), longest)
     if as_json or summary.counts.samples:
         print_answer(summary.document(), summary.describe(), as_json=as_json)

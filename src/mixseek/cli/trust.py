@@ -124,7 +124,7 @@ def audit(
             command_line=("mixseek", *sys.argv[1:]),
             live=LiveOptions(concurrency=concurrency, max_calls=max_calls, max_cost_usd=max_cost),
             configured=settings.judges,
-            longest_line=settings.judge.max_line_mb << 20,
+            longest_line=settings.judge.longest_line,
             parameters=parse_parameters(parameters or []),
             pairs=pairs,
             seed=seed,
@@ -276,9 +276,12 @@ def import_sheet(
     """
     from mixseek.composition.sheets import ImportRequest, import_labels
     from mixseek.reporting.labels import describe_import
+    from mixseek.settings.load import load_settings
     from mixseek.stats.estimates import Drawing
 
-    request = ImportRequest(file, rater, run, Drawing(drawn.value), adjudicate, revise)
+    request = ImportRequest(
+        file, rater, run, Drawing(drawn.value), adjudicate, revise, load_settings().judge.longest_line
+    )
     told = asdict(import_labels(workspace_path(workspace), request))
     return print_answer(told, describe_import(told, where(workspace)), as_json=as_json)
 
@@ -441,6 +444,7 @@ def stats(
     from mixseek.composition.results.statistics import StatisticsRequest, VotesAsked, load_statistics, load_votes
     from mixseek.reporting.statistics import print_statistics, statistics_document
     from mixseek.reporting.votes import print_votes, votes_document
+    from mixseek.settings.load import load_settings
     from mixseek.stats.estimates import Drawing
     from mixseek.storage.ratings import RatingColumns, RatingSource
 
@@ -454,7 +458,7 @@ def stats(
     request = StatisticsRequest(
         name,
         workspace_path(workspace),
-        RatingSource(columns, human, repeats is Repeats.MEAN),
+        RatingSource(columns, human, repeats is Repeats.MEAN, longest_line=load_settings().judge.longest_line),
         Drawing(labels.value),
         pool is Pool.RATED,
         parse_scale(scale) if scale is not None else None,

@@ -29,6 +29,7 @@ from mixseek.composition.race import (
     read_judging,
     read_prompts,
 )
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.samples import RESPONSE_ERROR
 from mixseek.engine.endings import STOPPING, all_of
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
@@ -266,6 +267,7 @@ class EvaluateRequest:
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    longest_line: int = LONGEST_LINE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,9 +292,11 @@ class EvaluatePlan:
         return Panel(self.judges, self.configured, self.request.live)
 
 
-def read_submissions(path: str, mapping: Mapping[str, str], workspace: Path) -> list[SubmissionText]:
+def read_submissions(
+    path: str, mapping: Mapping[str, str], workspace: Path, longest_line: int = LONGEST_LINE_BYTES
+) -> list[SubmissionText]:
     """The rows of a table or a log, each with its `response`, and with a query of its own where it has a `question`."""
-    dataset = open_dataset(path, mapping=mapping, spool_directory=Workspace(workspace).spool)
+    dataset = open_dataset(path, mapping=mapping, spool_directory=Workspace(workspace).spool, longest_line=longest_line)
     samples = [sample for batch in dataset.batches(_BATCH_ROWS) for sample in batch]
     for sample in samples:
         if why := sample.metadata.get(RESPONSE_ERROR):
@@ -309,7 +313,7 @@ def make_evaluate_plan(request: EvaluateRequest) -> EvaluatePlan:
     if not submissions:
         raise ConfigurationError("nothing to evaluate: give a submission")
     configured = {**request.configured, **scoring.file.judges}
-    judges = make_judges(judges_of(scoring), scoring.directory, configured, request.environment)
+    judges = make_judges(judges_of(scoring), scoring.directory, configured, request.environment, request.longest_line)
     prompts = read_prompts(scoring, request.workspace)
     plan = EvaluatePlan(request, scoring, submissions, judges, configured, prompts)
     with importable_from(scoring.directory):

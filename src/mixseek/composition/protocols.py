@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import orjson
 
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, reason_of
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
@@ -41,6 +42,7 @@ def get_panel(
     timeout_seconds: float | None = None,
     *,
     takes_bundles: bool = False,
+    longest_line: int = LONGEST_LINE_BYTES,
 ) -> tuple[AnyJudge, ...]:
     """All kinds of judges, in order; nothing is sent yet."""
     check_specs([judge if isinstance(judge, str) else judge.name for judge in judges])
@@ -52,7 +54,7 @@ def get_panel(
             return judge
         if is_live(judge, configured):
             return make_live_judge(judge, with_timeout(judge, configured, timeout_seconds), environment)
-        return make_judge(judge, configured, takes_bundles=takes_bundles)
+        return make_judge(judge, configured, takes_bundles=takes_bundles, longest_line=longest_line)
 
     return tuple(map(get, judges))
 

@@ -16,6 +16,7 @@ from mixseek.composition.judging.live import Panel, open_cache, open_tracer
 from mixseek.composition.judging.request import RULES, LiveOptions, describe_judge
 from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
 from mixseek.domain.judgments import Method, Missing, Reply
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.engine.call import CallContext, NoCache
 from mixseek.engine.journaling import GroupCommit
@@ -173,6 +174,7 @@ class CompeteRequest:
     configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    longest_line: int = LONGEST_LINE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
     configured = {**request.configured, **race.file.judges}
     judgment = race.file.judgment
     named = [*(team.model for team in race.file.teams), *judges_of(race), None if judgment is None else judgment.judge]
-    judges = make_judges(named, race.directory, configured, request.environment)
+    judges = make_judges(named, race.directory, configured, request.environment, request.longest_line)
     plan = CompetePlan(request, race, "", {}, judges, configured, read_prompts(race, request.workspace))
     with importable_from(race.directory):
         builder = UserPromptBuilder(
@@ -248,6 +250,7 @@ def make_judges(
     directory: Path,
     configured: Mapping[str, JudgeSettings],
     environment: Mapping[str, str],
+    longest_line: int,
 ) -> tuple[AnyJudge, ...]:
     """Everybody who may be asked, once; files of recorded replies lie in the directory of the file that names them."""
     specs = list(dict.fromkeys(spec for spec in named if spec is not None))
@@ -255,7 +258,9 @@ def make_judges(
         raise ConfigurationError("judge 'replay': here is no dataset with replies in it; write replay:FILE")
     asked = [spec for spec in specs if not spec.startswith(_REPLAY)]
     replays: list[AnyJudge] = [
-        FileReplayJudge.open(directory / spec.removeprefix(_REPLAY), spec) for spec in specs if spec not in asked
+        FileReplayJudge.open(directory / spec.removeprefix(_REPLAY), spec, longest_line=longest_line)
+        for spec in specs
+        if spec not in asked
     ]
     return (*(get_panel(asked, configured, environment) if asked else ()), *replays)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from mixseek.composition.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
 from mixseek.reporting.labels import PlanReport
 from mixseek.reporting.summary import RunSummary
@@ -174,6 +175,7 @@ class ImportRequest:
     drawn: Drawing = Drawing.UNKNOWN
     is_adjudicated: bool = False
     may_revise: bool = False
+    longest_line: int = LONGEST_LINE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ def import_labels(root: Path, request: ImportRequest) -> ImportResult:
     workspace = Workspace(root)
     store = LabelStore(workspace)
     rater = check_rater(request.rater)
-    given = read_sheet(request.file)
+    given = read_sheet(request.file, request.longest_line)
     draw = find_draw(store, request, given)
     run = workspace.resolve(draw.run) if draw is not None else find_run(workspace, request.run)
     manifest = read_manifest(run.manifest)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.lines import LONGEST_LINE_BYTES, bounded_lines
 from mixseek.domain.panels import AB, BA
 from mixseek.domain.ports import PLAIN, JudgeProtocol, presentation_of
 from mixseek.domain.samples import Sample
@@ -301,14 +302,16 @@ class FileReplayJudge:
     length_bytes: int = 0
 
     @classmethod
-    def open(cls, path: Path, name: str, *, takes_bundles: bool = False) -> "FileReplayJudge":
+    def open(
+        cls, path: Path, name: str, *, takes_bundles: bool = False, longest_line: int = LONGEST_LINE_BYTES
+    ) -> "FileReplayJudge":
         """Reads the file once, and refuses it as a whole when a line is bad or an id stands twice."""
         path, wanted = split_judge(path)
         judge = cls(name, path, OffsetIndex(), wanted)
-        bundle = read_whole_bundle(path)
+        bundle = read_whole_bundle(path, longest_line)
         if bundle is not None and not takes_bundles:
             raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
-        bundles = tuple(judge._index_lines(takes_bundles)) if bundle is None else (bundle,)
+        bundles = tuple(judge._index_lines(takes_bundles, longest_line)) if bundle is None else (bundle,)
         if not len(judge.index) and not bundles:
             of = f" of judge {wanted!r}" if wanted else ""
             raise DatasetError(f'{path}: holds no replies{of}; expected JSON lines such as {{"id": …, "reply": …}}')
@@ -352,9 +355,9 @@ class FileReplayJudge:
             return Missing(f"no recorded reply for id {sample.id!r}{in_order}")
         return self.matching.reply(sample, self.name)
 
-    def _index_lines(self, takes_bundles: bool) -> Iterator[PlacedBundle]:
+    def _index_lines(self, takes_bundles: bool, longest_line: int) -> Iterator[PlacedBundle]:
         """Fills the index; gives the lines whose reply is about many samples."""
-        for number, offset, line in _lines(self.path):
+        for number, offset, line in _lines(self.path, longest_line):
             place = f"{self.path}:{number}"
             row = _checked_row(line, place)
             if self.wanted_judge is not None and judge_of(row) != self.wanted_judge:
@@ -378,7 +381,8 @@ class FileReplayJudge:
             self.index.add(key, offset)
 
     def _twice(self, place: str, row_id: str, row: Mapping[str, Any], earlier: int) -> DatasetError:
-        line = next(number for number, at, _ in _lines(self.path) if at == earlier)
+        # It was read once: no line before this one is longer than this file.
+        line = next(number for number, at, _ in _lines(self.path, self.path.stat().st_size) if at == earlier)
         first, second = judge_of(self._row_at(earlier)), judge_of(row)
         advice = f"; take the judges apart with --judge replay:{self.path}#{first} --judge replay:{self.path}#{second}"
         are_two = first and second and first != second
@@ -414,11 +418,11 @@ def digest_start(path: Path, length_bytes: int) -> str:
     return digest.hexdigest()
 
 
-def read_whole_bundle(path: Path) -> PlacedBundle | None:
+def read_whole_bundle(path: Path, longest_line: int) -> PlacedBundle | None:
     """None for JSON lines, whatever the file is called."""
     if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > _MAX_WHOLE_BYTES:
         return None
-    if _is_row(next((line for _, _, line in _lines(path)), b"")):
+    if _is_row(next((line for _, _, line in _lines(path, longest_line)), b"")):
         return None
     try:
         bundle = split_bundle(path.read_bytes().decode())
@@ -435,12 +439,12 @@ def _is_row(line: bytes) -> bool:
     return isinstance(row, dict) and bool(_reply_name(row))
 
 
-def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+def _lines(path: Path, longest_line: int) -> Iterator[tuple[int, int, bytes]]:
     """Line number, byte offset and text of every line that is not blank."""
     try:
         with path.open("rb") as file:
             offset = 0
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(bounded_lines(path, file, longest_line), start=1):
                 skipped = len(_UTF8_MARK) if number == 1 and line.startswith(_UTF8_MARK) else 0
                 if line[skipped:].strip():
                     yield number, offset + skipped, line[skipped:]

@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 
 from mixseek.domain.judgments import Undecided, ValidJudgment
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge, MathsComparer
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, suggest
@@ -45,7 +46,11 @@ _LIVE_KINDS = (*PROVIDERS, _EMBEDDED, _OTHER_PROVIDERS)
 
 
 def make_judge(
-    spec: str, configured: Mapping[str, JudgeSettings] | None = None, *, takes_bundles: bool = False
+    spec: str,
+    configured: Mapping[str, JudgeSettings] | None = None,
+    *,
+    takes_bundles: bool = False,
+    longest_line: int = LONGEST_LINE_BYTES,
 ) -> Judge:
     """Judges that answer at once; a replay file is read through here, so that it fails before the run."""
     kind, colon, path = spec.partition(":")
@@ -62,7 +67,7 @@ def make_judge(
 
     if not colon:
         return DatasetReplayJudge(bundles=takes_bundles)
-    return FileReplayJudge.open(Path(path), spec, takes_bundles=takes_bundles)
+    return FileReplayJudge.open(Path(path), spec, takes_bundles=takes_bundles, longest_line=longest_line)
 
 
 def is_live(spec: str, configured: Mapping[str, JudgeSettings]) -> bool:

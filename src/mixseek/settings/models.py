@@ -128,8 +128,14 @@ class JudgeDefaults(Table):
         ge=1,
         le=4096,
         description="How long a line of DATA may be; a longer one is refused before it is in memory, of which it would "
-        "take several times its size. No option has it.",
+        "take several times its size. The same holds for recorded replies, label sheets, tables of ratings and "
+        "submissions. No option has it.",
     )
+
+    @property
+    def longest_line(self) -> int:
+        """In bytes, as readers are told."""
+        return self.max_line_mb << 20
 
 
 class Settings(Table):

@@ -35,6 +35,7 @@ from mixseek.domain.labels import (
     allocate,
     standing_labels,
 )
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import BusyError, ConfigurationError, DamagedError, DatasetError, StorageError
 from mixseek.storage.dataset.files import Rows, read_delimited, read_json_array, read_json_lines, read_parquet
@@ -215,7 +216,7 @@ _LONGEST_DATE = 40
 # More do not fit into a cell of a spreadsheet, which cuts them without a word.
 _CELL_CHARACTERS = 32_767
 _LINE_ENDS = re.compile(r"\r\n?")
-_READERS = {".jsonl": read_json_lines, ".json": read_json_array, ".parquet": read_parquet}
+_READERS = {".json": read_json_array, ".parquet": read_parquet}
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +287,9 @@ def with_plain_names(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: plain[name] for name in COLUMNS if name in plain}, **row}
 
 
-def read_sheet(path: Path) -> list[GivenLabel]:
+def read_sheet(path: Path, longest_line: int = LONGEST_LINE_BYTES) -> list[GivenLabel]:
     """Every line that has something in `label`; raises DatasetError with the place of what cannot be read."""
-    rows = read_rows(path)
+    rows = read_rows(path, longest_line)
     given: list[GivenLabel] = []
     count = 0
     for place, row in rows:
@@ -309,13 +310,15 @@ def read_sheet(path: Path) -> list[GivenLabel]:
     return given
 
 
-def read_rows(path: Path) -> Rows:
+def read_rows(path: Path, longest_line: int) -> Rows:
     """By the suffix; what is none of ours is CSV, as spreadsheets save it."""
     suffix = path.suffix.lower()
     if suffix in (".xlsx", ".xls", ".ods"):
         raise DatasetError(f"{path}: a workbook; save the sheet as CSV (UTF-8) and import that")
+    if suffix == ".jsonl":
+        return read_json_lines(path, longest_line)
     reader = _READERS.get(suffix)
-    return reader(path) if reader else read_delimited(path, "tsv" if suffix == ".tsv" else "csv")
+    return reader(path) if reader else read_delimited(path, "tsv" if suffix == ".tsv" else "csv", longest_line)
 
 
 def cell_text(row: dict[str, Any], name: str) -> str:

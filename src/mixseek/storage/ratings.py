@@ -18,6 +18,7 @@ import duckdb
 
 from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import collect_labels
+from mixseek.domain.lines import LONGEST_LINE_BYTES, bounded_lines
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.corrected import PairSums
@@ -25,7 +26,7 @@ from mixseek.stats.estimates import Cell
 from mixseek.stats.intervals import Bounds
 from mixseek.stats.raters import MOST_GROUPS, AgreementSums, equal_ratings
 from mixseek.stats.strengths import listed
-from mixseek.storage.dataset.files import read_delimited, read_json_lines, unnamed
+from mixseek.storage.dataset.files import read_delimited, read_json_lines, reading, unnamed
 from mixseek.storage.duckdb_session import (
     confine,
     escape_glob,
@@ -65,10 +66,10 @@ _WINNER = f"regexp_extract(concat({', '.join(_MARKED)}), '^({'|'.join(WINNER_COL
 GOLD = "gold"
 PEOPLE = "people"
 _READERS = {
-    ".jsonl": "read_json({path}, format = 'newline_delimited', maximum_object_size = 67108864{more})",
-    ".json": "read_json({path}, format = 'auto', maximum_object_size = 67108864{more})",
-    ".csv": "read_csv({path}, header = true, comment = ''{more})",
-    ".tsv": "read_csv({path}, header = true, comment = '', delim = '\\t'{more})",
+    ".jsonl": "read_json({path}, format = 'newline_delimited', maximum_object_size = {longest}{more})",
+    ".json": "read_json({path}, format = 'auto', maximum_object_size = {longest}{more})",
+    ".csv": "read_csv({path}, header = true, comment = '', max_line_size = {longest}{more})",
+    ".tsv": "read_csv({path}, header = true, comment = '', delim = '\\t', max_line_size = {longest}{more})",
     ".parquet": "read_parquet({path}, binary_as_string = true)",
 }
 _READERS[".ndjson"] = _READERS[".jsonl"]
@@ -125,6 +126,8 @@ class RatingSource:
     uses_mean: bool = False
     # Of a run: all that people said of a text is one rating, by `PEOPLE`; else each of them is a rater.
     people_as_one: bool = False
+    # Of a table: how many bytes a line may have.
+    longest_line: int = LONGEST_LINE_BYTES
 
     @property
     def truth(self) -> str | None:
@@ -327,7 +330,7 @@ class Ratings:
 def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
     """The table's ratings, for as long as the block lasts; raises DatasetError or ConfigurationError in one line."""
     with _session(path) as connection:
-        table = _Table(connection, path)
+        table = _Table(connection, path, source.longest_line)
         table.load(source.columns)
         yield _ratings(connection, source, table.place_of, "no row has a score; name its column with --score")
 
@@ -390,15 +393,17 @@ def _session(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 class _Table:
     """A file that is read twice at most: once to see what columns it has, once to take the ratings out."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, longest_line: int) -> None:
         self._connection = connection
         self._path = path
+        self._longest_line = longest_line
         suffixes = [suffix.lower() for suffix in path.suffixes]
         self._suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else "".join(suffixes[-1:])
         if self._suffix not in _READERS:
             raise DatasetError(f"{path}: not a table that can be read; expected {SUPPORTED}")
         if not path.is_file():
             raise DatasetError(f"{path}: there is no such file")
+        self._refuse_long_lines(is_packed=suffixes[-1:] == [".gz"])
         # Whatever an expression asks for.
         confine(connection, path)
         self._types: dict[str, str] = {}
@@ -406,6 +411,14 @@ class _Table:
             self.kinds = self._look()
         except duckdb.Error as error:
             raise self._unreadable(error) from error
+
+    def _refuse_long_lines(self, *, is_packed: bool) -> None:
+        """DuckDB lets lines of JSON be longer than it is told; a file that is shorter than the limit has none."""
+        is_small = not is_packed and self._path.stat().st_size <= self._longest_line
+        if self._suffix in (".jsonl", ".ndjson") and not is_small:
+            with reading(self._path) as stream:
+                for _ in bounded_lines(self._path, stream, self._longest_line):
+                    pass
 
     def _look(self) -> dict[str, str]:
         """Columns and their types, from all rows; expressions are then tried on an empty table of the same shape."""
@@ -488,8 +501,9 @@ class _Table:
     def _numbered_rows(self) -> Iterable[tuple[int, Any]]:
         """With their lines; nothing where a file has none."""
         if self._suffix in (".jsonl", ".ndjson"):
-            return read_json_lines(self._path)
-        return read_delimited(self._path, self._suffix[1:]) if self._suffix in (".csv", ".tsv") else ()
+            return read_json_lines(self._path, self._longest_line)
+        is_delimited = self._suffix in (".csv", ".tsv")
+        return read_delimited(self._path, self._suffix[1:], self._longest_line) if is_delimited else ()
 
     def place_of(self, row: int) -> str:
         """Where that row stands, in words: the line where a file has lines."""
@@ -554,7 +568,7 @@ class _Table:
 
     def _reader(self) -> str:
         path = quoted(escape_glob(self._path.resolve()))
-        return _READERS[self._suffix].format(path=path, more=self._more)
+        return _READERS[self._suffix].format(path=path, longest=self._longest_line, more=self._more)
 
     def _named_columns(self) -> str:
         # A header cell may have line breaks in it; a message is one line.

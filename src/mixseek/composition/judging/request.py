@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from mixseek.composition.judging.logs import expand_scorers, is_log_judge
 from mixseek.composition.protocols import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.domain.judgments import Method
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample, SampleNeeds
@@ -28,7 +29,6 @@ from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
-from mixseek.storage.dataset.files import LONGEST_LINE_BYTES
 from mixseek.storage.dataset.pairing import PairChoice, read_choice
 from mixseek.storage.dataset.reader import Dataset, PlannedGrid, open_dataset
 from mixseek.storage.journal.records import (
@@ -213,7 +213,14 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     request = replace(request, judges=expand_scorers(request.judges, request.data, request.longest_line))
     protocol = request.load_protocol()
     timeout = request.live.timeout_seconds
-    judges = get_panel(request.judges, request.configured, request.environment, timeout, takes_bundles=request.bundles)
+    judges = get_panel(
+        request.judges,
+        request.configured,
+        request.environment,
+        timeout,
+        takes_bundles=request.bundles,
+        longest_line=request.longest_line,
+    )
     workspace = Workspace(request.workspace)
     if request.run is not None:
         workspace.run(request.run)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
 from mixseek.composition.results.report import BoardOptions, build_board, rule_of, unscored_notes
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.reporting.statistics import (
@@ -626,6 +627,7 @@ class BoardRequest:
     columns: RatingColumns = field(default_factory=RatingColumns)
     human: str | None = None
     fewest_questions: int = 1
+    longest_line: int = LONGEST_LINE_BYTES
 
 
 def load_any_board(request: BoardRequest) -> LeaderBoard | SystemBoard:
@@ -661,6 +663,7 @@ def load_board(request: BoardRequest) -> SystemBoard:
         human = request.human or PEOPLE
         options = replace(options, human=human, judge=columns.judge, rule=rule_of(run), naming=_NAMING_OF_RUN)
         columns = replace(columns, judge=None)
-    asked = StatisticsRequest(name, request.workspace, RatingSource(columns, request.human, people_as_one=True))
+    source = RatingSource(columns, request.human, people_as_one=True, longest_line=request.longest_line)
+    asked = StatisticsRequest(name, request.workspace, source)
     with open_ratings(asked) as ratings:
         return build_board(name, ratings, options)

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, NoReturn
 import duckdb
 import orjson
 
+from mixseek.domain.lines import LONGEST_LINE_BYTES, bounded_lines
 from mixseek.errors import DatasetError, reason_of
 from mixseek.storage.duckdb_session import confine, escape_glob, first_line, offline_settings, open_duckdb
 from mixseek.storage.durable import replacing, storage_error
@@ -70,8 +71,6 @@ ByteStream = gzip.GzipFile | BufferedReader
 _HEAD_BYTES = 8_192
 # orjson turns integers beyond this into floats, which would change an id or a ground truth.
 _EXACT_LIMIT = 2.0**63
-# A longer line is a file that was written without line ends, or not meant to be read at once.
-LONGEST_LINE_BYTES = 64 << 20
 # What is nested deeper can be read and not be written again.
 DEEPEST_ROW = 200
 TOO_DEEP = f"is nested more than {DEEPEST_ROW} levels deep, which no row needs to be"
@@ -208,19 +207,6 @@ def join_sources(path: Path, sources: Sequence[RowSource]) -> RowSource:
         tuple(source.path for source in sources),
         locate,
     )
-
-
-def bounded_lines(path: Path, stream: ByteStream, longest: int = LONGEST_LINE_BYTES) -> Iterator[bytes]:
-    """The lines of a file; one that is longer is refused before it is in memory."""
-    number = 1
-    while line := stream.readline(longest + 1):
-        if len(line) > longest:
-            raise DatasetError(
-                f"{path}: line {number} is longer than {longest >> 20:,} MB; a row has a line of its own: check the "
-                "line ends, or allow more with judge.max_line_mb in mixseek.toml"
-            )
-        yield line
-        number += 1
 
 
 def read_json_lines(path: Path, longest: int = LONGEST_LINE_BYTES) -> Rows:

@@ -12,12 +12,12 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.reply_reader import Bundle, BundleEntry, split_bundle
 from mixseek.storage.dataset.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
 from mixseek.storage.dataset.files import (
-    LONGEST_LINE_BYTES,
     Row,
     Rows,
     RowSource,

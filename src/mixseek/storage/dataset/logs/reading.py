@@ -24,8 +24,9 @@ from typing import Any, Protocol
 import duckdb
 import orjson
 
+from mixseek.domain.lines import LONGEST_LINE_BYTES, bounded_lines
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.files import LONGEST_LINE_BYTES, ByteStream, bounded_lines, decode_lines, reading
+from mixseek.storage.dataset.files import ByteStream, decode_lines, reading
 from mixseek.storage.duckdb_session import confine, offline_settings, open_duckdb
 
 Steps = tuple[str, ...]

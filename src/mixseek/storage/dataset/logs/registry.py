@@ -6,8 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.files import DEEPEST_ROW, LONGEST_LINE_BYTES, TOO_DEEP, Row, Rows, RowSource, depth_of
+from mixseek.storage.dataset.files import DEEPEST_ROW, TOO_DEEP, Row, Rows, RowSource, depth_of
 from mixseek.storage.dataset.logs import harnesses, platforms, suites
 from mixseek.storage.dataset.logs.reading import sniff
 from mixseek.storage.dataset.logs.record import WITHHELD, Log, LogFormat, Naming, Notices, ScoreScales
