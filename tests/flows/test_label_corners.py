@@ -134,3 +134,21 @@ def test_few_large_questions_are_named_beside_the_mean(tmp_path: Path) -> None:
 
     assert units["effective_questions"] == pytest.approx(sum(sizes) ** 2 / sum(size * size for size in sizes))
     assert "few of which carry the mean: as much as 3.7 of equal size" in shown(tmp_path)
+
+
+def test_stats_names_few_large_questions_in_the_words_of_the_report(tmp_path: Path) -> None:
+    """A rater whose questions are of equal size is left alone."""
+    sizes = {"uneven": [3] * 18 + [60, 80], "even": [10] * 20}
+    with (tmp_path / "ratings.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["item", "judge", "score", "question_id"])
+        for judge, counts in sizes.items():
+            for question, size in enumerate(counts):
+                table.writerows((f"{question}-{n}", judge, n % 2, f"q{question}") for n in range(size))
+    lines = {line["name"]: line for line in json.loads(shown(tmp_path, "stats", "ratings.csv", "--json"))["raters"]}
+    words = shown(tmp_path, "stats", "ratings.csv")
+
+    assert lines["uneven"]["effective_questions"] == pytest.approx(194**2 / (18 * 9 + 3600 + 6400))
+    assert lines["even"]["effective_questions"] == 20
+    assert "uneven: 194 items of 20 questions, few of which carry the mean: as much as 3.7 of equal size" in words
+    assert "even: 200 items" not in words

@@ -80,7 +80,17 @@ def test_a_board_of_votes_and_of_people_beside_it(tmp_path: Path) -> None:
     for one in board["standings"]:
         assert one["interval"]["low"] < one["strength"] < one["interval"]["high"]
         assert one["best_rank"] <= one["rank"] <= one["worst_rank"]
-    shown = mixseek_here("leaderboard", path, *options, cwd=tmp_path)
+    place = {name: number for number, name in enumerate(board["systems"])}
+    ant, dog = place["ant"], place["dog"]
+    (rate, interval), mirror = (board[key][ant][dog] for key in ("win_rates", "win_rate_intervals")), board["win_rates"]
+    assert rate == board["wins"][ant][dog] / (board["wins"][ant][dog] + board["wins"][dog][ant])
+    assert interval["low"] < rate < interval["high"]
+    assert mirror[dog][ant] == pytest.approx(1 - rate)
+    assert mirror[ant][ant] is board["win_rate_intervals"][ant][ant] is None
+    shown = mixseek_here("leaderboard", path, *options, "--html", "board.html", cwd=tmp_path)
+    ends = f"{interval['low'] * 100:.1f}–{interval['high'] * 100:.1f}%"
+    for door in (shown.stdout, (tmp_path / "board.html").read_text(encoding="utf-8")):
+        assert ends in door.partition("Who beat whom")[2]
     for title in ("Leader board", "Who beat whom", "same order as by people", "same length", "people"):
         assert title in shown.stdout
 

@@ -16,6 +16,7 @@ from mixseek.reporting.wording import (
     ends_text,
     equal_items_text,
     estimate_text,
+    few_questions_text,
     lead_ends_text,
     lead_text,
     make_visible,
@@ -59,6 +60,7 @@ class RaterLine:
     errors: StandardErrors | None = None
     t_interval: tuple[float, float] | None = None
     bounds: Bounds | None = None
+    effective_questions: float | None = None  # of equal size, that would carry as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +204,7 @@ def _rater_document(line: RaterLine) -> dict[str, Any]:
         "se": errors,
         "t_interval": list(line.t_interval) if line.t_interval else None,
         "bounds": asdict(line.bounds) if line.bounds else None,
+        "effective_questions": line.effective_questions,
     }
 
 
@@ -357,7 +360,7 @@ def print_statistics(found: Statistics, console: Console) -> None:
     console.print(Text(make_visible(f"{found.source}: {', '.join(told)}")))
     for note in found.notes:
         console.print(Text(make_visible(note), style=QUIET))
-    print_section(console, "Raters", _rater_table(found))
+    print_section(console, "Raters", _rater_table(found), *_uneven_notes(found))
     if found.against_human:
         title = f"Against {found.human}"
         shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
@@ -373,6 +376,14 @@ def print_statistics(found: Statistics, console: Console) -> None:
     _print_corrected(found.corrected, console, f"What {found.human} would say, from labels")
     if found.comparison is not None:
         _print_comparison(found.comparison, console)
+
+
+def _uneven_notes(found: Statistics) -> Iterator[Text]:
+    """Raters whose mean few questions carry, in the words of a report."""
+    for line in found.raters:
+        if few := few_questions_text(line.questions, line.effective_questions):
+            units = f"{plural(line.ratings, 'item')} of {plural(line.questions, 'question')}"
+            yield Text(make_visible(f"{line.name}: {units}{few}"), style=QUIET)
 
 
 def _number(value: float | None) -> str:

@@ -17,6 +17,7 @@ from mixseek.reporting.tables import QUIET, Cell, as_text, number_cell, print_se
 from mixseek.reporting.wording import (
     NOTHING,
     coefficient_text,
+    ends_text,
     estimate_text,
     lead_ends_text,
     lead_text,
@@ -403,6 +404,10 @@ def _strengths_document(found: Strengths) -> dict[str, Any]:
         "standings": [_standing_document(one) for one in found.standings],
         "systems": names,
         "wins": [[found.wins.get((one, other), 0.0) for other in names] for one in names],
+        "win_rates": [[win_share(found.wins, one, other) for other in names] for one in names],
+        "win_rate_intervals": [
+            [interval_document(found.win_intervals.get((one, other))) for other in names] for one in names
+        ],
         "length": {"slope": found.length_slope, "se": found.length_se} if found.length_slope is not None else None,
     }
 
@@ -561,17 +566,21 @@ def win_share(wins: Mapping[tuple[str, str], float], one: str, other: str) -> fl
     return won / (won + lost) if won + lost else None
 
 
+def win_texts(found: Strengths, one: str, other: str) -> list[str]:
+    """`73.3%`, and below it the ends of its interval over questions; a dash where they never met."""
+    share, interval = win_share(found.wins, one, other), found.win_intervals.get((one, other))
+    if share is None:
+        return [NOTHING]
+    return [percent(share), *([ends_text(interval.low, interval.high, is_binary=True)] if interval else [])]
+
+
 def _print_wins(found: Strengths, console: Console) -> None:
     names = [one.name for one in found.standings]
     if not 2 < len(names) <= _MATRIX_SYSTEMS:
         return
     rows: list[Sequence[Cell]] = []
     for number, name in enumerate(names, 1):
-        shares = [win_share(found.wins, name, other) for other in names]
-        told = [
-            "" if other == name else percent(share) if share is not None else NOTHING
-            for other, share in zip(names, shares, strict=True)
-        ]
+        told = ["" if other == name else "\n".join(win_texts(found, name, other)) for other in names]
         rows.append((f"{number} {name}", *told))
     heads = ("", *(f">{number}" for number in range(1, len(names) + 1)))
     print_section(console, "Who beat whom: won by the one in the row", table_of(heads, rows))

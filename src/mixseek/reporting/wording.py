@@ -244,11 +244,15 @@ def units_text(score: ScoreSummary) -> str:
     samples = plural(score.samples, "sample")
     if score.questions == score.samples:
         return samples
-    units = f"{samples} of {plural(score.questions, 'question')}"
-    effective = score.effective_questions
-    if effective is None or not QuestionSizes(score.questions, effective).is_carried_by_few:
-        return units
-    return f"{units}, few of which carry the mean: as much as {effective:.1f} of equal size"
+    few = few_questions_text(score.questions, score.effective_questions)
+    return f"{samples} of {plural(score.questions, 'question')}{few}"
+
+
+def few_questions_text(questions: int, effective: float | None) -> str:
+    """What follows a number of questions where few of them carry the mean; nothing where sizes are alike."""
+    if effective is None or not QuestionSizes(questions, effective).is_carried_by_few:
+        return ""
+    return f", few of which carry the mean: as much as {effective:.1f} of equal size"
 
 
 def bounds_sentence(score: ScoreSummary) -> str | None:

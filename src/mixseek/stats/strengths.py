@@ -115,6 +115,8 @@ class Strengths:
     comparisons: int
     questions: int
     wins: Mapping[tuple[str, str], float]
+    # Of the share that i won against j, over the questions on which they met; None with one question.
+    win_intervals: Mapping[tuple[str, str], Interval | None]
     parts: Sequence[Sequence[str]] = ()
     names: Sequence[str] = ()
     certainties: Sequence[float] = ()
@@ -131,16 +133,19 @@ def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = Fals
     """From all comparisons; `with_length`: what the difference in length explains is taken out."""
     wins: defaultdict[tuple[str, str], float] = defaultdict(float)
     scores: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    meetings: defaultdict[tuple[str, str], defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in comparisons:
         for name, other, score in ((one.first, one.second, one.score), (one.second, one.first, 1 - one.score)):
             scores[name][one.question].append(score)
             wins[name, other] += score
+            meetings[name, other][one.question].append(score)
     names = sorted(scores)
     plain = [_counted(name, scores[name], level) for name in names]
     plain.sort(key=lambda one: -one.win_rate)
     questions = len({one.question for one in comparisons})
     state, sentence, parts = _existence(names, wins)
-    board = Strengths(state, sentence, plain, len(comparisons), questions, dict(wins), parts, names)
+    intervals = {pair: unit_interval(_win_sums(own), level) for pair, own in meetings.items()}
+    board = Strengths(state, sentence, plain, len(comparisons), questions, dict(wins), intervals, parts, names)
     if state is not StrengthState.ESTIMATED:
         return board
     fit = _newton(comparisons, names, with_length=with_length)
@@ -149,11 +154,11 @@ def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = Fals
     return _ranked(board, fit, level)
 
 
-def _counted(name: str, scores: Mapping[str, Sequence[float]], level: float) -> Standing:
-    """What one has won, from its scores by question."""
+def _win_sums(scores: Mapping[str, Sequence[float]]) -> UnitSums:
+    """Of scores by question."""
     values = [score for own in scores.values() for score in own]
     totals = [(len(own), math.fsum(own)) for own in scores.values()]
-    sums = UnitSums(
+    return UnitSums(
         samples=len(values),
         scored=len(values),
         questions=len(scores),
@@ -163,12 +168,17 @@ def _counted(name: str, scores: Mapping[str, Sequence[float]], level: float) -> 
         question_products=math.fsum(count * total for count, total in totals),
         question_sizes=float(sum(count * count for count, _ in totals)),
     )
+
+
+def _counted(name: str, scores: Mapping[str, Sequence[float]], level: float) -> Standing:
+    """What one has won, from its scores by question."""
+    sums = _win_sums(scores)
     return Standing(
         name,
-        comparisons=len(values),
+        comparisons=sums.scored,
         questions=len(scores),
         won=sums.total,
-        ties=values.count(0.5),
+        ties=sum(own.count(0.5) for own in scores.values()),
         decided=sum(any(score != 0.5 for score in own) for own in scores.values()),
         win_interval=unit_interval(sums, level),
     )

@@ -267,3 +267,19 @@ def test_without_strengths_a_share_of_wins_still_has_its_interval() -> None:
     best = board.standings[0].win_interval
     assert best is not None
     assert 0.6 < best.low < best.high == 1
+
+
+def test_what_one_won_against_another_has_an_interval_over_questions() -> None:
+    """Seven of ten questions, each judged by three: as wide as seven of ten, and the other way round the mirror."""
+    once = [Comparison(f"q{n}", "a", "b", 1.0 if n < 7 else 0.0) for n in range(10)]
+    thrice = fit_strengths(once * 3).win_intervals
+    won, lost = thrice["a", "b"], thrice["b", "a"]
+    single = fit_strengths(once).win_intervals["a", "b"]
+    assert won is not None
+    assert lost is not None
+    assert single is not None
+
+    assert won.low < 0.7 < won.high
+    assert (won.low, won.high) == pytest.approx((1 - lost.high, 1 - lost.low))
+    assert won.high - won.low >= single.high - single.low - 1e-9
+    assert fit_strengths(once[:1]).win_intervals["a", "b"] is None

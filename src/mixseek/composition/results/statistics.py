@@ -223,7 +223,13 @@ class _Analysis:
                     limits = (mean - half, mean + half)
                 interval = self._mean_interval(one, unit_interval(scaled_sums(own, *self._span(one))))
                 line = replace(
-                    line, mean=mean, interval=interval, errors=errors, t_interval=limits, bounds=self._bounds(one)
+                    line,
+                    mean=mean,
+                    interval=interval,
+                    errors=errors,
+                    t_interval=limits,
+                    bounds=self._bounds(one),
+                    effective_questions=own.effective_questions,
                 )
             lines.append(line)
         return [*lines, *self._silent_lines()]
