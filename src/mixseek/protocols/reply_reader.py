@@ -170,6 +170,9 @@ _GIVES_SCORE = re.compile(_PHRASES["refusals"]["gives_score"], re.IGNORECASE)
 _QUOTED = re.compile(_PHRASES["refusals"]["quoted"])
 _JUDGES = re.compile("|".join(_PHRASES["judging"]["anywhere"]), re.IGNORECASE | re.MULTILINE)
 _MARKS_AT_EDGE = re.compile("|".join(_PHRASES["judging"]["at_the_edge"]), re.IGNORECASE)
+_BEGUN = re.compile("|".join(_PHRASES["judging"]["begun"]), re.IGNORECASE)
+# How a text ends that was not cut off, quotes and brackets aside.
+_SENTENCE_END = re.compile(r"[.!?。！？…][\s\"'”’」』）)*_`]{0,20}\Z")
 # Of prose, its first and last words: where a mark stands that is nothing but a word.
 _EDGE = 100
 _MOST_READ = 8_000
@@ -203,7 +206,10 @@ def is_unrelated(text: str) -> bool:
     parts = (text,) if len(text) <= 2 * _MOST_READ else (text[:_MOST_READ], text[-_MOST_READ:])
     if text[0] in "{[<`|｛" or not any(map(_LETTER.search, parts)) or any(map(_JUDGES.search, parts)):
         return False
-    return not any(map(_MARKS_AT_EDGE.search, (text[:_EDGE], text[-_EDGE:])))
+    edges = (text[:_EDGE], text[-_EDGE:])
+    if _SENTENCE_END.search(text[-_EDGE:]) is None and any(map(_BEGUN.search, edges)):
+        return False
+    return not any(map(_MARKS_AT_EDGE.search, edges))
 
 
 # Cuts the judge's own reasoning off its reply. What stands in it, JSON included, is not the reply.

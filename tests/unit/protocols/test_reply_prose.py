@@ -91,6 +91,17 @@ UNRELATED_PROSE = [
     "富士山は日本で一番高い山です。",
     "今天天气很好，我们去公园吧。",
     "东京是日本的首都。",
+    # Words that judges use, of something else.
+    "The French Revolution began in 1789 and changed Europe for good. Its causes were debt, bread and privilege.",
+    "Thank you for sharing this with me. Could you tell me more about what you would like to do next?",
+    "def add(a, b):\n    return a + b\n\nprint(add(2, 3))",
+    "Let me look for my keys. They were on the table this morning.",
+    "We should consider a trip to the mountains, where the air is clear.",
+    "It was a good film, and I saw it twice with my sister.",
+    "Our team won the match yesterday in front of a large crowd.",
+    "People often disagree about music, and that is part of its charm.",
+    "今日はとても良い天気ですね。公園で犬と散歩をして、帰りにパンを買いました。",
+    "我们首先看一下菜单，然后点一份牛肉面。",
 ]
 
 # Prose that speaks of the judged text or gives it a mark, or was cut off on the way there: another fault.
@@ -112,6 +123,16 @@ PROSE_ABOUT_IT = [
     "tone: 2\nfacts: 1",
     "| tone | 2 |",
     "is_correct is what I would say",
+    "Verdict: correct. The value given is 42, as it should be.",
+    "is_correct = true\nextracted_answer = 42\nreasoning_score = 4",
+    "I'd give this 7 out of 10, because the second step is shaky.",
+    "Looks right to me: Paris is the capital.",
+    "It is good, but a step is left out.",
+    "Let me work through this problem carefully.",
+    "They do not match.",
+    "正解です。最終的な値は42で一致しています。",
+    "点数：8点。論理は明快だが、根拠がやや弱い。",
+    "事实性60分中得50分，完整性30分中得20分，总分75。",
 ]
 
 ENDPOINT_ERRORS = [
