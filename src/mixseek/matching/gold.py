@@ -27,7 +27,8 @@ ORDINALS: Final = dict(zip(_TABLE["ordinals"].split(), (*range(1, 20), *range(20
 ROMAN_NUMERALS: Final = {word.lower(): value for word, value in ROMAN.items() if value <= 30}
 # Spellings of units, folded to one; plural forms are written out because folding happens before any stemming.
 UNIT_SPELLINGS: Final = {word: unit for unit, words in table("units").items() for word in words.split()}
-UNIT_WORDS: Final = frozenset(UNIT_SPELLINGS.values()) | frozenset(_TABLE["beside_numbers"].split())
+UNITS_OF_MEASURE: Final = frozenset(UNIT_SPELLINGS.values())
+UNIT_WORDS: Final = UNITS_OF_MEASURE | frozenset(_TABLE["beside_numbers"].split())
 WORD_SYNONYMS: Final = table("synonyms")
 # Whole phrases that name one thing; the value replaces the words in the word list.
 PHRASES: Final = {tuple(words.split()): name for words, name in table("names").items()}
@@ -37,7 +38,7 @@ PHRASES: Final = {tuple(words.split()): name for words, name in table("names").i
 # marks also glue the words before them ("byJane Doe1"). Letters and digits never share a word, for the same reason.
 _MONEY: Final = r"[$£€¥]\s?\d[\d,]*(?:\.\d+)?\s?(?:[kKmMbB]|mn|bn|tn)\b"
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:(?:st|nd|rd|th)\b)?"
-_DOTTED: Final = r"(?:[A-Za-z]\.){2,}(?:[A-Za-z]\b)?"
+_DOTTED: Final = r"(?:[A-Z]\. )+[A-Z]\.(?! ?[A-Z]\b)|(?:[A-Za-z]\.){2,}(?:[A-Za-z]\b)?"
 _ASCII_WORD: Final = re.compile(
     rf"[A-Z]?[a-z]+(?:'[A-Za-z]+)*|{_DOTTED}|[A-Z]+(?![a-z])(?:'[A-Za-z]+)*|[A-Z]|{_NUMBER}|{_MONEY}"
 )
@@ -162,7 +163,7 @@ def _fold_raw(raw: str) -> str:
     if raw == "A":
         return "a"
     if raw == "US" or "." in raw:
-        dotted = raw.replace(".", "").lower()
+        dotted = raw.replace(".", "").replace(" ", "").lower()
         return "usa" if dotted == "us" else dotted
     word = _fold_word(raw)
     if word in ARTICLES:
@@ -488,6 +489,7 @@ class Gold:
         self.keys: frozenset[str] = frozenset().union(*keys_of)  # of what the golds say beyond the question
         self.names_one_thing = max(shares, default=0.0) > _MAJORITY  # common words connect most alternatives
         self.is_disputed = is_few and not self.names_one_thing
+        self.is_long_list = len(answers) > _MOST_RIVALS  # aliases of one thing, even those without a common word
 
 
 @lru_cache(maxsize=2048)

@@ -200,9 +200,9 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
         return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "outside_the_answer"))
 
     def is_other(place: int) -> bool:
-        # Whatever word a joint leads to is another name, unless it is one of the golds: "Ghent (or Gent)".
-        names = tuple(fold(gold).lower() for gold in golds)
-        return visible.text[place : place + 1].isalnum() and not visible.lowered.startswith(names, place)
+        # Whatever word a joint leads to is another name, unless it is of one of the golds: "Ghent (or Gent)".
+        word = _WORD.match(visible.lowered, place)
+        return word is not None and all(word[0] not in _WORD.findall(fold(gold).lower()) for gold in golds)
 
     return _unhedged(visible, closed, is_other)
 
@@ -276,6 +276,8 @@ _TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
 # Up to here a response is a name with a few words around it.
 _NAME_ALONE = 80
 _ASKED = re.compile(r"[\s*_\"'`()\]}$.]{0,40}(?:\\[)\]][\s.]{0,8})?\?")
+_OF_OTHERS = re.compile(r"(?:many|some|most|people|others)\b")
+_BUT = re.compile(r"[,;.]\s+(?:but|however|yet|in fact|actually|in reality)\b")
 # Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
 _SHORT_RESPONSE = 240
 
@@ -304,7 +306,15 @@ def _is_noncommittal(text: str, start: int, end: int, cut: int) -> bool:
     begin = max(text.rfind(mark, 0, start) for mark in ".!?。\n") + 1
     if not _HEDGE.concludes.match(text, begin, start):
         begin = 0
-    return any(mark.end() <= start or mark.start() >= end for mark in _HEDGE.noncommittal.finditer(text, begin, cut))
+    return any(
+        (mark.end() <= start and not _is_overruled(text, mark, start)) or mark.start() >= end
+        for mark in _HEDGE.noncommittal.finditer(text, begin, cut)
+    )
+
+
+def _is_overruled(text: str, mark: re.Match[str], start: int) -> bool:
+    """What others think stands before a "but", and the value behind it: "Many think it is Rome, but it is Turin"."""
+    return _OF_OTHERS.match(mark[0]) is not None and _BUT.search(text, mark.end(), start) is not None
 
 
 def _is_open_before(text: str, begin: int, start: int, end: int, kind: str) -> bool:
