@@ -405,6 +405,7 @@ _MOST_GOLDS: Final = 200
 # Longer lists are aliases of one thing, collected by machine; short ones may name different things.
 _MOST_RIVALS: Final = 6
 _MAJORITY: Final = 0.5
+_SHARE_OF_ALIASES: Final = 0.25
 # What may stand in a gold that is nothing but a date ("around May 1891", "circa 1200").
 _DATE_WORDS: Final = frozenset({*MONTHS, *UNIT_WORDS, *FUNCTION_WORDS, "approximately", "circa", "c", "ca", *"年月日"})
 
@@ -479,6 +480,7 @@ class Gold:
         self.answers = tuple(answers)  # the longest first
         self.kind = _kind(answers)
         self.dates = tuple((date, answer) for answer in answers for date in _whole_dates(answer))
+        self.years = frozenset(str(date.year) for date, _ in self.dates if date.year is not None)
         self.has_rival_dates = any(date.contradicts(other) for date, _ in self.dates for other, _ in self.dates)
         self.numbers = frozenset(word for answer in answers for word in answer.words if word[0] == "#")
         # One number in each gold, and besides it only units and words of the question.
@@ -489,7 +491,8 @@ class Gold:
         self.keys: frozenset[str] = frozenset().union(*keys_of)  # of what the golds say beyond the question
         self.names_one_thing = max(shares, default=0.0) > _MAJORITY  # common words connect most alternatives
         self.is_disputed = is_few and not self.names_one_thing
-        self.is_long_list = len(answers) > _MOST_RIVALS  # aliases of one thing, even those without a common word
+        # A long list of which a good part has words in common was collected by machine: aliases, also the others.
+        self.lists_aliases = len(answers) > _MOST_RIVALS and max(shares) >= _SHARE_OF_ALIASES
 
 
 @lru_cache(maxsize=2048)

@@ -19,7 +19,7 @@ from mixseek.matching.long_responses import match_long
 from mixseek.matching.multi_select import MultiSelectReader, several_labels
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
-from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.options import OptionReader, comparable, lettered_options, named_letter, numbered_options
 from mixseek.matching.stance import Stance, stance_on
 from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
 from mixseek.matching.visible import Phrases, Visible, fold, visible_part
@@ -165,7 +165,13 @@ def _match_gold(
     # "$9$" and "\\frac{1}{3}" are mathematics as a whole, though numbers stand in them.
     reader = option_by_text(gold, question) if _WRITTEN_MATHS.search(gold) else reader_for(gold, question, maths)
     if reader is not None and not (is_open and reader.kind == "number"):
-        return _match_reader(visible, reader, question)
+        closed = _match_reader(visible, reader, question)
+        if closed.decision is not Decision.UNDECIDED:
+            return closed
+        if isinstance(reader, OptionReader) and not reader.options:
+            return _by_name(visible, reader, question) or closed
+        is_among_others = closed.rules[-1] == "several_numbers"
+        return None if is_among_others and _is_date_in_prose(visible, gold, question) else closed
     if is_open or not _MATHS.search(gold):
         return None
     # Here and not above: most ground truths are no mathematics.
@@ -181,6 +187,24 @@ def _match_gold(
     span = Span(visible.lead + whole.start, visible.lead + whole.end) if whole else None
     closed = Comparison(whole.decision, span, (whole.rule,)) if whole else None
     return _match_reader(visible, maths_reader, question, closed)
+
+
+def _by_name(visible: Visible, reader: OptionReader, question: str) -> Comparison | None:
+    place = named_letter(visible.text[visible.lead : visible.cut], reader.label)
+    if place is None:
+        return None
+    span = Span(visible.lead + place[0], visible.lead + place[1])
+    return _match_reader(visible, reader, question, Comparison(Decision.CORRECT, span, ("named_letter",)))
+
+
+def _is_date_in_prose(visible: Visible, gold: str, question: str) -> bool:
+    """A year that was asked for, in a sentence or two with other years: there the words beside each of them tell."""
+    if not _YEAR.fullmatch(gold.strip()) or len(visible.text.strip()) > _SHORT_RESPONSE:
+        return False
+    # Late, as below.
+    from mixseek.matching.gold import Asked, read_question
+
+    return read_question(question).asked is Asked.TIME
 
 
 def _match_reader(visible: Visible, reader: Reader, question: str, closed: Comparison | None = None) -> Comparison:
@@ -202,7 +226,11 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
     def is_other(place: int) -> bool:
         # Whatever word a joint leads to is another name, unless it is of one of the golds: "Ghent (or Gent)".
         word = _WORD.match(visible.lowered, place)
-        return word is not None and all(word[0] not in _WORD.findall(fold(gold).lower()) for gold in golds)
+        names = [fold(gold).lower() for gold in golds]
+        if word is None or visible.lowered.startswith(tuple(names), place):
+            return False
+        # One figure of a date is not the date.
+        return not word[0].isalpha() or all(word[0] not in _WORD.findall(name) for name in names)
 
     return _unhedged(visible, closed, is_other)
 

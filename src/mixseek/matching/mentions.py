@@ -16,7 +16,8 @@ _SAYS = Phrases("mentions")
 # So far around a name its sentence is read.
 _REACH = 300
 _BREAK = re.compile(r"[.!?](?=[\s\"')])|[。!?\n]")
-_CLAUSE_BREAK = re.compile(r"[,;:()。、]|\s-\s|\b(?:and|but|while|then|when|before|after|although|though)\b")
+# Not inside of "April 19, 1775".
+_CLAUSE_BREAK = re.compile(r"(?<!\d),|,(?!\s?\d{4})|[;:()。、]|\s-\s|\b(?:and|but|while|then|when|before|after|although|though)\b")
 _SO_MUCH_OF_A_WORD = 4
 # Signs with which a time is asked for, and which stand at every date.
 _ASKING_SIGNS = frozenset("年月日哪一何几いつ")
@@ -25,8 +26,11 @@ _OWNED = re.compile(r"(?:'s|(?<=s)')\s(?:[a-z][a-z-]*\s){0,3}[a-z][a-z-]*,?\s(?P
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 
 
-def is_only_mentioned(source: str, lowered: str, span: Span, question: Question) -> bool:
-    """Whether the sentence around `span` gives the name there a place in which it answers nothing."""
+def is_only_mentioned(source: str, lowered: str, span: Span, question: Question, years: frozenset[str]) -> bool:
+    """Whether the sentence around `span` gives the name there a place in which it answers nothing.
+
+    `years` are all that would be right where a time was asked for.
+    """
     begin, finish = _sentence(lowered, span)
     before, behind = lowered[begin : span.start], lowered[span.end : finish]
     rest = lowered[span.end : span.end + _REACH]
@@ -35,7 +39,7 @@ def is_only_mentioned(source: str, lowered: str, span: Span, question: Question)
         if mark is not None and not _is_asked(mark, question):
             return True
     return (
-        (question.asked is Asked.TIME and _is_beside_the_date(lowered, span, question))
+        (question.asked is Asked.TIME and _is_beside_the_date(lowered, span, question, years))
         or _is_outranked(behind, question)
         or _is_former(before, rest, question)
         or (_SAYS.others_hold.search(before) is not None and _SAYS.but.search(rest) is not None)
@@ -103,25 +107,29 @@ def _leads_to_another(source: str, span: Span, question: Question) -> bool:
     return owned is not None and question.words.isdisjoint(Words(owned["name"]).text)
 
 
-def _is_beside_the_date(lowered: str, span: Span, question: Question) -> bool:
+def _is_beside_the_date(lowered: str, span: Span, question: Question, years: frozenset[str]) -> bool:
     """The clause of the date is on something else than the question, and another clause dates what was asked."""
     if _SAYS.as_of.search(lowered, max(0, span.start - _REACH), span.start):
         return True
     told = question.words - FUNCTION_WORDS - _ASKING_SIGNS
     wanted = {word[:_SO_MUCH_OF_A_WORD] for word in told if word[0] != "#"}
-    is_dated_elsewhere = False
-    for start, end, words in _dated_clauses(lowered):
+    is_beside = is_dated_elsewhere = False
+    for start, end in _clauses(lowered):
+        dated = set(_YEAR.findall(lowered, start, end))
+        if not dated:
+            continue
+        words = Words(lowered[start:end]).text
         is_on_question = not wanted.isdisjoint(word[:_SO_MUCH_OF_A_WORD] for word in words)
-        if start <= span.start < end and is_on_question:
-            return False
-        is_dated_elsewhere = is_dated_elsewhere or is_on_question
-    return is_dated_elsewhere
+        if start <= span.start < end:
+            is_beside = not is_on_question
+        elif is_on_question and dated.isdisjoint(years):
+            is_dated_elsewhere = True
+    return is_beside and is_dated_elsewhere
 
 
-def _dated_clauses(lowered: str) -> Iterator[tuple[int, int, list[str]]]:
+def _clauses(lowered: str) -> Iterator[tuple[int, int]]:
     begin = 0
-    for mark in (*_CLAUSE_BREAK.finditer(lowered), None):
-        end = mark.start() if mark else len(lowered)
-        if _YEAR.search(lowered, begin, end):
-            yield begin, end, Words(lowered[begin:end]).text
-        begin = mark.end() if mark else end
+    for mark in _CLAUSE_BREAK.finditer(lowered):
+        yield begin, mark.start()
+        begin = mark.end()
+    yield begin, len(lowered)

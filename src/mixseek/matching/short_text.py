@@ -152,6 +152,8 @@ _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
 _OTHER_THING: Final = frozenset({"anti", "ex", "half", "non", "pseudo", "quasi", "semi", "step", "vice"})
 # Formulas are short, and what is glued to one is part of it: H2O2 is not H2O. Behind a name it is a citation mark.
 _LONGEST_FORMULA: Final = 4
+# Signs behind a date that make another time of it, or none: 1934年以降, 1934年代.
+_OPEN_DATE: Final = frozenset("以前後后頃代左上下来多初末半中間间度")
 # Characters that join words of an unspaced script without belonging to a name.
 _UNSPACED_PARTICLES: Final = frozenset(
     "はがをにへとでものやかだ是为為在于於即叫和与與的了也就年月日市県国國省은는이가을를에의로와과도입"
@@ -304,9 +306,8 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
     before, after = found.first - 1, found.last + 1
     for inner, outer in ((found.first, before), (found.last, after)):
         is_there = 0 <= outer < len(text) and is_unspaced(text[inner]) and is_unspaced(text[outer])
-        is_ended = text[outer] in _UNSPACED_PARTICLES if is_there else False
-        if is_there and not words.gap(max(inner, outer)) and not is_ended and not _is_end_of_date(text, found):
-            return True
+        if is_there and not words.gap(max(inner, outer)) and text[outer] not in _UNSPACED_PARTICLES:
+            return not (outer == after and _is_whole_date(text, found))
     if before >= 0 and text[before] in _COMPASS and words.is_capitalised(before) and words.gap(found.first) == " ":
         return True
     if before >= 0 and words.gap(found.first) in {" ", "-"} and text[before] in _OTHER_THING:
@@ -320,9 +321,10 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
     return (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
 
 
-def _is_end_of_date(text: Sequence[str], found: Found) -> bool:
-    """1934年 in 1934年建成: the sign behind the figures ends them, and no name goes on there."""
-    return text[found.first][0] == "#" and text[found.last] in "年月日"
+def _is_whole_date(text: Sequence[str], found: Found) -> bool:
+    """1934年 in 1934年建成: the sign behind the figures ends them, unless the next one leaves them open (1934年以降)."""
+    is_date = text[found.first][0] == "#" and text[found.last] in "年月日"
+    return is_date and not "\u3040" <= text[found.last + 1] <= "\u309f" and text[found.last + 1] not in _OPEN_DATE
 
 
 def _is_compound(case: Case, found: Found) -> bool:
@@ -405,7 +407,7 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
         return Rule.DENIED
     if _SAYS.correction_after.search(after):
         return Rule.DENIED
-    if is_only_mentioned(case.words.folded_source, case.lowered, span, case.question):
+    if is_only_mentioned(case.words.folded_source, case.lowered, span, case.question, case.gold.years):
         return Rule.ONLY_MENTIONED
     if case.question.asked is Asked.TIME and "until" in after and _NOT_UNTIL.search(after):
         return Rule.HEDGED
@@ -590,7 +592,7 @@ def _find_other(case: Case) -> Found | None:
     has_many_names = (
         case.gold.kind is Kind.WORDS
         and len(case.gold.answers) >= _MANY_NAMES
-        and (case.gold.names_one_thing or (case.gold.is_long_list and _asks_for_one(case.question)))
+        and (case.gold.names_one_thing or (case.gold.lists_aliases and _asks_for_one(case.question)))
         and len(case.words) <= _LONGEST_NAMING
     )
     if (is_refused or has_many_names) and not _is_related(case):
