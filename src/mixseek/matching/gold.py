@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.numbers import MONTHS, ROMAN, SCALES, TENS, UNITS
+from mixseek.matching.numbers import MONTHS, ROMAN, SCALES, TENS, UNIT_SPELLINGS, UNITS
 from mixseek.matching.visible import CharacterTable, Phrases, fold, table
 
 # Free text as comparable words that can say where they stand: case, accents, numerals and spellings folded away.
@@ -25,10 +25,7 @@ CARDINALS: Final = UNITS | TENS
 ORDINALS: Final = dict(zip(_TABLE["ordinals"].split(), (*range(1, 20), *range(20, 100, 10)), strict=True))
 # Up to thirty: kings, popes, wars and Olympic Games; beyond it "xl" is a size and "mix" a word.
 ROMAN_NUMERALS: Final = {word.lower(): value for word, value in ROMAN.items() if value <= 30}
-# Spellings of units, folded to one; plural forms are written out because folding happens before any stemming.
-UNIT_SPELLINGS: Final = {word: unit for unit, words in table("units").items() for word in words.split()}
-UNITS_OF_MEASURE: Final = frozenset(UNIT_SPELLINGS.values())
-UNIT_WORDS: Final = UNITS_OF_MEASURE | frozenset(_TABLE["beside_numbers"].split())
+UNIT_WORDS: Final = frozenset(UNIT_SPELLINGS.values()) | frozenset(_TABLE["beside_numbers"].split())
 WORD_SYNONYMS: Final = table("synonyms")
 # Whole phrases that name one thing; the value replaces the words in the word list.
 PHRASES: Final = {tuple(words.split()): name for words, name in table("names").items()}
@@ -480,7 +477,6 @@ class Gold:
         self.answers = tuple(answers)  # the longest first
         self.kind = _kind(answers)
         self.dates = tuple((date, answer) for answer in answers for date in _whole_dates(answer))
-        self.years = frozenset(str(date.year) for date, _ in self.dates if date.year is not None)
         self.has_rival_dates = any(date.contradicts(other) for date, _ in self.dates for other, _ in self.dates)
         self.numbers = frozenset(word for answer in answers for word in answer.words if word[0] == "#")
         # One number in each gold, and besides it only units and words of the question.

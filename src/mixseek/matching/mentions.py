@@ -7,9 +7,11 @@ behind "than" it is what something else was measured by, in "Of A, B and C, it i
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.gold import FUNCTION_WORDS, Asked, Question, Words, stem
+from mixseek.matching.gold import FUNCTION_WORDS, Asked, Gold, PartialDate, Question, Words, dates_in, stem
+from mixseek.matching.numbers import MONTHS
 from mixseek.matching.visible import Phrases
 
 _SAYS = Phrases("mentions")
@@ -17,20 +19,22 @@ _SAYS = Phrases("mentions")
 _REACH = 300
 _BREAK = re.compile(r"[.!?](?=[\s\"')])|[。!?\n]")
 # Not inside of "April 19, 1775".
-_CLAUSE_BREAK = re.compile(r"(?<!\d),|,(?!\s?\d{4})|[;:()。、]|\s-\s|\b(?:and|but|while|then|when|before|after|although|though)\b")
+_CLAUSE_BREAK = re.compile(
+    r"(?<!\d),|,(?!\s?\d{4})|[.!?](?=\s)|[;:()。、\n]|\s-\s|\b(?:and|but|yet|so|while|whereas|then|although|though|however)\b"
+)
+_MOVED_FROM = re.compile(r"\bfrom (?:the )?$")
+_MOVED_TO = re.compile(r" to (?:the )?[A-Z]")
+_CONTRASTS = frozenset({"but", "yet", "so", "while", "whereas", "however"})
+_NAME = re.compile(r"(?<![\w'])[A-Z]\w+(?:[ -][A-Z]\w*)*")
 _SO_MUCH_OF_A_WORD = 4
 # Signs with which a time is asked for, and which stand at every date.
 _ASKING_SIGNS = frozenset("年月日哪一何几いつ")
 # A name behind another one's, which the first only leads to: "Ada Marsh's assistant, Otto Penn".
 _OWNED = re.compile(r"(?:'s|(?<=s)')\s(?:[a-z][a-z-]*\s){0,3}[a-z][a-z-]*,?\s(?P<name>[A-Z]\w+)")
-_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 
 
-def is_only_mentioned(source: str, lowered: str, span: Span, question: Question, years: frozenset[str]) -> bool:
-    """Whether the sentence around `span` gives the name there a place in which it answers nothing.
-
-    `years` are all that would be right where a time was asked for.
-    """
+def is_only_mentioned(source: str, lowered: str, span: Span, question: Question, gold: Gold) -> bool:
+    """Whether the sentence around `span` gives the name there a place in which it answers nothing."""
     begin, finish = _sentence(lowered, span)
     before, behind = lowered[begin : span.start], lowered[span.end : finish]
     rest = lowered[span.end : span.end + _REACH]
@@ -39,14 +43,14 @@ def is_only_mentioned(source: str, lowered: str, span: Span, question: Question,
         if mark is not None and not _is_asked(mark, question):
             return True
     return (
-        (question.asked is Asked.TIME and _is_beside_the_date(lowered, span, question, years))
-        or _is_outranked(behind, question)
+        _is_outranked(behind, question)
         or _is_former(before, rest, question)
-        or (_SAYS.others_hold.search(before) is not None and _SAYS.but.search(rest) is not None)
+        or (_is_conceded(before) and _SAYS.but.search(rest) is not None)
         or _SAYS.seems_so.match(rest) is not None
         or _is_supposed(before, question)
         or _is_among_candidates(lowered, begin, span)
         or _leads_to_another(source, span, question)
+        or _is_answered_elsewhere(source, lowered, span, question, gold)
     )
 
 
@@ -58,24 +62,27 @@ def _sentence(lowered: str, span: Span) -> tuple[int, int]:
     return begin, stop.start() if stop else min(len(lowered), span.end + _REACH)
 
 
+def _is_conceded(before: str) -> bool:
+    """What others hold, or what was meant to be; "but" may follow."""
+    return _SAYS.others_hold.search(before) is not None or _SAYS.planned.search(before) is not None
+
+
 def _is_asked(mark: re.Match[str], question: Question) -> bool:
     """Whether the question has the words itself; in a script without spaces, the word that they begin with."""
     words = Words(mark[0]).text
-    if mark[0].isascii():
-        return not question.words.isdisjoint(words) or not {stem(word) for word in question.words}.isdisjoint(
-            map(stem, words)
-        )
-    return "".join(words[:2]) in question.text
+    if not mark[0].isascii():
+        return "".join(words[:2]) in question.text
+    content = set(words) - FUNCTION_WORDS or set(words)
+    return not {stem(word) for word in question.words}.isdisjoint(map(stem, content))
 
 
 def _is_outranked(behind: str, question: Question) -> bool:
     """ "The Volga is only the second longest", where one that is first was asked for."""
     mark = _SAYS.outranked.match(behind)
-    return (
-        mark is not None
-        and _SAYS.asks_for_first.search(question.text) is not None
-        and question.words.isdisjoint(Words(mark["rank"]).text)
-    )
+    if mark is None or not _SAYS.asks_for_first.search(question.text):
+        return False
+    rank = mark["rank"] or mark["rank_unspaced"]
+    return rank not in question.text and (not rank.isascii() or question.words.isdisjoint(Words(rank).text))
 
 
 def _is_former(before: str, rest: str, question: Question) -> bool:
@@ -101,35 +108,69 @@ def _leads_to_another(source: str, span: Span, question: Question) -> bool:
     """ "Ada Marsh's assistant, Otto Penn, found it": the name is there to say who somebody else is."""
     if _SAYS.relative_behind.match(source, span.end):
         return True
+    if "from" not in question.words and _MOVED_FROM.search(source, max(0, span.start - _REACH), span.start):
+        return _MOVED_TO.match(source, span.end) is not None
     # The span may take the possessive in.
     start = span.end - 2 if source[span.end - 2 : span.end] == "'s" else span.end
     owned = _OWNED.match(source, start)
     return owned is not None and question.words.isdisjoint(Words(owned["name"]).text)
 
 
-def _is_beside_the_date(lowered: str, span: Span, question: Question, years: frozenset[str]) -> bool:
-    """The clause of the date is on something else than the question, and another clause dates what was asked."""
-    if _SAYS.as_of.search(lowered, max(0, span.start - _REACH), span.start):
+# Does another clause say of another name, or of another date, what the question asks?
+
+
+def _is_answered_elsewhere(source: str, lowered: str, span: Span, question: Question, gold: Gold) -> bool:
+    """Another clause is nearer to the question than the one that holds the gold, and gives something else there.
+
+    Another date may stand in any clause. Another name is told from company ("Lyon, France", "by the American Ada Marsh")
+    only where the two clauses are set against each other: "Ankara is the capital, whereas Istanbul is the largest city".
+    """
+    is_time = question.asked is Asked.TIME and bool(gold.dates)
+    if is_time and _SAYS.as_of.search(lowered, max(0, span.start - _REACH), span.start):
         return True
-    told = question.words - FUNCTION_WORDS - _ASKING_SIGNS
+    told = question.words - FUNCTION_WORDS - _ASKING_SIGNS - gold.vocabulary
     wanted = {word[:_SO_MUCH_OF_A_WORD] for word in told if word[0] != "#"}
-    is_beside = is_dated_elsewhere = False
-    for start, end in _clauses(lowered):
-        dated = set(_YEAR.findall(lowered, start, end))
-        if not dated:
-            continue
-        words = Words(lowered[start:end]).text
-        is_on_question = not wanted.isdisjoint(word[:_SO_MUCH_OF_A_WORD] for word in words)
-        if start <= span.start < end:
-            is_beside = not is_on_question
-        elif is_on_question and dated.isdisjoint(years):
-            is_dated_elsewhere = True
-    return is_beside and is_dated_elsewhere
+    here = elsewhere = shared = 0
+    is_set_aside = False
+    for clause in _clauses(lowered):
+        words, shared_before = Words(lowered[clause.start : clause.end]).text, shared
+        shared = len(wanted.intersection(word[:_SO_MUCH_OF_A_WORD] for word in words))
+        if clause.start <= span.start < clause.end:
+            # A name alone goes on with the clause before it: "it went to Lyon, France".
+            is_alone = gold.vocabulary.issuperset(set(words) - FUNCTION_WORDS)
+            here = max(shared, shared_before if is_alone else 0)
+            is_set_aside = _SAYS.set_aside.match(lowered, clause.start) is not None
+        elif shared and is_time:
+            is_other = any(_contradicts(date, gold) for date in dates_in(Words(source[clause.start : clause.end])))
+            elsewhere = max(elsewhere, shared if is_other else 0)
+        elif shared and clause.start > span.start and (clause.is_contrast or is_set_aside):
+            is_other = _names_another(source[clause.start : clause.end], question, gold)
+            # Of two that say as much, the one behind "but" is the answer.
+            elsewhere = max(elsewhere, shared + 1 if is_other else 0)
+            is_set_aside = False
+    return elsewhere > here
 
 
-def _clauses(lowered: str) -> Iterator[tuple[int, int]]:
-    begin = 0
+def _contradicts(date: PartialDate, gold: Gold) -> bool:
+    return all(wanted.contradicts(date) for wanted, _ in gold.dates)
+
+
+def _names_another(clause: str, question: Question, gold: Gold) -> bool:
+    known = question.words | gold.vocabulary | FUNCTION_WORDS | MONTHS.keys()
+    return any(known.isdisjoint(Words(name).text) for name in _NAME.findall(clause))
+
+
+class _Clause(NamedTuple):
+    start: int
+    end: int
+    is_contrast: bool  # set against the one before
+
+
+def _clauses(lowered: str) -> Iterator[_Clause]:
+    begin, is_contrast = 0, False
     for mark in _CLAUSE_BREAK.finditer(lowered):
-        yield begin, mark.start()
-        begin = mark.end()
-    yield begin, len(lowered)
+        if lowered[begin : mark.start()].strip():
+            yield _Clause(begin, mark.start(), is_contrast)
+            is_contrast = False
+        begin, is_contrast = mark.end(), is_contrast or mark[0] in _CONTRASTS
+    yield _Clause(begin, len(lowered), is_contrast)

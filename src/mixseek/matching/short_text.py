@@ -18,7 +18,6 @@ from mixseek.matching.gold import (
     FILLER_WORDS,
     FUNCTION_WORDS,
     ROMAN_NUMERALS,
-    UNITS_OF_MEASURE,
     Asked,
     Gold,
     GoldAnswer,
@@ -34,7 +33,7 @@ from mixseek.matching.gold import (
     stem,
 )
 from mixseek.matching.mentions import is_only_mentioned
-from mixseek.matching.numbers import currency_of
+from mixseek.matching.numbers import currency_of, unit_of, units_asked
 from mixseek.matching.statements import Comparison, Decision
 from mixseek.matching.visible import Phrases
 
@@ -147,6 +146,7 @@ _LIST_HEADING: Final = re.compile(
 )
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NAME_PARTICLES: Final = {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
+_WHO: Final = re.compile(r"\bwhom?\b")
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
 # Before a word, these make another thing of it: "vice president", "non-metal", "great uncle".
 _OTHER_THING: Final = frozenset({"anti", "ex", "half", "non", "pseudo", "quasi", "semi", "step", "vice"})
@@ -259,9 +259,8 @@ def _differs_in_unit(case: Case, found: Found) -> bool:
     given = currency_of(source, span.start, span.end)
     if wanted is not None and given is not None:
         return wanted != given
-    unit = case.words.text[found.last + 1] if found.last + 1 < len(case.words) else ""
-    asked = case.question.words & UNITS_OF_MEASURE
-    return len(found.answer.words) == 1 and bool(asked) and unit in UNITS_OF_MEASURE - asked
+    unit, asked = unit_of(source, span.end), units_asked(case.question.text)
+    return len(found.answer.words) == 1 and unit is not None and bool(asked) and unit not in asked
 
 
 def _has_too_few_items(case: Case, found: Found) -> bool:
@@ -318,7 +317,17 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
     if _is_compound(case, found):
         return True
     written = words.written(after) if after < len(text) and words.gap(after) == " " else ""
+    if found.first < found.last and _names_somebody_else(case, found, written):
+        return True
     return (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
+
+
+def _names_somebody_else(case: Case, found: Found, behind: str) -> bool:
+    """Who was asked for, and the name goes on where the gold's has ended: "Martin Luther" in "Martin Luther King"."""
+    is_name = found.answer is not None and found.answer.is_proper and behind[:1].isupper() and behind[1:].islower()
+    if not is_name or not _WHO.search(case.question.text):
+        return False
+    return (case.question.words | case.gold.vocabulary | FUNCTION_WORDS).isdisjoint(Words(behind).text)
 
 
 def _is_whole_date(text: Sequence[str], found: Found) -> bool:
@@ -407,7 +416,7 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
         return Rule.DENIED
     if _SAYS.correction_after.search(after):
         return Rule.DENIED
-    if is_only_mentioned(case.words.folded_source, case.lowered, span, case.question, case.gold.years):
+    if is_only_mentioned(case.words.folded_source, case.lowered, span, case.question, case.gold):
         return Rule.ONLY_MENTIONED
     if case.question.asked is Asked.TIME and "until" in after and _NOT_UNTIL.search(after):
         return Rule.HEDGED
