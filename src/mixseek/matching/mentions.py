@@ -6,7 +6,7 @@ behind "than" it is what something else was measured by, in "Of A, B and C, it i
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
@@ -25,7 +25,15 @@ _CLAUSE_BREAK = re.compile(
 _MOVED_FROM = re.compile(r"\bfrom (?:the )?$")
 _MOVED_TO = re.compile(r" to (?:the )?[A-Z]")
 _CONTRASTS = frozenset({"but", "yet", "so", "while", "whereas", "however"})
-_NAME = re.compile(r"(?<![\w'])[A-Z]\w+(?:[ -][A-Z]\w*)*")
+_NAME = r"[A-Z]\w+(?:[ -][A-Z]\w*)*"
+_ANSWER_PLACE = re.compile(
+    rf"^\s*(?:[Tt]he )?(?P<subject>{_NAME})(?= [a-z])|\b(?:by|is|was|are|were) (?:the )?(?P<named>{_NAME})"
+)
+_GIVEN = re.compile(r"\b(?:by|is|was|are|were|as|named|called) (?:the )?(?:[\w'-]+ ){0,3}$")
+_SENTENCE_ENDS = frozenset(".!?。\n")
+# More than any clause has in common with a question.
+_FAR = 1_000
+_DESCRIBED = re.compile(r" (?!(?:and|or|in|on|at|of|for|with|from|to|as|by|after|before|when|who|which|that|is|was)\b)[a-z]")
 _SO_MUCH_OF_A_WORD = 4
 # Signs with which a time is asked for, and which stand at every date.
 _ASKING_SIGNS = frozenset("年月日哪一何几いつ")
@@ -122,32 +130,35 @@ def _leads_to_another(source: str, span: Span, question: Question) -> bool:
 def _is_answered_elsewhere(source: str, lowered: str, span: Span, question: Question, gold: Gold) -> bool:
     """Another clause is nearer to the question than the one that holds the gold, and gives something else there.
 
-    Another date may stand in any clause. Another name is told from company ("Lyon, France", "by the American Ada Marsh")
-    only where the two clauses are set against each other: "Ankara is the capital, whereas Istanbul is the largest city".
+    Another date may stand anywhere in its clause. Another name stands where the answer would: as its subject, behind
+    "by", behind "is" ("Ankara is the capital, whereas Istanbul is the largest city"); elsewhere it is company.
     """
     is_time = question.asked is Asked.TIME and bool(gold.dates)
     if is_time and _SAYS.as_of.search(lowered, max(0, span.start - _REACH), span.start):
         return True
     told = question.words - FUNCTION_WORDS - _ASKING_SIGNS - gold.vocabulary
     wanted = {word[:_SO_MUCH_OF_A_WORD] for word in told if word[0] != "#"}
+    known = question.words | gold.vocabulary | FUNCTION_WORDS | MONTHS.keys()
     here = elsewhere = shared = 0
-    is_set_aside = False
     for clause in _clauses(lowered):
-        words, shared_before = Words(lowered[clause.start : clause.end]).text, shared
-        shared = len(wanted.intersection(word[:_SO_MUCH_OF_A_WORD] for word in words))
+        text, shared_before = source[clause.start : clause.end], shared
+        words = Words(text)
+        shared = len(wanted.intersection(word[:_SO_MUCH_OF_A_WORD] for word in words.text))
         if clause.start <= span.start < clause.end:
+            is_alone = gold.vocabulary.issuperset(set(words.text) - FUNCTION_WORDS)
+            if is_alone and not lowered[: clause.start].strip():
+                return False
             # A name alone goes on with the clause before it: "it went to Lyon, France".
-            is_alone = gold.vocabulary.issuperset(set(words) - FUNCTION_WORDS)
             here = max(shared, shared_before if is_alone else 0)
-            is_set_aside = _SAYS.set_aside.match(lowered, clause.start) is not None
+            # What is given in its own right yields to nothing but a "but": "the father was Hal, played by Ada Marsh".
+            here += not is_time and _GIVEN.search(source, clause.start, span.start) is not None and _FAR
         elif shared and is_time:
-            is_other = any(_contradicts(date, gold) for date in dates_in(Words(source[clause.start : clause.end])))
-            elsewhere = max(elsewhere, shared if is_other else 0)
-        elif shared and clause.start > span.start and (clause.is_contrast or is_set_aside):
-            is_other = _names_another(source[clause.start : clause.end], question, gold)
+            if any(_contradicts(date, gold) for date in dates_in(words)):
+                elsewhere = max(elsewhere, shared)
+        elif shared and question.wanted_items == 1 and _is_said_of_another(text, clause.opens_sentence, known):
             # Of two that say as much, the one behind "but" is the answer.
-            elsewhere = max(elsewhere, shared + 1 if is_other else 0)
-            is_set_aside = False
+            is_behind_but = clause.is_contrast and clause.start > span.start
+            elsewhere = max(elsewhere, shared + (1 + _FAR if is_behind_but else 0))
     return elsewhere > here
 
 
@@ -155,22 +166,31 @@ def _contradicts(date: PartialDate, gold: Gold) -> bool:
     return all(wanted.contradicts(date) for wanted, _ in gold.dates)
 
 
-def _names_another(clause: str, question: Question, gold: Gold) -> bool:
-    known = question.words | gold.vocabulary | FUNCTION_WORDS | MONTHS.keys()
-    return any(known.isdisjoint(Words(name).text) for name in _NAME.findall(clause))
+def _is_said_of_another(clause: str, opens_sentence: bool, known: Set[str]) -> bool:
+    """Whether a name that is neither the gold's nor the question's stands in the place of an answer."""
+    for place in _ANSWER_PLACE.finditer(clause):
+        name = place["subject"] or place["named"]
+        # Any word has a capital letter at the head of a sentence; in "by the American singer" it is no name either.
+        is_word = " " not in name and (opens_sentence if place["subject"] else _DESCRIBED.match(clause, place.end()))
+        words = Words(name).text
+        if words and not is_word and known.isdisjoint(words):
+            return True
+    return False
 
 
 class _Clause(NamedTuple):
     start: int
     end: int
     is_contrast: bool  # set against the one before
+    opens_sentence: bool
 
 
 def _clauses(lowered: str) -> Iterator[_Clause]:
-    begin, is_contrast = 0, False
+    begin, is_contrast, opens_sentence = 0, False, True
     for mark in _CLAUSE_BREAK.finditer(lowered):
         if lowered[begin : mark.start()].strip():
-            yield _Clause(begin, mark.start(), is_contrast)
-            is_contrast = False
+            yield _Clause(begin, mark.start(), is_contrast, opens_sentence)
+            is_contrast = opens_sentence = False
         begin, is_contrast = mark.end(), is_contrast or mark[0] in _CONTRASTS
-    yield _Clause(begin, len(lowered), is_contrast)
+        opens_sentence = opens_sentence or mark[0] in _SENTENCE_ENDS
+    yield _Clause(begin, len(lowered), is_contrast, opens_sentence)
