@@ -34,6 +34,7 @@ from mixseek.matching.gold import (
 )
 from mixseek.matching.mentions import is_only_mentioned
 from mixseek.matching.numbers import currency_of, unit_of, units_asked
+from mixseek.matching.rivals import is_answered_otherwise
 from mixseek.matching.statements import Comparison, Decision
 from mixseek.matching.visible import Phrases
 
@@ -218,7 +219,7 @@ def _is_disputed(case: Case, found: Found) -> bool:
 
 
 def _restates_question(case: Case, found: Found) -> bool:
-    """Whether the sentence around what was found says most of what the question says: "The first mayor was Ada Marsh"."""
+    """Whether the sentence around what was found says most of the question again: "The first mayor was Ada Marsh"."""
     if found.answer is None or found.rule is not Rule.CONTAINED:
         return False
     span = case.words.span(found.first, found.last)
@@ -331,7 +332,7 @@ def _names_somebody_else(case: Case, found: Found, behind: str) -> bool:
 
 
 def _is_whole_date(text: Sequence[str], found: Found) -> bool:
-    """1934年 in 1934年建成: the sign behind the figures ends them, unless the next one leaves them open (1934年以降)."""
+    """1934年 in 1934年建成: the sign behind the figures ends them, unless the next one leaves them open, 1934年以降."""
     is_date = text[found.first][0] == "#" and text[found.last] in "年月日"
     return is_date and not "\u3040" <= text[found.last + 1] <= "\u309f" and text[found.last + 1] not in _OPEN_DATE
 
@@ -416,7 +417,10 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
         return Rule.DENIED
     if _SAYS.correction_after.search(after):
         return Rule.DENIED
-    if is_only_mentioned(case.words.folded_source, case.lowered, span, case.question, case.gold):
+    source = case.words.folded_source
+    if is_only_mentioned(source, case.lowered, span, case.question):
+        return Rule.ONLY_MENTIONED
+    if is_answered_otherwise(source, case.lowered, span, case.question, case.gold):
         return Rule.ONLY_MENTIONED
     if case.question.asked is Asked.TIME and "until" in after and _NOT_UNTIL.search(after):
         return Rule.HEDGED

@@ -1,7 +1,7 @@
-"""Open questions: a response that only mentions the reference does not answer with it, and one that plainly answers does.
+"""A response that only mentions the reference does not answer with it, and one that plainly answers does.
 
-The rows were written before the rules were, and none of them is of a data set. Each is tried with the reference alone and
-with a list of alternatives, which has numbers read as text.
+The rows were written before the rules were, and none of them is of a data set. Each is tried with the reference alone
+and with a list of alternatives, which has numbers read as text.
 """
 
 from tests.cases import each
@@ -135,6 +135,54 @@ MENTIONS = [
     ("谁发明了它？", "张三", "不是张三，而是李四。"),
     ("谁发明了它？", "张三", "候选人有张三、李四和王五。"),
     ("首都是哪里？", "上海", "是上海吗？不，是北京。"),
+    ("Who directed the film?", "Iris Vance", "The film was directed by Milo Trent; Iris Vance wrote the screenplay."),
+    ("Who directed the film?", "Iris Vance", "Iris Vance turned the project down. Milo Trent directed the film."),
+    ("Who directed the film?", "Iris Vance", "Milo Trent directed the film after Iris Vance left the project."),
+    ("Who directed the film?", "Iris Vance", "It wasn't Iris Vance who directed the film; it was Milo Trent."),
+    ("Who directed the film?", "Iris Vance", "You might be thinking of Iris Vance. The director is Milo Trent."),
+    ("Who directed the film?", "Iris Vance", "Milo Trent directed the film (Iris Vance produced it)."),
+    ("Who directed the film?", "Iris Vance", "Milo Trent (Iris Vance was only the producer)."),
+    ("Who directed the film?", "Iris Vance", "Milo Trent, often confused with Iris Vance."),
+    (
+        "Who directed the film?",
+        "Iris Vance",
+        "Not to be confused with Iris Vance's film, this one was directed by Milo Trent.",
+    ),
+    ("Who directed the film?", "Iris Vance", "I first believed it was Iris Vance. It is Milo Trent."),
+    ("Who directed the film?", "Iris Vance", "The film was directed by someone other than Iris Vance."),
+    ("Who directed the film?", "Iris Vance", "The film was directed by Iris Vance's brother."),
+    ("Who directed the film?", "Iris Vance", "Possible directors: Iris Vance, Milo Trent, Sol Reed"),
+    (
+        "Who directed the film?",
+        "Iris Vance",
+        "Among the candidates were Iris Vance and Milo Trent; Milo Trent got the job.",
+    ),
+    ("What is the smallest country?", "Monaco", "Monaco is the second smallest country."),
+    ("What is the smallest country?", "Monaco", "The smallest country is Vatican City, then comes Monaco."),
+    ("What is the smallest country?", "Monaco", "The smallest country is Vatican City, followed by Monaco and Nauru."),
+    ("What is the smallest country?", "Monaco", "Vatican City is the smallest country, with Monaco coming second."),
+    ("What is the smallest country?", "Monaco", "Monaco is not the smallest country."),
+    ("What is the smallest country?", "Monaco", "Monaco is hardly the smallest country."),
+    ("What is the smallest country?", "Monaco", "Which is smaller, Monaco or Vatican City? Vatican City."),
+    ("What is the smallest country?", "Monaco", "Most students answer Monaco. The right answer is Vatican City."),
+    ("Who holds the record?", "Tara Quill", "Tara Quill held the record until 2015, when Jo Marsh broke it."),
+    ("Who holds the record?", "Tara Quill", "The record, once held by Tara Quill, now belongs to Jo Marsh."),
+    ("Who holds the record?", "Tara Quill", "Jo Marsh broke Tara Quill's record in 2015."),
+    ("Who holds the record?", "Tara Quill", "Jo Marsh, who broke the record of Tara Quill."),
+    ("Where was she born?", "Leeds", "She grew up in Leeds but was born in York."),
+    ("Where was she born?", "Leeds", "She was born in York and moved to Leeds as a child."),
+    ("Where was she born?", "Leeds", "She was born near Leeds."),
+    ("Where was she born?", "Leeds", "She was born in York, about 30 miles from Leeds."),
+    ("Where was she born?", "Leeds", "Born in York, died in Leeds."),
+    ("How many moons does it have?", "12", "As of 2012, it had 14 moons."),
+    ("How many moons does it have?", "12", "It has more than 12 moons."),
+    ("How many moons does it have?", "12", "It has 12 rings and 14 moons."),
+    ("監督は誰ですか。", "佐藤健", "脚本は佐藤健で、監督は田中実です。"),
+    ("監督は誰ですか。", "佐藤健", "佐藤健だと思う人もいますが、田中実です。"),
+    ("監督は誰ですか。", "佐藤健", "監督は佐藤健の兄です。"),
+    ("导演是谁？", "王伟", "编剧是王伟，导演是李娜。"),
+    ("导演是谁？", "王伟", "有人说是王伟，但实际上是李娜。"),
+    ("导演是谁？", "王伟", "可能是王伟、李娜或赵强。"),
 ]
 
 ANSWERS = [
@@ -246,6 +294,25 @@ ANSWERS = [
     ("首都はどこですか。", "東京", "かつては京都でしたが、現在は東京です。"),
     ("中国最长的河是哪条？", "长江", "黄河是第二长的河，最长的是长江。"),
     ("谁发明了它？", "李四", "不是张三，而是李四。"),
+    ("Who directed the film?", "Milo Trent", "Milo Trent directed the film after Iris Vance left the project."),
+    ("Who directed the film?", "Milo Trent", "Milo Trent directed the film (Iris Vance produced it)."),
+    (
+        "What is the smallest country?",
+        "Vatican City",
+        "The smallest country is Vatican City, followed by Monaco and Nauru.",
+    ),
+    (
+        "What is the smallest country?",
+        "Vatican City",
+        "Vatican City is the smallest country, with Monaco coming second.",
+    ),
+    ("Who holds the record?", "Jo Marsh", "The record, once held by Tara Quill, now belongs to Jo Marsh."),
+    ("Where was she born?", "York", "She was born in York and moved to Leeds as a child."),
+    ("Where was she born?", "York", "She grew up in Leeds but was born in York."),
+    ("How many moons does it have?", "14", "It has 14 moons."),
+    ("監督は誰ですか。", "田中実", "脚本は佐藤健で、監督は田中実です。"),
+    ("导演是谁？", "李娜", "编剧是王伟，导演是李娜。"),
+    ("导演是谁？", "李娜", "这部电影的导演是李娜。"),
 ]
 
 
