@@ -37,6 +37,7 @@ def is_only_mentioned(source: str, lowered: str, span: Span, question: Question)
         _is_outranked(behind, question)
         or _is_former(before, rest, question)
         or (_is_conceded(before) and _SAYS.but.search(rest) is not None)
+        or _SAYS.conceded_last.search(before) is not None
         or _SAYS.seems_so.match(rest) is not None
         or _is_supposed(before, question)
         or _is_among_candidates(lowered, begin, span)

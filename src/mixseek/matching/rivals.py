@@ -45,6 +45,11 @@ _DESCRIBED = re.compile(
 _GIVEN = re.compile(r"\b(?:by|is|was|are|were|as|named|called) (?:the )?(?:[\w'-]+ ){0,3}$")
 # A clause with a verb of its own does not go on with the one before: "born in York and moved to Leeds".
 _OWN_VERB = re.compile(r"\b(?:\w{2,}ed|grew|went|left|fled)\b")
+_COUNTED = re.compile(r"(?<![\d,.])\d[\d,.]{0,20} (\w{1,30})")
+_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+_COMMON = re.compile(r"\w*(?:tion|ing|ment|ness|ity|ism|ure|ly|ers?|s|th|al|ce)")
+_ADJECTIVE = re.compile(r"\w*(?:an|ish|ese|ch|ic)")
+_COPULA = re.compile(r" (?:is|was|are|were|has|had|did|became|won)\b")
 _HEADLINE = re.compile(rf"\W{{0,3}}(?:The )?(?P<name>{_NAME})\s?(?=[.,;(])")
 # "Dr." and "St." open a name.
 _SHORTEST_NAME = 4
@@ -66,7 +71,9 @@ def is_answered_otherwise(source: str, lowered: str, span: Span, question: Quest
         return _is_dated_otherwise(lowered, span, question, gold)
     if question.asked is Asked.QUANTITY:
         return _is_counted_otherwise(lowered, span, question)
-    if question.wanted_items > 1 or question.is_list or question.is_open:
+    # What the response writes small is no name, and a name is no rival of it.
+    is_name = source[span.start].isupper()
+    if not is_name or question.wanted_items > 1 or question.is_list or question.is_open:
         return False
     return _is_named_otherwise(source, lowered, span, question, gold)
 
@@ -96,7 +103,7 @@ def _is_counted_otherwise(lowered: str, span: Span, question: Question) -> bool:
     if asked is None:
         return False
     noun = stem(asked["noun"])
-    counted = [place for place in re.finditer(r"\d[\d,.]*(?= (\w+))", lowered) if stem(place[1]) == noun]
+    counted = [place for place in _COUNTED.finditer(lowered) if stem(place[1]) == noun]
     return bool(counted) and not any(place.start() < span.end and span.start < place.end() for place in counted)
 
 
@@ -116,25 +123,33 @@ def _is_of_another_topic(lowered: str, span: Span, question: Question) -> bool:
 
 def _is_named_otherwise(source: str, lowered: str, span: Span, question: Question, gold: Gold) -> bool:
     wanted = _asked_words(question, gold)
-    known = question.words | gold.vocabulary | FUNCTION_WORDS | MONTHS.keys()
     is_where = _ASKS_WHERE.search(question.text) is not None
     places = _WHERE if is_where else _WHO if _ASKS_WHO.search(question.text) else _WHAT
-    if not is_where and _is_below_headline(source, span, known):
+    if not is_where and _is_below_headline(source, span, _known(question) | gold.vocabulary):
         return True
+    asked_years = set(_YEAR.findall(question.text))
     here = elsewhere = shared = 0
     for clause in _clauses(lowered):
         text, shared_before = source[clause.start : clause.end], shared
         words = Words(text)
         shared = _shared(words, wanted)
+        years = set(_YEAR.findall(lowered, clause.start, clause.end))
+        if years and asked_years:
+            # What happened in another year is not what was asked.
+            shared = 0 if years.isdisjoint(asked_years) else shared + 1
         if clause.start <= span.start < clause.end:
+            before = source[clause.start : span.start]
+            if not is_where and _gives_another(before, places, clause.opens_sentence, question, gold):
+                elsewhere = max(elsewhere, shared)
+                shared = 0
             is_alone = gold.vocabulary.issuperset(set(words.text) - FUNCTION_WORDS)
             if is_alone and not lowered[: clause.start].strip():
                 return False
             # A name alone goes on with the clause before it: "it went to Lyon, France".
             here = max(shared, shared_before if is_alone else 0)
-            if _is_given(source[clause.start : span.start], is_where):
+            if _is_given(before, is_where):
                 here += _FAR
-        elif shared and _gives_another(text, places, clause.opens_sentence, known):
+        elif shared and _gives_another(text, places, clause.opens_sentence, question, gold):
             # Of two that say as much, the one behind "but" is the answer.
             is_behind_but = clause.is_contrast and clause.start > span.start
             elsewhere = max(elsewhere, shared + (1 + _FAR if is_behind_but else 0))
@@ -160,16 +175,31 @@ def _is_below_headline(source: str, span: Span, known: Set[str]) -> bool:
     return not is_apposed and not _JOINED.search(between)
 
 
-def _gives_another(clause: str, places: re.Pattern[str], opens_sentence: bool, known: Set[str]) -> bool:
+def _gives_another(clause: str, places: re.Pattern[str], opens_sentence: bool, question: Question, gold: Gold) -> bool:
     """Whether a name that is neither the gold's nor the question's stands in the place of an answer."""
     for place in places.finditer(clause):
-        name = place["subject"] or place["named"]
-        # Any word has a capital letter at the head of a sentence.
-        is_word = " " not in name and (opens_sentence if place["subject"] else _DESCRIBED.match(clause, place.end()))
+        name, is_subject = place["subject"] or place["named"], place["subject"] is not None
+        if not is_subject and _DESCRIBED.match(clause, place.end()):
+            continue
+        # Any word has a capital letter at the head of a sentence, and "the Welsh player" is no name either.
+        is_doubtful = is_subject and " " not in name and (opens_sentence or place[0].strip() != name)
+        if is_doubtful and _is_common(name, clause[place.end() :], has_article=place[0].strip() != name):
+            continue
         words = Words(name).text
-        if words and not is_word and known.isdisjoint(words):
+        if words and words[-1] not in gold.vocabulary and _known(question).isdisjoint(words):
             return True
     return False
+
+
+def _is_common(word: str, behind: str, *, has_article: bool) -> bool:
+    """Whether a single word with a capital letter is hardly a name: "Construction began", "Scottish explorers"."""
+    if _COMMON.fullmatch(word):
+        return True
+    return (has_article or _ADJECTIVE.fullmatch(word) is not None) and _COPULA.match(behind) is None
+
+
+def _known(question: Question) -> Set[str]:
+    return question.words | FUNCTION_WORDS | MONTHS.keys()
 
 
 def _asked_words(question: Question, gold: Gold) -> set[str]:
