@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
@@ -34,6 +35,7 @@ _LETTER = re.compile(r"[\s*(\[{]*(?:\\text\{)?\(?([A-Z])\)?[\s)\]}.:*]*")
 _QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
 
 
+@lru_cache(maxsize=256)  # several models answer one question, and open questions have dozens of names for its answer
 def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
     """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
     gold = fold(gold).strip()

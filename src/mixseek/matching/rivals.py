@@ -15,7 +15,7 @@ from mixseek.matching.gold import FUNCTION_WORDS, Asked, Gold, PartialDate, Ques
 from mixseek.matching.numbers import MONTHS
 from mixseek.matching.visible import Phrases
 
-_SAYS = Phrases("mentions")
+_SAYS = Phrases("rivals")
 # Not inside of "April 19, 1775".
 _CLAUSE_BREAK = re.compile(
     r"(?<!\d),|,(?!\s?\d{4})|[.!?](?=\s)|[;:()。、\n]|\s-\s"
