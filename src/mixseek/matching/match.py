@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
@@ -35,7 +34,6 @@ _LETTER = re.compile(r"[\s*(\[{]*(?:\\text\{)?\(?([A-Z])\)?[\s)\]}.:*]*")
 _QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
 
 
-@lru_cache(maxsize=256)  # several models answer one question, and open questions have dozens of names for its answer
 def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
     """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
     gold = fold(gold).strip()
@@ -167,13 +165,13 @@ def _match_gold(
     # "$9$" and "\\frac{1}{3}" are mathematics as a whole, though numbers stand in them.
     reader = option_by_text(gold, question) if _WRITTEN_MATHS.search(gold) else reader_for(gold, question, maths)
     if reader is not None and not (is_open and reader.kind == "number"):
-        closed = _match_reader(visible, reader, question)
-        if closed.decision is not Decision.UNDECIDED:
-            return closed
+        read = _match_reader(visible, reader, question)
+        if read.decision is not Decision.UNDECIDED:
+            return read
         if isinstance(reader, OptionReader) and not reader.options:
-            return _by_name(visible, reader, question) or closed
-        is_among_others = closed.rules[-1] == "several_numbers"
-        return None if is_among_others and _is_date_in_prose(visible, gold, question) else closed
+            return _by_name(visible, reader, question) or read
+        is_among_others = read.rules[-1] == "several_numbers"
+        return None if is_among_others and _is_date_in_prose(visible, gold, question) else read
     if is_open or not _MATHS.search(gold):
         return None
     # Here and not above: most ground truths are no mathematics.
