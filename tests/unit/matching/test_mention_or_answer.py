@@ -1,7 +1,7 @@
 """A response that only mentions the reference does not answer with it, and one that plainly answers does.
 
-None of the rows is of a data set. The first ones were written before any code was read; the others to try the rules that
-came of those, which were then widened until they held. Each is tried with the reference alone and with a list of
+None of the rows is of a data set. The first ones were written before any code was read; the others to try the rules
+that came of those, which were then widened until they held. Each is tried with the reference alone and with a list of
 alternatives, which has numbers read as text.
 """
 
