@@ -19,7 +19,7 @@ from mixseek.matching.long_responses import match_long
 from mixseek.matching.multi_select import MultiSelectReader, several_labels
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
-from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.options import OptionReader, comparable, lettered_options, named_letter, numbered_options
 from mixseek.matching.stance import Stance, stance_on
 from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
 from mixseek.matching.visible import Phrases, Visible, fold, visible_part
@@ -165,7 +165,13 @@ def _match_gold(
     # "$9$" and "\\frac{1}{3}" are mathematics as a whole, though numbers stand in them.
     reader = option_by_text(gold, question) if _WRITTEN_MATHS.search(gold) else reader_for(gold, question, maths)
     if reader is not None and not (is_open and reader.kind == "number"):
-        return _match_reader(visible, reader, question)
+        read = _match_reader(visible, reader, question)
+        if read.decision is not Decision.UNDECIDED:
+            return read
+        if isinstance(reader, OptionReader) and not reader.options:
+            return _by_name(visible, reader, question) or read
+        is_among_others = read.rules[-1] == "several_numbers"
+        return None if is_among_others and _is_date_in_prose(visible, gold, question) else read
     if is_open or not _MATHS.search(gold):
         return None
     # Here and not above: most ground truths are no mathematics.
@@ -181,6 +187,24 @@ def _match_gold(
     span = Span(visible.lead + whole.start, visible.lead + whole.end) if whole else None
     closed = Comparison(whole.decision, span, (whole.rule,)) if whole else None
     return _match_reader(visible, maths_reader, question, closed)
+
+
+def _by_name(visible: Visible, reader: OptionReader, question: str) -> Comparison | None:
+    place = named_letter(visible.text[visible.lead : visible.cut], reader.label)
+    if place is None:
+        return None
+    span = Span(visible.lead + place[0], visible.lead + place[1])
+    return _match_reader(visible, reader, question, Comparison(Decision.CORRECT, span, ("named_letter",)))
+
+
+def _is_date_in_prose(visible: Visible, gold: str, question: str) -> bool:
+    """A year that was asked for, in a sentence or two with other years: there the words beside each of them tell."""
+    if not _YEAR.fullmatch(gold.strip()) or len(visible.text.strip()) > _SHORT_RESPONSE:
+        return False
+    # Late, as below.
+    from mixseek.matching.gold import Asked, read_question
+
+    return read_question(question).asked is Asked.TIME
 
 
 def _match_reader(visible: Visible, reader: Reader, question: str, closed: Comparison | None = None) -> Comparison:
@@ -200,9 +224,13 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
         return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "outside_the_answer"))
 
     def is_other(place: int) -> bool:
-        # Whatever word a joint leads to is another name, unless it is one of the golds: "Ghent (or Gent)".
-        names = tuple(fold(gold).lower() for gold in golds)
-        return visible.text[place : place + 1].isalnum() and not visible.lowered.startswith(names, place)
+        # Whatever word a joint leads to is another name, unless it is of one of the golds: "Ghent (or Gent)".
+        word = _WORD.match(visible.lowered, place)
+        names = [fold(gold).lower() for gold in golds]
+        if word is None or visible.lowered.startswith(tuple(names), place):
+            return False
+        # One figure of a date is not the date.
+        return not word[0].isalpha() or all(word[0] not in _WORD.findall(name) for name in names)
 
     return _unhedged(visible, closed, is_other)
 
@@ -276,6 +304,8 @@ _TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
 # Up to here a response is a name with a few words around it.
 _NAME_ALONE = 80
 _ASKED = re.compile(r"[\s*_\"'`()\]}$.]{0,40}(?:\\[)\]][\s.]{0,8})?\?")
+_OF_OTHERS = re.compile(r"(?:many|some|most|people|others)\b")
+_BUT = re.compile(r"[,;.]\s+(?:but|however|yet|in fact|actually|in reality)\b")
 # Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
 _SHORT_RESPONSE = 240
 
@@ -304,7 +334,15 @@ def _is_noncommittal(text: str, start: int, end: int, cut: int) -> bool:
     begin = max(text.rfind(mark, 0, start) for mark in ".!?。\n") + 1
     if not _HEDGE.concludes.match(text, begin, start):
         begin = 0
-    return any(mark.end() <= start or mark.start() >= end for mark in _HEDGE.noncommittal.finditer(text, begin, cut))
+    return any(
+        (mark.end() <= start and not _is_overruled(text, mark, start)) or mark.start() >= end
+        for mark in _HEDGE.noncommittal.finditer(text, begin, cut)
+    )
+
+
+def _is_overruled(text: str, mark: re.Match[str], start: int) -> bool:
+    """What others think stands before a "but", and the value behind it: "Many think it is Rome, but it is Turin"."""
+    return _OF_OTHERS.match(mark[0]) is not None and _BUT.search(text, mark.end(), start) is not None
 
 
 def _is_open_before(text: str, begin: int, start: int, end: int, kind: str) -> bool:
