@@ -20,7 +20,8 @@ from mixseek.matching.multi_select import MultiSelectReader, several_labels
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
-from mixseek.matching.stance import Stance, stance_on
+from mixseek.matching.stance.stance import stance_on
+from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
 from mixseek.matching.visible import Phrases, Visible, fold, visible_part
 

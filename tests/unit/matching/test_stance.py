@@ -6,7 +6,7 @@ from bench.stance import FRAMES, HARMLESS
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.stance import Stance
+from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import Decision
 
 

@@ -1,0 +1,89 @@
+"""The words that say how a response stands to an answer, by class, and how a text is taken apart into them."""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from mixseek.matching.visible import Phrases, table
+
+
+class Stance(StrEnum):
+    """What a response does with an answer; every one but the first takes a "correct" away."""
+
+    ASSERTED = "asserted"
+    DENIED = "denied"
+    TAKEN_BACK = "taken_back"
+    DOUBTED = "doubted"
+    ATTRIBUTED = "attributed"
+    SUPPOSED = "supposed"
+
+
+UNSPACED = Phrases("stance_unspaced")
+_CLASSES = {name: frozenset(words.split()) for name, words in table("stance").items()}
+# Subjects.
+ANSWERS, WEAK_ANSWERS = _CLASSES["answers"], _CLASSES["weak_answers"]
+MATTERS, INFERENCES, OUTCOMES = _CLASSES["matters"], _CLASSES["inferences"], _CLASSES["outcomes"]
+POINTERS, LINKS, FIRST_PERSON = _CLASSES["pointers"], _CLASSES["links"], _CLASSES["first_person"]
+DETERMINERS, NEAR_DETERMINERS = _CLASSES["determiners"], _CLASSES["near_determiners"]
+OTHER_ANSWERS, ELSEWHERE, OPENERS = _CLASSES["other_answers"], _CLASSES["elsewhere"], _CLASSES["openers"]
+ANSWER_NOUNS = ANSWERS | WEAK_ANSWERS
+# Predicates, and what turns or weakens them.
+WRONG, RIGHT, WITHDRAWS = _CLASSES["wrong"], _CLASSES["right"], _CLASSES["withdraws"]
+KNOWS, SETTLED, DOUBTS = _CLASSES["knows"], _CLASSES["settled"], _CLASSES["doubts"]
+TRUTH, GENUINE, OPPOSITES = _CLASSES["truth"], _CLASSES["genuine"], _CLASSES["opposites"]
+NEGATORS, MAY_BE, DEGREES = _CLASSES["negators"], _CLASSES["may_be"], _CLASSES["degrees"]
+VALUES = WRONG | RIGHT | DOUBTS | KNOWS | SETTLED | NEGATORS | MAY_BE
+# Frames.
+SPEAKERS, SPEECH, SUPPOSES = _CLASSES["speakers"], _CLASSES["says"], _CLASSES["supposes"]
+AHEAD, BACKWARD = _CLASSES["ahead"], _CLASSES["backward"]
+FORWARD, LABELS = _CLASSES["forward"], _CLASSES["labels"]
+FRAME_VALUES = SUPPOSES | WRONG | DOUBTS | WITHDRAWS | {"believe"}
+FRAMING = SPEECH | SPEAKERS | FRAME_VALUES
+# Without one of these a sentence says nothing about an answer.
+PREDICATES = WRONG | RIGHT | WITHDRAWS | KNOWS | SETTLED | DOUBTS | NEGATORS | OPPOSITES | {"back"}
+# Beside a predicate, in a sentence of nothing else: "Not at all right.", "Just a guess."
+LITTLE = _CLASSES["little"]
+CONTRASTS = _CLASSES["contrasts"]
+CLOSED = VALUES | WITHDRAWS | OPENERS | LITTLE | POINTERS | ANSWER_NOUNS | DETERMINERS | NEAR_DETERMINERS | LINKS
+# Words for a polarity: behind one of its kind they may be it once more. What denies a "yes" is no repetition of it.
+POLAR, POLAR_NO = _CLASSES["polar"], _CLASSES["polar_no"]
+# In a sentence that says of all that was said that its opposite is so.
+REVERSING = CLOSED | GENUINE | OPPOSITES | FIRST_PERSON | SPEECH | _CLASSES["reversing"]
+BREAK = re.compile(r"[.!?](?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n")
+_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+# Several words that are one predicate.
+_JOINED = re.compile(
+    r"\b(?:made up|make up|never mind|(?:falls?|fell|falling|comes?) apart|(?:breaks|broke) down|other way a?round)\b"
+)
+_JOINTS = (" up", " mind", " apart", " down", "way ")
+# So far around a place its sentence is looked for.
+HEAD = 400
+BLANK = " \t\n\r.!*_\"'`)]}$>|#-。"
+
+
+class Sentence(NamedTuple):
+    start: int
+    end: int
+    text: str
+    opens_line: bool
+
+
+def split_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
+    begin, opens_line = start, False
+    for mark in BREAK.finditer(text, start, end):
+        if mark.start() > begin and _LETTERS.search(text, begin, mark.start()):
+            yield Sentence(begin, mark.end(), text[begin : mark.end()], opens_line)
+            opens_line = False
+        opens_line = opens_line or mark[0] in {"\n", "\\n"}
+        begin = mark.end()
+    if _LETTERS.search(text, begin, end):
+        yield Sentence(begin, end, text[begin:end], opens_line)
+
+
+def split_words(text: str) -> list[str]:
+    """Words with their contractions taken apart: "isn't" says not, "that's" is that."""
+    if any(joint in text for joint in _JOINTS):
+        text = _JOINED.sub(lambda found: found[0].replace(" ", "-"), text)
+    return ["not" if word.endswith("n't") else word.partition("'")[0] for word in _WORD.findall(text)]
