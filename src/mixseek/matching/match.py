@@ -243,7 +243,8 @@ def _stood_by(visible: Visible, closed: Comparison) -> Comparison:
     """A right answer that the response denies, drops, doubts or leaves to somebody else is nobody's to count yet."""
     if closed.decision is not Decision.CORRECT or closed.span is None:
         return closed
-    stance = stance_on(visible.lowered, closed.span.start, closed.span.end, visible.cut, closed.rules[0])
+    start, end = closed.span.start, closed.span.end
+    stance = stance_on(visible.text, visible.lowered, start, end, visible.cut, closed.rules[0])
     if stance is Stance.ASSERTED:
         return closed
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))

@@ -10,6 +10,7 @@ from mixseek.matching.stance.words import (
     ANSWERS,
     BACKWARD,
     BREAK,
+    CLOSED,
     CONTRASTS,
     FORWARD,
     FRAME_VALUES,
@@ -17,14 +18,17 @@ from mixseek.matching.stance.words import (
     HEAD,
     LINKS,
     NEGATORS,
+    SOURCES,
     SPEAKERS,
     SPEECH,
     SUPPOSES,
+    THIRD_PERSON,
     UNSPACED,
     WITHDRAWS,
     WRONG,
     Sentence,
     Stance,
+    is_unspaced,
     split_sentences,
     split_words,
 )
@@ -100,6 +104,8 @@ def _may_frame(head: str) -> bool:
     words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
     if "not" in words and not ANSWERS.isdisjoint(words):
         return True
+    if ":" in head and not THIRD_PERSON.isdisjoint(words):
+        return True
     return not (FRAME_VALUES.isdisjoint(words) and (SPEAKERS.isdisjoint(words) or SPEECH.isdisjoint(words)))
 
 
@@ -112,7 +118,7 @@ def _opening(sentence: Sentence, mark: re.Match[str] | None, *, is_first: bool) 
 
 
 def _introduced(opening: _Opening) -> Stance | None:
-    if not opening.said.isascii():
+    if is_unspaced(opening.said):
         return _introduced_unspaced(opening)
     words, vocabulary = opening.words, set(opening.words)
     if opening.said.rstrip().endswith("?") or len(words) > _LONGEST_FRAME or not vocabulary.isdisjoint(BACKWARD):
@@ -127,7 +133,11 @@ def _introduced(opening: _Opening) -> Stance | None:
     if hands_over or (points_ahead and not opening.is_inline):
         if vocabulary & SUPPOSES and (vocabulary & SPEAKERS or points_ahead):
             return Stance.SUPPOSED
-        if is_spoken(words) or (len(words) <= VERB_REACH and has_noun and vocabulary & SPEAKERS):
+        if (
+            is_spoken(words)
+            or (opening.is_first and opening.has_colon and _says_another(words))
+            or (len(words) <= VERB_REACH and has_noun and vocabulary & SPEAKERS)
+        ):
             return Stance.ATTRIBUTED
     if {"which", "of"} <= vocabulary or vocabulary & {"let", "we"} or (opening.is_inline and len(words) > VERB_REACH):
         return None  # "which of the following is false" repeats the question, "let us find the error" is a plan
@@ -173,7 +183,7 @@ def _points_forward(sentence: str) -> bool:
     """Whether a sentence says of what stands behind it that it speaks of that: "the following", 次のように."""
     if sentence.rstrip(" \"'").endswith("?"):
         return False
-    if not sentence.isascii():
+    if is_unspaced(sentence):
         return UNSPACED.forward.search(sentence) is not None
     words = split_words(sentence)
     return not FORWARD.isdisjoint((*words[:4], *words[-1:]))
@@ -198,10 +208,16 @@ def is_spoken(words: list[str]) -> bool:
             continue
         is_passive = "it" in before and not {"been", "is", "was"}.isdisjoint(before)
         around = before if word != "according" else behind[:VERB_REACH]
-        is_near = len(behind) <= VERB_REACH or not AHEAD.isdisjoint(behind)
+        is_near = len(behind) <= VERB_REACH or not AHEAD.isdisjoint(behind) or word == "according"
         if is_near and (is_passive or not SPEAKERS.isdisjoint(around)):
             return True
     return False
+
+
+def _says_another(words: list[str]) -> bool:
+    """ "He says:", "Dr Smith once claimed this:": whoever does that is not the one who answers."""
+    verb = next((place for place, word in enumerate(words[: VERB_REACH + 1]) if word in THIRD_PERSON), 0)
+    return verb > 0 and CLOSED.issuperset(words[verb + 1 :]) and SOURCES.isdisjoint(words[:verb])
 
 
 def _introduced_unspaced(opening: _Opening) -> Stance | None:
@@ -234,9 +250,13 @@ def _quote_end(text: str, sentence: Sentence, mark: re.Match[str] | None) -> int
     if not quote or quote not in "\"'":
         return None
     last = text.rfind(quote, behind + 1)
-    return last if last >= 0 else None
+    is_title = ":" in mark[0] and text[last - 1 : last] not in _ENDS and _GOES_ON.match(text, last + 1) is not None
+    return last if last >= 0 and not is_title else None
 
 
+# He said: "Jaws" came first. What is quoted is a name in what he said.
+_ENDS = (".", "!", "?", "。")
+_GOES_ON = re.compile(r"\s[a-z(]")
 _ARTICLE = re.compile(r"^(?:the|an?|this|that)\b")
 
 
@@ -252,11 +272,15 @@ def _said_around(text: str, opening: _Opening, quote: int) -> Stance | None:
     return None if stance is Stance.ASSERTED else stance
 
 
+# "The correct answer is:" may still be said by whoever was introduced.
+_TAKES_AWAY = frozenset({Stance.DENIED, Stance.DOUBTED, Stance.TAKEN_BACK})
+
+
 def _own_voice(text: str, start: int, cut: int) -> int:
     """Where the response speaks for itself again, soon behind what it introduced; farther on the slip is quoted."""
     setting = Setting("text", is_framed=True)
     for sentence in split_sentences(text, start, min(cut, start + HEAD)):
         words = split_words(sentence.text) if sentence.opens_line else []
-        if len(words) > 1 and is_closed(words) and judged(sentence, setting, is_next=True) is not None:
+        if len(words) > 1 and is_closed(words) and judged(sentence, setting, is_next=True) in _TAKES_AWAY:
             return sentence.start
     return cut

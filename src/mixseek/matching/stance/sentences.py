@@ -6,11 +6,13 @@ from typing import NamedTuple
 from mixseek.matching.stance.words import (
     ANSWER_NOUNS,
     ANSWERS,
+    ASIDES,
     BLANK,
     CLOSED,
     CONTRASTS,
     DEGREES,
     DETERMINERS,
+    DOUBTFUL,
     DOUBTS,
     ELSEWHERE,
     FIRST_PERSON,
@@ -44,6 +46,7 @@ from mixseek.matching.stance.words import (
     WRONG,
     Sentence,
     Stance,
+    is_negated,
     split_words,
 )
 
@@ -61,16 +64,32 @@ class Setting(NamedTuple):
 
     kind: str
     is_no: bool = False  # a polarity that itself says no: "that is false" may repeat it
+    is_false: bool = False  # it says so of what was claimed: "that is not correct" may repeat it
     is_framed: bool = False  # somebody else is said to speak: "he is wrong" is about the answer
     matters: frozenset[str] = frozenset()  # nouns that the question may ask about: "the argument is not sound"
+    value: str = ""  # a name or a number that may be repeated: "Ghent is not the answer"
     speaker: str = ""  # whose line of a dialogue the answer stands in: "Ann: you are wrong" is about it
+
+
+def repeats(words: list[str], setting: Setting) -> bool:
+    """Whether a sentence that calls something wrong may say a "no" once more; of a "false" also "not correct" does."""
+    if not setting.is_no:
+        return False
+    again = POLAR - NEGATORS - (frozenset() if setting.is_false else frozenset({"right", "correct"}))
+    return not again.isdisjoint(words)
+
+
+def is_question(text: str) -> bool:
+    """Also without a question mark: 正しいでしょうか。"""
+    text = text.rstrip(" \"'*)")
+    return text.endswith(("?", "でしょうか。", "ですか。", "だろうか。"))
 
 
 def judged(
     sentence: Sentence, setting: Setting, *, is_next: bool, is_last: bool = False, rests: bool = False
 ) -> Stance | None:
     """What a sentence behind the answer says of it; `is_next`: nothing else was spoken of in between."""
-    if sentence.text.rstrip(" \"'*)").endswith("?"):
+    if is_question(sentence.text):
         return None
     if not sentence.text.isascii() and (stance := _judged_unspaced(sentence, setting)) is not None:
         return stance
@@ -80,7 +99,7 @@ def judged(
     if setting.speaker and labelled(sentence.text, 0) not in {"", setting.speaker}:
         return _replied(words[1:])
     is_contrast = sentence.opens_line or words[0] in CONTRASTS
-    may_point = is_next or (is_last and is_contrast and is_closed(words))
+    may_point = is_next or (is_last and is_closed(words))
     setting = setting._replace(is_no=setting.is_no and not is_contrast, matters=_matters(sentence, words, setting))
     found = None
     if is_last and sentence.text.strip(BLANK) == "not":
@@ -100,6 +119,8 @@ def _matters(sentence: Sentence, words: list[str], setting: Setting) -> frozense
     """The nouns that may be what the question asks about; none behind a "but", and no inference in its own line."""
     if not setting.matters or words[0] in CONTRASTS:
         return frozenset()
+    if words[0] in NEAR_DETERMINERS and POLAR.isdisjoint(words) and is_closed(words):
+        return frozenset()  # "this claim is unfounded" is no other word for an "invalid"
     return MATTERS - INFERENCES if sentence.opens_line and is_closed(words) else MATTERS
 
 
@@ -107,8 +128,11 @@ def _begins_anew(words: list[str], setting: Setting) -> bool:
     """Behind an answer without a full stop a sentence of its own: "42 This cannot be correct", "42 He was wrong"."""
     if setting.is_framed and len(words) > 1 and words[0] in {"he", "she", "they"}:
         return words[1] in LINKS
-    may_begin = words[:1] and (words[0] in POINTERS or not OPPOSITES.isdisjoint(words))
-    return bool(may_begin) and len(words) > 2 and REVERSING.issuperset(words)
+    if len(words) < 2 or not REVERSING.issuperset(words):
+        return False
+    if words[0] in WITHDRAWS or words[0] in FIRST_PERSON or words[0] in {"please", "there"}:
+        return True
+    return len(words) > 2 and (words[0] not in LINKS or not OPPOSITES.isdisjoint(words))
 
 
 _LABEL = re.compile(r"[\s*\"]*([a-z]{2,20})\**:")
@@ -139,20 +163,26 @@ def _is_bare(words: list[str]) -> bool:
     return bool(rest) and VALUES.issuperset(rest)
 
 
+# Who cannot even guess does not know, and of what is not doubtful there is no doubt.
+_GUESSES = (DOUBTS | KNOWS - ANSWER_NOUNS) - DOUBTFUL
+
+
 def valued(words: list[str], *, is_own: bool) -> Stance | None:
     """The predicate of a clause, turned round by each negation; `is_own`: what the answering one knows counts."""
     vocabulary = set(words)
-    is_negated = sum(word in NEGATORS for word in words) % 2 == 1
-    if vocabulary & DOUBTS or (is_negated and vocabulary & (KNOWS | SETTLED if is_own else SETTLED)):
+    negated = is_negated(words)
+    if negated and vocabulary & DOUBTS and vocabulary.isdisjoint(_GUESSES):
+        return Stance.ASSERTED  # "there is no doubt about this"
+    if vocabulary & DOUBTS or (negated and vocabulary & (KNOWS | SETTLED if is_own else SETTLED)):
         return Stance.DOUBTED
     is_wrong, is_right = not vocabulary.isdisjoint(WRONG), not vocabulary.isdisjoint(RIGHT)
-    if is_negated and vocabulary & DEGREES:
+    if negated and vocabulary & DEGREES:
         return None
     if (is_wrong or is_right) and vocabulary & MAY_BE:
         return Stance.DOUBTED
     if is_wrong or is_right:
-        return Stance.DENIED if is_wrong != is_negated else Stance.ASSERTED
-    return Stance.DENIED if is_negated and len(words) == 1 else None
+        return Stance.DENIED if is_wrong != negated else Stance.ASSERTED
+    return Stance.DENIED if negated and len(words) == 1 else None
 
 
 def _clause_stance(words: list[str], setting: Setting, may_point: bool) -> Stance | None:
@@ -172,38 +202,56 @@ def _clause_stance(words: list[str], setting: Setting, may_point: bool) -> Stanc
         return Stance.TAKEN_BACK if _is_withdrawn(body, setting.matters) else None
     if body[0] in {"do", "not", "never"} and not RIGHT.isdisjoint(body) and _names_answer(body, setting.matters):
         return Stance.DENIED  # "Do not trust the above"
+    if body[0] in _IMPERSONAL and is_negated(body) and is_closed(body) and _names_answer(body, setting.matters):
+        # "There is no truth to this", "no evidence supports this answer"
+        is_pointed = any(is_answer(body, place, setting.matters) for place in range(len(body)))
+        return valued(body, is_own=False) if may_point or is_pointed else None
     if setting.is_framed and (speaker := _speaker(body)) is not None:
         return valued(body[speaker : speaker + NEAR], is_own=False)
     if is_no_answer(body, setting.matters):
         is_own = not {"my", "our"}.isdisjoint(body)  # of options nobody says that they are not *my* answer
         if _subject(body, setting.matters, may_point or is_own) is not None:
             return Stance.DENIED
-    subject = _subject(body, setting.matters, may_point and not setting.is_no)
+    subject = _subject(body, setting.matters, may_point and not repeats(body, setting))
     if subject is None or (
-        body[subject] != "i" and not _is_answer(body, subject, setting.matters) and TRUTH.isdisjoint(body)
+        body[subject] != "i" and not is_answer(body, subject, setting.matters) and TRUTH.isdisjoint(body)
     ):
         return None
+    return _said_of_it(body, subject, setting)
+
+
+def _said_of_it(body: list[str], subject: int, setting: Setting) -> Stance | None:
+    """What a clause says whose subject is the answer."""
     stance = valued(body[: subject + NEAR], is_own=False)
     if stance is None and not {"work", "works"}.isdisjoint(body[subject + 1 :]):
-        is_negated = sum(word in NEGATORS for word in body) % 2 == 1
-        return Stance.DENIED if is_negated and DEGREES.isdisjoint(body) else None  # "this argument does not work"
+        negated = is_negated(body)
+        return Stance.DENIED if negated and DEGREES.isdisjoint(body) else None  # "this argument does not work"
+    if stance is None and is_negated(body) and ASIDES.isdisjoint(body) and DEGREES.isdisjoint(body):
+        # Whatever an answer is said not to be or to do, it is not asserted by that.
+        is_own = not THESE.isdisjoint(body[: subject + 3]) and is_answer(body, subject, setting.matters)
+        return Stance.DOUBTED if is_own else None
     return stance
+
+
+# Subjects of a sentence that has the answer behind its predicate.
+_IMPERSONAL = NEGATORS | {"there", "you", "one", "nobody", "people", "little"}
 
 
 def _is_opener(words: list[str], place: int) -> bool:
     """ "No, this is right" begins with an opener, "no part of this is right" with a negation."""
     if words[place] not in OPENERS:
         return False
-    return words[place] != "no" or words[place + 1 : place + 2] == [] or words[place + 1] not in _PORTIONS
+    return words[place] != "no" or words[place + 1 : place + 2] == [] or words[place + 1] in _AFTER_NO
 
 
+_AFTER_NO = (POINTERS | DETERMINERS | NEAR_DETERMINERS | FIRST_PERSON | OPENERS | CONTRASTS) - {"such"}
 # What of an answer is said to be right or not: "no part of it", "not a word of the above".
 _PORTIONS = frozenset({"part", "word", "words", "bit", "piece", "single", "line", "step"}) | ANSWER_NOUNS
 
 
 def is_no_answer(words: list[str], matters: frozenset[str] = frozenset()) -> bool:
     """Whether something is said to be no answer, or not the real one: "this is not my actual answer"."""
-    if sum(word in NEGATORS for word in words) % 2 == 0 or not DEGREES.isdisjoint(words):
+    if not is_negated(words) or not DEGREES.isdisjoint(words):
         return False
     negator = next(place for place, word in enumerate(words) if word in NEGATORS)
     for place in range(negator + 1, len(words)):
@@ -224,14 +272,14 @@ _ARTICLES = frozenset({"the", "a", "an", "my", "our", "any", "its"})
 
 def _reversed(body: list[str], setting: Setting, may_point: bool) -> Stance | None:
     """ "The opposite is true", "the truth is the reverse of what I said", in a sentence about nothing else."""
-    if (not may_point or setting.is_no) and not is_quoting(body) and _THESE.isdisjoint(body):
+    if (not may_point or setting.is_no) and not is_quoting(body) and THESE.isdisjoint(body):
         return None
     is_said = not {"is", "was", "are", "be", "holds", "hold", "applies"}.isdisjoint(body)  # "on the contrary" leads on
     if not is_said or not REVERSING.issuperset(body) or body[0] in NEGATORS:
         return None
-    is_negated = sum(word in NEGATORS for word in body) % 2 == 1
+    negated = is_negated(body)
     is_wrong = not WRONG.isdisjoint(body)
-    return Stance.DENIED if is_negated == is_wrong else None
+    return Stance.DENIED if negated == is_wrong else None
 
 
 def is_quoting(words: list[str]) -> bool:
@@ -273,7 +321,7 @@ def _subject(body: list[str], matters: frozenset[str], may_point: bool) -> int |
     for place, word in enumerate(body[:NEAR]):
         if word in PREDICATES and word not in ANSWER_NOUNS and word not in POINTERS and word not in NEGATORS:
             break
-        if _is_answer(body, place, matters) and (may_point or word not in WEAK_ANSWERS or not _THESE.isdisjoint(body)):
+        if is_answer(body, place, matters) and (may_point or word not in WEAK_ANSWERS or not THESE.isdisjoint(body)):
             return place
     if (body[0] in POINTERS or body[0] == "what") and is_quoting(body[:VERB_REACH]):
         return body.index("i")
@@ -284,16 +332,16 @@ def _subject(body: list[str], matters: frozenset[str], may_point: bool) -> int |
 
 
 # Words that can only mean what was said before them.
-_THESE = frozenset({"my", "our", "above", "previous", "preceding", "foregoing"})
+THESE = frozenset({"my", "our", "above", "previous", "preceding", "foregoing"})
 
 
-def _is_answer(words: list[str], place: int, matters: frozenset[str]) -> bool:
+def is_answer(words: list[str], place: int, matters: frozenset[str]) -> bool:
     before = words[max(0, place - 3) : place]
     if words[place] in {"above", "foregoing", "preceding"}:
         return "the" in before or place == 0
     if words[place] not in ANSWER_NOUNS or not OTHER_ANSWERS.isdisjoint(before):
         return False
-    if not _THESE.isdisjoint(before) or not _THESE.isdisjoint(words[place + 1 : place + 4]):
+    if not THESE.isdisjoint(before) or not THESE.isdisjoint(words[place + 1 : place + 4]):
         return True
     if words[place] in matters:
         return False
@@ -309,7 +357,7 @@ def _names_answer(words: list[str], matters: frozenset[str]) -> bool:
     return (
         is_quoted
         or not POINTERS.isdisjoint(words)
-        or any(_is_answer(words, place, matters) for place in range(len(words)))
+        or any(is_answer(words, place, matters) for place in range(len(words)))
     )
 
 

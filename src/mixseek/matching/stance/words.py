@@ -1,7 +1,7 @@
 """The words that say how a response stands to an answer, by class, and how a text is taken apart into them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -30,12 +30,15 @@ OTHER_ANSWERS, ELSEWHERE, OPENERS = _CLASSES["other_answers"], _CLASSES["elsewhe
 ANSWER_NOUNS = ANSWERS | WEAK_ANSWERS
 # Predicates, and what turns or weakens them.
 WRONG, RIGHT, WITHDRAWS = _CLASSES["wrong"], _CLASSES["right"], _CLASSES["withdraws"]
-KNOWS, SETTLED, DOUBTS = _CLASSES["knows"], _CLASSES["settled"], _CLASSES["doubts"]
+KNOWS, SETTLED = _CLASSES["knows"], _CLASSES["settled"]
+DOUBTS, DOUBTFUL = _CLASSES["doubts"], _CLASSES["doubtful"]
 TRUTH, GENUINE, OPPOSITES = _CLASSES["truth"], _CLASSES["genuine"], _CLASSES["opposites"]
 NEGATORS, MAY_BE, DEGREES = _CLASSES["negators"], _CLASSES["may_be"], _CLASSES["degrees"]
 VALUES = WRONG | RIGHT | DOUBTS | KNOWS | SETTLED | NEGATORS | MAY_BE
 # Frames.
 SPEAKERS, SPEECH, SUPPOSES = _CLASSES["speakers"], _CLASSES["says"], _CLASSES["supposes"]
+# Forms in which nobody speaks of himself alone: "says", "claimed".
+THIRD_PERSON, SOURCES = _CLASSES["third_person"], _CLASSES["sources"]
 AHEAD, BACKWARD = _CLASSES["ahead"], _CLASSES["backward"]
 FORWARD, LABELS = _CLASSES["forward"], _CLASSES["labels"]
 FRAME_VALUES = SUPPOSES | WRONG | DOUBTS | WITHDRAWS | {"believe"}
@@ -45,19 +48,36 @@ PREDICATES = WRONG | RIGHT | WITHDRAWS | KNOWS | SETTLED | DOUBTS | NEGATORS | O
 # Beside a predicate, in a sentence of nothing else: "Not at all right.", "Just a guess."
 LITTLE = _CLASSES["little"]
 CONTRASTS = _CLASSES["contrasts"]
-CLOSED = VALUES | WITHDRAWS | OPENERS | LITTLE | POINTERS | ANSWER_NOUNS | DETERMINERS | NEAR_DETERMINERS | LINKS
+CLOSED = (
+    VALUES | WITHDRAWS | OPENERS | LITTLE | POINTERS | ANSWER_NOUNS | DETERMINERS | NEAR_DETERMINERS | LINKS
+) | _CLASSES["plain"]
+# With a capital in the middle of a sentence these begin another one.
+BEGINNINGS = (OPENERS | POINTERS | WITHDRAWS | FIRST_PERSON | NEAR_DETERMINERS | NEGATORS | CONTRASTS) | {
+    "the", "there", "he", "she", "they", "is", "was", "what", "does",
+}  # fmt: skip
+# What leads back to the answer, and what replies to a question about it.
+RECHECKS = CLOSED | FIRST_PERSON | _CLASSES["rechecks"]
+REPLIES_NO, REPLIES_YES = _CLASSES["replies_no"], _CLASSES["replies_yes"]
+REPLYING = CLOSED | FIRST_PERSON | REPLIES_NO | REPLIES_YES | _CLASSES["beside_reply"]
+ASIDES = _CLASSES["asides"]
 # Words for a polarity: behind one of its kind they may be it once more. What denies a "yes" is no repetition of it.
 POLAR, POLAR_NO = _CLASSES["polar"], _CLASSES["polar_no"]
 # In a sentence that says of all that was said that its opposite is so.
 REVERSING = CLOSED | GENUINE | OPPOSITES | FIRST_PERSON | SPEECH | _CLASSES["reversing"]
 BREAK = re.compile(r"[.!?](?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n")
+_UNSPACED_LETTER = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]")
+_CAPITAL = re.compile(r"(?<![.!?:;,]) ([A-Z][a-z']*)")
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 # Several words that are one predicate.
 _JOINED = re.compile(
     r"\b(?:made up|make up|never mind|(?:falls?|fell|falling|comes?) apart|(?:breaks|broke) down|other way a?round)\b"
 )
-_JOINTS = (" up", " mind", " apart", " down", "way ")
+_HOLDS = re.compile(
+    r"\b(?:(?:holds?|held|adds?|stands?|stacks?) up|(?:checks?|pans?|works?) out|holds? (?:any )?water"
+    r"|pass(?:es)? muster)\b"
+)
+_JOINTS = (" up", " mind", " apart", " down", "way ", " out", " water", " muster")
 # So far around a place its sentence is looked for.
 HEAD = 400
 BLANK = " \t\n\r.!*_\"'`)]}$>|#-。"
@@ -82,8 +102,41 @@ def split_sentences(text: str, start: int, end: int) -> Iterator[Sentence]:
         yield Sentence(begin, end, text[begin:end], opens_line)
 
 
+def is_unspaced(text: str) -> bool:
+    """Whether a text is written in a script without spaces; typographic quotes and accents do not make it one."""
+    return not text.isascii() and _UNSPACED_LETTER.search(text) is not None
+
+
+def restarted(cased: str, sentence: Sentence) -> Iterator[Sentence]:
+    """A sentence, divided where another begins in it without a full stop before: "(D) a name That is wrong"."""
+    begin = sentence.start
+    for capital in _CAPITAL.finditer(cased, sentence.start, sentence.end):
+        word = capital[1].lower().partition("'")[0]
+        # "I" has a capital anywhere: it begins a sentence where no word leads to it, as in "what I said".
+        is_led = word == "i" and REVERSING.issuperset(split_words(cased[begin : capital.start()].lower())[-1:])
+        if word not in BEGINNINGS or (is_led and capital.start() > begin):
+            continue
+        if capital.start() > begin:
+            yield _part(sentence, begin, capital.start())
+        begin = capital.start() + 1
+    yield _part(sentence, begin, sentence.end)
+
+
+def _part(sentence: Sentence, start: int, end: int) -> Sentence:
+    text = sentence.text[start - sentence.start : end - sentence.start]
+    return Sentence(start, end, text, sentence.opens_line and start == sentence.start)
+
+
 def split_words(text: str) -> list[str]:
     """Words with their contractions taken apart: "isn't" says not, "that's" is that."""
     if any(joint in text for joint in _JOINTS):
-        text = _JOINED.sub(lambda found: found[0].replace(" ", "-"), text)
+        text = _HOLDS.sub("holds-up", _JOINED.sub(lambda found: found[0].replace(" ", "-"), text))
     return ["not" if word.endswith("n't") else word.partition("'")[0] for word in _WORD.findall(text)]
+
+
+def is_negated(words: Sequence[str]) -> bool:
+    """Whether an odd number of negations stand in a clause; "nor" and "anything" go with the one before them."""
+    negations = [word for word in words if word in NEGATORS]
+    if len(negations) > 1:
+        negations = [word for word in negations if word not in {"nor", "anything"}] or negations[:1]
+    return len(negations) % 2 == 1
