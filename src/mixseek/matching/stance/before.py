@@ -7,6 +7,7 @@ from typing import NamedTuple
 from mixseek.matching.stance.sentences import NEAR, VERB_REACH, Setting, is_closed, is_no_answer, judged, valued
 from mixseek.matching.stance.words import (
     AHEAD,
+    ANSWER_NOUNS,
     ANSWERS,
     BACKWARD,
     BREAK,
@@ -18,6 +19,8 @@ from mixseek.matching.stance.words import (
     HEAD,
     LINKS,
     NEGATORS,
+    OUTCOMES,
+    RIGHT,
     SOURCES,
     SPEAKERS,
     SPEECH,
@@ -102,7 +105,7 @@ def _may_frame(head: str) -> bool:
     if not head.isascii() or '"' in head[:_EARLY_QUOTE] or (" not " in head and "you" in head):
         return True
     words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
-    if "not" in words and not ANSWERS.isdisjoint(words):
+    if "not" in words and not (ANSWERS.isdisjoint(words) and FORWARD.isdisjoint(words)):
         return True
     if ":" in head and not THIRD_PERSON.isdisjoint(words):
         return True
@@ -125,8 +128,12 @@ def _introduced(opening: _Opening) -> Stance | None:
         return None
     if opening.is_first and _is_no_answer_ahead(opening):
         return Stance.DENIED
-    if vocabulary.isdisjoint(FRAMING):
+    # "It is not true that the following holds:" has no other word for a frame than its negation.
+    is_denied = "not" in vocabulary and not vocabulary.isdisjoint(FORWARD - {"next"}) and vocabulary & RIGHT
+    if vocabulary.isdisjoint(FRAMING) and not is_denied:
         return None
+    if opening.is_first and _is_denied_by_me(opening):
+        return Stance.DENIED
     has_noun = not vocabulary.isdisjoint(ANSWERS)
     points_ahead = bool(vocabulary & FORWARD) or (opening.is_first and has_noun and not vocabulary.isdisjoint(AHEAD))
     hands_over = opening.has_colon or opening.opens_quote
@@ -139,7 +146,7 @@ def _introduced(opening: _Opening) -> Stance | None:
             or (len(words) <= VERB_REACH and has_noun and vocabulary & SPEAKERS)
         ):
             return Stance.ATTRIBUTED
-    if {"which", "of"} <= vocabulary or vocabulary & {"let", "we"} or (opening.is_inline and len(words) > VERB_REACH):
+    if {"which", "of"} <= vocabulary or vocabulary & {"let", "we"} or _is_long(opening):
         return None  # "which of the following is false" repeats the question, "let us find the error" is a plan
     if opening.is_first and not opening.is_inline and _is_called_wrong(words, opening.has_colon):
         return Stance.DENIED
@@ -149,6 +156,27 @@ def _introduced(opening: _Opening) -> Stance | None:
         return Stance.TAKEN_BACK
     stance = valued(words, is_own=False)
     return stance if stance in {Stance.DENIED, Stance.DOUBTED} else None
+
+
+def _is_denied_by_me(opening: _Opening) -> bool:
+    """ "I disagree with the statement "…", "I am going to lie to you now." """
+    words = opening.words
+    if words[0] != "i" or not BACKWARD.isdisjoint(words):
+        return False
+    if not opening.is_inline and not _LIES.isdisjoint(words):
+        return not {"will", "going", "now", "shall", "about"}.isdisjoint(words) and NEGATORS.isdisjoint(words)
+    names_answer = not ANSWER_NOUNS.isdisjoint(words) or not FORWARD.isdisjoint(words)
+    is_quoted = opening.opens_quote or opening.has_colon
+    return is_quoted and names_answer and valued(words, is_own=False) in _TAKES_AWAY
+
+
+_LIES = frozenset({"lie", "lying", "mislead", "deceive", "bluff", "fabricate", "invent", "joke"})
+
+
+def _is_long(opening: _Opening) -> bool:
+    """Whether a sentence with something behind it on its line says more than what follows is."""
+    reach = 2 * VERB_REACH if not FORWARD.isdisjoint(opening.words) else VERB_REACH
+    return opening.is_inline and len(opening.words) > reach
 
 
 def _is_no_answer_ahead(opening: _Opening) -> bool:
@@ -191,8 +219,8 @@ def _points_forward(sentence: str) -> bool:
 
 def _is_called_wrong(words: list[str], has_colon: bool) -> bool:
     """ "I will now give a deliberately false answer.", "What you should not write:"."""
-    pairs = pairwise(words)
-    if any(word in WRONG and noun in ANSWERS for word, noun in pairs) and NEGATORS.isdisjoint(words):
+    nouns = ANSWERS | OUTCOMES
+    if any(word in WRONG and noun in nouns for word, noun in pairwise(words)) and NEGATORS.isdisjoint(words):
         return True
     is_advice = has_colon and "you" in words and not NEGATORS.isdisjoint(words)
     return is_advice and not SPEECH.isdisjoint(words)

@@ -1,6 +1,6 @@
 """A question about the answer behind it, and the reply: "Is that right? I'm afraid not." """
 
-from mixseek.matching.stance.sentences import NEAR, Setting, is_answer, is_closed, repeats
+from mixseek.matching.stance.sentences import NEAR, Setting, is_answer, repeats
 from mixseek.matching.stance.words import (
     DEGREES,
     ELSEWHERE,
@@ -27,6 +27,10 @@ _AUXILIARIES = frozenset(
 )
 
 
+# Asked of what was just said, and not of what it is about.
+_ON_ANSWERS = frozenset({"right", "correct", "accurate", "wrong", "incorrect"})
+
+
 def asked(sentence: Sentence, setting: Setting) -> Stance | None:
     """What a yes to a question about the answer would say of it; None where it asks about something else."""
     if not sentence.text.isascii():
@@ -35,11 +39,11 @@ def asked(sentence: Sentence, setting: Setting) -> Stance | None:
     words = split_words(sentence.text)
     while words and words[0] in OPENERS:
         words = words[1:]
-    if not words or not ELSEWHERE.isdisjoint(words) or not is_closed(words) or not DEGREES.isdisjoint(words):
+    if not words or not ELSEWHERE.isdisjoint(words) or not RECHECKS.issuperset(words) or not DEGREES.isdisjoint(words):
         return None
     body = words[1:] if words[0] in _AUXILIARIES else words
     names_answer = any(is_answer(body, place, setting.matters) for place in range(len(body)))
-    if not names_answer and repeats(body, setting._replace(is_false=False)):
+    if not names_answer and repeats(body, setting) and _ON_ANSWERS.isdisjoint(body):
         return None
     if not WRONG.isdisjoint(body):
         return Stance.DENIED

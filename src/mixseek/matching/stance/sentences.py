@@ -33,6 +33,7 @@ from mixseek.matching.stance.words import (
     POINTERS,
     POLAR,
     PREDICATES,
+    RECHECKS,
     REVERSING,
     RIGHT,
     SETTLED,
@@ -41,6 +42,7 @@ from mixseek.matching.stance.words import (
     TRUTH,
     UNSPACED,
     VALUES,
+    VERDICT_VERBS,
     WEAK_ANSWERS,
     WITHDRAWS,
     WRONG,
@@ -99,7 +101,7 @@ def judged(
     if setting.speaker and labelled(sentence.text, 0) not in {"", setting.speaker}:
         return _replied(words[1:])
     is_contrast = sentence.opens_line or words[0] in CONTRASTS
-    may_point = is_next or (is_last and is_closed(words))
+    may_point = is_next or (is_last and (is_closed(words) or RECHECKS.issuperset(words)))
     setting = setting._replace(is_no=setting.is_no and not is_contrast, matters=_matters(sentence, words, setting))
     found = None
     if is_last and sentence.text.strip(BLANK) == "not":
@@ -111,6 +113,8 @@ def judged(
         words = split_words(clause)
         if rests and place == 0 and not _begins_anew(words, setting):
             continue  # the rest of the answer's own clause is read where the answer is
+        if place == 0 and may_point and _is_bare(words) and not _JOKES.isdisjoint(words):
+            found = Stance.DENIED
         found = _clause_stance(words, setting, may_point) or found
     return found
 
@@ -163,6 +167,8 @@ def _is_bare(words: list[str]) -> bool:
     return bool(rest) and VALUES.issuperset(rest)
 
 
+# "Just kidding, …": said of all that was said.
+_JOKES = frozenset({"kidding", "joking", "joke", "lying", "oops"})
 # Who cannot even guess does not know, and of what is not doubtful there is no doubt.
 _GUESSES = (DOUBTS | KNOWS - ANSWER_NOUNS) - DOUBTFUL
 
@@ -196,28 +202,58 @@ def _clause_stance(words: list[str], setting: Setting, may_point: bool) -> Stanc
         return _own_stance(body, setting.matters)
     if not OPPOSITES.isdisjoint(body):
         return _reversed(body, setting, may_point)
-    if not ELSEWHERE.isdisjoint(words):
+    if _is_elsewhere(words):
         return None
     if not WITHDRAWS.isdisjoint(body):
         return Stance.TAKEN_BACK if _is_withdrawn(body, setting.matters) else None
+    return _said_behind(body, setting, may_point) or _said_of_subject(body, setting, may_point)
+
+
+def _said_behind(body: list[str], setting: Setting, may_point: bool) -> Stance | None:
+    """What a clause says of the answer that names it behind its verb, or by whoever gave it."""
     if body[0] in {"do", "not", "never"} and not RIGHT.isdisjoint(body) and _names_answer(body, setting.matters):
         return Stance.DENIED  # "Do not trust the above"
     if body[0] in _IMPERSONAL and is_negated(body) and is_closed(body) and _names_answer(body, setting.matters):
         # "There is no truth to this", "no evidence supports this answer"
         is_pointed = any(is_answer(body, place, setting.matters) for place in range(len(body)))
         return valued(body, is_own=False) if may_point or is_pointed else None
+    if _objects(body, setting):
+        return valued(body, is_own=False)
     if setting.is_framed and (speaker := _speaker(body)) is not None:
         return valued(body[speaker : speaker + NEAR], is_own=False)
+    if may_point and body[0] in POINTERS and is_negated(body) and {"what", "i"}.issubset(body):
+        return Stance.DENIED  # "that is not what I meant"
     if is_no_answer(body, setting.matters):
         is_own = not {"my", "our"}.isdisjoint(body)  # of options nobody says that they are not *my* answer
         if _subject(body, setting.matters, may_point or is_own) is not None:
             return Stance.DENIED
+    return None
+
+
+def _said_of_subject(body: list[str], setting: Setting, may_point: bool) -> Stance | None:
     subject = _subject(body, setting.matters, may_point and not repeats(body, setting))
     if subject is None or (
         body[subject] != "i" and not is_answer(body, subject, setting.matters) and TRUTH.isdisjoint(body)
     ):
         return None
     return _said_of_it(body, subject, setting)
+
+
+def _is_elsewhere(words: list[str]) -> bool:
+    if ELSEWHERE.isdisjoint(words):
+        return False
+    # "has since been refuted" gives a time, "since it is wrong" a reason.
+    times = [place for place, word in enumerate(words) if word == "since" and place and words[place - 1] in _HAS]
+    return len(times) != sum(word in ELSEWHERE for word in words)
+
+
+_HAS = frozenset({"has", "have", "had"})
+
+
+def _objects(body: list[str], setting: Setting) -> bool:
+    """Whether something is said to support the answer or to speak against it: "the facts contradict this answer"."""
+    verb = next((place for place, word in enumerate(body) if word in VERDICT_VERBS), len(body))
+    return any(is_answer(body, place, setting.matters) for place in range(verb + 1, min(len(body), verb + VERB_REACH)))
 
 
 def _said_of_it(body: list[str], subject: int, setting: Setting) -> Stance | None:

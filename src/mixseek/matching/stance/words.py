@@ -59,12 +59,14 @@ BEGINNINGS = (OPENERS | POINTERS | WITHDRAWS | FIRST_PERSON | NEAR_DETERMINERS |
 RECHECKS = CLOSED | FIRST_PERSON | _CLASSES["rechecks"]
 REPLIES_NO, REPLIES_YES = _CLASSES["replies_no"], _CLASSES["replies_yes"]
 REPLYING = CLOSED | FIRST_PERSON | REPLIES_NO | REPLIES_YES | _CLASSES["beside_reply"]
-ASIDES = _CLASSES["asides"]
+ASIDES, VERDICT_VERBS = _CLASSES["asides"], _CLASSES["verdict_verbs"]
 # Words for a polarity: behind one of its kind they may be it once more. What denies a "yes" is no repetition of it.
 POLAR, POLAR_NO = _CLASSES["polar"], _CLASSES["polar_no"]
 # In a sentence that says of all that was said that its opposite is so.
 REVERSING = CLOSED | GENUINE | OPPOSITES | FIRST_PERSON | SPEECH | _CLASSES["reversing"]
-BREAK = re.compile(r"[.!?](?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n")
+BREAK = re.compile(
+    r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bprof)[.!?](?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n"
+)
 _UNSPACED_LETTER = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]")
 _CAPITAL = re.compile(r"(?<![.!?:;,]) ([A-Z][a-z']*)")
 _WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
@@ -73,6 +75,8 @@ _LETTERS = re.compile(r"[^\W\d_]{2}")
 _JOINED = re.compile(
     r"\b(?:made up|make up|never mind|(?:falls?|fell|falling|comes?) apart|(?:breaks|broke) down|other way a?round)\b"
 )
+_MADE_UP = re.compile(r"\b(?:made|making) (?:this|that|it|(?:all|most) of (?:this|that|it)|everything|all this) up\b")
+_CHANGED_MIND = re.compile(r"\b(?:changed?|changing) my mind\b")
 _HOLDS = re.compile(
     r"\b(?:(?:holds?|held|adds?|stands?|stacks?) up|(?:checks?|pans?|works?) out|holds? (?:any )?water"
     r"|pass(?:es)? muster)\b"
@@ -130,6 +134,7 @@ def _part(sentence: Sentence, start: int, end: int) -> Sentence:
 def split_words(text: str) -> list[str]:
     """Words with their contractions taken apart: "isn't" says not, "that's" is that."""
     if any(joint in text for joint in _JOINTS):
+        text = _CHANGED_MIND.sub("changed-mind", _MADE_UP.sub("made-up", text))
         text = _HOLDS.sub("holds-up", _JOINED.sub(lambda found: found[0].replace(" ", "-"), text))
     return ["not" if word.endswith("n't") else word.partition("'")[0] for word in _WORD.findall(text)]
 
