@@ -278,13 +278,11 @@ _TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
 # Up to here a response is a name with a few words around it.
 _NAME_ALONE = 80
 _ASKED = re.compile(r"[\s*_\"'`()\]}$.]{0,40}(?:\\[)\]][\s.]{0,8})?\?")
-# Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
-_SHORT_RESPONSE = 240
 
 
 def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: OtherValue) -> bool:
     """Whether the value at [start, end) of a lower-case text is hedged, as a rule by what stands right around it."""
-    if len(text.strip()) <= _SHORT_RESPONSE and _is_noncommittal(text, start, end, cut):
+    if _HEDGE.example_or_near.search(text, max(0, start - _BEFORE), start):
         return True
     if ends_plainly(text, start, end, cut):
         return False
@@ -299,22 +297,12 @@ def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: 
     return _is_open_behind(text, start, end, finish, kind, is_other)
 
 
-def _is_noncommittal(text: str, start: int, end: int, cut: int) -> bool:
-    """Words of doubt outside the value itself: "unclear" may be the answer."""
-    if _HEDGE.example_or_near.search(text, max(0, start - _BEFORE), start):
-        return True
-    begin = max(text.rfind(mark, 0, start) for mark in ".!?。\n") + 1
-    if not _HEDGE.concludes.match(text, begin, start):
-        begin = 0
-    return any(mark.end() <= start or mark.start() >= end for mark in _HEDGE.noncommittal.finditer(text, begin, cut))
-
-
 def _is_open_before(text: str, begin: int, start: int, end: int, kind: str) -> bool:
     before = text[begin:start]
     if _HEDGE.denied.search(before) or _HEDGE.guessed.search(before):
         return True
-    # A polarity takes its negation in, but not two of them.
-    if _HEDGE.neither.search(text, begin, end + 24) if kind == "boolean" else _HEDGE.negated.search(before):
+    # A polarity takes its negation in.
+    if kind != "boolean" and _HEDGE.negated.search(before):
         return True
     # Free text is bounded where it is a date: "after 1987"; "over Paris" is a place, "since 1988" when it began.
     may_be_bounded = kind in {"number", "expression"} or (
@@ -338,14 +326,9 @@ def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
 
 
 def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
-    # What is wrong with a polarity is part of it: "valid is wrong" is read where booleans are.
-    unsure = (_HEDGE.polarity_in_part,) if kind == "boolean" else (_HEDGE.unsure_behind, _HEDGE.called_wrong)
-    if any(pattern.match(text, end, finish) for pattern in (*unsure, _ASKED, _HEDGE.taken_back)):
+    unsure = _HEDGE.polarity_in_part if kind == "boolean" else _HEDGE.unsure_behind
+    if unsure.match(text, end, finish) or _ASKED.match(text, end, finish):
         return True
-    if _HEDGE.as_likely.search(text, end, finish):
-        return True
-    if kind == "option" and (also := _HEDGE.also_right.match(text, end, finish)) is not None:
-        return is_other(also.end())
     if kind == "text" and _is_followed_by_date(text, start, end, finish):
         return True
     if kind in {"number", "expression", "boolean"}:

@@ -49,7 +49,7 @@ class Frame(NamedTuple):
     reach: int  # where what it introduces ends
 
 
-_UNFRAMED = Frame(None, -1)
+UNFRAMED = Frame(None, -1)
 # What a sentence hands over to: the rest of the line, a quotation, or the next line.
 _HANDS_OVER = re.compile(r":(?=\s|$)|(?<=[^\x00-\x7f]):|:?,?\s[\"'](?=\S)|(?:^|[^\x00-\x7f])[:,]?\"")
 _LONGEST_FRAME = 30
@@ -70,8 +70,8 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
     """The sentence at the head that introduces all that follows, the answer included."""
     head = len(text) - len(text.lstrip())
     if text[head : head + 1] in {"{", "["} or not _may_frame(text[head : min(start, head + _FRAME_HEAD)]):
-        return _UNFRAMED
-    hint = _UNFRAMED
+        return UNFRAMED
+    hint = UNFRAMED
     for place, sentence in enumerate(split_sentences(text, head, min(cut, head + _FRAME_HEAD))):
         if place == _HEAD_SENTENCES or sentence.start >= start:
             break
@@ -81,12 +81,12 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
         if mark is not None and mark[0][-1] == '"' and sentence.end <= start and _points_forward(sentence.text):
             mark = None  # what is quoted is a word of the sentence, and what it points to follows
         opening = _opening(sentence, mark, is_first=place == 0)
-        if place == 0 and hint is _UNFRAMED and is_spoken(opening.words[:VERB_REACH]):
+        if place == 0 and hint is UNFRAMED and is_spoken(opening.words[:VERB_REACH]):
             hint = Frame(None, cut)
         if place == 0 and _forbids_saying(split_words(text[sentence.start : min(start, sentence.end)])):
             is_handed_over = mark is not None or not FORWARD.isdisjoint(opening.words)
             reach = _own_voice(text, sentence.end, cut) if is_handed_over else _turned(text, sentence.end, cut)
-            return Frame(Stance.DENIED, reach) if start < reach else _UNFRAMED
+            return Frame(Stance.DENIED, reach) if start < reach else UNFRAMED
         ends_line = mark is None and (text.startswith("\n", sentence.end) or sentence.text[-1] == "\n")
         if mark is None and (not (ends_line or _points_forward(sentence.text)) or sentence.end > start):
             continue

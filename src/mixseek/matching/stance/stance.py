@@ -3,7 +3,7 @@
 from mixseek.matching.stance.before import frame_before
 from mixseek.matching.stance.behind import last_judgement, said_of_another
 from mixseek.matching.stance.sentences import Setting, labelled
-from mixseek.matching.stance.within import named_within
+from mixseek.matching.stance.within import left_open, named_within
 from mixseek.matching.stance.words import BLANK, MATTERS, POLAR_NO, Stance, split_words
 
 # Of these kinds an answer is a word or a number that a later sentence can repeat.
@@ -29,4 +29,5 @@ def stance_on(text: str, lowered: str, start: int, end: int, cut: int, kind: str
     if behind is None and kind == "boolean":
         behind = said_of_another(lowered, start, end, cut)
     within = named_within(lowered, start, end, cut) if kind == "text" else None
+    within = within or left_open(lowered, start, end, cut, kind)
     return behind or frame.stance or within or Stance.ASSERTED

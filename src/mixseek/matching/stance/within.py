@@ -1,9 +1,11 @@
-"""In the sentence of a name in prose: asked about, or what others think and the response contradicts."""
+"""In the sentence of an answer: left open, asked about, or what others think and the response contradicts."""
 
 import re
+from itertools import islice
 
 from mixseek.matching.stance.before import is_spoken
 from mixseek.matching.stance.words import HEAD, MAY_BE, UNSPACED, Stance, split_words
+from mixseek.matching.visible import Phrases
 
 _ASKED = re.compile(r"[^.!?。\n\"]{0,80}\?\s*([^.!?。,\n]*)")
 _TURNS = re.compile(
@@ -13,6 +15,30 @@ _TURNS = re.compile(
 _TURN_WORDS = ("but", "however", "actually", "in fact", "in reality", "yet", "though")
 _MYTH = re.compile(r"\b(?:misconceptions?|myths?|mistakenly|wrongly|erroneously)\b")
 _SENTENCE_START = re.compile(r"[.!?。\n](?=\s|$)")
+_SAYS = Phrases("stance_within")
+_AHEAD = 160
+# Said in a short response, these leave it open; a long one may weigh first and settle then.
+_SHORT = 240
+_STOP = re.compile(r"[.!?](?=\s|$)|[。\n]")
+
+
+def left_open(text: str, start: int, end: int, cut: int, kind: str) -> Stance | None:
+    """ "42, but it is hard to say", "I first thought 42", "(B) is tempting but wrong": named, and left open."""
+    reach = min(cut, end + _AHEAD)
+    if _SAYS.dropped.match(text, end, reach):
+        return Stance.TAKEN_BACK
+    # What is wrong with a polarity is part of it: "valid is wrong" is read where booleans are.
+    if kind != "boolean" and _SAYS.called_wrong.match(text, end, reach):
+        return Stance.DENIED
+    if len(text.strip()) > _SHORT:
+        return None
+    begin = max((mark.end() for mark in _STOP.finditer(text, 0, start)), default=0)
+    stop = next(islice(_STOP.finditer(text, end, reach), 1, None), None)
+    for mark in _SAYS.left_open.finditer(text, begin, stop.start() if stop is not None else reach):
+        is_inside = start < mark.end() and mark.start() < end
+        if not is_inside or mark[0].startswith("neither"):
+            return Stance.DOUBTED
+    return None
 
 
 def named_within(text: str, start: int, end: int, cut: int) -> Stance | None:
