@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
@@ -38,7 +39,7 @@ _QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
 def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
     """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
     gold = fold(gold).strip()
-    question = fold(question)
+    question = _folded(question)
     letter = _LETTER.fullmatch(gold)
     if letter is not None:
         return OptionReader(letter[1], question)
@@ -61,12 +62,22 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
             return OptionReader(gold, question)
         return NumberReader(value.values[0], question, gold, maths, value.percent or "%" in gold)
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
-    if len(words) >= 2 and _SAYS.sorting.search(question):
+    if len(words) >= 2 and _asks_for_order(question):
         asked = _QUESTION_WORD.findall(question.casefold())
         wanted = frozenset(words)
         if wanted.issubset(asked):
             return WordListReader(tuple(words), tuple(word for word in asked if word in wanted)[-len(words) :])
     return None
+
+
+@lru_cache(maxsize=4)  # asked for each acceptable answer to one question
+def _folded(question: str) -> str:
+    return fold(question)
+
+
+@lru_cache(maxsize=4)
+def _asks_for_order(question: str) -> bool:
+    return _SAYS.sorting.search(question) is not None
 
 
 def option_by_text(gold: str, question: str) -> OptionReader | None:

@@ -4,7 +4,7 @@ import re
 from itertools import islice
 
 from mixseek.matching.stance.before import is_spoken
-from mixseek.matching.stance.words import HEAD, MAY_BE, UNSPACED, Stance, split_words
+from mixseek.matching.stance.words import BLANK, HEAD, MAY_BE, UNSPACED, Stance, split_words
 from mixseek.matching.visible import Phrases
 
 _ASKED = re.compile(r"[^.!?。\n\"]{0,80}\?\s*([^.!?。,\n]*)")
@@ -25,12 +25,13 @@ _STOP = re.compile(r"[.!?](?=\s|$)|[。\n]")
 def left_open(text: str, start: int, end: int, cut: int, kind: str) -> Stance | None:
     """ "42, but it is hard to say", "I first thought 42", "(B) is tempting but wrong": named, and left open."""
     reach = min(cut, end + _AHEAD)
-    if _SAYS.dropped.match(text, end, reach):
-        return Stance.TAKEN_BACK
-    # What is wrong with a polarity is part of it: "valid is wrong" is read where booleans are.
-    if kind != "boolean" and _SAYS.called_wrong.match(text, end, reach):
-        return Stance.DENIED
-    if len(text.strip()) > _SHORT:
+    if text[end:reach].strip(BLANK):
+        if _SAYS.dropped.match(text, end, reach):
+            return Stance.TAKEN_BACK
+        # What is wrong with a polarity is part of it: "valid is wrong" is read where booleans are.
+        if kind != "boolean" and _SAYS.called_wrong.match(text, end, reach):
+            return Stance.DENIED
+    if len(text) > _SHORT and len(text.strip()) > _SHORT:
         return None
     begin = max((mark.end() for mark in _STOP.finditer(text, 0, start)), default=0)
     stop = next(islice(_STOP.finditer(text, end, reach), 1, None), None)

@@ -64,8 +64,9 @@ ASIDES, VERDICT_VERBS = _CLASSES["asides"], _CLASSES["verdict_verbs"]
 POLAR, POLAR_NO = _CLASSES["polar"], _CLASSES["polar_no"]
 # In a sentence that says of all that was said that its opposite is so.
 REVERSING = CLOSED | GENUINE | OPPOSITES | FIRST_PERSON | SPEECH | _CLASSES["reversing"]
+# The sign comes first, titles such as "Dr." behind it: a search skips to the next sign.
 BREAK = re.compile(
-    r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bprof)[.!?](?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n"
+    r"[.!?](?<!\bdr.)(?<!\bmr.)(?<!\bms.)(?<!\bmrs.)(?<!\bprof.)(?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n"
 )
 _UNSPACED_LETTER = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]")
 _CAPITAL = re.compile(r"(?<![.!?:;,]) ([A-Z][a-z']*)")
