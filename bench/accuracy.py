@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
+from bench.parts import print_parts
 from bench.stance import print_stances
 from mixseek.stats.intervals import wilson_interval
 
@@ -229,6 +230,7 @@ def main() -> int:
     below = _print_sources(rows)
     _print_other_labels(rows)
     print_stances(paths, _TRUSTED)
+    print_parts(paths, _TRUSTED)
     below += _print_ledger("The ledger of rules", with_rare_together(ledger(trusted, deciding_rule)))
     below += _print_ledger("Where the answer stood", ledger((row for row in trusted if place(row)), place))
     if below:
