@@ -120,8 +120,8 @@ class RatingColumns:
 class RatingSource:
     """`human` is the rater whose word is the truth.
 
-    `uses_mean`: repeated ratings are averaged, not the first taken. None: as a report does it in a run (averaged, but of
-    two orders of a pair the first is taken), the first in a table.
+    `uses_mean`: repeated ratings are averaged, not the first taken. None: the first in a table; in a run as its report
+    does it, which averages, but takes the first order of a pair.
     """
 
     columns: RatingColumns = field(default_factory=RatingColumns)
