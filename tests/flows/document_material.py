@@ -5,7 +5,8 @@ Everything is written here and comes out the same each time: scores are drawn wi
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -368,3 +369,23 @@ def first_sample(place: Path, run: str) -> str:
     with (place / f"{run}.jsonl").open(encoding="utf-8") as lines:
         sample: str = json.loads(next(lines))["id"]
     return sample
+
+
+def differences(before: Any, now: Any, at: str = "") -> Iterator[str]:
+    """Whatever stood there before and does not now; what is new is nobody's loss."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key, value in before.items():
+            if key not in now:
+                yield f"{at}.{key} is gone"
+            else:
+                yield from differences(value, now[key], f"{at}.{key}")
+    elif isinstance(before, list) and isinstance(now, list):
+        if len(before) != len(now):
+            yield f"{at}: {len(before)} before, {len(now)} now"
+        for place, (value, other) in enumerate(zip(before, now, strict=False)):
+            yield from differences(value, other, f"{at}[{place}]")
+    elif isinstance(before, float | int) and isinstance(now, float | int):
+        if not math.isclose(before, now, rel_tol=1e-8, abs_tol=1e-9):
+            yield f"{at}: {before} before, {now} now"
+    elif before != now:
+        yield f"{at}: {before!r} before, {now!r} now"

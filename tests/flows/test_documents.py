@@ -4,7 +4,6 @@
 """
 
 import json
-import math
 import re
 import shutil
 import tempfile
@@ -13,17 +12,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.flows.document_material import COMPARISONS, RUNS, WORKSPACE, first_sample, make_runs, write_tables
+from tests.flows.document_material import (
+    COMPARISONS,
+    RUNS,
+    WORKSPACE,
+    differences,
+    first_sample,
+    make_runs,
+    write_tables,
+)
 from tests.flows.running import mixseek_here, read_jsonl
 from tests.once import made_once
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "documents"
-# What is another one each time, or names the rules of the day.
+# What is another one each time, or names the rules of the day; so do runs that nobody named.
 _VOLATILE = {
     *("started_at", "ended_at", "timestamp", "judged_at", "created", "seconds", "elapsed_seconds", "bytes", "duration"),
     *("protocol_hash", "matcher", "digest", "draws", "fingerprint", "version", "mixseek_version", "size", "id_of_draw"),
 }
-_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:\+00:00|Z| UTC)?|\bd[0-9a-f]{8}\b")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:\+00:00|Z| UTC)?|\bd[0-9a-f]{8}\b|(?<=-)[0-9a-f]{8}\b")
 
 
 def asked_of(place: Path, run: str) -> Mapping[str, tuple[str, ...]]:
@@ -79,26 +86,6 @@ def documents(place: Path) -> Iterator[tuple[str, Any]]:
     yield "workspace", {name: document_of(place, *words) for name, words in workspace.items()}
     demo = document_of(place, "demo")
     yield "demo", {"demo": demo, "competition": document_of(place, "leaderboard", "salty-sea")}
-
-
-def differences(before: Any, now: Any, at: str = "") -> Iterator[str]:
-    """Whatever stood there before and does not now; what is new is nobody's loss."""
-    if isinstance(before, dict) and isinstance(now, dict):
-        for key, value in before.items():
-            if key not in now:
-                yield f"{at}.{key} is gone"
-            else:
-                yield from differences(value, now[key], f"{at}.{key}")
-    elif isinstance(before, list) and isinstance(now, list):
-        if len(before) != len(now):
-            yield f"{at}: {len(before)} before, {len(now)} now"
-        for place, (value, other) in enumerate(zip(before, now, strict=False)):
-            yield from differences(value, other, f"{at}[{place}]")
-    elif isinstance(before, float | int) and isinstance(now, float | int):
-        if not math.isclose(before, now, rel_tol=1e-8, abs_tol=1e-9):
-            yield f"{at}: {before} before, {now} now"
-    elif before != now:
-        yield f"{at}: {before!r} before, {now!r} now"
 
 
 @pytest.fixture(scope="module")

@@ -325,7 +325,7 @@ def statistics(
     system: str | None = None,
     where: str | None = None,
     order: str | None = None,
-    repeats: Literal["first", "mean"] = "first",
+    repeats: Literal["first", "mean"] | None = None,
     human: str | None = None,
     labelled: str | None = None,
     labels: Literal["random", "stratified", "elsewhere", "unknown"] = "unknown",
@@ -346,7 +346,8 @@ def statistics(
     if human is None and (labelled is not None or labels != "unknown"):
         raise ConfigurationError("labels: they are somebody's; name the rater with human")
     columns = RatingColumns(item, judge, score, question, system, where, order, labelled)
-    source = RatingSource(columns, human, repeats == "mean", longest_line=load_settings().judge.longest_line)
+    uses_mean = repeats == "mean" if repeats else None
+    source = RatingSource(columns, human, uses_mean, longest_line=load_settings().judge.longest_line)
     drawing = choose(Drawing, labels, "labels")
     return count_ratings(
         ratings,

@@ -382,8 +382,12 @@ def stats(
         str | None, Option(metavar="EXPR", help="Rows in this order decide which one is first. Default: as they stand.")
     ] = None,
     repeats: Annotated[
-        Repeats, Option(help="Several ratings of an item by one rater: the first counts, or their mean.")
-    ] = Repeats.FIRST,
+        Repeats | None,
+        Option(
+            help="Several ratings of an item by one rater: the first counts, or their mean. Default: the first in a "
+            "table, the mean in a run."
+        ),
+    ] = None,
     human: Annotated[str | None, Option(metavar="NAME", help="The rater whose word is the truth.")] = None,
     labelled: Annotated[
         str | None, Option(metavar="EXPR", help="Which of the human's rows count as labels. Default: all.")
@@ -455,10 +459,11 @@ def stats(
     columns = RatingColumns(
         *(item, judge, score, question, system, where, order, labelled), gold=gold, length=length, shown=shown
     )
+    uses_mean = repeats is Repeats.MEAN if repeats else None
     request = StatisticsRequest(
         name,
         workspace_path(workspace),
-        RatingSource(columns, human, repeats is Repeats.MEAN, longest_line=load_settings().judge.longest_line),
+        RatingSource(columns, human, uses_mean, longest_line=load_settings().judge.longest_line),
         Drawing(labels.value),
         pool is Pool.RATED,
         parse_scale(scale) if scale is not None else None,

@@ -81,16 +81,21 @@ class PairLine:
     shares: Mapping[str, Interval | None] = field(default_factory=dict)  # of that confusion, over questions
 
 
+# What is compared in a table, where a value is all that there is; in a run, verdicts or scores.
+RATINGS = "ratings"
+
+
 @dataclass(frozen=True, slots=True)
 class AgreementSection:
-    """All raters together, on items with at least two ratings."""
+    """All raters together, on items with at least two ratings; `of` is what of these is compared."""
 
     raters: Sequence[str]
     items: int
     complete_items: int
     ratings: int
-    categories: Sequence[float]
+    categories: Sequence[float] | Sequence[str]
     coefficients: Sequence[Coefficient]
+    of: str = RATINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +159,7 @@ class Statistics:
     drawing: Drawing
     against_human: Sequence[PairLine]
     agreement: AgreementSection | None
+    verdict_agreement: AgreementSection | None  # of a run: scores and verdicts agree differently
     pairs: Sequence[PairLine]
     corrected: Sequence[CorrectedLine]
     comparison: SystemComparison | None
@@ -185,6 +191,7 @@ def statistics_document(found: Statistics) -> dict[str, Any]:
         "raters": [_rater_document(line) for line in found.raters],
         "against_human": [_pair_document(line) for line in found.against_human],
         "agreement": _agreement_document(found.agreement) if found.agreement else None,
+        "verdict_agreement": _agreement_document(found.verdict_agreement) if found.verdict_agreement else None,
         "pairs": [_pair_document(line) for line in found.pairs],
         "corrected": [_corrected_document(line) for line in found.corrected],
         "comparison": _comparison_document(found.comparison) if found.comparison else None,
@@ -262,6 +269,7 @@ def _agreement_document(section: AgreementSection) -> dict[str, Any]:
         "complete_items": section.complete_items,
         "ratings": section.ratings,
         "categories": list(section.categories),
+        "of": section.of,
         "coefficients": {one.measure.value: _coefficient_document(one) for one in section.coefficients},
     }
 
@@ -370,8 +378,8 @@ def print_statistics(found: Statistics, console: Console) -> None:
         print_section(console, f"Scores against {found.human}", table_of(("judge", ">n", ">AUC", ">Brier"), cells))
         heads = ("judge", ">n", *(f">{one.value}" for one in _shown_measures(found.against_human)))
         print_section(console, f"Agreement with {found.human}", table_of(heads, list(_pair_rows(found.against_human))))
-    if found.agreement is not None:
-        _print_agreement(found.agreement, console)
+    for section in _agreements(found):
+        _print_agreement(section, console)
     _print_matrix(found.pairs, console)
     _print_corrected(found.corrected, console, f"What {found.human} would say, from labels")
     if found.comparison is not None:
@@ -446,8 +454,19 @@ def _coefficient_text(one: Coefficient | None) -> str:
     return f"{coefficient_text(one.value)}{limits}"
 
 
+def _agreements(found: Statistics) -> Iterator[AgreementSection]:
+    """Verdicts, and scores where those are more than another name of the verdicts."""
+    verdicts, scores = found.verdict_agreement, found.agreement
+    if verdicts is not None:
+        yield verdicts
+    if scores is not None and (verdicts is None or len(scores.categories) > len(verdicts.categories)):
+        yield scores
+
+
 def _print_agreement(section: AgreementSection, console: Console) -> None:
-    title = f"All {len(section.raters)} together: {plural(section.items, 'item')} with two ratings or more"
+    raters = len(section.raters)
+    whose = f"All {raters} together" if section.of == RATINGS else f"{section.of.capitalize()} of all {raters}"
+    title = f"{whose}: {plural(section.items, 'item')} with two ratings or more"
     rows: list[Sequence[Cell]] = []
     notes = []
     for one in section.coefficients:

@@ -569,6 +569,12 @@ def jackknife_interval(
     return jackknife(value(whole), [without(group) for group in groups], level)
 
 
+def within_reach(measure: Measure, interval: Interval | None) -> Interval | None:
+    """Cut to what a coefficient can be: a share is not below nought, the others are not below -1."""
+    least = 0.0 if measure is Measure.RAW else -1.0
+    return replace(interval, low=max(least, interval.low)) if interval else None
+
+
 def coefficients_of_sums(
     groups: Sequence[AgreementSums], measures: Iterable[Measure], categories: Sequence[float] | None = None
 ) -> list[Coefficient]:
@@ -580,7 +586,7 @@ def coefficients_of_sums(
         value = value_of(measure, whole, categories)
         if value is not None:
             without = [value_of(measure, rest, categories) for rest in rests]
-            found.append(Coefficient(measure, value, jackknife(value, without)))
+            found.append(Coefficient(measure, value, within_reach(measure, jackknife(value, without))))
     return found
 
 

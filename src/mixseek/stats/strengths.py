@@ -24,6 +24,7 @@ from mixseek.stats.intervals import (
     student_quantile,
     student_two_sided,
     unit_interval,
+    with_questions,
 )
 from mixseek.stats.raters import kendall_tau_b
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
@@ -157,17 +158,13 @@ def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = Fals
 def _win_sums(scores: Mapping[str, Sequence[float]]) -> UnitSums:
     """Of scores by question."""
     values = [score for own in scores.values() for score in own]
-    totals = [(len(own), math.fsum(own)) for own in scores.values()]
-    return UnitSums(
+    sums = UnitSums(
         samples=len(values),
         scored=len(values),
-        questions=len(scores),
         total=math.fsum(values),
         total_of_squares=math.fsum(score * score for score in values),
-        question_squares=math.fsum(total * total for _, total in totals),
-        question_products=math.fsum(count * total for count, total in totals),
-        question_sizes=float(sum(count * count for count, _ in totals)),
     )
+    return with_questions(sums, [(len(own), math.fsum(own), 1) for own in scores.values()])
 
 
 def _counted(name: str, scores: Mapping[str, Sequence[float]], level: float) -> Standing:

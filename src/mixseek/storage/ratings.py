@@ -9,7 +9,7 @@ import json
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -119,11 +119,15 @@ class RatingColumns:
 
 @dataclass(frozen=True, slots=True)
 class RatingSource:
-    """`human` is the rater whose word is the truth; `uses_mean`: repeated ratings are averaged, not the first taken."""
+    """`human` is the rater whose word is the truth.
+
+    `uses_mean`: repeated ratings are averaged, not the first taken. None: the first in a table; in a run as its report
+    does it, which averages, but takes the first order of a pair.
+    """
 
     columns: RatingColumns = field(default_factory=RatingColumns)
     human: str | None = None
-    uses_mean: bool = False
+    uses_mean: bool | None = None
     # Of a run: all that people said of a text is one rating, by `PEOPLE`; else each of them is a rater.
     people_as_one: bool = False
     # Of a table: how many bytes a line may have.
@@ -170,8 +174,17 @@ class GroupedAgreement:
 class Ratings:
     """Questions about ratings that are loaded; the connection is somebody else's to close."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str], categories: Sequence[str]) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        names: Sequence[str],
+        categories: Sequence[str],
+        *,
+        uses_mean: bool = False,
+    ) -> None:
         self._connection = connection
+        # Of repeated ratings; else the first was taken.
+        self.uses_mean = uses_mean
         # By number; also those that gave nothing.
         self.names = tuple(names)
         # Texts that were rated with, in order; empty where ratings are numbers.
@@ -348,6 +361,8 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
             fetch_all(connection, _SQL["create_pair_rows"], {"people": PEOPLE})
         else:
             connection.execute(_SCORED_ROWS)
+            if source.uses_mean is None:
+                source = replace(source, uses_mean=True)
         _add_labels(connection, workspace, run, people_as_one=source.people_as_one)
         nothing = (
             f"{run.name}: no judgment is valid, so there is nothing to count (`mixseek report {run.name}` says why)"
@@ -631,7 +646,7 @@ def _ratings(
     rule = "mean_of_repeats" if source.uses_mean else "first_of_repeats"
     fetch_all(connection, _SQL[rule if repeats else "no_repeats"], {})
     fetch_all(connection, _SQL["create_rated"], {})
-    ratings = Ratings(connection, names, categories)
+    ratings = Ratings(connection, names, categories, uses_mean=bool(source.uses_mean))
     if not ratings.count:
         raise ConfigurationError(nothing)
     if silent := next((one for one in ratings.silent if one.name == human), None):

@@ -234,13 +234,28 @@ def count_unreached(index: RunIndex, manifest: Manifest) -> int:
     return 0 if manifest.has_ended else max(0, manifest.sample_count - index.facts.samples)
 
 
-def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
-    """None where no sample has two judges."""
+def load_opinions(index: RunIndex, panel: SettledPanel) -> counts.Ratings | None:
+    """What judges say of the samples that two of them judged, repeats brought to one opinion; None without such."""
     ratings = panel.ratings()
     if ratings is None:
         return None
     labels = judge_labels(index, panel.judges)
-    ratings = replace(ratings, judges=tuple(labels[judge] for judge in ratings.judges))
+    return replace(ratings, judges=tuple(labels[judge] for judge in ratings.judges))
+
+
+def opinions_of_run(workspace: Workspace, run: RunDirectory) -> counts.Ratings | None:
+    """Under the rule of the run."""
+    manifest = read_manifest(run.manifest)
+    with open_run_index(workspace, run) as index:
+        return load_opinions(index, index.settle(panel_rule(index, manifest), manifest.judge_names))
+
+
+def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
+    """None where no sample has two judges."""
+    ratings = load_opinions(index, panel)
+    if ratings is None:
+        return None
+    labels = judge_labels(index, panel.judges)
     total, found = panel.disagreements(DISAGREEMENTS)
     items = [
         replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])

@@ -9,9 +9,17 @@ from itertools import combinations
 from pathlib import Path
 
 from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
-from mixseek.composition.results.report import BoardOptions, build_board, rule_of, unscored_notes
+from mixseek.composition.results.report import (
+    BoardOptions,
+    build_board,
+    opinions_of_run,
+    rule_of,
+    unscored_notes,
+)
+from mixseek.domain import counts
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError
+from mixseek.reporting.findings.agreement import between
 from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.reporting.statistics import (
     AgreementSection,
@@ -94,7 +102,7 @@ class StatisticsRequest:
 def load_statistics(request: StatisticsRequest) -> Statistics:
     """Raises ConfigurationError, DatasetError or StorageError in one line."""
     with open_ratings(request) as ratings:
-        return _Analysis(ratings, request).statistics()
+        return _Analysis(ratings, request, _opinions(request)).statistics()
 
 
 def is_table(name: str) -> bool:
@@ -120,10 +128,19 @@ def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
             yield ratings
 
 
+def _opinions(request: StatisticsRequest) -> counts.Ratings | None:
+    """Of a run: what the report compares as well. A table has ratings only."""
+    if is_table(request.name):
+        return None
+    workspace = Workspace(request.workspace)
+    return opinions_of_run(workspace, find_run(workspace, request.name))
+
+
 class _Analysis:
     """One pass from counts to numbers; holds what all parts need."""
 
-    def __init__(self, ratings: Ratings, request: StatisticsRequest) -> None:
+    def __init__(self, ratings: Ratings, request: StatisticsRequest, opinions: counts.Ratings | None) -> None:
+        self._opinions = opinions
         self._ratings = ratings
         self._request = request
         self._is_nominal = bool(ratings.categories)
@@ -143,7 +160,7 @@ class _Analysis:
             items=ratings.items,
             questions=ratings.questions,
             repeated=ratings.repeated,
-            uses_mean=request.source.uses_mean,
+            uses_mean=ratings.uses_mean,
             categories=ratings.categories,
             scale=self._scale,
             raters=self._rater_lines(),
@@ -151,6 +168,7 @@ class _Analysis:
             drawing=request.drawing,
             against_human=[self._pair_line(self._human, judge) for judge in self._judges] if self._human else [],
             agreement=self._agreement(),
+            verdict_agreement=self._verdict_agreement(),
             pairs=self._pairs(),
             corrected=self._corrected(),
             comparison=self._comparison(),
@@ -168,7 +186,7 @@ class _Analysis:
     def _notes(self) -> list[str]:
         notes = []
         if self._ratings.repeated:
-            rule = "their mean counts" if self._request.source.uses_mean else "the first one counts"
+            rule = "their mean counts" if self._ratings.uses_mean else "the first one counts"
             notes.append(f"{self._ratings.repeated:,} more of the same item and rater: {rule}")
         if self._is_nominal:
             notes.append("ratings are texts: only what needs no order is said of them")
@@ -194,8 +212,8 @@ class _Analysis:
         return all(rater.is_binary for rater in self._ratings.raters)
 
     def _bounds_span(self) -> tuple[float, float]:
-        """What an item without a score could have got: the scale of a run is 0..1, else what any rater gave."""
-        return (0.0, 1.0) if self._is_run and self._scale is None else self._span(*self._ratings.raters)
+        """What an item without a score could have got."""
+        return self._span(*self._ratings.raters)
 
     def _bounds(self, rater: Rater) -> Bounds | None:
         """None where every item has a score; what a human has not rated is no rating that went wrong."""
@@ -235,15 +253,16 @@ class _Analysis:
         return [*lines, *self._silent_lines()]
 
     def _span(self, *raters: Rater) -> tuple[float, float]:
-        """The scale that was given, 0..1 for right and wrong, else what was seen."""
+        """The scale that was given, 0..1 for right and wrong and for every run, else what was seen."""
         if self._scale is not None:
             return self._scale
-        if all(one.is_binary for one in raters):
+        if self._is_run or all(one.is_binary for one in raters):
             return 0.0, 1.0
         return min(one.least for one in raters), max(one.greatest for one in raters)
 
     def _mean_interval(self, rater: Rater, interval: Interval | None) -> Interval | None:
-        if interval is None or (rater.least == rater.greatest and not rater.is_binary and self._scale is None):
+        is_known = self._is_run or rater.is_binary or self._scale is not None
+        if interval is None or (rater.least == rater.greatest and not is_known):
             return None
         least, greatest = self._span(rater)
         low, high = (least + (greatest - least) * end for end in (interval.low, interval.high))
@@ -258,7 +277,20 @@ class _Analysis:
         least, greatest = map(int, self._scale)
         return [float(value) for value in range(least, greatest + 1)] if greatest - least < MOST_CATEGORIES else None
 
+    def _verdict_agreement(self) -> AgreementSection | None:
+        """Of a run with several judges, as its report has it."""
+        if self._opinions is None:
+            return None
+        return _between("verdicts", self._opinions, self._opinions.verdict_groups, self._opinions.verdicts)
+
     def _agreement(self) -> AgreementSection | None:
+        """Of a run that nobody but judges rated, from their opinions, as its report has it."""
+        opinions = self._opinions
+        if opinions is not None and {rater.name for rater in self._ratings.raters} <= set(opinions.judges):
+            return _between("scores", opinions, opinions.score_groups)
+        return self._rated_agreement()
+
+    def _rated_agreement(self) -> AgreementSection | None:
         judges = [one for one in self._judges if one.distinct <= MOST_CATEGORIES]
         values = self._ratings.values(judges)
         if len(judges) < 2 or len(values) > MOST_CATEGORIES:
@@ -339,7 +371,7 @@ class _Analysis:
         for measure in _KAPPAS[:1] if self._is_nominal else _KAPPAS:
             estimate = partial(formulas.estimate_of, measure, categories=categories)
             if (kappa := estimate(patterns)) is not None:
-                interval = formulas.jackknife_interval(parts, estimate)
+                interval = formulas.within_reach(measure, formulas.jackknife_interval(parts, estimate))
                 yield Coefficient(measure, kappa.value, interval, kappa.se)
         for one in formulas.coefficients_of_sums(sums, self._measures(), categories):
             exact = formulas.estimate_of(one.measure, patterns, categories) if one.measure in formulas.GWETS else None
@@ -444,6 +476,29 @@ class _Analysis:
 _DIFFERENCE_OF_SHARES = ValueScale(-1.0, 1.0)
 # In the order in which they are told.
 _KAPPAS = (Measure.KAPPA, Measure.KAPPA_LINEAR, Measure.KAPPA_QUADRATIC)
+
+
+def _between(
+    of: str, opinions: counts.Ratings, hands: Sequence[formulas.Patterns], words: Sequence[str] = ()
+) -> AgreementSection:
+    """Words have no order; without them values are numbers, and every coefficient has a meaning."""
+    measures = (*_NOMINAL, *(() if words else _ORDERED), Measure.FLEISS)
+    patterns = Counter[formulas.Pattern]()
+    for hand in hands:
+        patterns.update(hand)
+    given = [len(pattern) - pattern.count(None) for pattern in patterns.elements()]
+    values = sorted({value for pattern in patterns for value in pattern if value is not None})
+    return AgreementSection(
+        raters=sorted(opinions.judges),
+        items=len(given),
+        complete_items=given.count(len(opinions.judges)),
+        ratings=sum(given),
+        categories=words or values,
+        coefficients=[found for found in between(of, hands, measures) if found.value is not None],
+        of=of,
+    )
+
+
 _NOMINAL = (Measure.RAW, Measure.ALPHA_NOMINAL, Measure.AC1)
 _ORDERED = (Measure.ALPHA_ORDINAL, Measure.ALPHA_INTERVAL, Measure.AC2_LINEAR, Measure.AC2_QUADRATIC)
 

@@ -1,7 +1,7 @@
 """Agreement between judges, of each with itself, and of two orders of a pair: from counts to numbers with intervals."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -21,6 +21,7 @@ from mixseek.stats.raters import (
     jackknife_interval,
     own_share_of_variance,
     rated_twice,
+    within_reach,
 )
 
 
@@ -102,10 +103,7 @@ def build_agreement(
     if len(ratings.judges) == 2:
         # Fleiss' is for more; Cohen's, and its weighted form, for these.
         of_all = {**_OF_TWO, **{measure: of for measure, of in _OF_ALL.items() if measure is not Measure.FLEISS}}
-    coefficients = [
-        _fleiss(of, groups[of]) if measure is Measure.FLEISS else _coefficient(measure, of, groups[of])
-        for measure, of in of_all.items()
-    ]
+    coefficients = [coefficient for measure, of in of_all.items() for coefficient in between(of, groups[of], [measure])]
     order = list(Measure)
     return Agreement(
         judges=ratings.judges,
@@ -123,11 +121,18 @@ def build_agreement(
     )
 
 
+def between(of: str, hands: Sequence[Patterns], measures: Iterable[Measure]) -> list[Coefficient]:
+    """Of any number of judges, in what they say (`of`: verdicts, scores), by hands of questions."""
+    return [
+        _fleiss(of, hands) if measure is Measure.FLEISS else _coefficient(measure, of, hands) for measure in measures
+    ]
+
+
 def _compare_pairs(judges: Sequence[str], groups: Mapping[str, Sequence[Patterns]]) -> list[JudgePair]:
     pairs = []
     for second in range(len(judges)):
         for first in range(second):
-            own = {of: [_project(hand, first, second) for hand in hands] for of, hands in groups.items()}
+            own = {of: [project(hand, first, second) for hand in hands] for of, hands in groups.items()}
             samples = sum(sum(hand.values()) for hand in own["verdicts"])
             if samples:
                 coefficients = tuple(_coefficient(measure, of, own[of]) for measure, of in _OF_TWO.items())
@@ -135,7 +140,7 @@ def _compare_pairs(judges: Sequence[str], groups: Mapping[str, Sequence[Patterns
     return pairs
 
 
-def _project(patterns: Patterns, first: int, second: int) -> Patterns:
+def project(patterns: Patterns, first: int, second: int) -> Patterns:
     """Of two judges, the samples that both judged."""
     found = Counter[Pattern]()
     for pattern, count in patterns.items():
@@ -173,16 +178,10 @@ def _coefficient(measure: Measure, of: str, hands: Sequence[Patterns]) -> Coeffi
         return Coefficient(measure, None, of=of, why=f"not defined: {said}")
     if len(filled) < 2:
         return Coefficient(measure, found.value, of=of, why="no interval: one question")
-    interval = _cut(measure, jackknife_interval(filled, estimate))
+    interval = within_reach(measure, jackknife_interval(filled, estimate))
     # A width of nought would claim certainty.
     why = None if interval else "no interval: every question says the same, or without one of them there is no value"
     return Coefficient(measure, found.value, interval, of=of, why=why)
-
-
-def _cut(measure: Measure, interval: Interval | None) -> Interval | None:
-    """To what a coefficient can be: a share is not below nought, the others are not below -1."""
-    least = 0.0 if measure is Measure.RAW else -1.0
-    return replace(interval, low=max(least, interval.low)) if interval else None
 
 
 def build_consistency(hands: Sequence[TakeSums], alike: Mapping[str, UnitSums]) -> tuple[SelfConsistency, ...]:
