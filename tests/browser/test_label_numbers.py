@@ -29,7 +29,7 @@ def judge(place: Path, labelled: int) -> None:
         table = csv.writer(file)
         table.writerow(["id", "label"])
         table.writerows((f"row-{number}", "correct" if number % 4 else "incorrect") for number in range(labelled))
-    commands = [("judge", "rows.jsonl", "--workspace", "ws", "--run", "sums", "-q")]
+    commands: list[tuple[str, ...]] = [("judge", "rows.jsonl", "--workspace", "ws", "--run", "sums", "-q")]
     if labelled:
         commands.append(("label", "import", "labels.csv", "--rater", "mia", "--run", "sums", "--workspace", "ws"))
     for words in commands:
