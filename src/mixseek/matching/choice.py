@@ -83,7 +83,7 @@ def _commits(text: str, start: int, end: int, cut: int, kind: str, question: str
 def _commits_before(before: str, kind: str, question: str) -> bool:
     names_answer = _SAYS.names_answer.search(before) is not None
     condition = _SAYS.condition_before.search(before)
-    if condition and (names_answer or kind != "number" or _SAYS.strong_before.search(before)):
+    if condition and (names_answer or kind != "number"):
         clause = before[condition.end() :].partition(",")[0]
         if not _is_restated(clause, question):
             return False
@@ -102,18 +102,14 @@ def _commits_behind(text: str, begin: int, start: int, end: int, finish: int, ki
     if kind == "number" and condition[0].endswith((" if", ",if")) and not condition[0].endswith("only if"):
         around = text[begin:start] + text[end : condition.end()]
         # "She makes a profit of 18 if she sells them all" says what the number is of; "18 if they are sold" does not.
-        if (
-            any(map(str.isalpha, text[begin:start]))
-            and not _SAYS.names_answer.search(around)
-            and not (_SAYS.hypothetical.search(around) and _SAYS.past.match(text, condition.end(), finish))
-        ):
+        if any(map(str.isalpha, text[begin:start])) and not _SAYS.names_answer.search(around):
             return True
     return _is_restated(text[condition.end() : finish], question)
 
 
 def _commits_unspaced(before: str, behind: str, kind: str, question: str) -> bool:
     condition = _SAYS.unspaced_condition.search(before)
-    if condition and (kind != "number" or _SAYS.names_answer.search(before) or _SAYS.unspaced_strong.search(before)):
+    if condition and (kind != "number" or _SAYS.names_answer.search(before)):
         is_behind = condition[0][0] in "な場限"
         clause = before[: condition.start()].rpartition(",")[2] if is_behind else before[condition.end() :]
         if not _is_restated(clause.partition(",")[0], question):
@@ -498,13 +494,12 @@ def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
 
 
 def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list[Stated]:
-    """What stands at these places, without lines of a list, checks of the result, and numbered first steps."""
+    """What stands at these places, without lines of a list and numbered first steps."""
     text, lowered = visible.text, visible.lowered
     found = [
         (place, reading, as_said(text, lowered, place.start, reading, visible.cut, reader))
         for place in places
         if not _is_listing(text, place)
-        and not _SAYS.checks.match(text, place.start)
         and not (place.cue == "first_sentence" and _ENUMERATED.match(text, place.start))
         and (reading := _read_place(text, place, reader)) is not None
         and not (

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.numbers import MONTHS, ROMAN, SCALES, TENS, UNITS
+from mixseek.matching.numbers import MONTHS, ROMAN, SCALES, TENS, UNIT_SPELLINGS, UNITS
 from mixseek.matching.visible import CharacterTable, Phrases, fold, table
 
 # Free text as comparable words that can say where they stand: case, accents, numerals and spellings folded away.
@@ -25,8 +25,6 @@ CARDINALS: Final = UNITS | TENS
 ORDINALS: Final = dict(zip(_TABLE["ordinals"].split(), (*range(1, 20), *range(20, 100, 10)), strict=True))
 # Up to thirty: kings, popes, wars and Olympic Games; beyond it "xl" is a size and "mix" a word.
 ROMAN_NUMERALS: Final = {word.lower(): value for word, value in ROMAN.items() if value <= 30}
-# Spellings of units, folded to one; plural forms are written out because folding happens before any stemming.
-UNIT_SPELLINGS: Final = {word: unit for unit, words in table("units").items() for word in words.split()}
 UNIT_WORDS: Final = frozenset(UNIT_SPELLINGS.values()) | frozenset(_TABLE["beside_numbers"].split())
 WORD_SYNONYMS: Final = table("synonyms")
 # Whole phrases that name one thing; the value replaces the words in the word list.
@@ -37,7 +35,7 @@ PHRASES: Final = {tuple(words.split()): name for words, name in table("names").i
 # marks also glue the words before them ("byJane Doe1"). Letters and digits never share a word, for the same reason.
 _MONEY: Final = r"[$£€¥]\s?\d[\d,]*(?:\.\d+)?\s?(?:[kKmMbB]|mn|bn|tn)\b"
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?(?:(?:st|nd|rd|th)\b)?"
-_DOTTED: Final = r"(?:[A-Za-z]\.){2,}(?:[A-Za-z]\b)?"
+_DOTTED: Final = r"(?:[A-Z]\. )+[A-Z]\.(?! ?[A-Z]\b)|(?:[A-Za-z]\.){2,}(?:[A-Za-z]\b)?"
 _ASCII_WORD: Final = re.compile(
     rf"[A-Z]?[a-z]+(?:'[A-Za-z]+)*|{_DOTTED}|[A-Z]+(?![a-z])(?:'[A-Za-z]+)*|[A-Z]|{_NUMBER}|{_MONEY}"
 )
@@ -162,7 +160,7 @@ def _fold_raw(raw: str) -> str:
     if raw == "A":
         return "a"
     if raw == "US" or "." in raw:
-        dotted = raw.replace(".", "").lower()
+        dotted = raw.replace(".", "").replace(" ", "").lower()
         return "usa" if dotted == "us" else dotted
     word = _fold_word(raw)
     if word in ARTICLES:
@@ -404,6 +402,7 @@ _MOST_GOLDS: Final = 200
 # Longer lists are aliases of one thing, collected by machine; short ones may name different things.
 _MOST_RIVALS: Final = 6
 _MAJORITY: Final = 0.5
+_SHARE_OF_ALIASES: Final = 0.25
 # What may stand in a gold that is nothing but a date ("around May 1891", "circa 1200").
 _DATE_WORDS: Final = frozenset({*MONTHS, *UNIT_WORDS, *FUNCTION_WORDS, "approximately", "circa", "c", "ca", *"年月日"})
 
@@ -488,6 +487,8 @@ class Gold:
         self.keys: frozenset[str] = frozenset().union(*keys_of)  # of what the golds say beyond the question
         self.names_one_thing = max(shares, default=0.0) > _MAJORITY  # common words connect most alternatives
         self.is_disputed = is_few and not self.names_one_thing
+        # A long list of which a good part has words in common was collected by machine: aliases, also the others.
+        self.lists_aliases = len(answers) > _MOST_RIVALS and max(shares) >= _SHARE_OF_ALIASES
 
 
 @lru_cache(maxsize=2048)

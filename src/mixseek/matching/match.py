@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
@@ -19,8 +20,9 @@ from mixseek.matching.long_responses import match_long
 from mixseek.matching.multi_select import MultiSelectReader, several_labels
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
-from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
-from mixseek.matching.stance import Stance, stance_on
+from mixseek.matching.options import OptionReader, comparable, lettered_options, named_letter, numbered_options
+from mixseek.matching.stance.stance import stance_on
+from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
 from mixseek.matching.visible import Phrases, Visible, fold, visible_part
 
@@ -37,7 +39,7 @@ _QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
 def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
     """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
     gold = fold(gold).strip()
-    question = fold(question)
+    question = _folded(question)
     letter = _LETTER.fullmatch(gold)
     if letter is not None:
         return OptionReader(letter[1], question)
@@ -60,12 +62,22 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
             return OptionReader(gold, question)
         return NumberReader(value.values[0], question, gold, maths, value.percent or "%" in gold)
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
-    if len(words) >= 2 and _SAYS.sorting.search(question):
+    if len(words) >= 2 and _asks_for_order(question):
         asked = _QUESTION_WORD.findall(question.casefold())
         wanted = frozenset(words)
         if wanted.issubset(asked):
             return WordListReader(tuple(words), tuple(word for word in asked if word in wanted)[-len(words) :])
     return None
+
+
+@lru_cache(maxsize=4)  # asked for each acceptable answer to one question
+def _folded(question: str) -> str:
+    return fold(question)
+
+
+@lru_cache(maxsize=4)
+def _asks_for_order(question: str) -> bool:
+    return _SAYS.sorting.search(question) is not None
 
 
 def option_by_text(gold: str, question: str) -> OptionReader | None:
@@ -165,7 +177,13 @@ def _match_gold(
     # "$9$" and "\\frac{1}{3}" are mathematics as a whole, though numbers stand in them.
     reader = option_by_text(gold, question) if _WRITTEN_MATHS.search(gold) else reader_for(gold, question, maths)
     if reader is not None and not (is_open and reader.kind == "number"):
-        return _match_reader(visible, reader, question)
+        read = _match_reader(visible, reader, question)
+        if read.decision is not Decision.UNDECIDED:
+            return read
+        if isinstance(reader, OptionReader) and not reader.options:
+            return _by_name(visible, reader, question) or read
+        is_among_others = read.rules[-1] == "several_numbers"
+        return None if is_among_others and _is_date_in_prose(visible, gold, question) else read
     if is_open or not _MATHS.search(gold):
         return None
     # Here and not above: most ground truths are no mathematics.
@@ -181,6 +199,24 @@ def _match_gold(
     span = Span(visible.lead + whole.start, visible.lead + whole.end) if whole else None
     closed = Comparison(whole.decision, span, (whole.rule,)) if whole else None
     return _match_reader(visible, maths_reader, question, closed)
+
+
+def _by_name(visible: Visible, reader: OptionReader, question: str) -> Comparison | None:
+    place = named_letter(visible.text[visible.lead : visible.cut], reader.label)
+    if place is None:
+        return None
+    span = Span(visible.lead + place[0], visible.lead + place[1])
+    return _match_reader(visible, reader, question, Comparison(Decision.CORRECT, span, ("named_letter",)))
+
+
+def _is_date_in_prose(visible: Visible, gold: str, question: str) -> bool:
+    """A year that was asked for, in a sentence or two with other years: there the words beside each of them tell."""
+    if not _YEAR.fullmatch(gold.strip()) or len(visible.text.strip()) > _SHORT_RESPONSE:
+        return False
+    # Late, as below.
+    from mixseek.matching.gold import Asked, read_question
+
+    return read_question(question).asked is Asked.TIME
 
 
 def _match_reader(visible: Visible, reader: Reader, question: str, closed: Comparison | None = None) -> Comparison:
@@ -200,9 +236,13 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
         return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "outside_the_answer"))
 
     def is_other(place: int) -> bool:
-        # Whatever word a joint leads to is another name, unless it is one of the golds: "Ghent (or Gent)".
-        names = tuple(fold(gold).lower() for gold in golds)
-        return visible.text[place : place + 1].isalnum() and not visible.lowered.startswith(names, place)
+        # Whatever word a joint leads to is another name, unless it is of one of the golds: "Ghent (or Gent)".
+        word = _WORD.match(visible.lowered, place)
+        names = [fold(gold).lower() for gold in golds]
+        if word is None or visible.lowered.startswith(tuple(names), place):
+            return False
+        # One figure of a date is not the date.
+        return not word[0].isalpha() or all(word[0] not in _WORD.findall(name) for name in names)
 
     return _unhedged(visible, closed, is_other)
 
@@ -242,7 +282,8 @@ def _stood_by(visible: Visible, closed: Comparison) -> Comparison:
     """A right answer that the response denies, drops, doubts or leaves to somebody else is nobody's to count yet."""
     if closed.decision is not Decision.CORRECT or closed.span is None:
         return closed
-    stance = stance_on(visible.lowered, closed.span.start, closed.span.end, visible.cut, closed.rules[0])
+    start, end = closed.span.start, closed.span.end
+    stance = stance_on(visible.text, visible.lowered, start, end, visible.cut, closed.rules[0])
     if stance is Stance.ASSERTED:
         return closed
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))
@@ -276,13 +317,13 @@ _TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
 # Up to here a response is a name with a few words around it.
 _NAME_ALONE = 80
 _ASKED = re.compile(r"[\s*_\"'`()\]}$.]{0,40}(?:\\[)\]][\s.]{0,8})?\?")
-# Said anywhere in a short response, these leave all of it open; a long one may weigh first and settle then.
+# A sentence or two: words beside a year say what it is the year of.
 _SHORT_RESPONSE = 240
 
 
 def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: OtherValue) -> bool:
     """Whether the value at [start, end) of a lower-case text is hedged, as a rule by what stands right around it."""
-    if len(text.strip()) <= _SHORT_RESPONSE and _is_noncommittal(text, start, end, cut):
+    if _HEDGE.example_or_near.search(text, max(0, start - _BEFORE), start):
         return True
     if ends_plainly(text, start, end, cut):
         return False
@@ -297,22 +338,12 @@ def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: 
     return _is_open_behind(text, start, end, finish, kind, is_other)
 
 
-def _is_noncommittal(text: str, start: int, end: int, cut: int) -> bool:
-    """Words of doubt outside the value itself: "unclear" may be the answer."""
-    if _HEDGE.example_or_near.search(text, max(0, start - _BEFORE), start):
-        return True
-    begin = max(text.rfind(mark, 0, start) for mark in ".!?。\n") + 1
-    if not _HEDGE.concludes.match(text, begin, start):
-        begin = 0
-    return any(mark.end() <= start or mark.start() >= end for mark in _HEDGE.noncommittal.finditer(text, begin, cut))
-
-
 def _is_open_before(text: str, begin: int, start: int, end: int, kind: str) -> bool:
     before = text[begin:start]
     if _HEDGE.denied.search(before) or _HEDGE.guessed.search(before):
         return True
-    # A polarity takes its negation in, but not two of them.
-    if _HEDGE.neither.search(text, begin, end + 24) if kind == "boolean" else _HEDGE.negated.search(before):
+    # A polarity takes its negation in.
+    if kind != "boolean" and _HEDGE.negated.search(before):
         return True
     # Free text is bounded where it is a date: "after 1987"; "over Paris" is a place, "since 1988" when it began.
     may_be_bounded = kind in {"number", "expression"} or (
@@ -336,14 +367,9 @@ def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
 
 
 def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
-    # What is wrong with a polarity is part of it: "valid is wrong" is read where booleans are.
-    unsure = (_HEDGE.polarity_in_part,) if kind == "boolean" else (_HEDGE.unsure_behind, _HEDGE.called_wrong)
-    if any(pattern.match(text, end, finish) for pattern in (*unsure, _ASKED, _HEDGE.taken_back)):
+    unsure = _HEDGE.polarity_in_part if kind == "boolean" else _HEDGE.unsure_behind
+    if unsure.match(text, end, finish) or _ASKED.match(text, end, finish):
         return True
-    if _HEDGE.as_likely.search(text, end, finish):
-        return True
-    if kind == "option" and (also := _HEDGE.also_right.match(text, end, finish)) is not None:
-        return is_other(also.end())
     if kind == "text" and _is_followed_by_date(text, start, end, finish):
         return True
     if kind in {"number", "expression", "boolean"}:

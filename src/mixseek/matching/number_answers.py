@@ -11,7 +11,15 @@ from fractions import Fraction
 from functools import cached_property
 
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.numbers import NumberToken, currency_of, is_day_of_month, read_numbers, word_numbers
+from mixseek.matching.numbers import (
+    NumberToken,
+    currency_of,
+    is_day_of_month,
+    read_numbers,
+    unit_of,
+    units_asked,
+    word_numbers,
+)
 from mixseek.matching.statements import NEEDS_MATHS, Decision, Reader, Reading
 from mixseek.matching.visible import Phrases
 
@@ -148,9 +156,20 @@ class NumberReader(Reader):
         reading = self._read(piece, firm=firm)
         if reading is not None and reading.decision is Decision.CORRECT and self._is_other_currency(piece, reading):
             return reading.left_open("other_currency")
+        if reading is not None and reading.decision is Decision.CORRECT and self._is_other_unit(piece, reading):
+            return reading.left_open("other_unit")
         if reading is None or reading.decision is not Decision.INCORRECT or not self._may_be_meant(piece, reading):
             return reading
         return reading.left_open("other_words")
+
+    def _is_other_unit(self, piece: str, reading: Reading) -> bool:
+        """18 km are not the 18 miles that were asked for."""
+        given = unit_of(piece, reading.end)
+        return given is not None and bool(self._units) and given not in self._units
+
+    @cached_property
+    def _units(self) -> set[str]:
+        return units_asked(self.question)
 
     def _is_other_currency(self, piece: str, reading: Reading) -> bool:
         """€18 is not $18, whether the gold or only the question says what is counted."""

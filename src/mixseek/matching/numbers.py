@@ -205,6 +205,23 @@ def currency_of(text: str, start: int, end: int) -> str | None:
     return sign or (word.lastgroup if word else None)
 
 
+# Spellings of units, folded to one; plural forms are written out because folding happens before any stemming.
+UNIT_SPELLINGS = {word: unit for unit, words in table("units").items() for word in words.split()}
+_WORD_BEHIND = re.compile(r"[\s-]{0,2}([A-Za-z]{1,12})\b")
+_HOW_MANY = re.compile(r"\bhow (?:many|much) (?:more |fewer |less )?([a-z]{1,12})\b")
+
+
+def unit_of(text: str, end: int) -> str | None:
+    """The unit of measure behind an amount that ends there; None where another word or nothing follows."""
+    word = _WORD_BEHIND.match(text, end)
+    return UNIT_SPELLINGS.get(word[1].lower()) if word else None
+
+
+def units_asked(question: str) -> set[str]:
+    """The units in which a question asks how many: miles in "How many miles did he walk in 3 days?"."""
+    return {UNIT_SPELLINGS[word] for word in _HOW_MANY.findall(question.lower()) if word in UNIT_SPELLINGS}
+
+
 _CENTS = ("¢", " cent", "cent", "-cent")
 
 

@@ -46,6 +46,10 @@ def _last_run(found: list[tuple[str, str]], first: str) -> dict[str, str]:
 
 
 _SAYS = Phrases("options")
+# A letter that a sentence names where no list offers any: the letter "R", the note E, "the commonest type is O."
+_NAMED_LETTER = re.compile(
+    r"\b(?:letter|note)\s[\"'“‘]?([A-Z])\b|[\"“]([A-Z])[\"”]|\b(?:is|was|to|called)\s([A-Z])(?=[.!]?\s*\Z)"
+)
 _PLAIN_DATE = re.compile(r"\d\d \d\d \d{4}")
 _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _NON_WORD = re.compile(r"[\W_]+")
@@ -79,6 +83,14 @@ def _begins(words: str, text: str) -> bool:
 
 def _holds(words: str, text: str) -> bool:
     return _place_in(words, text) >= 0
+
+
+def named_letter(text: str, label: str) -> tuple[int, int] | None:
+    """Where a text without options names the letter, if it names no other one."""
+    named = list(_NAMED_LETTER.finditer(text))
+    if {letter[letter.lastindex or 0] for letter in named} != {label}:
+        return None
+    return named[0].span(named[0].lastindex or 0)
 
 
 @dataclass(frozen=True)

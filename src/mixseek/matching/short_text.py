@@ -32,6 +32,9 @@ from mixseek.matching.gold import (
     relation_keys,
     stem,
 )
+from mixseek.matching.mentions import is_only_mentioned
+from mixseek.matching.numbers import currency_of, unit_of, units_asked
+from mixseek.matching.rivals import is_answered_otherwise
 from mixseek.matching.statements import Comparison, Decision
 from mixseek.matching.visible import Phrases
 
@@ -69,6 +72,7 @@ class Rule(StrEnum):
     COARSER_DATE = "coarser_date"
     IN_PASSING = "in_passing"
     ONE_OF_SEVERAL = "one_of_several"
+    ONLY_MENTIONED = "only_mentioned"
     # Undecided: no rule speaks.
     NO_RULE = "no_rule"
 
@@ -125,6 +129,8 @@ _SAYS = Phrases("short_text")
 _SENTENCE_END: Final = re.compile(r"""[.!?]["')\d]*\s+(?=["'(]*[A-Z])|\n""")
 _SIGN: Final = re.compile(r"(?<=\w)[+#*^²³]+|(?<![^\s(])-(?=\d|[a-z](?!\w))|(?<=[A-Z])-(?!\w)")
 _LONGEST_DENIAL: Final = 80
+# This share of the question's words in one sentence says the question again.
+_MOST_OF_A_QUESTION: Final = 0.6
 # So much of a word is left where it is inflected: "love" and "loved".
 _WORD_STEM: Final = 4
 _DENIAL_WORD: Final = re.compile(r"[a-z]+")
@@ -141,11 +147,14 @@ _LIST_HEADING: Final = re.compile(
 )
 _BULLET: Final = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _NAME_PARTICLES: Final = {"of", "the", "de", "da", "del", "della", "di", "la", "van", "von", "der", "al", "bin"}
+_WHO: Final = re.compile(r"\bwhom?\b")
 _COMPASS: Final = frozenset({"new", "north", "south", "east", "west"})
 # Before a word, these make another thing of it: "vice president", "non-metal", "great uncle".
 _OTHER_THING: Final = frozenset({"anti", "ex", "half", "non", "pseudo", "quasi", "semi", "step", "vice"})
 # Formulas are short, and what is glued to one is part of it: H2O2 is not H2O. Behind a name it is a citation mark.
 _LONGEST_FORMULA: Final = 4
+# Signs behind a date that make another time of it, or none: 1934年以降, 1934年代.
+_OPEN_DATE: Final = frozenset("以前後后頃代左上下来多初末半中間间度")
 # Characters that join words of an unspaced script without belonging to a name.
 _UNSPACED_PARTICLES: Final = frozenset(
     "はがをにへとでものやかだ是为為在于於即叫和与與的了也就年月日市県国國省은는이가을를에의로와과도입"
@@ -173,7 +182,7 @@ def objection_to(case: Case, found: Found) -> Rule | None:
 
 def _objection_from_gold(case: Case, found: Found) -> Rule | None:
     question, gold = case.question, case.gold
-    if _differs_in_sign(case, found):
+    if _differs_in_sign(case, found) or _differs_in_unit(case, found):
         return Rule.WRONG_KIND
     if _has_too_few_items(case, found):
         return Rule.TOO_FEW_ITEMS
@@ -191,7 +200,8 @@ def _is_disputed(case: Case, found: Found) -> bool:
 
     One of several acceptable answers is acceptable. What stays open is a gold that the question names itself or a
     bare number, which may stand there for another reason; a date beside others; and an answer that the question says
-    there is only one of ("the most", "the first"), on which golds that differ contradict each other.
+    there is only one of ("the most", "the first"), on which golds that differ contradict each other, unless a whole
+    sentence says the question's words again with the gold in them.
     """
     question, gold, answer = case.question, case.gold, found.answer
     if question.is_open or question.wanted_items > 1:
@@ -203,7 +213,30 @@ def _is_disputed(case: Case, found: Found) -> bool:
     if answer is None or found.rule is Rule.SAME_DATE:
         return True
     is_number = all(word[0] == "#" for word in answer.words) and question.asked is not Asked.TIME
-    return is_number or answer.content <= question.words or _SAYS.superlative.search(question.text) is not None
+    if is_number or answer.content <= question.words:
+        return True
+    return _SAYS.superlative.search(question.text) is not None and not _restates_question(case, found)
+
+
+def _restates_question(case: Case, found: Found) -> bool:
+    """Whether the sentence around what was found says most of the question again: "The first mayor was Ada Marsh"."""
+    if found.answer is None or found.rule is not Rule.CONTAINED:
+        return False
+    span = case.words.span(found.first, found.last)
+    begin, stop = _sentence_around(case, span)
+    if _SAYS.one_of.search(case.lowered, begin, span.start):
+        return False
+    asked = {word[:_WORD_STEM] for word in case.question.words - FUNCTION_WORDS - found.answer.content}
+    repeated = asked.intersection(word[:_WORD_STEM] for word in Words(case.words.folded_source[begin:stop]).text)
+    return len(repeated) >= _MOST_OF_A_QUESTION * len(asked) > 0
+
+
+def _sentence_around(case: Case, span: Span) -> tuple[int, int]:
+    begin = 0
+    for end in _SENTENCE_END.finditer(case.words.folded_source, 0, span.start):
+        begin = end.end()
+    stop = _SENTENCE_END.search(case.words.folded_source, span.end)
+    return begin, stop.start() if stop else len(case.words.folded_source)
 
 
 def _differs_in_sign(case: Case, found: Found) -> bool:
@@ -216,6 +249,19 @@ def _differs_in_sign(case: Case, found: Found) -> bool:
     span = case.words.span(found.first, found.last)
     around = case.words.folded_source[max(0, span.start - 2) : span.end + 2]
     return _SIGN.findall(around) != signs
+
+
+def _differs_in_unit(case: Case, found: Found) -> bool:
+    """An amount in another currency than the gold's, or a bare number in another unit than the question asks for."""
+    if found.answer is None or found.answer.words[0][0] != "#":
+        return False
+    source, span = case.words.folded_source, case.words.span(found.first, found.last)
+    wanted = currency_of(found.answer.written, 0, len(found.answer.written))
+    given = currency_of(source, span.start, span.end)
+    if wanted is not None and given is not None:
+        return wanted != given
+    unit, asked = unit_of(source, span.end), units_asked(case.question.text)
+    return len(found.answer.words) == 1 and unit is not None and bool(asked) and unit not in asked
 
 
 def _has_too_few_items(case: Case, found: Found) -> bool:
@@ -261,7 +307,7 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
     for inner, outer in ((found.first, before), (found.last, after)):
         is_there = 0 <= outer < len(text) and is_unspaced(text[inner]) and is_unspaced(text[outer])
         if is_there and not words.gap(max(inner, outer)) and text[outer] not in _UNSPACED_PARTICLES:
-            return True
+            return not (outer == after and _is_whole_date(text, found))
     if before >= 0 and text[before] in _COMPASS and words.is_capitalised(before) and words.gap(found.first) == " ":
         return True
     if before >= 0 and words.gap(found.first) in {" ", "-"} and text[before] in _OTHER_THING:
@@ -272,7 +318,23 @@ def _is_part_of_longer_name(case: Case, found: Found) -> bool:
     if _is_compound(case, found):
         return True
     written = words.written(after) if after < len(text) and words.gap(after) == " " else ""
+    if found.first < found.last and _names_somebody_else(case, found, written):
+        return True
     return (written.isupper() and written.lower() in ROMAN_NUMERALS) or written == "Sr"
+
+
+def _names_somebody_else(case: Case, found: Found, behind: str) -> bool:
+    """Who was asked for, and the name goes on where the gold's has ended: "Martin Luther" in "Martin Luther King"."""
+    is_name = found.answer is not None and found.answer.is_proper and behind[:1].isupper() and behind[1:].islower()
+    if not is_name or not _WHO.search(case.question.text):
+        return False
+    return (case.question.words | case.gold.vocabulary | FUNCTION_WORDS).isdisjoint(Words(behind).text)
+
+
+def _is_whole_date(text: Sequence[str], found: Found) -> bool:
+    """1934年 in 1934年建成: the sign behind the figures ends them, unless the next one leaves them open, 1934年以降."""
+    is_date = text[found.first][0] == "#" and text[found.last] in "年月日"
+    return is_date and not "\u3040" <= text[found.last + 1] <= "\u309f" and text[found.last + 1] not in _OPEN_DATE
 
 
 def _is_compound(case: Case, found: Found) -> bool:
@@ -355,6 +417,11 @@ def _objection_from_context(case: Case, found: Found) -> Rule | None:
         return Rule.DENIED
     if _SAYS.correction_after.search(after):
         return Rule.DENIED
+    source = case.words.folded_source
+    if is_only_mentioned(source, case.lowered, span, case.question):
+        return Rule.ONLY_MENTIONED
+    if is_answered_otherwise(source, case.lowered, span, case.question, case.gold):
+        return Rule.ONLY_MENTIONED
     if case.question.asked is Asked.TIME and "until" in after and _NOT_UNTIL.search(after):
         return Rule.HEDGED
     is_choice = _SAYS.hedge.search(case.lowered) and _SAYS.choice.search(case.lowered)
@@ -394,7 +461,7 @@ def _speaks_to_question(case: Case, found: Found, begin: int) -> bool:
 _HEAD: Final = 4_000
 _LAST_SENTENCE: Final = 600
 # A later mention or a weaker likeness does not take these back; the others may be answered by another form of the gold.
-_FINAL_OBJECTIONS: Final = frozenset({Rule.DENIED, Rule.HEDGED, Rule.IN_PASSING})
+_FINAL_OBJECTIONS: Final = frozenset({Rule.DENIED, Rule.HEDGED, Rule.IN_PASSING, Rule.ONLY_MENTIONED})
 # A bare date or number may be one of several right ones; a sentence commits itself to what was asked.
 _SHORT_RESPONSE: Final = 6
 # So many names of one thing leave few ways of saying it without any of them.
@@ -538,7 +605,7 @@ def _find_other(case: Case) -> Found | None:
     has_many_names = (
         case.gold.kind is Kind.WORDS
         and len(case.gold.answers) >= _MANY_NAMES
-        and case.gold.names_one_thing
+        and (case.gold.names_one_thing or (case.gold.lists_aliases and _asks_for_one(case.question)))
         and len(case.words) <= _LONGEST_NAMING
     )
     if (is_refused or has_many_names) and not _is_related(case):
@@ -550,6 +617,10 @@ def _find_other(case: Case) -> Found | None:
     if case.gold.kind is Kind.NUMBER and case.question.asked is Asked.QUANTITY:
         return _other_number(case)
     return None
+
+
+def _asks_for_one(question: Question) -> bool:
+    return question.wanted_items == 1 and not question.is_open and not question.is_list
 
 
 def _share_a_script(case: Case) -> bool:

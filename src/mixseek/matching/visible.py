@@ -254,10 +254,11 @@ class Phrases:
     """
 
     def __init__(self, name: str) -> None:
+        self.table = name
         self.texts = {entry: re.sub(r"(?:\A|\n)\s*", "", text) for entry, text in table(name).items()}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        if name == "texts" or name not in self.texts:
+        if name in {"table", "texts"} or name not in self.texts:
             raise AttributeError(f"no such entry in phrases.toml: {name}")
         pattern = re.compile(self._written_out(self.texts[name]))
         setattr(self, name, pattern)

@@ -88,6 +88,7 @@ _UNDECIDED = [
     (Rule.COARSER_DATE, "It opened in 1891.", ["May 5, 1891"], _WHEN),
     (Rule.IN_PASSING, "She painted boats. Later a harbour too.", ["harbour"], "what did she love"),
     (Rule.ONE_OF_SEVERAL, "Ada Marsh, Paul Hale", ["Ada Marsh"], _WHO),
+    (Rule.ONLY_MENTIONED, "Paul Hale was quicker than Ada Marsh.", ["Ada Marsh"], _WHO),
     (Rule.NO_RULE, "It was John Q. Hale.", ["John F. Hale"], _WHO),
     # Something else of the same kind may be as good, or better than the gold.
     (Rule.NO_RULE, "The bridge was designed by Paul Hale.", ["Ada Marsh"], _WHO),

@@ -6,7 +6,7 @@ from bench.stance import FRAMES, HARMLESS
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.stance import Stance
+from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import Decision
 
 
@@ -54,6 +54,18 @@ def test_an_answer_that_is_taken_back_doubted_or_left_to_others_is_not_correct(f
     framed = frame.replace("{}", answered.response)
 
     assert _decide(framed, answered.gold, answered.question) is not Decision.CORRECT
+
+
+@each(
+    ("gold", "response"),
+    [
+        ("42", "3 * 14 = 42.\nThe answer is 42.\n\nTo be clear, 42 is not the answer."),
+        ("Ghent", "The port is Ghent.\n\nBut Ghent is wrong."),
+        ("Yes", "So the answer is yes.\n\nYes is not my answer."),
+    ],
+)
+def test_an_answer_that_is_taken_back_by_its_name_is_not_correct(gold: str, response: str) -> None:
+    assert _decide(response, gold, "Which one is it?") is not Decision.CORRECT
 
 
 # A common noun or a name is looked for where a sentence stands before it with more care; numbers and letters are not.
@@ -132,6 +144,13 @@ def test_the_rule_says_what_the_response_does_with_its_answer(said: str, stance:
         "Here is how to break down the problem to find the answer:\n\nThe tall one is empty. The answer is (B).",
         # Headings are nobody who speaks.
         "Answer: (B)\nNote: this is not (A).",
+        # Questions about something else, or answered with yes.
+        "The answer is (B). Is there another answer? No.",
+        "The answer is (B). Is that wrong? No.",
+        "The answer is (B). Let me double-check this. It is right.",
+        # Somebody who says something is in the text, and a name is quoted.
+        "The problem states: one jar holds salt. The answer is (B).",
+        "Ann says the tall one is empty: she looked. The answer is (B).",
         # Somebody else is right.
         'A student wrote: "The answer is (B)." The student is right.',
     ],
