@@ -285,7 +285,7 @@ def differences(path: Path, kind: str, rows: list[dict[str, Any]]) -> list[str]:
         batch = BATCHES[kind](path)
         if sorted(batch) != sorted(row["id"] for row in rows):
             return [f"{path.name}: {len(rows)} samples, or others than the {len(batch)} requests"]
-        raw: list[tuple[Any, dict[str, Any]]] = [(batch[row["id"]], {}) for row in rows]
+        raw: list[RawSample] = [(batch[row["id"]], {}) for row in rows]
     elif kind in READERS:
         raw = list(READERS[kind](path))
     else:
