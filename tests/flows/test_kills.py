@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.flows.arena import write
-from tests.flows.dying import VARIABLE
+from tests.flows.dying import dying
 from tests.flows.label_material import answers, fill, judge_answers, know_better, label
 from tests.flows.running import mixseek_here, start
 from tests.flows.test_compete import OFFLINE
@@ -45,7 +45,7 @@ def kills(made: Path, tmp_path: Path, *words: str, below: str = "ws") -> Iterato
         assert moment < MOST_MOMENTS, "it never ends"
         place = tmp_path / str(moment)
         shutil.copytree(made, place)
-        process = start(*words, cwd=place, **{VARIABLE: f"{moment} {below}"})
+        process = start(*words, cwd=place, **dying(moment, below))
         _, err = process.communicate(timeout=60)
         if process.returncode == 0:
             # As many as a write takes at least: before its beginning, in its middle, and before it is on disk.
@@ -219,7 +219,7 @@ def test_a_label_in_the_viewer(made: Path, tmp_path: Path) -> None:
     for moment in itertools.count(1):
         assert moment < MOST_MOMENTS, "it never ends"
         place = Path(shutil.copytree(made, tmp_path / str(moment)))
-        code = while_viewing(place, label_and_lose, **{VARIABLE: f"{moment} labels.jsonl"})
+        code = while_viewing(place, label_and_lose, **dying(moment, "labels.jsonl"))
         if code == 0:
             break
         assert code == KILLED
