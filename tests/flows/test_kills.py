@@ -16,7 +16,9 @@ import pytest
 from tests.flows.arena import write
 from tests.flows.dying import dying
 from tests.flows.label_material import answers, fill, judge_answers, know_better, label
-from tests.flows.running import mixseek_here, start
+from tests.flows.live import export, journal_lines, judge_arguments, riddles, verdicts
+from tests.flows.loopback import loopback
+from tests.flows.running import mixseek_here, start, write_jsonl
 from tests.flows.test_compete import OFFLINE
 
 from mixseek.storage.labels import LabelStore
@@ -24,6 +26,7 @@ from mixseek.storage.workspace import Workspace
 
 KILLED = -9
 MOST_MOMENTS = 200
+JUDGED = 3
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +159,33 @@ def test_compete(made: Path, tmp_path: Path) -> None:
     for place in kills(made, tmp_path, *words):
         finish(place, *words)
         assert scores_of(place) == wanted
+
+
+def test_judge(tmp_path: Path) -> None:
+    """Each answer of the endpoint is paid for: no more is asked for again than was in flight at the kill."""
+    made = tmp_path / "made"
+    made.mkdir()
+    write_jsonl(made / "data.jsonl", riddles(JUDGED))
+    with loopback() as endpoint:
+        words = judge_arguments("data.jsonl", endpoint.spec, "--concurrency", "1", "--quiet")
+        calm = Path(shutil.copytree(made, tmp_path / "calm"))
+        finish(calm, *words)
+        wanted = verdicts(export(calm)), figures_of(calm)
+        paid = endpoint.requests
+        assert paid == JUDGED
+
+        for place in kills(made, tmp_path, *words):
+            finish(place, *words)
+            assert paid + JUDGED <= endpoint.requests <= paid + JUDGED + 1
+            assert len(journal_lines(place, "reply")) == JUDGED
+            assert (verdicts(export(place)), figures_of(place)) == wanted
+            paid = endpoint.requests
+
+
+def figures_of(place: Path) -> dict[str, Any]:
+    """All that a report says, but when it was and how long the calls took."""
+    document = report_of(place)
+    return {name: value for name, value in document.items() if name not in ("started_at", "ended_at", "calls")}
 
 
 # A label in the viewer.
