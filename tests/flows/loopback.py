@@ -20,6 +20,7 @@ class HeldServer(MockServer):
         super().__init__(options, host, port)
         self.is_free, self.permits, self.holds = True, 0, 0
         self.changed = asyncio.Condition()
+        self.is_back = asyncio.Event()
 
     async def wait_for_turn(self, seconds: float) -> None:
         await super().wait_for_turn(seconds)
@@ -28,6 +29,12 @@ class HeldServer(MockServer):
             await self.changed.wait_for(lambda: self.is_free or self.permits > 0 or self.holds != held)
             if not self.is_free and self.holds == held:
                 self.permits -= 1
+
+    async def _be_down(self) -> None:
+        """Until it is told to come back."""
+        await self._hang_up()
+        await self.is_back.wait()
+        await self.start()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,10 @@ class Loopback:
     def release(self) -> None:
         """All that were held are answered now, and whatever comes."""
         self._change(is_free=True, permits=0, holds=self.server.holds)
+
+    def come_back(self) -> None:
+        """After `down_after_requests`."""
+        self.loop.call_soon_threadsafe(self.server.is_back.set)
 
     def _change(self, *, is_free: bool, permits: int, holds: int) -> None:
         async def change() -> None:

@@ -12,8 +12,8 @@ from tests.flows.running import hold_at, mixseek_here, read_jsonl, size_of, star
 from tests.flows.warm import Begun
 from tests.waiting import wait_for
 
-# While starting: before the manifest is there, and on taking it up again. While judging: in the middle of a line, before
-# a sync, and before an append; most of what there is to judge is left after each.
+# While starting: before the manifest is there, and on taking it up again. While judging: in the middle of a line,
+# before a sync, and before an append; much of what there is to judge is left after each.
 KILLS = [
     (1, "manifest"),
     (2, "journal.jsonl"),

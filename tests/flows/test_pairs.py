@@ -45,14 +45,16 @@ def votes(rows: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
 def test_both_orders_keep_every_promise_of_the_engine(tmp_path: Path) -> None:
     """kill -9, a limit on calls, resume, cache, archive and replay: each order is paid for once."""
     data = write_jsonl(tmp_path / "outputs.jsonl", outputs())
-    with loopback(MockOptions(latency_seconds=0.03, log=tmp_path / "requests.log")) as endpoint:
+    with loopback(MockOptions(log=tmp_path / "requests.log")) as endpoint:
         calm = judge(data, endpoint.spec, *PAIRWISE, cwd=tmp_path, workspace="calm")
         wanted, before = votes(export(tmp_path, "calm")), endpoint.requests
         words = ("judge", str(data), "--judge", endpoint.spec, *PAIRWISE, "--workspace", "ws", "--run", "r", "--json")
+        endpoint.hold(after=REQUESTS // 4)
         process = begin(*words, "--concurrency", str(CONCURRENCY), "--no-cache", cwd=tmp_path)
-        assert wait_until(lambda: endpoint.requests >= before + REQUESTS // 4, process), process.communicate()
+        assert wait_until(lambda: endpoint.requests >= before + REQUESTS // 4 + CONCURRENCY, process)
         process.kill()
         process.communicate()
+        endpoint.release()
         limited = judge(data, endpoint.spec, *PAIRWISE, "--no-cache", "--max-calls", "40", cwd=tmp_path)
         resumed = judge(data, endpoint.spec, *PAIRWISE, "--no-cache", cwd=tmp_path)
         asked = endpoint.requests - before
