@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import math
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -31,10 +32,12 @@ class HeldServer(MockServer):
                 self.permits -= 1
 
     async def _be_down(self) -> None:
-        """Until it is told to come back."""
+        """For ever is until it is told to come back."""
+        if math.isfinite(self.options.down_seconds):
+            return await super()._be_down()
         await self._hang_up()
         await self.is_back.wait()
-        await self.start()
+        return await self.start()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class Loopback:
         self._change(is_free=True, permits=0, holds=self.server.holds)
 
     def come_back(self) -> None:
-        """After `down_after_requests`."""
+        """Where it is down for ever."""
         self.loop.call_soon_threadsafe(self.server.is_back.set)
 
     def _change(self, *, is_free: bool, permits: int, holds: int) -> None:

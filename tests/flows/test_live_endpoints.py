@@ -1,6 +1,7 @@
 """Endpoints that die, refuse, or speak another format; and the key, which is nowhere but in the request."""
 
 import json
+import math
 import subprocess
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def anthropic_spec(endpoint: Loopback) -> str:
 
 def test_an_endpoint_that_dies_and_comes_back_is_waited_for(data: Path, tmp_path: Path) -> None:
     """Connections die, new ones are refused for a while; the run says so, waits, and finishes."""
-    with loopback(MockOptions(down_after_requests=20)) as endpoint:
+    with loopback(MockOptions(down_after_requests=20, down_seconds=math.inf)) as endpoint:
         process = begin(*judge_arguments(data, endpoint.spec, "--concurrency", "8"), cwd=tmp_path)
         heard = read_until(process, "127.0.0.1")
         endpoint.come_back()
