@@ -161,9 +161,8 @@ def running_chromium() -> Iterator[Chromium]:
         browser = await driver.chromium.launch(executable_path=EXECUTABLE, args=rules, timeout=START_MILLISECONDS)
         return Chromium(loop, browser, contextlib.AsyncExitStack()), driver
 
-    chromium, driver = asyncio.run_coroutine_threadsafe(
-        within_bounds(start(), START_MILLISECONDS / 1_000), loop
-    ).result()
+    starting = within_bounds(start(), START_MILLISECONDS / 1_000)
+    chromium, driver = asyncio.run_coroutine_threadsafe(starting, loop).result()
 
     async def stop() -> None:
         await chromium.servers.aclose()

@@ -1,6 +1,7 @@
 """A scenario in a browser that hangs says at which line, soon; one that goes on is left alone. Needs no browser."""
 
 import asyncio
+import itertools
 
 import pytest
 from tests.browser.driving import WAIT_SECONDS, what_waits, within_bounds
@@ -46,7 +47,7 @@ def test_a_loop_that_comes_by_again_is_no_hang() -> None:
             event.set()
             await asyncio.sleep(0)
         await task
-        return [first == second for first, second in zip(chains, chains[1:], strict=False)]
+        return [first == second for first, second in itertools.pairwise(chains)]
 
     assert asyncio.run(look()) == [False, False]
     assert asyncio.run(within_bounds(asyncio.sleep(0, "done"))) == "done"

@@ -7,12 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.flows.arena import Arena, arena, race_text
 from tests.flows.live import KEYS, begin, wait_until
 from tests.flows.running import mixseek_here, read_jsonl
 
 from mixseek.domain.rounds import TeamProgress
 from mixseek.storage.competition import AggregationStore
+
+pytestmark = pytest.mark.thorough
 
 ANSWERS_BEFORE_KILLS = [3, 0, 7, 10]
 KILLS = len(ANSWERS_BEFORE_KILLS)

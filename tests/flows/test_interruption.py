@@ -63,6 +63,7 @@ def hold(place: Path, workspace: str, workers: int) -> Begun:
     return hold_at(moment, "journal.jsonl", *judge_arguments(workspace, workers), cwd=place)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workers", [1, 2])
 def test_kills_in_one_run_after_another_change_nothing(workers: int, place: Path) -> None:
     """The journal is the truth: each rerun goes on behind the last whole line, with one process or with two."""

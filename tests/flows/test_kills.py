@@ -24,6 +24,8 @@ from tests.flows.test_compete import OFFLINE
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 
+pytestmark = pytest.mark.thorough
+
 KILLED = -9
 MOST_MOMENTS = 200
 JUDGED = 3

@@ -53,6 +53,7 @@ def has_been_asked(endpoint: Loopback, goal: int) -> bool:
     return endpoint.requests >= goal
 
 
+@pytest.mark.thorough
 def test_kills_lose_nothing_and_cost_only_what_was_in_flight(tmp_path: Path) -> None:
     """kill -9 while starting, asking and writing; the endpoint's log tells what was asked twice."""
     data = write_jsonl(tmp_path / "data.jsonl", riddles(SAMPLES_TO_KILL_IN))
