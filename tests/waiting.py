@@ -1,8 +1,10 @@
 """Waiting for what a test has caused: as long as it takes, and whoever waits in vain is told what for after seconds."""
 
+import asyncio
+import contextlib
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
@@ -25,6 +27,16 @@ def wait_for(
             pytest.fail(f"waited {seconds:g} s for {describe_condition(condition)}")
         time.sleep(_LOOK_EVERY_SECONDS)
     return True
+
+
+@contextlib.asynccontextmanager
+async def patiently(what: str, seconds: float = PATIENCE_SECONDS) -> AsyncIterator[None]:
+    """A part of a coroutine that asks again and again; what it asks for in vain is named."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        pytest.fail(f"waited {seconds:g} s for {what}")
 
 
 def describe_condition(condition: Callable[[], bool]) -> str:

@@ -10,6 +10,7 @@ from tests.flows.dying import MOMENTS_OF_AN_APPEND, dying
 from tests.flows.live import stop_at_once
 from tests.flows.running import hold_at, mixseek_here, read_jsonl, size_of, start, sums, write_jsonl
 from tests.flows.warm import Begun
+from tests.once import made_once
 from tests.waiting import wait_for
 
 # While starting: before the manifest is there, and on taking it up again. While judging: in the middle of a line,
@@ -28,14 +29,16 @@ SAMPLES = 5_000
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset that keeps the judges busy for a while, and its undisturbed results."""
-    directory = tmp_path_factory.mktemp("interruption")
+    """A dataset that keeps the judges busy for a while, and its undisturbed results; workspaces are a test's own."""
+    return made_once(tmp_path_factory, "interruption", make_place)
+
+
+def make_place(directory: Path) -> None:
     write_jsonl(directory / "data.jsonl", sums(SAMPLES))
     done = mixseek_here("judge", "data.jsonl", "--workspace", "calm", "--run", "r", "--json", cwd=directory)
     assert done.returncode == 0, done.stderr
     (directory / "calm.json").write_text(done.stdout, encoding="utf-8")
     export(directory, "calm")
-    return directory
 
 
 def export(place: Path, workspace: str) -> Path:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from tests.conftest import at_most
 from tests.flows.arena import write
 from tests.flows.dying import dying
 from tests.flows.label_material import answers, fill, judge_answers, know_better, label
@@ -20,6 +21,7 @@ from tests.flows.live import export, journal_lines, judge_arguments, riddles, ve
 from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, start, write_jsonl
 from tests.flows.test_compete import OFFLINE
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
@@ -210,14 +212,15 @@ class Person:
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
         """Again as long as the answer is being prepared."""
-        while True:
-            self.connection.request(method, path, json.dumps(body) if body is not None else None, self.headers)
-            answer = self.connection.getresponse()
-            text = answer.read()
-            if answer.status != 202:
-                assert answer.status == 200, text
-                return json.loads(text)
-            time.sleep(0.02)
+        with at_most(PATIENCE_SECONDS, f"{method} {path}"):
+            while True:
+                self.connection.request(method, path, json.dumps(body) if body is not None else None, self.headers)
+                answer = self.connection.getresponse()
+                text = answer.read()
+                if answer.status != 202:
+                    assert answer.status == 200, text
+                    return json.loads(text)
+                time.sleep(0.02)
 
     def label_first(self) -> None:
         """With the same id whenever it is sent."""

@@ -18,6 +18,7 @@ from tests.flows.live import KEYS, riddles, wait_until
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import environment, sums, write_jsonl
 from tests.flows.warm import hearing
+from tests.waiting import patiently
 
 import mixseek
 from mixseek.api.run import require
@@ -81,8 +82,9 @@ def test_a_running_loop_is_no_obstacle_and_goes_on(endpoint: Loopback, place: Pa
 
     async def main() -> tuple[mixseek.Run, mixseek.Run]:
         async def release() -> None:
-            while endpoint.requests == asked:
-                await asyncio.sleep(0.005)
+            async with patiently("a request"):
+                while endpoint.requests == asked:
+                    await asyncio.sleep(0.005)
             endpoint.release()
 
         blocking = mixseek.judge("riddles.jsonl", judges=endpoint.spec)
@@ -142,8 +144,9 @@ def test_a_cancelled_run_is_resumed(place: Path) -> None:
 
         async def judge_a_moment() -> None:
             task = asyncio.create_task(mixseek.ajudge("riddles.jsonl", judges=slow.spec, workspace="ws", concurrency=1))
-            while slow.requests < 3:
-                await asyncio.sleep(0.01)
+            async with patiently("three requests"):
+                while slow.requests < 3:
+                    await asyncio.sleep(0.01)
             task.cancel()
             slow.release()
             with pytest.raises(asyncio.CancelledError):
