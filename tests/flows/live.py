@@ -67,7 +67,7 @@ def wait_until(
     condition: Callable[[], bool], process: Begun | subprocess.Popen[str], seconds: float = PATIENCE_SECONDS
 ) -> bool:
     """Whether it came true before the process ended; what never comes is named, and not waited for any longer."""
-    return wait_for(condition, lambda: process.poll() is not None, seconds)
+    return wait_for(condition, lambda: process.poll() is not None, seconds, process.pid)
 
 
 def read_until(process: Begun, words: str) -> str:
@@ -85,7 +85,7 @@ def stop_at_once(process: Begun) -> str:
     process.send_signal(signal.SIGCONT)
     heard = read_until(process, "once more to stop at once")
     process.send_signal(signal.SIGINT)
-    return heard + process.communicate(timeout=60)[1]
+    return heard + process.communicate()[1]
 
 
 def export(cwd: Path, workspace: str = "ws") -> list[dict[str, Any]]:

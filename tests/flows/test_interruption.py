@@ -93,7 +93,7 @@ def test_a_signal_drains_and_exits_130(signum: signal.Signals, workers: int, pla
     process = hold(place, workspace, workers)
     os.killpg(process.pid, signum)
     process.send_signal(signal.SIGCONT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate()
     whole = journal_of(place, "calm").read_bytes()
     manifest = json.loads(journal.with_name("manifest.json").read_text(encoding="utf-8"))
 
@@ -121,7 +121,7 @@ def test_a_judging_process_that_is_killed_is_one_line_and_resumable(place: Path)
     process = hold(place, "shot", 2)
     os.kill(worker_of(process), signal.SIGKILL)
     process.send_signal(signal.SIGCONT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate()
 
     assert process.returncode == 4, err
     assert out == ""
@@ -157,7 +157,7 @@ def test_two_commands_on_one_run_do_not_mix_their_lines(place: Path) -> None:
     process = hold(place, "busy", 1)
     second = mixseek_here(*judge_arguments("busy", 1), cwd=place)
     process.send_signal(signal.SIGCONT)
-    process.communicate(timeout=60)
+    process.communicate()
 
     assert process.returncode == 0
     assert second.returncode == 4

@@ -53,7 +53,7 @@ def kills(made: Path, tmp_path: Path, *words: str, below: str = "ws") -> Iterato
         place = tmp_path / str(moment)
         shutil.copytree(made, place)
         process = start(*words, cwd=place, **dying(moment, below))
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate()
         if process.returncode == 0:
             # As many as a write takes at least: before its beginning, in its middle, and before it is on disk.
             assert moment > 3
@@ -238,7 +238,7 @@ def while_viewing(place: Path, act: Callable[[Person], None], **extra: str) -> i
             act(person)
         viewer.send_signal(signal.SIGTERM)
     finally:
-        viewer.communicate(timeout=60)
+        viewer.communicate()
     assert viewer.returncode is not None
     return viewer.returncode
 

@@ -128,7 +128,7 @@ def test_the_key_is_nowhere(data: Path, tmp_path: Path) -> None:
         process = start_anew(*judge_arguments(data, endpoint.spec, "--concurrency", "4"), cwd=tmp_path, **KEYS)
         assert wait_until(lambda: endpoint.requests > 20, process)
         shown = command_lines_of(process)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
         page = mixseek_here("report", "r", "--workspace", "ws", "--out", "report.html", cwd=tmp_path, env=KEYS)
         debugged = judge(data, endpoint.spec.replace("/v1", "/nowhere"), "--debug", cwd=tmp_path, workspace="broken")
     with loopback(MockOptions(refuses_keys=True)) as endpoint:

@@ -118,7 +118,7 @@ def test_two_runs_and_whoever_reads_share_a_workspace(tmp_path: Path) -> None:
             assert read.returncode == 0, (command, read.stderr)
         assert [process.poll() for process in processes.values()] == [None, None]
         endpoint.release()
-        said = {run: process.communicate(timeout=60) for run, process in processes.items()}
+        said = {run: process.communicate() for run, process in processes.items()}
 
     for run, process in processes.items():
         out, err = said[run]
@@ -139,7 +139,7 @@ def test_a_signal_drains_what_is_in_flight_and_resumes(signum: signal.Signals, d
         process.send_signal(signum)
         heard = read_until(process, "once more to stop at once")
         endpoint.release()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
         err = heard + err
         paid, abandoned = endpoint.requests, endpoint.stats()["abandoned"]
         kept = len(journal_lines(tmp_path, "reply"))
@@ -178,7 +178,7 @@ def test_a_second_process_on_the_same_run_gets_one_line(data: Path, tmp_path: Pa
         assert wait_until(lambda: endpoint.requests >= CONCURRENCY, process)
         second = judge(data, endpoint.spec, cwd=tmp_path, own_process=True)
         endpoint.release()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate()
 
     assert process.returncode == 0, err
     assert second.returncode == 4

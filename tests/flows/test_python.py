@@ -185,7 +185,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(place: Path) -> None:
         assert wait_until(lambda: slow.requests >= 1, process)
         process.send_signal(signal.SIGINT)
         slow.release()
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=180)
         asked = slow.requests
         run = mixseek.judge("riddles.jsonl", judges=slow.spec, workspace="ws")
 

@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import PATIENCE_SECONDS, Watched
 
 _LENGTH = struct.Struct("!I")
 _NUMBER = struct.Struct("!i")
@@ -89,15 +89,27 @@ def warm_command() -> Path:
 _kept: list["subprocess.Popen[bytes]"] = []
 
 
+def can_be_read(stream: int | socket.socket, pid: int | None, is_patient: bool = True) -> bool:
+    """Whether something has come, or the end; as long as the process is at work it may, however slow the machine is."""
+    if select.select([stream], [], [], 0)[0]:
+        return True
+    watched = Watched(pid)
+    while not select.select([stream], [], [], PATIENCE_SECONDS if is_patient else 0)[0]:
+        if not is_patient or not watched.has_worked():
+            return False
+    return True
+
+
 class Heard:
     """What a command says on one of its streams. Whoever waits for it in vain is told so after `PATIENCE_SECONDS`."""
 
-    def __init__(self, descriptor: int, words: Sequence[str]) -> None:
-        self._descriptor, self._words, self._unread, self._has_ended = descriptor, words, b"", False
+    def __init__(self, descriptor: int, words: Sequence[str], pid: int) -> None:
+        self._descriptor, self._words, self._pid = descriptor, words, pid
+        self._unread, self._has_ended = b"", False
         self.closed = False
 
     def _hear(self, what: str) -> None:
-        if not select.select([self._descriptor], [], [], PATIENCE_SECONDS)[0]:
+        if not can_be_read(self._descriptor, self._pid):
             so_far = self._unread.decode(errors="replace")
             pytest.fail(f"waited {PATIENCE_SECONDS:g} s for {what} of {shlex.join(self._words)}; so far: {so_far!r}")
         data = os.read(self._descriptor, 1 << 16)
@@ -136,18 +148,18 @@ class Begun:
         self._wire.sendall(told)
         os.close(theirs)
         os.close(theirs_too)
-        self.stdout = Heard(out, self._words)
-        self.stderr = Heard(err, self._words)
         self.pid = self._receive()
+        self.stdout = Heard(out, self._words, self.pid)
+        self.stderr = Heard(err, self._words, self.pid)
         self.returncode: int | None = None
         self._stops = 0
 
     def _receive(self) -> int:
         return int(_NUMBER.unpack(self._wire.recv(_NUMBER.size, socket.MSG_WAITALL))[0])
 
-    def _look(self, seconds: float) -> bool:
-        """Takes the next news of the process, an end or a stop; false where none came in that time."""
-        if self.returncode is not None or not select.select([self._wire], [], [], seconds)[0]:
+    def _look(self, *, is_patient: bool = True) -> bool:
+        """Takes the next news of the process, an end or a stop; false where none came."""
+        if self.returncode is not None or not can_be_read(self._wire, self.pid if is_patient else None, is_patient):
             return False
         news = self._receive()
         if news == _STOPPED:
@@ -157,7 +169,7 @@ class Begun:
         return True
 
     def poll(self) -> int | None:
-        while self._look(0):
+        while self._look(is_patient=False):
             pass
         return self.returncode
 
@@ -168,24 +180,23 @@ class Begun:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+    def communicate(self) -> tuple[str, str]:
         """The rest of both streams, whichever ends first; then the process has ended, too."""
-        seconds = timeout or PATIENCE_SECONDS
         with ThreadPoolExecutor(1) as other:
             errors = other.submit(self.stderr.read)
             out, err = self.stdout.read(), errors.result()
         self.stdout.close()
         self.stderr.close()
         while self.returncode is None:
-            if not self._look(seconds):
-                pytest.fail(f"waited {seconds:g} s for the end of {shlex.join(self._words)}")
+            if not self._look():
+                pytest.fail(f"waited {PATIENCE_SECONDS:g} s for the end of {shlex.join(self._words)}")
         self._wire.close()
         return out, err
 
     def wait_for_stop(self) -> bool:
         """Until it stands still by SIGSTOP, once for each time that it did; false for what has ended instead."""
         while not self._stops and self.returncode is None:
-            if not self._look(PATIENCE_SECONDS):
+            if not self._look():
                 pytest.fail(f"waited {PATIENCE_SECONDS:g} s for {shlex.join(self._words)} to stand still")
         if self.returncode is not None:
             return False
