@@ -1,0 +1,136 @@
+"""JSON is a contract: what commands said of twenty runs they say today; keys are added, never renamed.
+
+`python -m tests.flows.test_documents` writes the documents anew; whoever does so reads the difference first.
+"""
+
+import json
+import math
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.flows.document_material import COMPARISONS, RUNS, WORKSPACE, first_sample, make_runs, write_tables
+from tests.flows.running import mixseek_here, read_jsonl
+from tests.once import made_once
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "documents"
+# What is another one each time, or names the rules of the day.
+_VOLATILE = {
+    *("started_at", "ended_at", "timestamp", "judged_at", "created", "seconds", "elapsed_seconds", "bytes", "duration"),
+    *("protocol_hash", "matcher", "digest", "draws", "fingerprint", "version", "mixseek_version", "size", "id_of_draw"),
+}
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:\+00:00|Z| UTC)?|\bd[0-9a-f]{8}\b")
+
+
+def asked_of(place: Path, run: str) -> Mapping[str, tuple[str, ...]]:
+    """What a person can ask about a run; each prints one document."""
+    return {
+        "report": ("report", run),
+        "stats": ("stats", run),
+        "show": ("show", run, first_sample(place, run)),
+        "leaderboard": ("leaderboard", run),
+        "plan": ("plan", run),
+    }
+
+
+def document_of(place: Path, *words: str) -> Any:
+    """The document, or the code and the line where there is none."""
+    done = mixseek_here(*words, "-w", WORKSPACE, "--json", cwd=place)
+    if not done.stdout:
+        return {"exit": done.returncode, "line": settle(done.stderr, place)}
+    document = json.loads(done.stdout)
+    return settle({"exit": done.returncode, "document": document}, place)
+
+
+def exported(place: Path, run: str) -> Any:
+    mixseek_here("export", run, "--to", f"{run}.rows.jsonl", "-w", WORKSPACE, cwd=place)
+    return settle(read_jsonl(place / f"{run}.rows.jsonl")[:3], place)
+
+
+def settle(value: Any, place: Path) -> Any:
+    """Without what is another each time, with numbers to ten digits: the last ones are the machine's."""
+    match value:
+        case dict():
+            return {key: "…" if key in _VOLATILE and item is not None else settle(item, place)
+                    for key, item in value.items()}  # fmt: skip
+        case list():
+            return [settle(item, place) for item in value]
+        case float():
+            return float(f"{value:.10g}")
+        case str():
+            return _TIME.sub("…", value.replace(str(place), "…"))
+    return value
+
+
+def documents(place: Path) -> Iterator[tuple[str, Any]]:
+    """By the name of the file that keeps them."""
+    for run in RUNS:
+        judged = json.loads((place / f"{run}.judged.json").read_text(encoding="utf-8"))
+        asked = {name: document_of(place, *words) for name, words in asked_of(place, run).items()}
+        yield run, {"judge": settle(judged, place), "export": exported(place, run), **asked}
+    yield "comparisons", {name: document_of(place, "compare", *words) for name, words in COMPARISONS.items()}
+    yield "tables", {name: document_of(place, *words) for name, words in write_tables(place).items()}
+    side_by_side = ("report", "sem-plain", "sem-later")
+    workspace = {"runs": ("runs",), "label status": ("label", "status"), "side by side": side_by_side}
+    yield "workspace", {name: document_of(place, *words) for name, words in workspace.items()}
+    demo = document_of(place, "demo")
+    yield "demo", {"demo": demo, "competition": document_of(place, "leaderboard", "salty-sea")}
+
+
+def differences(before: Any, now: Any, at: str = "") -> Iterator[str]:
+    """Whatever stood there before and does not now; what is new is nobody's loss."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key, value in before.items():
+            if key not in now:
+                yield f"{at}.{key} is gone"
+            else:
+                yield from differences(value, now[key], f"{at}.{key}")
+    elif isinstance(before, list) and isinstance(now, list):
+        if len(before) != len(now):
+            yield f"{at}: {len(before)} before, {len(now)} now"
+        for place, (value, other) in enumerate(zip(before, now, strict=False)):
+            yield from differences(value, other, f"{at}[{place}]")
+    elif isinstance(before, float | int) and isinstance(now, float | int):
+        if not math.isclose(before, now, rel_tol=1e-8, abs_tol=1e-9):
+            yield f"{at}: {before} before, {now} now"
+    elif before != now:
+        yield f"{at}: {before!r} before, {now!r} now"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made_once(tmp_path_factory, "documents", make_runs)
+
+
+def golden(name: str) -> Any:
+    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_every_document_says_what_it_said(place: Path) -> None:
+    lost = [line for name, now in documents(place) for line in differences(golden(name), now, name)]
+    assert not lost, "\n".join(lost[:40])
+
+
+def test_a_key_that_is_gone_and_a_number_that_moved_are_named_and_a_new_key_is_not() -> None:
+    before = {"mean": 0.5, "judges": [{"name": "ada"}], "old": 1}
+    now = {"mean": 0.6, "judges": [{"name": "ada", "new": 2}]}
+    assert list(differences(before, now)) == [".mean: 0.5 before, 0.6 now", ".old is gone"]
+
+
+def freeze() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name).resolve()
+        make_runs(place)
+        shutil.rmtree(GOLDEN, ignore_errors=True)
+        GOLDEN.mkdir(parents=True)
+        for name, found in documents(place):
+            text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
+            (GOLDEN / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    freeze()
