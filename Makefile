@@ -12,10 +12,10 @@ VENV_RAY := .venv-ray
 STAMP_RAY := $(VENV_RAY)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiled demo test test-all check format bench table replies coverage oracle docs clean
+.PHONY: help setup compiled demo test test-thorough test-all check format bench table replies coverage oracle docs clean
 
 help:  ## list the verbs
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 # PIP_CONSTRAINT and not -c: the build backend is pinned too. uv is quicker than pip, and knows nothing of
 # pip's configuration (an index of one's own, say): where it cannot install, pip does.
@@ -39,7 +39,7 @@ demo: compiled  ## judge the bundled samples offline, without any key, and show 
 
 # Bytecode is kept: to rewrite the asserts of every test file is half of the time that collecting takes.
 # Two more than there are cores: many tests wait for an endpoint or for another process.
-test: compiled  ## run every test
+test: compiled  ## run the tests, but for those of test-thorough
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal
 
 $(STAMP_ALL): pyproject.toml constraints.txt
@@ -47,6 +47,10 @@ $(STAMP_ALL): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV_ALL)
 	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_ALL)/bin/python -m pip install --quiet --editable '.[dev,docs,embedded,frames,providers,ray,otel]'
 	@touch $(STAMP_ALL)
+
+# Killed at each write, grown to each length: a good part of the time that all tests take. CI runs them, too.
+test-thorough: compiled  ## the tests that play every moment of a kill and every length of a text
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal -m 'thorough and not optin'
 
 test-all: $(STAMP_ALL) compiled  ## every test, also those that need extras and a real model (fetched once, 93 MB)
 	@$(VENV_ALL)/bin/python -m pytest -n auto --dist loadgroup -m '' --hypothesis-profile thorough

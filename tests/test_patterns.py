@@ -15,6 +15,8 @@ import pytest
 
 import mixseek
 
+pytestmark = pytest.mark.thorough
+
 ANSWER = "\nThe answer is (B), so 42.\n"
 # What people and models repeat without end; more is made from each pattern.
 UNITS = (" ", "\n", "a", "1", "*", "-", ".", "(", "\\", "answer ", "> ", '"', "日")

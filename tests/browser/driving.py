@@ -6,11 +6,12 @@ thread running, and a test (or the command line in its process) may want to run 
 
 import asyncio
 import contextlib
-import io
+import linecache
 import os
 import re
 import shutil
 import threading
+import time
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,11 +31,14 @@ REQUIRED = bool(os.environ.get("BROWSER_TESTS_REQUIRED"))
 # Names that somebody else owns and points at this machine.
 FOREIGN_NAME = "elsewhere.example"
 _NAMES = f"MAP {FOREIGN_NAME} 127.0.0.1"
+# To start a browser is much to read; once a session.
+START_MILLISECONDS = 120_000
 WIDE, NARROW = (1280, 900), (390, 844)
 # A machine on which others work as well. What has not come by then does not come, and is named by what waits for it.
 PATIENCE_MILLISECONDS = 45_000
-# All that one person does in a test: many waits, each of them well within its own time.
-SCENARIO_SECONDS = 300.0
+# One wait of a scenario, whatever it is for. A little more, so that whoever knows what is waited for says it first.
+WAIT_SECONDS = 50.0
+_LOOK_EVERY_SECONDS = 0.5
 expect.set_options(timeout=PATIENCE_MILLISECONDS)
 
 
@@ -70,6 +74,42 @@ class Visit:
         return [url for url in self.requests if not url.startswith((*own, "data:", "blob:"))]
 
 
+def what_waits(task: "asyncio.Task[Any]") -> list[Any]:
+    """The coroutines of a task from the outermost to what the innermost waits for."""
+    chain: list[Any] = []
+    waiting: Any = task.get_coro()
+    while waiting is not None:
+        chain.append(waiting)
+        waiting = getattr(waiting, "cr_await", None) or getattr(waiting, "gi_yieldfrom", None)
+    return chain
+
+
+def place_of(coroutine: Any) -> str | None:
+    """The line at which a coroutine waits, and what stands there; None for what is no Python."""
+    frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
+    if frame is None:
+        return None
+    name, number = frame.f_code.co_filename, frame.f_lineno
+    return f"{Path(name).name}:{number} in {frame.f_code.co_name}: {linecache.getline(name, number).strip()}"
+
+
+async def within_bounds(scenario: Coroutine[Any, Any, T], seconds: float = WAIT_SECONDS) -> T:
+    """A wait that hangs is cancelled, and says in which line: the guard of the test only knows that it waited."""
+    task = asyncio.ensure_future(scenario)
+    awaited, since = what_waits(task), time.monotonic()
+    while not task.done():
+        await asyncio.wait([task], timeout=_LOOK_EVERY_SECONDS)
+        # The same objects, not the same line: a loop that comes by once more has made new ones.
+        if (now := what_waits(task)) != awaited:
+            awaited, since = now, time.monotonic()
+        elif not task.done() and time.monotonic() - since > seconds:
+            places = "".join(f"\n  {place}" for place in filter(None, map(place_of, awaited)))
+            task.cancel()
+            await asyncio.wait([task], timeout=PATIENCE_MILLISECONDS / 1_000)
+            pytest.fail(f"waited {seconds:g} s at{places}")
+    return task.result()
+
+
 @dataclass(frozen=True)
 class Chromium:
     """The browser, for every test of a session."""
@@ -80,19 +120,7 @@ class Chromium:
 
     def do(self, scenario: Coroutine[Any, Any, T]) -> T:
         """What a test does with pages; its assertions fail here."""
-        return asyncio.run_coroutine_threadsafe(self._within_bounds(scenario), self.loop).result()
-
-    async def _within_bounds(self, scenario: Coroutine[Any, Any, T]) -> T:
-        """What hangs is cancelled, and says in which line: the guard of the test would only know that it waited."""
-        task = asyncio.ensure_future(scenario)
-        done, _ = await asyncio.wait([task], timeout=SCENARIO_SECONDS)
-        if not done:
-            place = io.StringIO()
-            task.print_stack(file=place)
-            task.cancel()
-            await asyncio.wait([task], timeout=PATIENCE_MILLISECONDS / 1_000)
-            pytest.fail(f"still waiting after {SCENARIO_SECONDS:g} s:\n{place.getvalue()}")
-        return task.result()
+        return asyncio.run_coroutine_threadsafe(within_bounds(scenario), self.loop).result()
 
     def serve(self, root: Path) -> ViewServer:
         """A viewer of that workspace until the session ends."""
@@ -129,10 +157,12 @@ def running_chromium() -> Iterator[Chromium]:
 
     async def start() -> tuple[Chromium, Any]:
         driver = await async_playwright().start()
-        browser = await driver.chromium.launch(executable_path=EXECUTABLE, args=[f"--host-resolver-rules={_NAMES}"])
+        rules = [f"--host-resolver-rules={_NAMES}"]
+        browser = await driver.chromium.launch(executable_path=EXECUTABLE, args=rules, timeout=START_MILLISECONDS)
         return Chromium(loop, browser, contextlib.AsyncExitStack()), driver
 
-    chromium, driver = asyncio.run_coroutine_threadsafe(start(), loop).result()
+    starting = within_bounds(start(), START_MILLISECONDS / 1_000)
+    chromium, driver = asyncio.run_coroutine_threadsafe(starting, loop).result()
 
     async def stop() -> None:
         await chromium.servers.aclose()

@@ -1,4 +1,5 @@
-"""A command that dies (SIGKILL) at the moment of a write: before the n-th rename, removal, append or sync, or in one.
+"""A command that dies (SIGKILL) or stands still (SIGSTOP) at the moment of a write: before the n-th rename, removal,
+append or sync, or in one.
 
 Nothing of it is in the product: the process of the test watches itself, by audit events of the interpreter and by
 functions that it replaces before the command begins.
@@ -11,16 +12,28 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-# What a command is told in its environment: the number of the moment, and a part of the paths that count.
-VARIABLE = "TESTS_DIE_BEFORE"
+# What a command is told in its environment: a signal, the number of the moment, and a part of the paths that count.
+VARIABLE = "TESTS_SIGNAL_BEFORE"
 _EVENTS = ("os.rename", "os.link", "os.remove", "shutil.rmtree")
+# The moments of one append to a journal: before it, in its middle, and before it is on disk.
+MOMENTS_OF_AN_APPEND = 3
+
+
+def dying(moment: int, below: str) -> dict[str, str]:
+    """The environment of a command that is killed at that moment."""
+    return {VARIABLE: f"{int(signal.SIGKILL)} {moment} {below}"}
+
+
+def stopping(moment: int, below: str) -> dict[str, str]:
+    """The environment of a command that stands still at that moment, until SIGCONT."""
+    return {VARIABLE: f"{int(signal.SIGSTOP)} {moment} {below}"}
 
 
 class Moments:
     """Counts what this process does to the disk, until its time has come."""
 
-    def __init__(self, last: int, below: str) -> None:
-        self.last, self.below, self.count = last, below, 0
+    def __init__(self, signum: int, last: int, below: str) -> None:
+        self.signum, self.last, self.below, self.count = signum, last, below, 0
 
     def is_due(self, *paths: object) -> bool:
         if not any(self.below in os.fsdecode(path) for path in paths if isinstance(path, str | bytes | os.PathLike)):
@@ -30,16 +43,16 @@ class Moments:
 
     def pass_by(self, *paths: object) -> None:
         if self.is_due(*paths):
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), self.signum)
 
 
 def arm(told: str) -> None:
-    """From here on this process dies at the moment that was named, if it comes to it."""
+    """From here on this process gets the signal at the moment that was named, if it comes to it."""
     from mixseek.storage import competition
     from mixseek.storage.journal import journal
 
-    number, _, below = told.partition(" ")
-    moments = Moments(int(number), below)
+    signum, number, below = told.split(" ", 2)
+    moments = Moments(int(signum), int(number), below)
     me = os.getpid()
     write_all, fsync, carry_out = journal.write_all, os.fsync, competition.Worker._carry_out
 
@@ -49,10 +62,11 @@ def arm(told: str) -> None:
 
     def write_some(file: FileIO, data: bytes) -> None:
         moments.pass_by(str(file.name))
+        written = 0
         if moments.is_due(str(file.name)):
-            file.write(data[: len(data) // 2])
-            os.kill(os.getpid(), signal.SIGKILL)
-        write_all(file, data)
+            written = file.write(data[: len(data) // 2])
+            os.kill(me, moments.signum)
+        write_all(file, data[written:])
 
     def sync(descriptor: int) -> None:
         moments.pass_by(Path(f"/proc/self/fd/{descriptor}").readlink())

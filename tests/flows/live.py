@@ -1,19 +1,17 @@
 """Live judging from outside: datasets to ask about, the command with a key, and what the endpoint's log says of it."""
 
-import inspect
 import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.flows.running import mixseek, mixseek_here, read_jsonl, start
 from tests.flows.warm import Begun
+from tests.waiting import PATIENCE_SECONDS, wait_for
 
 from mixseek.domain.judgments import Flag
 from mixseek.judges.mock_replies import Fault
@@ -65,32 +63,11 @@ def begin(*arguments: str, cwd: Path, **extra: str) -> Begun:
     return start(*arguments, cwd=cwd, **KEYS, **extra)
 
 
-# A busy machine takes its time; what has not come by then does not come.
-PATIENCE_SECONDS = 45.0
-
-
 def wait_until(
     condition: Callable[[], bool], process: Begun | subprocess.Popen[str], seconds: float = PATIENCE_SECONDS
 ) -> bool:
     """Whether it came true before the process ended; what never comes is named, and not waited for any longer."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if process.poll() is not None:
-            return condition()
-        if time.monotonic() > deadline:
-            pytest.fail(f"waited {seconds:g} s for {describe_condition(condition)}")
-        time.sleep(0.002)
-    return True
-
-
-def describe_condition(condition: Callable[[], bool]) -> str:
-    """The words of the test that waits; of a function, its name."""
-    function = getattr(condition, "func", condition)
-    try:
-        words = " ".join(inspect.getsource(function).split())
-    except (OSError, TypeError):
-        return repr(condition)
-    return words if function.__name__ == "<lambda>" else f"{function.__name__} {getattr(condition, 'args', ())}"
+    return wait_for(condition, lambda: process.poll() is not None, seconds, process.pid)
 
 
 def read_until(process: Begun, words: str) -> str:
@@ -104,9 +81,11 @@ def read_until(process: Begun, words: str) -> str:
 def stop_at_once(process: Begun) -> str:
     """Two signals: the second one when the first was heard, because two that are pending are one. Returns stderr."""
     process.send_signal(signal.SIGINT)
+    # Where it was held until now.
+    process.send_signal(signal.SIGCONT)
     heard = read_until(process, "once more to stop at once")
     process.send_signal(signal.SIGINT)
-    return heard + process.communicate(timeout=60)[1]
+    return heard + process.communicate()[1]
 
 
 def export(cwd: Path, workspace: str = "ws") -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import math
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ class HeldServer(MockServer):
         super().__init__(options, host, port)
         self.is_free, self.permits, self.holds = True, 0, 0
         self.changed = asyncio.Condition()
+        self.is_back = asyncio.Event()
 
     async def wait_for_turn(self, seconds: float) -> None:
         await super().wait_for_turn(seconds)
@@ -28,6 +30,14 @@ class HeldServer(MockServer):
             await self.changed.wait_for(lambda: self.is_free or self.permits > 0 or self.holds != held)
             if not self.is_free and self.holds == held:
                 self.permits -= 1
+
+    async def _be_down(self) -> None:
+        """For ever is until it is told to come back."""
+        if math.isfinite(self.options.down_seconds):
+            return await super()._be_down()
+        await self._hang_up()
+        await self.is_back.wait()
+        return await self.start()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,10 @@ class Loopback:
     def release(self) -> None:
         """All that were held are answered now, and whatever comes."""
         self._change(is_free=True, permits=0, holds=self.server.holds)
+
+    def come_back(self) -> None:
+        """Where it is down for ever."""
+        self.loop.call_soon_threadsafe(self.server.is_back.set)
 
     def _change(self, *, is_free: bool, permits: int, holds: int) -> None:
         async def change() -> None:

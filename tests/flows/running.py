@@ -4,23 +4,20 @@ import contextlib
 import io
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.flows.dying import stopping
 from tests.flows.warm import Begun, hearing
 
 from mixseek.cli.main import main
 
 COMMAND = str(Path(sys.executable).parent / "mixseek")
 TIMEOUT_SECONDS = 120.0
-_TRIES_TO_HOLD = 8
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -88,23 +85,11 @@ def start_anew(*arguments: str | Path, cwd: Path, **extra: str) -> "subprocess.P
         )
 
 
-def hold_when(is_due: Callable[[], bool], *arguments: str | Path, cwd: Path, journal: Path) -> Begun:
-    """A run that stands still (SIGSTOP) while that is true of it; SIGCONT lets it go on.
-
-    Where a busy machine let the moment pass, the run is begun once more.
-    """
-    for _ in range(_TRIES_TO_HOLD):
-        process = start(*arguments, cwd=cwd)
-        while process.poll() is None and not is_due():
-            time.sleep(0.002)
-        if process.poll() is None:
-            process.send_signal(signal.SIGSTOP)
-            if process.is_stopped() and is_due():
-                return process
-        process.kill()
-        process.communicate()
-        shutil.rmtree(journal.parent)
-    return pytest.fail(f"the moment to hold {arguments} never came")
+def hold_at(moment: int, below: str, *arguments: str | Path, cwd: Path) -> Begun:
+    """A run that stands still (SIGSTOP) before its so-many-th write to paths with that part; SIGCONT lets it go on."""
+    process = start(*arguments, cwd=cwd, **stopping(moment, below))
+    assert process.wait_for_stop(), process.communicate()
+    return process
 
 
 def size_of(path: Path) -> int:

@@ -38,15 +38,17 @@ def rounds(root: Path, workspace: str, run: str = "r") -> list[list[str]]:
 def test_rounds_are_the_same_after_a_kill_and_a_limit(tmp_path: Path) -> None:
     """40 of 72 pairs; a larger budget begins with the same ones, and pays for the others only."""
     data = write_jsonl(tmp_path / "outputs.jsonl", outputs())
-    with loopback(MockOptions(latency_seconds=0.03, log=tmp_path / "requests.log")) as endpoint:
+    with loopback(MockOptions(log=tmp_path / "requests.log")) as endpoint:
         calm = judge(data, endpoint.spec, *PAIRWISE, str(BUDGET), cwd=tmp_path, workspace="calm")
         before = endpoint.requests
         words = ("judge", str(data), "--judge", endpoint.spec, *PAIRWISE, str(BUDGET), "--workspace", "ws")
-        process = begin(*words, "--run", "r", "--concurrency", "2", "--no-cache", cwd=tmp_path)
         # In the second round.
+        endpoint.hold(after=35)
+        process = begin(*words, "--run", "r", "--concurrency", "2", "--no-cache", cwd=tmp_path)
         assert wait_until(lambda: endpoint.requests >= before + 36, process), process.communicate()
         process.kill()
         process.communicate()
+        endpoint.release()
         begun = rounds(tmp_path, "ws")
         limited = judge(data, endpoint.spec, *PAIRWISE, str(BUDGET), "--no-cache", "--max-calls", "9", cwd=tmp_path)
         resumed = judge(data, endpoint.spec, *PAIRWISE, str(BUDGET), "--no-cache", cwd=tmp_path)

@@ -10,6 +10,7 @@ import pytest
 from tests.flows.live import judge, riddles
 from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, start, the_one_line, write_jsonl
+from tests.waiting import PATIENCE_SECONDS
 
 
 def cache(*words: str, cwd: Path) -> dict[str, object]:
@@ -66,11 +67,11 @@ def test_the_mock_fails_as_it_is_told(words: list[str], status: int, header: str
         body = json.dumps({"model": "mock", "messages": [{"role": "user", "content": "is it correct, or is it not?"}]})
         request = urllib.request.Request(f"{base_url}/chat/completions", body.encode(), method="POST")  # noqa: S310
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=10)  # noqa: S310 - loopback
+            urllib.request.urlopen(request, timeout=PATIENCE_SECONDS)  # noqa: S310 - loopback
         refused.value.close()
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=10)
+        process.communicate()
 
     assert refused.value.code == status
     assert refused.value.headers.get("Retry-After") == header

@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from tests.flows.arena import arena, compete, document, race_text, write
 from tests.flows.live import CANARY, KEYS, begin, read_until, stop_at_once, wait_until
 from tests.flows.running import environment, mixseek_here, read_jsonl, the_one_line
+from tests.waiting import wait_for
 
 TEAMS = 3
 SMALL = "min = 1\nmax = 2"
@@ -31,13 +31,13 @@ options = {ground_truth = "one"}
 min = 1
 max = 2
 """
-# The command, but it says after half a second instead of five that it waits, and waits for less than a second once it
-# is to stop.
+# The command, but it says every half second that it waits, and waits for less than a second once it is to stop.
 IMPATIENT = """
 from mixseek.cli.main import run
 from mixseek.composition import compete
 from mixseek.storage import competition
 competition._FIRST_WORD_SECONDS = 0.5
+competition._NEXT_WORD_SECONDS = 0.5
 compete._SECONDS_AFTER_STOP = 0.7
 run()
 """
@@ -329,12 +329,12 @@ def test_somebody_who_reads_the_store_for_long_does_not_end_a_race(tmp_path: Pat
             text=True,
         )
         assert racing.stderr is not None
-        while "waiting" not in said and (line := racing.stderr.readline()):
+        # Again and again, as long as it waits.
+        while said.count("waiting") < 4 and (line := racing.stderr.readline()):
             said += line
-        time.sleep(2)
         is_waiting = racing.poll() is None
         holder.communicate("\n", timeout=30)
-        _, rest = racing.communicate(timeout=60)
+        _, rest = racing.communicate(timeout=180)
 
     assert is_waiting
     assert racing.returncode == 0, said + rest
@@ -399,12 +399,10 @@ def test_a_model_that_declined_is_asked_again_by_the_next_command(tmp_path: Path
 
 def test_a_hanging_command_is_cut_off(tmp_path: Path) -> None:
     """In its round's time, and with a sentence."""
-    text = OFFLINE.replace('"echo one"', '"echo one; sleep 600"') + "round_timeout_seconds = 0.5\n"
+    text = OFFLINE.replace('"echo one"', '"echo one; sleep 6000"') + "round_timeout_seconds = 0.5\n"
     write(tmp_path, text)
-    began = time.monotonic()
     done = compete(tmp_path)
 
-    assert time.monotonic() - began < 120
     assert done.returncode == 4
     assert "team one: round_timeout: round 1: no submission within 0.5 s" in done.stderr
 
@@ -417,13 +415,10 @@ def test_a_second_signal_leaves_at_once_and_takes_the_programs_along(tmp_path: P
     assert wait_until(lambda: pid.is_file() and pid.read_text(encoding="utf-8").endswith("\n"), process)
     err = stop_at_once(process)
     sleeper = Path("/proc") / pid.read_text(encoding="utf-8").strip()
-    deadline = time.monotonic() + 60
-    while sleeper.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_for(lambda: not sleeper.exists())
 
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert not sleeper.exists()
 
 
 def test_rules_and_commands_need_no_model(tmp_path: Path) -> None:
@@ -447,7 +442,7 @@ def test_a_signal_drains_and_the_same_command_goes_on(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         heard = read_until(process, "once more to stop at once")
         endpoint.release()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate()
         err = heard + err
         paid, kept = endpoint.requests, len(replies(tmp_path))
         board = mixseek_here("leaderboard", "e", "-w", "ws", "--json", cwd=tmp_path)
@@ -479,15 +474,15 @@ def test_a_budget_stops_and_can_be_raised(tmp_path: Path) -> None:
 
 def test_a_second_process_on_the_same_execution_is_told_so(tmp_path: Path) -> None:
     """Before it asks anything."""
-    with arena(latency_seconds=0.1) as endpoint:
+    with arena() as endpoint:
+        # Held, so that it is still there when the second one has started, however busy the machine is.
+        endpoint.hold_after(2)
         write(tmp_path, race_text(endpoint.spec, TEAMS, rounds=SMALL))
         process = begin("compete", "race.toml", "--execution", "e", "-w", "ws", cwd=tmp_path)
-        assert wait_until(lambda: endpoint.requests >= 2, process)
-        # Held, so that it is still there when the second one has started, however busy the machine is.
-        process.send_signal(signal.SIGSTOP)
+        assert wait_until(lambda: endpoint.requests > 2, process)
         second = compete(tmp_path)
-        process.send_signal(signal.SIGCONT)
-        process.communicate(timeout=60)
+        endpoint.release()
+        process.communicate()
 
     assert second.returncode == 4
     the_one_line(second)
@@ -561,8 +556,9 @@ def test_recorded_replies_play_a_whole_race_offline(tmp_path: Path) -> None:
 
 def test_runs_lists_competitions_and_a_killed_one_is_not_running_for_ever(tmp_path: Path) -> None:
     """While it plays it is running; after kill -9 its lock is free, so it is interrupted; resumed, it is finished."""
-    # Nobody waits for the first answer: the race is killed before.
-    with arena(latency_seconds=150) as endpoint:
+    with arena() as endpoint:
+        # Nobody gets a first answer: the race is killed before.
+        endpoint.hold_after(0)
         write(tmp_path, race_text(endpoint.spec, 1, rounds="min = 2\nmax = 2"))
         command = ("compete", "race.toml", "--execution", "e", "-w", "ws")
         racing = begin(*command, cwd=tmp_path)
@@ -573,7 +569,7 @@ def test_runs_lists_competitions_and_a_killed_one_is_not_running_for_ever(tmp_pa
         killed = listed(tmp_path)
         shown = mixseek_here("runs", "-w", "ws", cwd=tmp_path).stdout
         board = mixseek_here("leaderboard", "e", "-w", "ws", cwd=tmp_path).stdout
-        endpoint.latency_seconds = 0.01
+        endpoint.release()
         resumed = mixseek_here(*command, cwd=tmp_path, env=KEYS)
     done = listed(tmp_path)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.flows.running import hold_when, mixseek_here, read_jsonl, sums, write_jsonl
+from tests.flows.dying import MOMENTS_OF_AN_APPEND
+from tests.flows.running import hold_at, mixseek_here, read_jsonl, sums, write_jsonl
 
 READERS = (
     ("judge", "data.jsonl", "--workspace", "ws", "--run", "r"),
@@ -149,19 +150,15 @@ def test_a_killed_run_is_sealed_as_far_as_it_was_known_to_be_on_disk(tmp_path: P
     command = ("judge", "data.jsonl", "--workspace", "ws", "--run", "r", "--workers", "1")
     journal = journal_of(tmp_path)
     manifest = journal.with_name("manifest.json")
-    process = hold_when(
-        lambda: manifest.exists() and json.loads(manifest.read_text(encoding="utf-8"))["journal"] is not None,
-        *command,
-        cwd=tmp_path,
-        journal=journal,
-    )
+    # The first append is sealed when it is on disk; the middle of the second one is behind the seal.
+    process = hold_at(MOMENTS_OF_AN_APPEND + 2, "journal.jsonl", *command, cwd=tmp_path)
     process.kill()
     process.communicate()
     sealed = json.loads(manifest.read_text(encoding="utf-8"))
     left = journal.read_bytes()
 
     assert sealed["status"] == "running"
-    assert 0 < sealed["journal"]["bytes"] <= len(left)
+    assert 0 < sealed["journal"]["bytes"] < len(left)
     assert mixseek_here("report", "r", "--workspace", "ws", cwd=tmp_path).returncode == 0
     journal.write_bytes(left[: sealed["journal"]["bytes"] - 1])
     assert mixseek_here("report", "r", "--workspace", "ws", cwd=tmp_path).returncode == 2

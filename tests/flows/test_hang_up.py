@@ -73,7 +73,7 @@ def test_what_is_ignored_where_a_command_is_started_stays_ignored(signum: signal
         assert wait_until(lambda: endpoint.requests >= CONCURRENCY, process)
         process.send_signal(signum)
         endpoint.release()
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=180)
 
     assert (process.returncode, err) == (0, "")
     assert status_of(tmp_path) == "complete"

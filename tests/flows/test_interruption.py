@@ -2,31 +2,43 @@
 
 import json
 import os
-import random
 import signal
-import time
 from pathlib import Path
 
 import pytest
+from tests.flows.dying import MOMENTS_OF_AN_APPEND, dying
 from tests.flows.live import stop_at_once
-from tests.flows.running import hold_when, mixseek_here, read_jsonl, size_of, start, sums, write_jsonl
+from tests.flows.running import hold_at, mixseek_here, read_jsonl, size_of, start, sums, write_jsonl
 from tests.flows.warm import Begun
+from tests.once import made_once
+from tests.waiting import wait_for
 
-KILLS = 6
+# While starting: before the manifest is there, and on taking it up again. While judging: in the middle of a line,
+# before a sync, and before an append; much of what there is to judge is left after each.
+KILLS = [
+    (1, "manifest"),
+    (2, "journal.jsonl"),
+    (3, "journal.jsonl"),
+    (1, "manifest"),
+    (8, "journal.jsonl"),
+    (4, "journal.jsonl"),
+]
 # More than a head that is judged without further processes.
 SAMPLES = 5_000
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset that keeps the judges busy for a while, and its undisturbed results."""
-    directory = tmp_path_factory.mktemp("interruption")
+    """A dataset that keeps the judges busy for a while, and its undisturbed results; workspaces are a test's own."""
+    return made_once(tmp_path_factory, "interruption", make_place)
+
+
+def make_place(directory: Path) -> None:
     write_jsonl(directory / "data.jsonl", sums(SAMPLES))
     done = mixseek_here("judge", "data.jsonl", "--workspace", "calm", "--run", "r", "--json", cwd=directory)
     assert done.returncode == 0, done.stderr
     (directory / "calm.json").write_text(done.stdout, encoding="utf-8")
     export(directory, "calm")
-    return directory
 
 
 def export(place: Path, workspace: str) -> Path:
@@ -48,46 +60,27 @@ def judge_arguments(workspace: str, workers: int) -> tuple[str, ...]:
     return ("judge", "data.jsonl", "--workspace", workspace, "--run", "r", "--workers", str(workers), "--json")
 
 
-def wait_for_growth(process: Begun, path: Path, by: int) -> None:
-    """Until the journal has grown: so that a signal lands while judging, not before or after it."""
-    goal = size_of(path) + by
-    while process.poll() is None and size_of(path) < goal:
-        time.sleep(0.002)
-
-
 def hold(place: Path, workspace: str, workers: int) -> Begun:
-    """Held in the middle of judging: what is sent now cannot come too late."""
-    journal, end = journal_of(place, workspace), size_of(journal_of(place, "calm")) * 3 // 4
-    return hold_when(
-        lambda: 0 < size_of(journal) < end, *judge_arguments(workspace, workers), cwd=place, journal=journal
-    )
+    """Held in the middle of judging, before the third of ten appends: what is sent now cannot come too late."""
+    moment = 2 * MOMENTS_OF_AN_APPEND + 1
+    return hold_at(moment, "journal.jsonl", *judge_arguments(workspace, workers), cwd=place)
 
 
-def test_kills_at_random_moments_change_nothing(place: Path) -> None:
+@pytest.mark.thorough
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kills_in_one_run_after_another_change_nothing(workers: int, place: Path) -> None:
     """The journal is the truth: each rerun goes on behind the last whole line, with one process or with two."""
-    journal = journal_of(place, "killed")
-    rng = random.Random(2)
-    step = size_of(journal_of(place, "calm")) // KILLS
-    landed = 0
-    for kill in range(KILLS):
-        process = start(*judge_arguments("killed", workers=1 + kill % 2), cwd=place)
-        if kill % 3:
-            # While judging: somewhere within the next tenth of the journal, and not only where a batch ends.
-            wait_for_growth(process, journal, rng.randrange(1, step))
-            time.sleep(rng.random() * 0.02)
-        else:
-            # While starting: before the manifest, between manifest and journal, while reading what is there.
-            time.sleep(rng.random() * 0.2)
-        landed += process.poll() is None
-        process.kill()
+    workspace = f"killed-{workers}"
+    for moment, below in KILLS:
+        process = start(*judge_arguments(workspace, workers), cwd=place, **dying(moment, below))
         process.communicate()
+        assert process.returncode == -signal.SIGKILL, (moment, below)
 
-    done = mixseek_here(*judge_arguments("killed", workers=2), cwd=place)
+    done = mixseek_here(*judge_arguments(workspace, workers), cwd=place)
 
     assert done.returncode == 0, done.stderr
-    assert landed >= KILLS // 2  # or the dataset is too small to be disturbed
     assert counts_of(done.stdout) == counts_of((place / "calm.json").read_text(encoding="utf-8"))
-    assert export(place, "killed").read_bytes() == (place / "calm.jsonl").read_bytes()
+    assert export(place, workspace).read_bytes() == (place / "calm.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -100,7 +93,7 @@ def test_a_signal_drains_and_exits_130(signum: signal.Signals, workers: int, pla
     process = hold(place, workspace, workers)
     os.killpg(process.pid, signum)
     process.send_signal(signal.SIGCONT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate()
     whole = journal_of(place, "calm").read_bytes()
     manifest = json.loads(journal.with_name("manifest.json").read_text(encoding="utf-8"))
 
@@ -117,7 +110,6 @@ def test_a_signal_drains_and_exits_130(signum: signal.Signals, workers: int, pla
 def test_a_second_signal_stops_at_once(place: Path) -> None:
     """Without a traceback, and resumable all the same."""
     process = hold(place, "twice", 2)
-    process.send_signal(signal.SIGCONT)
     err = stop_at_once(process)
 
     assert process.returncode == 130
@@ -129,7 +121,7 @@ def test_a_judging_process_that_is_killed_is_one_line_and_resumable(place: Path)
     process = hold(place, "shot", 2)
     os.kill(worker_of(process), signal.SIGKILL)
     process.send_signal(signal.SIGCONT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate()
 
     assert process.returncode == 4, err
     assert out == ""
@@ -149,15 +141,15 @@ def test_no_judging_process_outlives_a_kill(place: Path) -> None:
     process = hold(place, "orphans", 2)
     process.kill()
     process.communicate()
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+
+    def is_gone() -> bool:
         try:
             os.killpg(process.pid, 0)
         except ProcessLookupError:
-            return
-        time.sleep(0.05)
+            return True
+        return False
 
-    pytest.fail("the process group still exists")
+    wait_for(is_gone)
 
 
 def test_two_commands_on_one_run_do_not_mix_their_lines(place: Path) -> None:
@@ -165,7 +157,7 @@ def test_two_commands_on_one_run_do_not_mix_their_lines(place: Path) -> None:
     process = hold(place, "busy", 1)
     second = mixseek_here(*judge_arguments("busy", 1), cwd=place)
     process.send_signal(signal.SIGCONT)
-    process.communicate(timeout=60)
+    process.communicate()
 
     assert process.returncode == 0
     assert second.returncode == 4

@@ -247,7 +247,7 @@ def test_ctrl_c_stops_all_jobs_and_the_same_command_goes_on(place: Path) -> None
         process.send_signal(signal.SIGINT)
         heard = read_until(process, "once more to stop at once")
         endpoint.release()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
         err = heard + err
         states = [one["state"] for one in json.loads(out)["jobs"]]
 

@@ -13,17 +13,24 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from tests.conftest import at_most
 from tests.flows.arena import write
-from tests.flows.dying import VARIABLE
+from tests.flows.dying import dying
 from tests.flows.label_material import answers, fill, judge_answers, know_better, label
-from tests.flows.running import mixseek_here, start
+from tests.flows.live import export, journal_lines, judge_arguments, riddles, verdicts
+from tests.flows.loopback import loopback
+from tests.flows.running import mixseek_here, start, write_jsonl
 from tests.flows.test_compete import OFFLINE
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 
+pytestmark = pytest.mark.thorough
+
 KILLED = -9
 MOST_MOMENTS = 200
+JUDGED = 3
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +52,8 @@ def kills(made: Path, tmp_path: Path, *words: str, below: str = "ws") -> Iterato
         assert moment < MOST_MOMENTS, "it never ends"
         place = tmp_path / str(moment)
         shutil.copytree(made, place)
-        process = start(*words, cwd=place, **{VARIABLE: f"{moment} {below}"})
-        _, err = process.communicate(timeout=60)
+        process = start(*words, cwd=place, **dying(moment, below))
+        _, err = process.communicate()
         if process.returncode == 0:
             # As many as a write takes at least: before its beginning, in its middle, and before it is on disk.
             assert moment > 3
@@ -158,6 +165,33 @@ def test_compete(made: Path, tmp_path: Path) -> None:
         assert scores_of(place) == wanted
 
 
+def test_judge(tmp_path: Path) -> None:
+    """Each answer of the endpoint is paid for: no more is asked for again than was in flight at the kill."""
+    made = tmp_path / "made"
+    made.mkdir()
+    write_jsonl(made / "data.jsonl", riddles(JUDGED))
+    with loopback() as endpoint:
+        words = judge_arguments("data.jsonl", endpoint.spec, "--concurrency", "1", "--quiet")
+        calm = Path(shutil.copytree(made, tmp_path / "calm"))
+        finish(calm, *words)
+        wanted = verdicts(export(calm)), figures_of(calm)
+        paid = endpoint.requests
+        assert paid == JUDGED
+
+        for place in kills(made, tmp_path, *words):
+            finish(place, *words)
+            assert paid + JUDGED <= endpoint.requests <= paid + JUDGED + 1
+            assert len(journal_lines(place, "reply")) == JUDGED
+            assert (verdicts(export(place)), figures_of(place)) == wanted
+            paid = endpoint.requests
+
+
+def figures_of(place: Path) -> dict[str, Any]:
+    """All that a report says, but when it was and how long the calls took."""
+    document = report_of(place)
+    return {name: value for name, value in document.items() if name not in ("started_at", "ended_at", "calls")}
+
+
 # A label in the viewer.
 
 
@@ -178,14 +212,15 @@ class Person:
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
         """Again as long as the answer is being prepared."""
-        while True:
-            self.connection.request(method, path, json.dumps(body) if body is not None else None, self.headers)
-            answer = self.connection.getresponse()
-            text = answer.read()
-            if answer.status != 202:
-                assert answer.status == 200, text
-                return json.loads(text)
-            time.sleep(0.02)
+        with at_most(PATIENCE_SECONDS, f"{method} {path}"):
+            while True:
+                self.connection.request(method, path, json.dumps(body) if body is not None else None, self.headers)
+                answer = self.connection.getresponse()
+                text = answer.read()
+                if answer.status != 202:
+                    assert answer.status == 200, text
+                    return json.loads(text)
+                time.sleep(0.02)
 
     def label_first(self) -> None:
         """With the same id whenever it is sent."""
@@ -203,7 +238,7 @@ def while_viewing(place: Path, act: Callable[[Person], None], **extra: str) -> i
             act(person)
         viewer.send_signal(signal.SIGTERM)
     finally:
-        viewer.communicate(timeout=60)
+        viewer.communicate()
     assert viewer.returncode is not None
     return viewer.returncode
 
@@ -219,7 +254,7 @@ def test_a_label_in_the_viewer(made: Path, tmp_path: Path) -> None:
     for moment in itertools.count(1):
         assert moment < MOST_MOMENTS, "it never ends"
         place = Path(shutil.copytree(made, tmp_path / str(moment)))
-        code = while_viewing(place, label_and_lose, **{VARIABLE: f"{moment} labels.jsonl"})
+        code = while_viewing(place, label_and_lose, **dying(moment, "labels.jsonl"))
         if code == 0:
             break
         assert code == KILLED

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from tests.flows.live import KEYS, begin, counts_of, export, journal_lines, judge, wait_until
-from tests.flows.loopback import loopback
+from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
+from tests.flows.warm import Begun
 
 import mixseek
 from mixseek.judges.mock_replies import Fault
@@ -42,17 +43,24 @@ def votes(rows: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
     return {row["id"]: (row["status"], row["verdict"], row["pair_state"]) for row in rows}
 
 
+def kill_and_release(process: Begun, endpoint: Loopback) -> None:
+    """What was held for it is answered, and nobody is there."""
+    process.kill()
+    process.communicate()
+    endpoint.release()
+
+
 def test_both_orders_keep_every_promise_of_the_engine(tmp_path: Path) -> None:
     """kill -9, a limit on calls, resume, cache, archive and replay: each order is paid for once."""
     data = write_jsonl(tmp_path / "outputs.jsonl", outputs())
-    with loopback(MockOptions(latency_seconds=0.03, log=tmp_path / "requests.log")) as endpoint:
+    with loopback(MockOptions(log=tmp_path / "requests.log")) as endpoint:
         calm = judge(data, endpoint.spec, *PAIRWISE, cwd=tmp_path, workspace="calm")
         wanted, before = votes(export(tmp_path, "calm")), endpoint.requests
         words = ("judge", str(data), "--judge", endpoint.spec, *PAIRWISE, "--workspace", "ws", "--run", "r", "--json")
+        endpoint.hold(after=REQUESTS // 4)
         process = begin(*words, "--concurrency", str(CONCURRENCY), "--no-cache", cwd=tmp_path)
-        assert wait_until(lambda: endpoint.requests >= before + REQUESTS // 4, process), process.communicate()
-        process.kill()
-        process.communicate()
+        assert wait_until(lambda: endpoint.requests >= before + REQUESTS // 4 + CONCURRENCY, process)
+        kill_and_release(process, endpoint)
         limited = judge(data, endpoint.spec, *PAIRWISE, "--no-cache", "--max-calls", "40", cwd=tmp_path)
         resumed = judge(data, endpoint.spec, *PAIRWISE, "--no-cache", cwd=tmp_path)
         asked = endpoint.requests - before

@@ -32,6 +32,7 @@ def test_no_command_fails_on_a_real_file(file: RealFile, tmp_path: Path) -> None
     assert listed.stderr == ""
 
 
+@pytest.mark.thorough
 def test_answers_of_all_files_are_judged_and_no_rule_is_below_its_floor(tmp_path: Path) -> None:
     """Every fourth question with all columns, by the installed command; `make table` and `make bench` take them all."""
     path = tmp_path / "answers.jsonl"

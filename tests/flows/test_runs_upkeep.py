@@ -91,8 +91,8 @@ def test_removing_takes_exact_names_only_and_keeps_labels_and_draws(judged: Path
 
 def test_a_run_that_is_being_written_is_neither_removed_nor_renamed(judged: Path) -> None:
     """Exit 4: the same command works when the writer has ended."""
-    script = "import sys,time;from pathlib import Path;from mixseek.storage.journal.journal import holding_lock\n"
-    script += "with holding_lock(Path(sys.argv[1])):\n print('held', flush=True)\n time.sleep(60)"
+    script = "import signal,sys;from pathlib import Path;from mixseek.storage.journal.journal import holding_lock\n"
+    script += "with holding_lock(Path(sys.argv[1])):\n print('held', flush=True)\n signal.pause()"
     lock = judged / "ws" / "runs" / "march" / "journal.lock"
     python = str(Path(COMMAND).parent / "python")
     with subprocess.Popen([python, "-c", script, str(lock)], stdout=subprocess.PIPE, text=True) as other:
@@ -199,7 +199,8 @@ def test_a_start_that_fails_leaves_no_name_taken(tmp_path: Path) -> None:
         (tmp_path / "race.toml").write_text(race_text(refusing.spec, 1))
         compete = ("compete", "race.toml", "--execution", "c", "-w", "ws")
         mixseek_here(*compete, cwd=tmp_path, env=KEYS)
-    with loopback(MockOptions(latency_seconds=60.0)) as slow:
+    with loopback() as slow:
+        slow.hold()
         (tmp_path / "slow.toml").write_text(race_text(slow.spec, 2))
         for words in ([*judge, slow.spec], ["compete", "slow.toml", "--execution", "c", "-w", "ws"]):
             told = slow.requests

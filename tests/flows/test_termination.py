@@ -7,23 +7,19 @@ from pathlib import Path
 
 import pytest
 from tests.flows.live import wait_until
-from tests.flows.running import mixseek_here, start, start_anew, sums, write_jsonl
+from tests.flows.running import hold_at, mixseek_here, start_anew, sums, write_jsonl
 from tests.flows.warm import Begun, hearing
 
 from mixseek.cli.console import stopping_on_signals, stops_received
 
-# What a run leaves on the disk tells how far it is; the first moment is before there is anything.
+# At which write it is held: the number of the moment, and of which file. The first is before there is anything.
 MOMENTS = {
-    "loading": "",
-    "reading": "runs/r/manifest.json",
-    "judging": "runs/r/journal.jsonl",
-    "indexing": "tmp",
-    "ending": "runs/r/index.duckdb",
+    "loading": None,
+    "reading": (2, "manifest.json"),
+    "judging": (2, "journal.jsonl"),
+    "indexing": (1, "index.duckdb"),
+    "ending": (1, "totals.json"),
 }
-
-
-def has_come(path: Path) -> bool:
-    return path.is_dir() or (path.is_file() and path.stat().st_size > 0)
 
 
 def catches_sigterm(pid: int) -> bool:
@@ -40,18 +36,19 @@ def test_whenever_it_comes_the_exit_code_is_130(moment: str, tmp_path: Path) -> 
     # A process that is loading is a new one; any other may have been forked from one that has loaded.
     words = ("judge", data, "--workspace", "ws", "--run", "r")
     process: Begun | subprocess.Popen[str]
-    process = start(*words, cwd=tmp_path) if MOMENTS[moment] else start_anew(*words, cwd=tmp_path)
-    if MOMENTS[moment]:
-        # What is there for a moment only may have gone when a busy machine looks; what comes after it has not.
-        later = tmp_path / "ws" / MOMENTS["ending"]
-        assert wait_until(lambda: has_come(tmp_path / "ws" / MOMENTS[moment]) or has_come(later), process)
+    if held_at := MOMENTS[moment]:
+        process = hold_at(*held_at, *words, cwd=tmp_path)
     else:
+        process = start_anew(*words, cwd=tmp_path)
         assert wait_until(lambda: catches_sigterm(process.pid), process)
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
+    process.send_signal(signal.SIGCONT)
+    out, err = process.communicate()
     again = mixseek_here(*words, cwd=tmp_path)
 
-    assert process.returncode == 130 or (process.returncode == 0 and "mean score" in out), err
+    # When all is judged, it may as well say so.
+    is_over = moment in ("indexing", "ending") and process.returncode == 0 and "mean score" in out
+    assert process.returncode == 130 or is_over, err
     assert "Traceback" not in err
     assert again.returncode == 0, again.stderr
 

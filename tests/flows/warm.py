@@ -11,20 +11,25 @@ import functools
 import json
 import os
 import select
+import shlex
 import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+from tests.waiting import PATIENCE_SECONDS, Watched
+
 _LENGTH = struct.Struct("!I")
 _NUMBER = struct.Struct("!i")
+# No process ends with this number: it stands still.
+_STOPPED = 1 << 16
 # What commands load when they are used.
 _LOADED = ("cli", "composition", "engine", "judges", "reporting", "storage")
 _CLIENT = """#!{python} -IS
@@ -84,10 +89,55 @@ def warm_command() -> Path:
 _kept: list["subprocess.Popen[bytes]"] = []
 
 
+def can_be_read(stream: int | socket.socket, pid: int | None, is_patient: bool = True) -> bool:
+    """Whether something has come, or the end; as long as the process is at work it may, however slow the machine is."""
+    if select.select([stream], [], [], 0)[0]:
+        return True
+    watched = Watched(pid)
+    while not select.select([stream], [], [], PATIENCE_SECONDS if is_patient else 0)[0]:
+        if not is_patient or not watched.has_worked():
+            return False
+    return True
+
+
+class Heard:
+    """What a command says on one of its streams. Whoever waits for it in vain is told so after `PATIENCE_SECONDS`."""
+
+    def __init__(self, descriptor: int, words: Sequence[str], pid: int) -> None:
+        self._descriptor, self._words, self._pid = descriptor, words, pid
+        self._unread, self._has_ended = b"", False
+        self.closed = False
+
+    def _hear(self, what: str) -> None:
+        if not can_be_read(self._descriptor, self._pid):
+            so_far = self._unread.decode(errors="replace")
+            pytest.fail(f"waited {PATIENCE_SECONDS:g} s for {what} of {shlex.join(self._words)}; so far: {so_far!r}")
+        data = os.read(self._descriptor, 1 << 16)
+        self._unread += data
+        self._has_ended = not data
+
+    def readline(self) -> str:
+        while b"\n" not in self._unread and not self._has_ended:
+            self._hear("a line")
+        line, newline, self._unread = self._unread.partition(b"\n")
+        return (line + newline).decode()
+
+    def read(self) -> str:
+        while not self._has_ended:
+            self._hear("the end")
+        text, self._unread = self._unread.decode(), b""
+        return text
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+        self.closed = True
+
+
 class Begun:
     """A command at work, to be disturbed: as much of what a Popen has as our tests use."""
 
     def __init__(self, words: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+        self._words = ["mixseek", *words]
         self._wire = socket.socket(socket.AF_UNIX)
         self._wire.connect(str(warm_command() / "socket"))
         told = json.dumps([[*words], str(cwd), dict(environment)]).encode()
@@ -98,17 +148,29 @@ class Begun:
         self._wire.sendall(told)
         os.close(theirs)
         os.close(theirs_too)
-        self.stdout = os.fdopen(out, encoding="utf-8")
-        self.stderr = os.fdopen(err, encoding="utf-8")
         self.pid = self._receive()
+        self.stdout = Heard(out, self._words, self.pid)
+        self.stderr = Heard(err, self._words, self.pid)
         self.returncode: int | None = None
+        self._stops = 0
 
     def _receive(self) -> int:
         return int(_NUMBER.unpack(self._wire.recv(_NUMBER.size, socket.MSG_WAITALL))[0])
 
+    def _look(self, *, is_patient: bool = True) -> bool:
+        """Takes the next news of the process, an end or a stop; false where none came."""
+        if self.returncode is not None or not can_be_read(self._wire, self.pid if is_patient else None, is_patient):
+            return False
+        news = self._receive()
+        if news == _STOPPED:
+            self._stops += 1
+        else:
+            self.returncode = news
+        return True
+
     def poll(self) -> int | None:
-        if self.returncode is None and select.select([self._wire], [], [], 0)[0]:
-            self.returncode = self._receive()
+        while self._look(is_patient=False):
+            pass
         return self.returncode
 
     def send_signal(self, signum: int) -> None:
@@ -118,28 +180,28 @@ class Begun:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+    def communicate(self) -> tuple[str, str]:
         """The rest of both streams, whichever ends first; then the process has ended, too."""
         with ThreadPoolExecutor(1) as other:
             errors = other.submit(self.stderr.read)
             out, err = self.stdout.read(), errors.result()
         self.stdout.close()
         self.stderr.close()
-        if self.returncode is None:
-            if not select.select([self._wire], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("mixseek", timeout or 0)
-            self.returncode = self._receive()
+        while self.returncode is None:
+            if not self._look():
+                pytest.fail(f"waited {PATIENCE_SECONDS:g} s for the end of {shlex.join(self._words)}")
         self._wire.close()
         return out, err
 
-    def is_stopped(self) -> bool:
-        """By SIGSTOP, which takes a moment to arrive; false as well for what has ended."""
-        while self.poll() is None:
-            state = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
-            if state == "T":
-                return True
-            time.sleep(0.001)
-        return False
+    def wait_for_stop(self) -> bool:
+        """Until it stands still by SIGSTOP, once for each time that it did; false for what has ended instead."""
+        while not self._stops and self.returncode is None:
+            if not self._look():
+                pytest.fail(f"waited {PATIENCE_SECONDS:g} s for {shlex.join(self._words)} to stand still")
+        if self.returncode is not None:
+            return False
+        self._stops -= 1
+        return True
 
 
 def serve(path: str) -> None:
@@ -196,7 +258,9 @@ def run_for(wire: socket.socket) -> int:
         os.close(stream)
     with contextlib.suppress(BrokenPipeError):
         wire.sendall(_NUMBER.pack(child))
-        wire.sendall(_NUMBER.pack(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+        while os.WIFSTOPPED(status := os.waitpid(child, os.WUNTRACED)[1]):
+            wire.sendall(_NUMBER.pack(_STOPPED))
+        wire.sendall(_NUMBER.pack(os.waitstatus_to_exitcode(status)))
     return 0
 
 

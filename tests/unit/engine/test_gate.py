@@ -194,7 +194,9 @@ def test_who_waits_at_the_gate_leaves_when_the_run_halts() -> None:
     async def halt() -> None:
         judge, place = gated(OneJudge(), ClosedGate(is_open=False))
         waiting = asyncio.ensure_future(judge.call(CALL))
-        await asyncio.sleep(0.01)
+        # Long enough to come to the gate: it needs no time, only turns.
+        for _ in range(10):
+            await asyncio.sleep(0)
         place.halt()
         await waiting
 

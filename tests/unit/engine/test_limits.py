@@ -42,6 +42,7 @@ def test_it_doubles_each_round_trip_until_the_maximum() -> None:
     assert limit.calls == 256
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "endpoint",
     [
@@ -67,6 +68,7 @@ def test_it_finds_what_the_endpoint_serves(endpoint: Endpoint) -> None:
     assert simulation.goodput(0.0, 100.0) >= 0.85 * best
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("capacity", [20, 100])
 def test_a_wall_is_found_whatever_chance_does(capacity: int) -> None:
     """Nothing far below a wall is looked at: whoever is answered no sooner for asking less, and never refused, has it.

@@ -2,11 +2,10 @@
 
 import http.client
 import json
-import time
-from collections.abc import Callable
 from typing import Any
 
 from tests.flows.loopback import Loopback
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
@@ -37,7 +36,7 @@ def send(
     judge: Loopback, body: Any, path: str = "/v1/chat/completions", **headers: str
 ) -> tuple[int, dict[str, str], Any]:
     """Status (0 for a dropped connection), headers in lower case, and the decoded body."""
-    connection = http.client.HTTPConnection(judge.server.host, judge.server.port, timeout=20)
+    connection = http.client.HTTPConnection(judge.server.host, judge.server.port, timeout=PATIENCE_SECONDS)
     try:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         connection.request("POST", path, raw, headers)
@@ -50,7 +49,7 @@ def send(
 
 
 def get(judge: Loopback, path: str) -> Any:
-    connection = http.client.HTTPConnection(judge.server.host, judge.server.port, timeout=20)
+    connection = http.client.HTTPConnection(judge.server.host, judge.server.port, timeout=PATIENCE_SECONDS)
     try:
         connection.request("GET", path)
         return json.loads(connection.getresponse().read())
@@ -61,10 +60,3 @@ def get(judge: Loopback, path: str) -> Any:
 def text_of(answer: Any) -> str:
     message = answer["choices"][0]["message"]
     return str(message["content"] or message["refusal"])
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.005)
-    assert condition()

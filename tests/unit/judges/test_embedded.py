@@ -1,6 +1,7 @@
 """The judge in this process, with a stand-in for llama.cpp; the real one is asked in tests/optin."""
 
 import asyncio
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.unit.judges.gguf_files import write_gguf
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.domain.ports import Call, LiveJudge, Message, Usage
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
@@ -46,7 +48,8 @@ class StandIn:
     """Streams prepared chunks, or raises; keeps the requests."""
 
     def __init__(self, chunks: Iterable[Any] = ANSWER, failure: Exception | None = None, pause: float = 0.0) -> None:
-        self.chunks = list(chunks)
+        # Some have no end.
+        self.chunks = chunks
         self.failure = failure
         self.pause = pause
         self.requests: list[Mapping[str, Any]] = []
@@ -201,7 +204,7 @@ def test_one_model_is_loaded_once_and_asked_as_often_at_a_time_as_set(model: Pat
 
 
 def test_a_cancelled_call_stops_at_its_next_token(model: Path) -> None:
-    runtime = StandIn([chunk("x")] * 1000, pause=0.005)
+    runtime = StandIn(itertools.repeat(chunk("x")), pause=0.005)
     judge = judge_with(model, runtime)
 
     async def cancel() -> None:
@@ -211,11 +214,11 @@ def test_a_cancelled_call_stops_at_its_next_token(model: Path) -> None:
 
     asyncio.run(cancel())
 
-    assert runtime.stopped.wait(timeout=30)
+    assert runtime.stopped.wait(PATIENCE_SECONDS)
 
 
 def test_a_timeout_that_was_set_is_worth_another_try(model: Path) -> None:
-    judge = judge_with(model, StandIn([chunk("x")] * 1000, pause=0.005), JudgeSettings(timeout_seconds=0.03))
+    judge = judge_with(model, StandIn(itertools.repeat(chunk("x")), pause=0.005), JudgeSettings(timeout_seconds=0.03))
 
     with pytest.raises(TransientJudgeError, match=r"no reply within 0\.03 s"):
         asyncio.run(judge.call(CALL))

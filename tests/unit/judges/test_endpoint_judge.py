@@ -11,6 +11,7 @@ import pytest
 from tests.unit.judges.loopback import (
     CALL,
     CANARY,
+    Loopback,
     Scripted,
     ask,
     breaks_off,
@@ -56,18 +57,15 @@ def run_script(*script: Scripted, wire: str = "openai", **settings: Any) -> tupl
 )
 def test_a_connection_that_fails_is_worth_another_try(wire: str, fault: str, words: str) -> None:
     body = orjson.dumps(GOOD[wire])
-    script = {"drop": drops, "break": breaks_off(body, 40), "drip": drips(body, 5.0)}[fault]
+    script = {"drop": drops, "break": breaks_off(body, 40), "drip": drips(body, 60.0)}[fault]
 
     # Only the last one is to run out of time; a busy machine must not let the others do so.
     seconds = 0.3 if fault == "drip" else 30.0
-    started = time.monotonic()
     with pytest.raises(TransientJudgeError) as caught:
         run_script(script, wire=wire, timeout_seconds=seconds)
 
     assert words in str(caught.value)
     assert not caught.value.is_overload
-    # Not as long as the whole answer takes to drip.
-    assert time.monotonic() - started < 60
 
 
 def test_nobody_listening_is_worth_another_try() -> None:
@@ -235,12 +233,18 @@ def test_many_calls_travel_at_once() -> None:
     assert arrived == calls
 
 
+async def is_asked(endpoint: Loopback, times: int = 1) -> None:
+    """Until the endpoint has so many requests, of which it has not answered the last."""
+    while len(endpoint.paths) < times:
+        await asyncio.sleep(0.001)
+
+
 def test_a_cancelled_call_is_cancelled_and_nothing_else() -> None:
     async def run() -> None:
-        async with serving(drips(b" " * 100, 0.1)) as endpoint:
+        async with serving(drips(b" " * 100, 60.0)) as endpoint:
             judge = judge_at(endpoint.url)
             task = asyncio.create_task(judge.call(CALL))
-            await asyncio.sleep(0.15)
+            await is_asked(endpoint)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -403,7 +407,7 @@ def test_who_is_cancelled_stays_cancelled_and_who_is_late_goes_on() -> None:
             await judge.close()
             patient = judge_at(endpoint.url)
             task = asyncio.create_task(patient.call(CALL))
-            await asyncio.sleep(0.05)
+            await is_asked(endpoint, times=3)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             await patient.close()

@@ -216,7 +216,7 @@ def finds_nothing(sample: mixseek.Sample) -> Any:
 )
 def test_what_ends_a_task_a_process_or_a_loop_is_one_missing_judgment_too(judge: Any, reason: str) -> None:
     """None of them may end the run, and the one that no future takes may not be waited for without an end."""
-    run = mixseek.judge(ROWS[:1], judges=judge, timeout=10)
+    run = mixseek.judge(ROWS[:1], judges=judge, timeout=120)
 
     (one,) = run
     assert isinstance(one.outcome, mixseek.Missing)

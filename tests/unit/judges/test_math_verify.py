@@ -4,11 +4,11 @@ import os
 import pickle
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.waiting import wait_for
 
 from mixseek.composition.judging.request import describe_judge
 from mixseek.domain.judgments import Undecided, ValidJudgment
@@ -54,9 +54,7 @@ def test_a_value_is_no_equation_unless_it_solves_it(maths: MathVerify) -> None:
 def test_what_takes_too_long_is_killed_and_the_next_is_answered() -> None:
     comparer = MathVerify("under test", seconds=1.0)
     assert comparer.are_equal("1", "x") is False
-    began = time.monotonic()
     assert comparer.are_equal("2^{3^{4^{5^{6}}}}", "7^{7^{7^{7^{7}}}}") is None
-    assert time.monotonic() - began < 60, "the clock of a busy machine, not a measure"
     assert comparer.are_equal("x+1", "1+x") is True
     comparer.close()
 
@@ -99,10 +97,7 @@ def test_the_child_ends_with_its_parent_however_that_dies() -> None:
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=180, check=False)
     child = int(told.stdout)
-    deadline = time.monotonic() + 45
-    while time.monotonic() < deadline and _is_alive(child):
-        time.sleep(0.05)
-    assert not _is_alive(child)
+    wait_for(lambda: not _is_alive(child))
 
 
 def test_a_process_that_still_holds_one_ends_without_a_word() -> None:

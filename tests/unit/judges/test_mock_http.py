@@ -12,6 +12,7 @@ import pytest
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.warm import hearing
 from tests.unit.judges.mock_requests import a_sample, anthropic_body, openai_body, send
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.mock_server import MockOptions
@@ -53,7 +54,7 @@ def test_the_anthropic_format_insists_on_its_fields(missing: str) -> None:
 
 def raw_exchange(judge: Loopback, *pieces: bytes) -> bytes:
     """What comes back for bytes sent piece by piece, until the server hangs up."""
-    with socket.create_connection((judge.server.host, judge.server.port), timeout=10) as connection:
+    with socket.create_connection((judge.server.host, judge.server.port), timeout=PATIENCE_SECONDS) as connection:
         for piece in pieces:
             connection.sendall(piece)
             time.sleep(0.02)
@@ -106,7 +107,7 @@ def test_serve_says_when_it_is_ready_and_leaves_quietly(signum: signal.Signals) 
         assert process.stdout is not None
         line = process.stdout.readline()
         os.kill(process.pid, signum)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
 
     assert line.startswith("ready: mock judge at http://127.0.0.1:")
     assert (process.returncode, err) == (0, "")

@@ -1,6 +1,7 @@
 """The loopback judge: two wire formats, every fault as it is named, and the same answers whatever the order."""
 
 import json
+import math
 import socket
 import time
 from pathlib import Path
@@ -15,8 +16,8 @@ from tests.unit.judges.mock_requests import (
     openai_body,
     send,
     text_of,
-    wait_until,
 )
+from tests.waiting import wait_for
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.judges.mock_replies import Fault
@@ -237,15 +238,16 @@ def test_stats_count_and_reset_forgets() -> None:
 def test_the_log_tells_received_answered_and_abandoned(tmp_path: Path) -> None:
     """What the endpoint saw, for comparing with what the engine says."""
     log = tmp_path / "requests.jsonl"
-    with loopback(MockOptions(latency_seconds=0.15, log=log)) as judge:
+    with loopback(MockOptions(log=log)) as judge:
         send(judge, openai_body(a_sample(5)))
+        judge.hold()
         raw = json.dumps(openai_body(a_sample(6))).encode()
         with socket.create_connection((judge.server.host, judge.server.port)) as impatient:
             impatient.sendall(
                 b"POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw)
             )
-            wait_until(lambda: judge.requests == 2)
-        wait_until(lambda: judge.stats()["abandoned"] == 1)
+            wait_for(lambda: judge.requests == 2)
+        wait_for(lambda: judge.stats()["abandoned"] == 1)
         lines = [json.loads(line) for line in log.read_text().splitlines()]
 
     assert [(line["event"], line["number"]) for line in lines] == [
@@ -261,14 +263,16 @@ def test_the_log_tells_received_answered_and_abandoned(tmp_path: Path) -> None:
 
 def test_a_full_endpoint_answers_429() -> None:
     """Capacity 1: the second at the same time is sent away at once."""
-    with loopback(MockOptions(latency_seconds=0.3, capacity=1)) as judge:
+    with loopback(MockOptions(capacity=1)) as judge:
+        judge.hold()
         raw = json.dumps(openai_body(a_sample(6))).encode()
         with socket.create_connection((judge.server.host, judge.server.port)) as first:
             first.sendall(
                 b"POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nContent-Length: %d\r\n\r\n%s" % (len(raw), raw)
             )
-            wait_until(lambda: judge.requests == 1)
+            wait_for(lambda: judge.requests == 1)
             status = send(judge, openai_body(a_sample(7)))[0]
+            judge.release()
             answered = first.recv(1 << 16)
 
     assert status == 429
@@ -283,13 +287,17 @@ def is_listening(host: str, port: int) -> bool:
     return True
 
 
-def test_it_can_be_down_for_a_while_and_come_back_at_the_same_place() -> None:
+@pytest.mark.parametrize("down_seconds", [0.05, math.inf])
+def test_it_can_be_down_for_a_while_and_come_back_at_the_same_place(down_seconds: float) -> None:
     """Open connections die, new ones are refused, then all is well."""
-    with loopback(MockOptions(down_after_requests=1, down_seconds=2, latency_seconds=0.05)) as judge:
+    with loopback(MockOptions(down_after_requests=1, down_seconds=down_seconds)) as judge:
+        judge.hold()
         first = send(judge, openai_body(a_sample(1)))[0]
-        with pytest.raises(ConnectionRefusedError):
-            socket.create_connection((judge.server.host, judge.server.port)).close()
-        wait_until(lambda: is_listening(judge.server.host, judge.server.port), seconds=60)
+        judge.release()
+        if down_seconds == math.inf:
+            assert not is_listening(judge.server.host, judge.server.port)
+            judge.come_back()
+        wait_for(lambda: is_listening(judge.server.host, judge.server.port))
         again = send(judge, openai_body(a_sample(1)))[0]
 
     assert (first, again) == (0, 200)

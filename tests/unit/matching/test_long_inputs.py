@@ -6,6 +6,8 @@ import pytest
 
 from mixseek.matching.match import match_answer
 
+pytestmark = pytest.mark.thorough
+
 _CHOICE = "Which one?\nOptions:\n(A) red\n(B) green\n(C) blue"
 # One of each kind of ground truth.
 _GOLDS = [

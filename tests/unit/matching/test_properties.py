@@ -73,6 +73,7 @@ def test_any_text_as_response_ground_truth_and_question_is_matched_without_raisi
     match_answer(response, gold, question=question)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unit", _PIECES)
 def test_a_megabyte_of_anything_is_matched_within_the_bound(unit: str) -> None:
     """Every building block, repeated to a megabyte and to the size of the window, for every kind of ground truth."""

@@ -194,6 +194,7 @@ _RUNS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("run", _RUNS)
 def test_a_long_run_of_anything_costs_time_in_proportion(run: str) -> None:
     """60 KB of it in the response, 20 KB in the quote. A quadratic pattern is found out before it takes minutes."""

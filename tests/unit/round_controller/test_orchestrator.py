@@ -1,11 +1,11 @@
 """Teams in parallel: up to a limit, independent of each other, stopped together."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from tests.unit.round_controller.idle_time import run_in_idle_time
 from tests.unit.round_controller.memory_store import NOW, MemoryStore, ScriptedMetric, ScriptedTeam
 
 from mixseek.domain.rounds import ExecutionStatus, StopReason
@@ -56,7 +56,7 @@ def compete(
         parts = replace(made, clock=lambda: NOW, rules=RoundsTable(min=1, max=3), **more)
         return await Orchestrator(parts, teams, {}, parallel_teams=parallel).compete()
 
-    return asyncio.run(work())
+    return run_in_idle_time(work())
 
 
 @pytest.mark.parametrize("parallel", [1, 3, 8])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.cases import each
+from tests.unit.round_controller.idle_time import run_in_idle_time
 from tests.unit.round_controller.memory_store import (
     NOW,
     CrashError,
@@ -58,7 +59,7 @@ def play(given: RoundParts, team: ScriptedTeam | None = None) -> TeamEnd:
         before = (await given.store.progress("race")).get("alpha")
         return await RoundController(given, team or ScriptedTeam(), before).play()
 
-    return asyncio.run(work())
+    return run_in_idle_time(work())
 
 
 def test_a_metric_is_told_of_which_execution_the_submission_is_part() -> None:

@@ -26,6 +26,7 @@ ODD = {"0": Cell(100, 8, 2), "1": Cell(900, 1, 1)}
 QUICK = [corner for corner in CORNERS if not corner.name.startswith("sizes, labels")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("corner", QUICK, ids=lambda corner: corner.name)
 def test_settings_that_once_failed_hold_the_truth_or_say_why_not(corner: Corner) -> None:
     """Of 120 draws: chance alone moves 95 % by four points, and few labels are discrete."""

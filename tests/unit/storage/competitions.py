@@ -6,6 +6,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.flows.dying import VARIABLE, arm, dying
+
 from mixseek.domain.rounds import DecidedBy, ImprovementJudgment, RoundDecision, RoundKey
 from mixseek.storage.competition import AggregationStore
 
@@ -48,7 +50,7 @@ async def write_until_killed(store: AggregationStore) -> None:
 async def watch(store: AggregationStore, expected: int) -> None:
     """Reads until everything is there; a row that was seen once must never be gone again."""
     seen = 0
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     print("watching", flush=True)
     while time.monotonic() < deadline:
         teams = await store.progress(EXECUTION)
@@ -64,6 +66,7 @@ async def watch(store: AggregationStore, expected: int) -> None:
 
 def main(role: str, workspace: str, *rest: str) -> None:
     if role == "write":
+        arm(dying(int(rest[0]), "competitions.duckdb")[VARIABLE])
         asyncio.run(write_until_killed(AggregationStore(Path(workspace))))
     else:
         asyncio.run(watch(AggregationStore(Path(workspace), read_only=True), int(rest[0])))

@@ -395,7 +395,7 @@ def test_nobody_is_left_waiting_by_a_fault_of_ours(store: AggregationStore, monk
     with monkeypatch.context() as patch:
         patch.setattr("mixseek.storage.competition.opened", fail)
         with pytest.raises(ZeroDivisionError):
-            asyncio.run(asyncio.wait_for(submit(store, "a", 1), timeout=20))
+            asyncio.run(asyncio.wait_for(submit(store, "a", 1), timeout=45))
     asyncio.run(submit(store, "a", 1))
 
     assert len(rounds_of(store)) == 1

@@ -42,6 +42,7 @@ def read_all(path: Path) -> None:
             counts.add(row, 3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("write", log_files.WRITERS, ids=lambda write: write.__name__)
 def test_bytes_that_changed_or_were_lost_never_break_a_reader(write: Callable[[Path], Path], tmp_path: Path) -> None:
     path, rng = write(tmp_path), random.Random(7)

@@ -404,11 +404,11 @@ def test_a_journal_whose_end_was_torn_is_taken_up_behind_its_last_whole_line(tmp
 
 
 WRITER = """
-import duckdb, sys, time
+import duckdb, signal, sys
 connection = duckdb.connect(sys.argv[1])
 connection.execute("CREATE TABLE busy (x INTEGER)")
 print("ready", flush=True)
-time.sleep(60)
+signal.pause()
 """
 
 

@@ -172,17 +172,16 @@ def test_a_second_writer_in_the_same_process_is_refused(path: Path) -> None:
 
 
 HOLDER = """
-import os, sys, time
+import os, signal, sys
 from pathlib import Path
 from mixseek.storage.journal.journal import JournalFile
 journal = JournalFile(Path(sys.argv[1]))
 journal.append([sys.argv[2].encode()])
 child = os.fork() if "fork" in sys.argv else 0
 if "fork" in sys.argv and child == 0:
-    time.sleep(30)
-    os._exit(0)
+    signal.pause()
 print(child, flush=True)
-time.sleep(30)
+signal.pause()
 """
 
 

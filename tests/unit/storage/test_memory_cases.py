@@ -13,6 +13,8 @@ from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 
+pytestmark = pytest.mark.thorough
+
 # Indexing and exporting in a process of their own; the second attempt with more memory is taken away from it.
 CHILD = """
 import re, sys

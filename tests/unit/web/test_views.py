@@ -13,6 +13,7 @@ import pytest
 from tests.flows.running import COMMAND, environment
 from tests.flows.warm import hearing
 from tests.unit.web.viewing import Client, judge_rows, look
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.composition.results import compare
 from mixseek.domain.panels import PanelRule
@@ -312,9 +313,9 @@ def test_the_command_prints_a_link_and_ends_at_ctrl_c(workspace: Path) -> None:
     with started as process:
         assert process.stdout is not None
         link = process.stdout.readline().split()[-1]
-        with urllib.request.urlopen(link, timeout=30) as answer:  # noqa: S310 - our own address
+        with urllib.request.urlopen(link, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310 - our own address
             assert "HttpOnly" in answer.headers["Set-Cookie"]
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=PATIENCE_SECONDS)
 
     assert (process.returncode, errors) == (0, "")

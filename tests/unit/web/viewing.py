@@ -9,6 +9,7 @@ from typing import Any
 
 from aiohttp import ClientSession
 from tests.flows.running import mixseek_here
+from tests.waiting import patiently
 from yarl import URL
 
 from mixseek.web.connections import SILENT_SECONDS
@@ -64,14 +65,16 @@ class Client:
     async def post(self, path: str, body: object) -> Answer:
         """As the page does, until it is answered."""
         own = {"Origin": f"http://127.0.0.1:{self.server.port}"}
-        while (answer := await self.ask(path, "POST", headers=own, body=json.dumps(body).encode())).status == 202:
-            await asyncio.sleep(0.05)
+        async with patiently(path):
+            while (answer := await self.ask(path, "POST", headers=own, body=json.dumps(body).encode())).status == 202:
+                await asyncio.sleep(0.05)
         return answer
 
     async def wait(self, path: str) -> Answer:
         """Until what is being made is there."""
-        while (answer := await self.ask(path)).status == 202:
-            await asyncio.sleep(0.05)
+        async with patiently(path):
+            while (answer := await self.ask(path)).status == 202:
+                await asyncio.sleep(0.05)
         return answer
 
 
