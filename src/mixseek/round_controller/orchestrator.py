@@ -184,8 +184,9 @@ async def run_program(command: Sequence[str], given: bytes, directory: Path) -> 
     """Its end, with what it wrote. Cancelling kills it and whatever it started; so does our own death."""
     reading, held = os.pipe()
     try:
-        try:
-            transport, program = await asyncio.get_running_loop().subprocess_exec(
+        loop = asyncio.get_running_loop()
+        starting = loop.create_task(
+            loop.subprocess_exec(
                 Program,
                 *("/bin/sh", "-c", _KEEPER, "mixseek-team", str(reading), *command),
                 cwd=directory,
@@ -193,6 +194,14 @@ async def run_program(command: Sequence[str], given: bytes, directory: Path) -> 
                 start_new_session=True,
                 pass_fds=(reading,),
             )
+        )
+        try:
+            transport, program = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # A start that is cancelled itself kills the shell alone, and waits for its children without an end.
+            transport, program = await starting
+            await kill_program(transport, program)
+            raise
         finally:
             os.close(reading)
         try:
@@ -203,15 +212,19 @@ async def run_program(command: Sequence[str], given: bytes, directory: Path) -> 
                 pipe.close()
             await program.finish(transport)
         finally:
-            # The program and all its children; whoever is gone already is gone.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(transport.get_pid(), signal.SIGKILL)
-            # Its death may take a moment to arrive, and no zombie may be left.
-            await asyncio.shield(program.exited.wait())
-            transport.close()
+            await kill_program(transport, program)
     finally:
         os.close(held)
     return program
+
+
+async def kill_program(transport: asyncio.SubprocessTransport, program: Program) -> None:
+    """It and all its children; whoever is gone already is gone."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(transport.get_pid(), signal.SIGKILL)
+    # Its death may take a moment to arrive, and no zombie may be left.
+    await asyncio.shield(program.exited.wait())
+    transport.close()
 
 
 _SHOWN_CHARACTERS = 300

@@ -6,9 +6,10 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.waiting import wait_for
+from tests.waiting import patiently, wait_for
 
 from mixseek.errors import ConfigurationError
 from mixseek.round_controller import orchestrator as processes
@@ -110,6 +111,38 @@ def test_a_hanging_command_is_killed_with_its_children(tmp_path: Path) -> None:
         run_out_of_time(team, tmp_path / "pids")
 
     wait_until_dead(*pids_in(tmp_path / "pids"))
+
+
+def test_a_command_whose_time_is_over_while_it_is_started_is_killed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine may let it run before its start has come back to us: nobody else knows its children then."""
+    team = shell("sleep 6000 & echo $$ $! > pids; sleep 6001", tmp_path)
+    pids = tmp_path / "pids"
+
+    async def work() -> None:
+        loop, is_back = asyncio.get_running_loop(), asyncio.Event()
+        start = loop.subprocess_exec
+
+        async def start_late(*words: Any, **options: Any) -> Any:
+            started = await start(*words, **options)
+            await is_back.wait()
+            return started
+
+        monkeypatch.setattr(loop, "subprocess_exec", start_late)
+        async with patiently("a command that is cancelled"):
+            submitting = asyncio.ensure_future(team.submit("a prompt", 3))
+            while not pids_in(pids):
+                await asyncio.sleep(0.01)
+            submitting.cancel()
+            await asyncio.sleep(0)
+            is_back.set()
+            with pytest.raises(asyncio.CancelledError):
+                await submitting
+
+    asyncio.run(work())
+
+    wait_until_dead(*pids_in(pids))
 
 
 def test_children_that_stay_behind_hold_nobody_up(tmp_path: Path) -> None:
