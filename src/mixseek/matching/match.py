@@ -21,6 +21,7 @@ from mixseek.matching.multi_select import MultiSelectReader, several_labels
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.options import OptionReader, comparable, lettered_options, named_letter, numbered_options
+from mixseek.matching.stance.behind import verdict_start
 from mixseek.matching.stance.stance import stance_on
 from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
@@ -154,7 +155,8 @@ def _match_golds(
         results.append(Comparison(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
-    return _stood_by(visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
+    closed = _stood_by(visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
+    return _unflipped(visible, closed, lambda rest: _match_golds(rest, golds, question, is_open, maths))
 
 
 def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
@@ -287,6 +289,19 @@ def _stood_by(visible: Visible, closed: Comparison) -> Comparison:
     if stance is Stance.ASSERTED:
         return closed
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))
+
+
+def _unflipped(visible: Visible, closed: Comparison, decide: Callable[[Visible], Comparison]) -> Comparison:
+    """A "false" said of the right answer before it is no other answer: "So it is True. That was found to be false." """
+    if closed.decision is not Decision.INCORRECT or closed.span is None or closed.rules[0] != "boolean":
+        return closed
+    begin = verdict_start(visible.lowered, closed.span.start, visible.cut)
+    if begin is None or not visible.text[visible.lead : begin].strip():
+        return closed
+    rest = visible._replace(text=visible.text[:begin], lowered=visible.lowered[:begin], cut=begin)
+    if decide(rest).decision is not Decision.CORRECT:
+        return closed
+    return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, Stance.DENIED.value))
 
 
 def _result(response: str, visible: Visible, closed: Comparison) -> MatchResult:

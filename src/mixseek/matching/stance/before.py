@@ -51,7 +51,8 @@ class Frame(NamedTuple):
 
 UNFRAMED = Frame(None, -1)
 # What a sentence hands over to: the rest of the line, a quotation, or the next line.
-_HANDS_OVER = re.compile(r":(?=\s|$)|(?<=[^\x00-\x7f]):|:?,?\s[\"'](?=\S)|(?:^|[^\x00-\x7f])[:,]?\"")
+# Blanks behind a quotation mark end its sentence: reasoning or a code fence was taken out there.
+_HANDS_OVER = re.compile(r":(?=\s|$)|(?<=[^\x00-\x7f]):|:?,?\s[\"'](?=\S|$)|(?:^|[^\x00-\x7f])[:,]?\"")
 _LONGEST_FRAME = 30
 
 
@@ -102,7 +103,7 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
 
 def _may_frame(head: str) -> bool:
     """Few responses hold any of these words at their head: one look saves the others the rest."""
-    if not head.isascii() or '"' in head[:_EARLY_QUOTE] or (" not " in head and "you" in head):
+    if not head.isascii() or '"' in head[:_EARLY_QUOTE] or (" not " in head and ("you" in head or " to " in head)):
         return True
     words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
     if "not" in words and not (ANSWERS.isdisjoint(words) and FORWARD.isdisjoint(words)):
@@ -198,8 +199,8 @@ def _forbids_saying(words: list[str]) -> bool:
 
 
 def _turned(text: str, start: int, cut: int) -> int:
-    """Where a response turns from what one should not say to what it says itself."""
-    sentences = split_sentences(text, start, cut)
+    """Where a response soon turns from what one should not say to what it says itself."""
+    sentences = split_sentences(text, start, min(cut, start + HEAD))
     is_turn = (sentence.start for sentence in sentences if not _TURNING.isdisjoint(split_words(sentence.text)[:1]))
     return next(is_turn, cut)
 

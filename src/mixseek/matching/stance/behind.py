@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from mixseek.matching.stance.before import Frame
+from mixseek.matching.stance.marks import is_mark
 from mixseek.matching.stance.questions import asked, looks_again, replied
 from mixseek.matching.stance.sentences import (
     ABOVE,
@@ -112,6 +113,24 @@ def _is_of_another(sentence: Sentence, kind: str) -> bool:
         return True
     words = split_words(sentence.text)
     return not THIRD_PERSON.isdisjoint(words) or (kind == "option" and not ELSEWHERE.isdisjoint(words))
+
+
+def verdict_start(text: str, start: int, cut: int) -> int | None:
+    """Where the sentence around `start` begins, if it is a verdict on an answer that stands before it."""
+    low = max(0, start - HEAD)
+    begin = max(low, text.rfind("\n", low, start) + 1)
+    line_end = text.find("\n", start, cut)
+    line = text[begin : line_end if line_end >= 0 else cut]
+    if is_mark(line, Setting("text")):
+        return begin
+    for sentence in split_sentences(text, begin, min(cut, start + HEAD)):
+        if sentence.start <= start < sentence.end:
+            is_verdict = is_mark(sentence.text, Setting("text")) or (
+                judged(sentence._replace(opens_line=True), Setting("text"), is_next=True, is_last=True)
+                in {Stance.DENIED, Stance.TAKEN_BACK, Stance.DOUBTED}
+            )
+            return sentence.start if is_verdict else None
+    return None
 
 
 def said_of_another(text: str, start: int, end: int, cut: int) -> Stance | None:

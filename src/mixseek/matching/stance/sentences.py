@@ -12,6 +12,7 @@ from mixseek.matching.stance.words import (
     CONTRASTS,
     DEGREES,
     DETERMINERS,
+    DISMISSALS,
     DOUBTFUL,
     DOUBTS,
     ELSEWHERE,
@@ -197,6 +198,7 @@ def _clause_stance(words: list[str], setting: Setting, may_point: bool) -> Stanc
     first = next((place for place, word in enumerate(words) if not _is_opener(words, place)), len(words) - 1)
     if first and words[first] == "that" and words[first - 1] == "note":
         first = min(first + 1, len(words) - 1)
+    words, first = _without_recheck(words, first)
     body = words[first:]
     if body[0] in FIRST_PERSON and not (body[0] in {"my", "our"} and ANSWER_NOUNS.isdisjoint(body[:4])):
         return _own_stance(body, setting.matters)
@@ -207,6 +209,28 @@ def _clause_stance(words: list[str], setting: Setting, may_point: bool) -> Stanc
     if not WITHDRAWS.isdisjoint(body):
         return Stance.TAKEN_BACK if _is_withdrawn(body, setting.matters) else None
     return _said_behind(body, setting, may_point) or _said_of_subject(body, setting, may_point)
+
+
+def _without_recheck(words: list[str], first: int) -> tuple[list[str], int]:
+    """A clause without the words before its subject that only look at it again: "on a second look this is wrong"."""
+    if words[first] not in _LOOKING and not _SHOWING.issuperset(words[first : first + 1]):
+        return words, first
+    for place in range(first + 1, min(first + NEAR, len(words) - 1)):
+        is_subject = words[place] in POINTERS and (words[place + 1] in LINKS or words[place + 1] == "to")
+        if is_subject or (words[place] in DETERMINERS | NEAR_DETERMINERS and words[place + 1] in ANSWERS):
+            return words[place:], 0
+        if words[place] not in _SHOWING and words[place] not in RECHECKS:
+            break
+    return words, first
+
+
+# How a second look begins, and what it is said to do.
+_LOOKING = frozenset("on upon after in at by with a an another further closer second looking checking as it to later".split())
+_SHOWING = frozenset(
+    "check checks checking inspection reflection look test testing verification verifying review calculation shows showed "
+    "show reveals revealed proves proved confirms confirmed finds found makes clear that turns turned out again closer "
+    "second further later careful hindsight retrospect reading examination later".split()
+)
 
 
 def _said_behind(body: list[str], setting: Setting, may_point: bool) -> Stance | None:
@@ -232,11 +256,11 @@ def _said_behind(body: list[str], setting: Setting, may_point: bool) -> Stance |
 
 def _said_of_subject(body: list[str], setting: Setting, may_point: bool) -> Stance | None:
     subject = _subject(body, setting.matters, may_point and not repeats(body, setting))
-    if subject is None or (
-        body[subject] != "i" and not is_answer(body, subject, setting.matters) and TRUTH.isdisjoint(body)
-    ):
+    if subject is None:
         return None
-    return _said_of_it(body, subject, setting)
+    is_named = body[subject] == "i" or is_answer(body, subject, setting.matters)
+    is_dismissed = not DISMISSALS.isdisjoint(body) and REVERSING.issuperset(body)
+    return _said_of_it(body, subject, setting) if is_named or is_dismissed or not TRUTH.isdisjoint(body) else None
 
 
 def _is_elsewhere(words: list[str]) -> bool:
@@ -363,7 +387,9 @@ def _subject(body: list[str], matters: frozenset[str], may_point: bool) -> int |
         return body.index("i")
     if body[0] in NEGATORS and "of" in body[2:4] and not _PORTIONS.isdisjoint(body[1:3]):
         return body.index("of") if may_point else None  # "no part of this", "not a word of it"
-    is_pointer = body[0] in POINTERS and (len(body) == 1 or body[1] in LINKS or body[1] in PREDICATES)
+    is_pointer = body[0] in POINTERS and (
+        len(body) == 1 or body[1] in LINKS or body[1] in PREDICATES or body[1:3] == ["to", "be"]
+    )
     return 0 if is_pointer and may_point else None
 
 

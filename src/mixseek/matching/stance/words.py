@@ -30,11 +30,16 @@ OTHER_ANSWERS, ELSEWHERE, OPENERS = _CLASSES["other_answers"], _CLASSES["elsewhe
 ANSWER_NOUNS = ANSWERS | WEAK_ANSWERS
 # Predicates, and what turns or weakens them.
 WRONG, RIGHT, WITHDRAWS = _CLASSES["wrong"], _CLASSES["right"], _CLASSES["withdraws"]
+DISMISSALS = _CLASSES["dismissals"]
+WRONG |= DISMISSALS
 KNOWS, SETTLED = _CLASSES["knows"], _CLASSES["settled"]
 DOUBTS, DOUBTFUL = _CLASSES["doubts"], _CLASSES["doubtful"]
 TRUTH, GENUINE, OPPOSITES = _CLASSES["truth"], _CLASSES["genuine"], _CLASSES["opposites"]
 NEGATORS, MAY_BE, DEGREES = _CLASSES["negators"], _CLASSES["may_be"], _CLASSES["degrees"]
 VALUES = WRONG | RIGHT | DOUBTS | KNOWS | SETTLED | NEGATORS | MAY_BE
+# Marks.
+GRADES, MARKERS, PASSES = _CLASSES["grades"], _CLASSES["markers"], _CLASSES["passes"]
+MARKING = _CLASSES["marks"] | GRADES | MARKERS | PASSES
 # Frames.
 SPEAKERS, SPEECH, SUPPOSES = _CLASSES["speakers"], _CLASSES["says"], _CLASSES["supposes"]
 # Forms in which nobody speaks of himself alone: "says", "claimed".

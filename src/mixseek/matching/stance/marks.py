@@ -1,0 +1,157 @@
+"""A mark set under an answer, over it or beside it: "Grade: incorrect", "0/10", "✗", "[wrong]", 採点：不正解.
+
+It is a verdict without a verb: a label that names a mark or somebody who marks, and what he thinks of it.
+"""
+
+import re
+
+from mixseek.matching.stance.sentences import Setting, repeats, valued
+from mixseek.matching.stance.words import (
+    ANSWER_NOUNS,
+    ANSWERS,
+    CLOSED,
+    ELSEWHERE,
+    GRADES,
+    LABELS,
+    MARKERS,
+    MARKING,
+    NEGATORS,
+    PASSES,
+    POLAR,
+    SPEAKERS,
+    UNSPACED,
+    WRONG,
+    Stance,
+    is_negated,
+    is_unspaced,
+    split_words,
+)
+
+# A mark is short, and stands in the last lines or in the first one.
+_LONGEST = 80
+_LAST_LINES = 3
+_REACH = 240
+_CROSSES = "✗✘❌❎✖☒⛔🚫👎"
+_CROSS = re.compile(rf"[{_CROSSES}×x]\ufe0f?(?=\W|$)")
+_CROSSES_ALONE = re.compile(rf"(?:[{_CROSSES}×]\ufe0f?\s{{0,2}})+")
+# Around a mark and no part of it.
+_AROUND = " \t\r\n*_#>|~`=\"'.!。,;-"
+_ENCLOSED = re.compile(r"[\[({<]\s{0,3}([^\[\](){}<>]{1,40})[\])}>]")
+_SCORE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s{0,3}(?:/|out of|of)\s{0,3}(\d{1,3})\b")
+_NOTHING = re.compile(r"(?:0(?:\.0{1,3})?|zero|nil|null|nought)\s{0,3}(?:%|percent|points?|pts?|marks?|credits?)?(?=\W|$)")
+_LABELLED = re.compile(r"([^:=\n]{1,48}?)\s{0,3}(?::|=|->|\s-)\s{0,3}(\S[^\n]*)")
+# Where a sentence ends and a mark may begin behind it in the same line.
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。!?](?=[^\x00-\x7f])|[\])}$*](?=\s)")
+# Where a polarity is the answer these are it as often as they are a verdict on it.
+_MAY_ANSWER = POLAR - {"wrong", "incorrect", "right", "correct"}
+
+
+def marked(text: str, start: int, end: int, cut: int, setting: Setting) -> Stance | None:
+    """Whether a mark beside the answer at [start, end) calls it wrong; `text` is in lower case."""
+    limit = len(text.rstrip())
+    if limit > end and any(is_mark(line, setting) for line in _lines_behind(text, end, limit, cut)):
+        return Stance.DENIED
+    if setting.kind == "boolean":
+        return Stance.DENIED if _stands_in_grade(text, start, limit) else None
+    return Stance.DENIED if _is_marked_before(text, start) else None
+
+
+def _stands_in_grade(text: str, start: int, limit: int) -> bool:
+    """Whether a polarity was read in a grade: "False.\\n\\nGrade: incorrect" says no twice, and not of the same."""
+    begin = text.rfind("\n", 0, start) + 1
+    finish = text.find("\n", start, limit)
+    line = text[begin : finish if finish >= 0 else limit]
+    return bool(text[:begin].strip()) and is_mark(line, Setting("boolean", is_no=True, is_false=True))
+
+
+def _lines_behind(text: str, end: int, limit: int, cut: int) -> list[str]:
+    """The last lines, the last sentence of the last one, and what stands behind the answer in its own."""
+    begin = max(end, limit - _REACH)
+    lines = text[begin:limit].split("\n")
+    if begin > end or "\n" in text[end:limit]:
+        whole = [line for line in lines[0 if begin > end else 1 :] if line.strip()][-_LAST_LINES:]
+        # Behind a run-on question only the last line can be about more than that question.
+        whole = whole[-1:] if cut < limit else whole
+    else:
+        whole = []
+    last = lines[-1]
+    ends = [found.end() for found in _SENTENCE_END.finditer(last)]
+    pieces = [last[place:] for place in ends[-2:] if last[place:].strip()]
+    own_end = text.find("\n", end, limit)
+    rest = text[end : own_end if own_end >= 0 else limit].strip(_AROUND)
+    # Right behind the answer only a sign or a bracket begins a mark: "42 (wrong)".
+    return [*whole, *pieces, rest] if rest[:1] in {"[", "(", "{", "<", *_CROSSES, "×"} else [*whole, *pieces]
+
+
+def _is_marked_before(text: str, start: int) -> bool:
+    head = text[: min(start, _REACH)].lstrip()
+    line, is_whole, _ = head.partition("\n")
+    if is_whole:
+        return is_mark(line, Setting("text")) and not _ENCLOSED.fullmatch(line.strip(_AROUND))
+    return head.startswith(tuple(_CROSSES)) or ((mark := _ENCLOSED.match(head)) is not None and _is_failing(mark[1], "text"))
+
+
+def is_mark(line: str, setting: Setting) -> bool:
+    """Whether a line, in lower case, is nothing but a mark that calls an answer wrong."""
+    kind, plain = setting.kind, line.strip(_AROUND)
+    if not plain or len(plain) > _LONGEST:
+        return False
+    if _CROSSES_ALONE.fullmatch(plain):
+        return True
+    if is_unspaced(plain):
+        pattern = UNSPACED.graded if kind == "boolean" else UNSPACED.marked
+        return pattern.fullmatch(plain) is not None
+    if (enclosed := _ENCLOSED.fullmatch(plain)) is not None:
+        plain = enclosed[1].strip(_AROUND)
+        return _is_failing(plain, kind) or is_mark(plain, setting)
+    if (score := _SCORE.fullmatch(plain)) is not None:
+        return kind not in {"number", "expression"} and float(score[1]) == 0
+    label = _LABELLED.fullmatch(plain)
+    return label is not None and _is_labelled_mark(split_words(label[1]), label[2].strip(_AROUND + "()[]"), setting)
+
+
+def _is_labelled_mark(label: list[str], value: str, setting: Setting) -> bool:
+    if not label or not _OTHER_LABELS.isdisjoint(label) or "is" in label:
+        return False
+    words = split_words(value)
+    is_marking = not MARKING.isdisjoint(label) or not SPEAKERS.isdisjoint(label)
+    if is_marking and (_is_nothing(value) or _CROSS.match(value)):
+        return True
+    names_answer = not WRONG.isdisjoint(words) and not ANSWERS.isdisjoint(words)
+    is_grade = not (MARKERS | GRADES).isdisjoint(label)
+    if setting.kind == "boolean" and not (names_answer or is_grade):
+        if _MAY_ANSWER.issuperset(words) or repeats(words, setting):
+            return False  # "Verdict: invalid" is the answer, once more or at last
+    if not PASSES.isdisjoint(label) and (words[:1] in (["no"], ["false"], ["n"]) or _CROSS.match(value)):
+        return NEGATORS.isdisjoint(label)
+    if is_grade and value in {"f", "e", "f-", "fail", "ng"}:
+        return True
+    # A name is a label, too: "Ms Lee: wrong".
+    is_name = len(label) <= 3 and LABELS.isdisjoint(label) and ANSWER_NOUNS.isdisjoint(label)
+    return (is_marking or names_answer or is_name) and _is_failing(value, "text")
+
+
+# What is labelled so is a part of the matter: "Statement 2: false".
+_OTHER_LABELS = (ELSEWHERE | {"statement", "statements", "case", "step", "claim", "line", "part", "item"}) - {"check"}
+
+
+def _is_nothing(value: str) -> bool:
+    """Whether a score is none, or less than half of what can be had."""
+    score = _SCORE.match(value)
+    if score is not None:
+        return float(score[1]) * 2 < float(score[2])
+    return _NOTHING.match(value) is not None
+
+
+def _is_failing(value: str, kind: str) -> bool:
+    """Whether a few words say nothing but that something is wrong: "wrong answer", "not accepted", "no credit"."""
+    if _CROSS.match(value) and not split_words(value):
+        return True
+    words = [word for word in split_words(value) if word not in GRADES and word not in {"zero", "full"}]
+    vocabulary = CLOSED | PASSES | {"fail", "failing"}
+    may_answer = kind in {"boolean", "option"} and _MAY_ANSWER.issuperset(words)
+    if not words or not vocabulary.issuperset(words) or may_answer:
+        return False
+    if "fail" in words or "failing" in words or not PASSES.isdisjoint(words):
+        return is_negated(words) == ("fail" not in words and "failing" not in words)
+    return valued(words, is_own=False) is Stance.DENIED
