@@ -73,6 +73,28 @@ FRAMES = {
         "{}\n\n这个答案正确吗？不正确。",
         "{}\n\nLet me double-check this. I went through it once more. It turns out to be wrong.",
         "{}\n\nI checked it again, and it is not right.",
+        # A mark, which has no verb.
+        "{}\n\nTeacher's comment: wrong answer.",
+        "{}\n\nGrade: incorrect",
+        "{}\n\nPoints: 0/5",
+        "{}\n\n❌",
+        "{} [wrong]",
+        "{}\n\nResult: did not pass",
+        "{}\n\nMarked as incorrect by the examiner.",
+        "{}\n\n先生の採点：×（不正解）",
+        "{}\n\n得分：0分",
+        # What became of it.
+        "{}\n\nThis turned out to be wrong.",
+        "{}\n\nOn a second look this has been shown to be mistaken.",
+        "{}\n\nAfter checking once more, the answer above proved to be false.",
+        "{}\n\n確認したところ、上の答えは間違いであることが判明しました。",
+        "{}\n\n后来证明上面的答案是错误的。",
+        "{}\n\nThis has long been debunked.",
+        # Dismissed by a noun.
+        "{}\n\nThat is garbage.",
+        "{}\n\nWhat a load of rubbish.",
+        "{}\n\nばかげています。",
+        "{}\n\n一派胡言。",
     ),
     "before": (
         "Suppose someone claimed the following, which is false:\n\n{}",
@@ -97,6 +119,9 @@ FRAMES = {
         "Dr. Miller wrote: {}",
         "This is a rejected draft:\n\n{}",
         "I am going to lie to you now.\n\n{}",
+        "Score: 0/10\n\n{}",
+        "It is not true to say that {}",
+        "Nobody should believe that {}",
     ),
     "around": (
         'A student wrote: "{}" This is not right.',

@@ -21,7 +21,7 @@ from mixseek.matching.multi_select import MultiSelectReader, several_labels
 from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
 from mixseek.matching.options import OptionReader, comparable, lettered_options, named_letter, numbered_options
-from mixseek.matching.stance.behind import verdict_start
+from mixseek.matching.stance.behind import verdict_on_answer
 from mixseek.matching.stance.stance import stance_on
 from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
@@ -295,13 +295,16 @@ def _unflipped(visible: Visible, closed: Comparison, decide: Callable[[Visible],
     """A "false" said of the right answer before it is no other answer: "So it is True. That was found to be false." """
     if closed.decision is not Decision.INCORRECT or closed.span is None or closed.rules[0] != "boolean":
         return closed
-    begin = verdict_start(visible.lowered, closed.span.start, visible.cut)
-    if begin is None or not visible.text[visible.lead : begin].strip():
+    verdict = verdict_on_answer(visible.lowered, closed.span.start, visible.cut)
+    if verdict is None or not visible.text[visible.lead : verdict[0]].strip():
         return closed
-    rest = visible._replace(text=visible.text[:begin], lowered=visible.lowered[:begin], cut=begin)
-    if decide(rest).decision is not Decision.CORRECT:
+    begin, stance = verdict
+    before = decide(visible._replace(text=visible.text[:begin], lowered=visible.lowered[:begin], cut=begin))
+    if before.decision is not Decision.CORRECT:
         return closed
-    return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, Stance.DENIED.value))
+    if stance is Stance.ASSERTED:
+        return before
+    return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))
 
 
 def _result(response: str, visible: Visible, closed: Comparison) -> MatchResult:

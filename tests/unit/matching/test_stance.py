@@ -56,6 +56,55 @@ def test_an_answer_that_is_taken_back_doubted_or_left_to_others_is_not_correct(f
     assert _decide(framed, answered.gold, answered.question) is not Decision.CORRECT
 
 
+_POLAR = [
+    _Answered("Does the lamp tell the truth?", "Yes", "It says what is so. So the answer is Yes."),
+    _Answered("Does the lamp tell the truth?", "No", "It says what is not so. So the answer is No."),
+    _Answered("not False and True is", "True", "not False is True. So the answer is True."),
+    _Answered("not True or False is", "False", "not True is False. The expression is **False**."),
+    _Answered("Is the argument deductively valid or invalid?", "valid", "It follows. The argument is valid."),
+]
+_VERDICTS = [
+    "{}\n\nAfter checking once more, the answer above proved to be false.",
+    "{}\n\nThat answer was found to be incorrect.",
+    "{}\n\nGrade: incorrect",
+    "{}\n\nReviewer 2: wrong answer",
+    "{}\n\n確認したところ、上の答えは間違いであることが判明しました。",
+    "{}\n\n批改结果：错误",
+    'The claim "{}" is false.',
+]
+
+
+@each(("frame", "answered"), [(frame, answered) for frame in _VERDICTS for answered in _POLAR])
+def test_a_verdict_on_a_polarity_leaves_it_open_and_is_no_other_answer(frame: str, answered: _Answered) -> None:
+    """ "false" is said of the answer there; a stance takes a "correct" away and never makes an "incorrect"."""
+    framed = frame.replace("{}", answered.response)
+
+    assert _decide(framed, answered.gold, answered.question) is Decision.UNDECIDED
+
+
+@each(
+    ("response", "gold", "question"),
+    [
+        ("The moon is not made of cheese.\n\nVerdict: false", "False", "Is the claim true or false?"),
+        ("It does not follow. It is invalid.\n\nVerdict: invalid", "invalid", "Is the argument valid or invalid?"),
+        ("We add them up. The answer is B (no).", "B", "Is it?\n(A) yes\n(B) no"),
+        ("The expression is **False**.\n\nI have double-checked this answer and it is correct.", "False", ""),
+        ("Correct answer: No.", "No", "Is it so?"),
+        ("Score: 10/10\n\nThe answer is (B).", "B", _WHICH),
+        ("(A) holds 3 ❌\n(C) leaks ❌\nSo the answer is (B).", "B", _WHICH),
+    ],
+)
+def test_what_only_looks_like_a_mark_takes_nothing_away(response: str, gold: str, question: str) -> None:
+    assert _decide(response, gold, question) is Decision.CORRECT
+
+
+@each("frame", ['I disagree with the statement "{}".', 'The claim "{}" is false.'])
+@each("response", ["<think>Let me see.</think>\n\nA: 42", '```json\n{"answer": "42"}\n```'])
+def test_a_frame_holds_over_reasoning_and_fences(frame: str, response: str) -> None:
+    """What is taken out between the quotation mark and the answer is blank, and hid the frame."""
+    assert _decide(frame.replace("{}", response), "42", "How many?") is Decision.UNDECIDED
+
+
 @each(
     ("gold", "response"),
     [

@@ -31,6 +31,7 @@ from mixseek.matching.stance.words import (
     WRONG,
     Sentence,
     Stance,
+    is_negated,
     is_unspaced,
     split_sentences,
     split_words,
@@ -82,7 +83,8 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
         if mark is not None and mark[0][-1] == '"' and sentence.end <= start and _points_forward(sentence.text):
             mark = None  # what is quoted is a word of the sentence, and what it points to follows
         opening = _opening(sentence, mark, is_first=place == 0)
-        if place == 0 and hint is UNFRAMED and is_spoken(opening.words[:VERB_REACH]):
+        is_spoken_first = is_spoken(opening.words[:VERB_REACH]) or _is_spoken_unspaced(sentence.text)
+        if place == 0 and hint is UNFRAMED and is_spoken_first:
             hint = Frame(None, cut)
         if place == 0 and _forbids_saying(split_words(text[sentence.start : min(start, sentence.end)])):
             is_handed_over = mark is not None or not FORWARD.isdisjoint(opening.words)
@@ -101,9 +103,19 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
     return hint
 
 
+def _is_spoken_unspaced(sentence: str) -> bool:
+    """Whether a sentence begins with somebody who says the rest of it: 我朋友说42."""
+    if sentence.isascii():
+        return False
+    spoken = UNSPACED.spoken.search(sentence[:_EARLY_QUOTE])
+    return spoken is not None and spoken.start() <= VERB_REACH
+
+
 def _may_frame(head: str) -> bool:
     """Few responses hold any of these words at their head: one look saves the others the rest."""
-    if not head.isascii() or '"' in head[:_EARLY_QUOTE] or (" not " in head and ("you" in head or " to " in head)):
+    if " not " in head and ("you" in head or " to " in head):
+        return True
+    if not head.isascii() or '"' in head[:_EARLY_QUOTE] or " that " in head[:_EARLY_QUOTE]:
         return True
     words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
     if "not" in words and not (ANSWERS.isdisjoint(words) and FORWARD.isdisjoint(words)):
@@ -189,13 +201,20 @@ def _is_no_answer_ahead(opening: _Opening) -> bool:
 
 
 def _forbids_saying(words: list[str]) -> bool:
-    """ "It would be wrong to say …", "one would be mistaken to conclude …", at the beginning."""
+    """ "It would be wrong to say …", "nobody should believe that …", at the beginning."""
+    if words and words[0] in _FORBIDDERS and is_negated(words[:VERB_REACH]):
+        for verb, joint in pairwise(words[: VERB_REACH + 1]):
+            if joint == "that" and verb in SPEECH:
+                return True
     for place, word in enumerate(words[:NEAR]):
         if word == "to" and place and not SPEECH.isdisjoint(words[place + 1 : place + 3]):
             before = words[:place]
             is_denied = valued(before, is_own=False) is Stance.DENIED
             return is_denied and before[0] in {"it", "one", "you", "anyone", "that"} and words[place - 1] not in LINKS
     return False
+
+
+_FORBIDDERS = frozenset({"nobody", "do", "never", "no", "you", "one", "people", "not", "we"})
 
 
 def _turned(text: str, start: int, cut: int) -> int:

@@ -9,6 +9,7 @@ from mixseek.matching.stance.questions import asked, looks_again, replied
 from mixseek.matching.stance.sentences import (
     ABOVE,
     Setting,
+    is_closed,
     is_no_answer,
     is_question,
     is_quoting,
@@ -18,15 +19,18 @@ from mixseek.matching.stance.sentences import (
 from mixseek.matching.stance.words import (
     BLANK,
     CONTRASTS,
-    ELSEWHERE,
     HEAD,
     OPPOSITES,
+    OTHER_OPTIONS,
+    OUTCOME_VERBS,
     POINTERS,
     REVERSING,
+    RIGHT,
     THIRD_PERSON,
     UNSPACED,
     Sentence,
     Stance,
+    is_negated,
     is_unspaced,
     restarted,
     split_sentences,
@@ -53,7 +57,8 @@ def last_judgement(cased: str, text: str, end: int, cut: int, setting: Setting, 
         rests = sentence.start == end
         is_last = not text[sentence.end : cut].strip(BLANK)
         stance = replied(sentence, question) if question is not None else None
-        may_point = is_last and (sentence.opens_line or not is_of_another or _turns(sentence))
+        is_bare_not = sentence.text.strip(BLANK) == "not"
+        may_point = is_last and (sentence.opens_line or not is_of_another or is_bare_not or _turns(sentence))
         if stance is None and setting.value and not rests and setting.value in sentence.text:
             stance = _judged_by_name(sentence, setting)
         stance = stance or judged(sentence, setting, is_next=is_next, is_last=may_point, rests=rests)
@@ -112,24 +117,24 @@ def _is_of_another(sentence: Sentence, kind: str) -> bool:
     if kind == "option" and _OPTION_LINE.match(sentence.text):
         return True
     words = split_words(sentence.text)
-    return not THIRD_PERSON.isdisjoint(words) or (kind == "option" and not ELSEWHERE.isdisjoint(words))
+    if kind != "option" or OTHER_OPTIONS.isdisjoint(words):
+        return not THIRD_PERSON.isdisjoint(words)
+    return RIGHT.isdisjoint(words) or is_negated(words)  # "which makes option B the correct choice" is about the answer
 
 
-def verdict_start(text: str, start: int, cut: int) -> int | None:
-    """Where the sentence around `start` begins, if it is a verdict on an answer that stands before it."""
+def verdict_on_answer(text: str, start: int, cut: int) -> tuple[int, Stance] | None:
+    """Where the sentence around `start` begins and what it says, if it is a verdict on an answer before it."""
     low = max(0, start - HEAD)
     begin = max(low, text.rfind("\n", low, start) + 1)
     line_end = text.find("\n", start, cut)
-    line = text[begin : line_end if line_end >= 0 else cut]
-    if is_mark(line, Setting("text")):
-        return begin
+    if is_mark(text[begin : line_end if line_end >= 0 else cut], Setting("text")):
+        return begin, Stance.DENIED
     for sentence in split_sentences(text, begin, min(cut, start + HEAD)):
         if sentence.start <= start < sentence.end:
-            is_verdict = is_mark(sentence.text, Setting("text")) or (
-                judged(sentence._replace(opens_line=True), Setting("text"), is_next=True, is_last=True)
-                in {Stance.DENIED, Stance.TAKEN_BACK, Stance.DOUBTED}
-            )
-            return sentence.start if is_verdict else None
+            if is_mark(sentence.text, Setting("text")):
+                return sentence.start, Stance.DENIED
+            stance = judged(sentence._replace(opens_line=True), Setting("text"), is_next=True, is_last=True)
+            return None if stance is None else (sentence.start, stance)
     return None
 
 
@@ -144,6 +149,8 @@ def said_of_another(text: str, start: int, end: int, cut: int) -> Stance | None:
         if ABOVE.search(sentence.text) or (is_unspaced(sentence.text) and UNSPACED.contrasts.match(sentence.text)):
             return judged(sentence, Setting("text"), is_next=False)
         words = split_words(sentence.text)
+        if not OUTCOME_VERBS.isdisjoint(words) and is_closed(words) and text[:begin].strip():
+            return judged(sentence, Setting("text"), is_next=True)  # "the answer is now known to be false"
         is_reversal = not OPPOSITES.isdisjoint(words) and REVERSING.issuperset(words)
         is_pointing = bool(words) and words[0] in POINTERS
         if is_reversal or (is_pointing and (is_no_answer(words) or is_quoting(words))):

@@ -5,7 +5,7 @@ It is a verdict without a verb: a label that names a mark or somebody who marks,
 
 import re
 
-from mixseek.matching.stance.sentences import Setting, repeats, valued
+from mixseek.matching.stance.sentences import Setting, valued
 from mixseek.matching.stance.words import (
     ANSWER_NOUNS,
     ANSWERS,
@@ -15,9 +15,9 @@ from mixseek.matching.stance.words import (
     LABELS,
     MARKERS,
     MARKING,
+    MAY_ANSWER,
     NEGATORS,
     PASSES,
-    POLAR,
     SPEAKERS,
     UNSPACED,
     WRONG,
@@ -38,12 +38,17 @@ _CROSSES_ALONE = re.compile(rf"(?:[{_CROSSES}×]\ufe0f?\s{{0,2}})+")
 _AROUND = " \t\r\n*_#>|~`=\"'.!。,;-"
 _ENCLOSED = re.compile(r"[\[({<]\s{0,3}([^\[\](){}<>]{1,40})[\])}>]")
 _SCORE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s{0,3}(?:/|out of|of)\s{0,3}(\d{1,3})\b")
-_NOTHING = re.compile(r"(?:0(?:\.0{1,3})?|zero|nil|null|nought)\s{0,3}(?:%|percent|points?|pts?|marks?|credits?)?(?=\W|$)")
+_NOTHING = re.compile(
+    r"(?:0(?:\.0{1,3})?|zero|nil|null|nought)\s{0,3}(?:%|percent|points?|pts?|marks?|credits?)?(?=\W|$)"
+)
+_NO_POINTS = re.compile(r"(?:0|zero|no) (?:points?|pts|marks?|credits?)")
 _LABELLED = re.compile(r"([^:=\n]{1,48}?)\s{0,3}(?::|=|->|\s-)\s{0,3}(\S[^\n]*)")
 # Where a sentence ends and a mark may begin behind it in the same line.
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。!?](?=[^\x00-\x7f])|[\])}$*](?=\s)")
-# Where a polarity is the answer these are it as often as they are a verdict on it.
-_MAY_ANSWER = POLAR - {"wrong", "incorrect", "right", "correct"}
+# At the very end a sign or a bracket may be a mark, but in a list it is said of its line.
+_TAIL = re.compile(rf"(?:[{_CROSSES}]\ufe0f?|[\[(][^\[\]()]{{1,40}}[\])])\W{{0,3}}$")
+_LISTED_LINE = re.compile(r"\s{0,8}(?:[-*•|]\s|\(?[a-j0-9]{1,2}[).:]\s|\**option\b)")
+_CHECKS = re.compile("[✓✔✅☑]")
 
 
 def marked(text: str, start: int, end: int, cut: int, setting: Setting) -> Stance | None:
@@ -51,9 +56,9 @@ def marked(text: str, start: int, end: int, cut: int, setting: Setting) -> Stanc
     limit = len(text.rstrip())
     if limit > end and any(is_mark(line, setting) for line in _lines_behind(text, end, limit, cut)):
         return Stance.DENIED
-    if setting.kind == "boolean":
-        return Stance.DENIED if _stands_in_grade(text, start, limit) else None
-    return Stance.DENIED if _is_marked_before(text, start) else None
+    if setting.kind == "boolean" and _stands_in_grade(text, start, limit):
+        return Stance.DENIED
+    return Stance.DENIED if _is_marked_before(text, start, setting.kind) else None
 
 
 def _stands_in_grade(text: str, start: int, limit: int) -> bool:
@@ -61,7 +66,11 @@ def _stands_in_grade(text: str, start: int, limit: int) -> bool:
     begin = text.rfind("\n", 0, start) + 1
     finish = text.find("\n", start, limit)
     line = text[begin : finish if finish >= 0 else limit]
-    return bool(text[:begin].strip()) and is_mark(line, Setting("boolean", is_no=True, is_false=True))
+    return bool(text[:begin].strip()) and is_mark(line, _POLARITY)
+
+
+# In a line with this much room for an answer only a grade is none.
+_POLARITY = Setting("boolean", value="wrong incorrect correct right")
 
 
 def _lines_behind(text: str, end: int, limit: int, cut: int) -> list[str]:
@@ -77,18 +86,24 @@ def _lines_behind(text: str, end: int, limit: int, cut: int) -> list[str]:
     last = lines[-1]
     ends = [found.end() for found in _SENTENCE_END.finditer(last)]
     pieces = [last[place:] for place in ends[-2:] if last[place:].strip()]
+    tail = _TAIL.search(last[-_LONGEST:])
+    if tail is not None and not _LISTED_LINE.match(last):
+        pieces.append(tail[0])
     own_end = text.find("\n", end, limit)
     rest = text[end : own_end if own_end >= 0 else limit].strip(_AROUND)
     # Right behind the answer only a sign or a bracket begins a mark: "42 (wrong)".
     return [*whole, *pieces, rest] if rest[:1] in {"[", "(", "{", "<", *_CROSSES, "×"} else [*whole, *pieces]
 
 
-def _is_marked_before(text: str, start: int) -> bool:
+def _is_marked_before(text: str, start: int, kind: str) -> bool:
     head = text[: min(start, _REACH)].lstrip()
+    if head.startswith(tuple(_CROSSES)):
+        # Several signs weigh several answers.
+        return _CHECKS.search(text) is None and sum(map(text.count, _CROSSES)) == 1
+    if (mark := _ENCLOSED.match(head)) is not None:
+        return not WRONG.isdisjoint(split_words(mark[1])) and _is_failing(mark[1], kind)
     line, is_whole, _ = head.partition("\n")
-    if is_whole:
-        return is_mark(line, Setting("text")) and not _ENCLOSED.fullmatch(line.strip(_AROUND))
-    return head.startswith(tuple(_CROSSES)) or ((mark := _ENCLOSED.match(head)) is not None and _is_failing(mark[1], "text"))
+    return bool(is_whole) and is_mark(line, _POLARITY if kind == "boolean" else Setting("text"))
 
 
 def is_mark(line: str, setting: Setting) -> bool:
@@ -106,6 +121,8 @@ def is_mark(line: str, setting: Setting) -> bool:
         return _is_failing(plain, kind) or is_mark(plain, setting)
     if (score := _SCORE.fullmatch(plain)) is not None:
         return kind not in {"number", "expression"} and float(score[1]) == 0
+    if _NO_POINTS.fullmatch(plain) or _is_told_mark(split_words(plain)):
+        return True
     label = _LABELLED.fullmatch(plain)
     return label is not None and _is_labelled_mark(split_words(label[1]), label[2].strip(_AROUND + "()[]"), setting)
 
@@ -119,16 +136,25 @@ def _is_labelled_mark(label: list[str], value: str, setting: Setting) -> bool:
         return True
     names_answer = not WRONG.isdisjoint(words) and not ANSWERS.isdisjoint(words)
     is_grade = not (MARKERS | GRADES).isdisjoint(label)
-    if setting.kind == "boolean" and not (names_answer or is_grade):
-        if _MAY_ANSWER.issuperset(words) or repeats(words, setting):
-            return False  # "Verdict: invalid" is the answer, once more or at last
-    if not PASSES.isdisjoint(label) and (words[:1] in (["no"], ["false"], ["n"]) or _CROSS.match(value)):
-        return NEGATORS.isdisjoint(label)
+    if not PASSES.isdisjoint(label) and ANSWER_NOUNS.isdisjoint(label):
+        # "Correct: no"
+        return NEGATORS.isdisjoint(label) and (words[:1] in (["no"], ["false"], ["n"]) or bool(_CROSS.match(value)))
+    is_open = setting.kind == "boolean" and not (names_answer or is_grade)
+    if is_open and (MAY_ANSWER.issuperset(words) or not set(words).isdisjoint(split_words(setting.value))):
+        return False  # "Verdict: invalid" is the answer, once more or at last
     if is_grade and value in {"f", "e", "f-", "fail", "ng"}:
         return True
     # A name is a label, too: "Ms Lee: wrong".
     is_name = len(label) <= 3 and LABELS.isdisjoint(label) and ANSWER_NOUNS.isdisjoint(label)
     return (is_marking or names_answer or is_name) and _is_failing(value, "text")
+
+
+def _is_told_mark(words: list[str]) -> bool:
+    """ "Marked wrong.", "Graded as incorrect by the examiner." """
+    if (GRADES | MARKERS).isdisjoint(words) or not {"i", "we", "you"}.isdisjoint(words):
+        return False
+    rest = [word for word in words if word not in GRADES and word not in MARKERS]
+    return bool(rest) and CLOSED.issuperset(rest) and valued(rest, is_own=False) is Stance.DENIED
 
 
 # What is labelled so is a part of the matter: "Statement 2: false".
@@ -149,7 +175,7 @@ def _is_failing(value: str, kind: str) -> bool:
         return True
     words = [word for word in split_words(value) if word not in GRADES and word not in {"zero", "full"}]
     vocabulary = CLOSED | PASSES | {"fail", "failing"}
-    may_answer = kind in {"boolean", "option"} and _MAY_ANSWER.issuperset(words)
+    may_answer = kind in {"boolean", "option"} and MAY_ANSWER.issuperset(words)
     if not words or not vocabulary.issuperset(words) or may_answer:
         return False
     if "fail" in words or "failing" in words or not PASSES.isdisjoint(words):

@@ -23,7 +23,9 @@ from mixseek.matching.stance.words import (
     LABELS,
     LINKS,
     LITTLE,
+    LOOKING,
     MATTERS,
+    MAY_ANSWER,
     MAY_BE,
     NEAR_DETERMINERS,
     NEGATORS,
@@ -38,6 +40,7 @@ from mixseek.matching.stance.words import (
     REVERSING,
     RIGHT,
     SETTLED,
+    SHOWING,
     SPEAKERS,
     SPEECH,
     TRUTH,
@@ -99,6 +102,8 @@ def judged(
     words = split_words(sentence.text)
     if PREDICATES.isdisjoint(words):
         return None
+    if words[0] == "what" and words[1] in {"a", "an", "utter", "complete", "total"}:
+        words = [word for word in words[2:] if word not in {"load", "pile", "bunch", "heap", "of"}] or words
     if setting.speaker and labelled(sentence.text, 0) not in {"", setting.speaker}:
         return _replied(words[1:])
     is_contrast = sentence.opens_line or words[0] in CONTRASTS
@@ -108,7 +113,7 @@ def judged(
     if is_last and sentence.text.strip(BLANK) == "not":
         found = Stance.DENIED
     elif (is_next or (is_last and sentence.opens_line)) and not rests and _is_bare(words):
-        is_polar = setting.kind == "boolean" and POLAR.issuperset(words)
+        is_polar = setting.kind == "boolean" and (POLAR if setting.is_no else MAY_ANSWER).issuperset(words)
         found = None if is_polar else valued(words, is_own=True)
     for place, clause in enumerate(_CLAUSE.split(sentence.text)):
         words = split_words(clause)
@@ -213,24 +218,15 @@ def _clause_stance(words: list[str], setting: Setting, may_point: bool) -> Stanc
 
 def _without_recheck(words: list[str], first: int) -> tuple[list[str], int]:
     """A clause without the words before its subject that only look at it again: "on a second look this is wrong"."""
-    if words[first] not in _LOOKING and not _SHOWING.issuperset(words[first : first + 1]):
+    if words[first] not in LOOKING and words[first] not in SHOWING:
         return words, first
     for place in range(first + 1, min(first + NEAR, len(words) - 1)):
         is_subject = words[place] in POINTERS and (words[place + 1] in LINKS or words[place + 1] == "to")
         if is_subject or (words[place] in DETERMINERS | NEAR_DETERMINERS and words[place + 1] in ANSWERS):
             return words[place:], 0
-        if words[place] not in _SHOWING and words[place] not in RECHECKS:
+        if words[place] not in SHOWING and words[place] not in RECHECKS:
             break
     return words, first
-
-
-# How a second look begins, and what it is said to do.
-_LOOKING = frozenset("on upon after in at by with a an another further closer second looking checking as it to later".split())
-_SHOWING = frozenset(
-    "check checks checking inspection reflection look test testing verification verifying review calculation shows showed "
-    "show reveals revealed proves proved confirms confirmed finds found makes clear that turns turned out again closer "
-    "second further later careful hindsight retrospect reading examination later".split()
-)
 
 
 def _said_behind(body: list[str], setting: Setting, may_point: bool) -> Stance | None:
@@ -431,6 +427,8 @@ def _judged_unspaced(spoken: Sentence, setting: Setting) -> Stance | None:
         matters = UNSPACED.other_matters if spoken.opens_line else UNSPACED.matters
         if matters.search(sentence):
             return None
+    if setting.is_framed and UNSPACED.speaker_errs.search(sentence):
+        return Stance.DENIED
     is_brief = len(sentence.strip()) <= _BRIEF
     if not is_brief and not UNSPACED.back.search(sentence) and not UNSPACED.first_person.search(sentence):
         return None
@@ -447,5 +445,5 @@ def _judged_unspaced(spoken: Sentence, setting: Setting) -> Stance | None:
 # Before a polarity that is said of the answer and is none: "The above answer is incorrect", 計算を間違えました.
 ABOVE = re.compile(
     r"above|previous|preceding|earlier|上記|以上|先ほど|さっき|今の|上の|計算|说明|説明|上面|上述|刚才|剛才|我的|私の"
-    r"|逆|反対|相反|答えで|答案"
+    r"|逆|反対|相反|答えで|答案|[こそ]の(?:答|回答|解答)"
 )

@@ -27,6 +27,8 @@ MATTERS, INFERENCES, OUTCOMES = _CLASSES["matters"], _CLASSES["inferences"], _CL
 POINTERS, LINKS, FIRST_PERSON = _CLASSES["pointers"], _CLASSES["links"], _CLASSES["first_person"]
 DETERMINERS, NEAR_DETERMINERS = _CLASSES["determiners"], _CLASSES["near_determiners"]
 OTHER_ANSWERS, ELSEWHERE, OPENERS = _CLASSES["other_answers"], _CLASSES["elsewhere"], _CLASSES["openers"]
+# In a sentence about one of these what is said next is said of it; "the options" are all of them.
+OTHER_OPTIONS = ELSEWHERE & {"option", "choice", "other", "others", "another", "alternative", "alternatives"}
 ANSWER_NOUNS = ANSWERS | WEAK_ANSWERS
 # Predicates, and what turns or weakens them.
 WRONG, RIGHT, WITHDRAWS = _CLASSES["wrong"], _CLASSES["right"], _CLASSES["withdraws"]
@@ -64,9 +66,15 @@ BEGINNINGS = (OPENERS | POINTERS | WITHDRAWS | FIRST_PERSON | NEAR_DETERMINERS |
 RECHECKS = CLOSED | FIRST_PERSON | _CLASSES["rechecks"]
 REPLIES_NO, REPLIES_YES = _CLASSES["replies_no"], _CLASSES["replies_yes"]
 REPLYING = CLOSED | FIRST_PERSON | REPLIES_NO | REPLIES_YES | _CLASSES["beside_reply"]
+# How a second look at an answer begins, and what it is said to do.
+LOOKING, SHOWING = _CLASSES["looking"], _CLASSES["showing"]
+# What became of an answer: "it turned out to be wrong".
+OUTCOME_VERBS = _CLASSES["outcome_verbs"]
 ASIDES, VERDICT_VERBS = _CLASSES["asides"], _CLASSES["verdict_verbs"]
 # Words for a polarity: behind one of its kind they may be it once more. What denies a "yes" is no repetition of it.
 POLAR, POLAR_NO = _CLASSES["polar"], _CLASSES["polar_no"]
+# Where a polarity is the answer these are it as often as they are a verdict on it.
+MAY_ANSWER = POLAR - {"wrong", "incorrect", "right", "correct"}
 # In a sentence that says of all that was said that its opposite is so.
 REVERSING = CLOSED | GENUINE | OPPOSITES | FIRST_PERSON | SPEECH | _CLASSES["reversing"]
 # The sign comes first, titles such as "Dr." behind it: a search skips to the next sign.
