@@ -113,9 +113,9 @@ def _is_spoken_unspaced(sentence: str) -> bool:
 
 def _may_frame(head: str) -> bool:
     """Few responses hold any of these words at their head: one look saves the others the rest."""
-    if " not " in head and ("you" in head or " to " in head):
+    if " not " in head and ("you" in head or " to " in head[:_EARLY_QUOTE]):
         return True
-    if not head.isascii() or '"' in head[:_EARLY_QUOTE] or " that " in head[:_EARLY_QUOTE]:
+    if not head.isascii() or '"' in head[:_EARLY_QUOTE] or _FORBIDS.match(head):
         return True
     words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
     if "not" in words and not (ANSWERS.isdisjoint(words) and FORWARD.isdisjoint(words)):
@@ -214,6 +214,7 @@ def _forbids_saying(words: list[str]) -> bool:
     return False
 
 
+_FORBIDS = re.compile(r"(?:nobody|no one|never|do not|don't|(?:you|one|people|we) (?:should|must|can)\b)")
 _FORBIDDERS = frozenset({"nobody", "do", "never", "no", "you", "one", "people", "not", "we"})
 
 

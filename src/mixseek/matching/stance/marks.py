@@ -9,6 +9,7 @@ from mixseek.matching.stance.sentences import Setting, valued
 from mixseek.matching.stance.words import (
     ANSWER_NOUNS,
     ANSWERS,
+    BLANK,
     CLOSED,
     ELSEWHERE,
     GRADES,
@@ -42,6 +43,7 @@ _NOTHING = re.compile(
     r"(?:0(?:\.0{1,3})?|zero|nil|null|nought)\s{0,3}(?:%|percent|points?|pts?|marks?|credits?)?(?=\W|$)"
 )
 _NO_POINTS = re.compile(r"(?:0|zero|no) (?:points?|pts|marks?|credits?)")
+_MAY_MARK = re.compile(r"[:=\[({<\d]| -|->|mark|grad|scor|point|credit")
 _LABELLED = re.compile(r"([^:=\n]{1,48}?)\s{0,3}(?::|=|->|\s-)\s{0,3}(\S[^\n]*)")
 # Where a sentence ends and a mark may begin behind it in the same line.
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。!?](?=[^\x00-\x7f])|[\])}$*](?=\s)")
@@ -54,7 +56,7 @@ _CHECKS = re.compile("[✓✔✅☑]")
 def marked(text: str, start: int, end: int, cut: int, setting: Setting) -> Stance | None:
     """Whether a mark beside the answer at [start, end) calls it wrong; `text` is in lower case."""
     limit = len(text.rstrip())
-    if limit > end and any(is_mark(line, setting) for line in _lines_behind(text, end, limit, cut)):
+    if text[end:limit].strip(BLANK) and any(is_mark(line, setting) for line in _lines_behind(text, end, limit, cut)):
         return Stance.DENIED
     if setting.kind == "boolean" and _stands_in_grade(text, start, limit):
         return Stance.DENIED
@@ -111,6 +113,8 @@ def is_mark(line: str, setting: Setting) -> bool:
     kind, plain = setting.kind, line.strip(_AROUND)
     if not plain or len(plain) > _LONGEST:
         return False
+    if plain.isascii() and _MAY_MARK.search(plain) is None:
+        return False  # a look, before other patterns are tried
     if _CROSSES_ALONE.fullmatch(plain):
         return True
     if is_unspaced(plain):
