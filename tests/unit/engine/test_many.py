@@ -1,5 +1,6 @@
 """Many samples: order, stopping, crashes, one process or several."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -131,11 +132,20 @@ def test_a_journal_that_cannot_be_written_ends_everything(workers: int) -> None:
 
 def judging_processes() -> list[int]:
     """Children of ours that judge, whichever thread has started them."""
-    found = []
+    children = []
     for task in Path(f"/proc/{os.getpid()}/task").iterdir():
-        children = (task / "children").read_text(encoding="ascii").split()
-        found += [int(pid) for pid in children if b"mixseek.engine" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    return found
+        # A thread may end while it is looked at.
+        with contextlib.suppress(FileNotFoundError):
+            children += (task / "children").read_text(encoding="ascii").split()
+    return [int(pid) for pid in children if b"mixseek.engine" in command_of(pid)]
+
+
+def command_of(pid: str) -> bytes:
+    """Nothing of a process that is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def test_a_script_is_not_run_again_by_the_processes_that_it_starts(tmp_path: Path) -> None:
