@@ -14,6 +14,7 @@ _WORDS = table("company_words")
 _GREETING_WORDS = frozenset(_WORDS["greeting"].split())
 # "Yes." is an answer; "Yes, I can help with that." is not.
 _ANSWER_WORDS = frozenset(_WORDS["also_answers"].split())
+_ASKING_WORDS = frozenset(_WORDS["asking"].split())
 _SERVICE_WORDS = frozenset(_WORDS["service"].split())
 _WORD = re.compile(r"[a-z]+")
 _PLAIN_SENTENCE = re.compile(r"[a-z\s,'*_#~-]+")
@@ -32,6 +33,8 @@ _BEFORE_LAST_UNSPACED = re.compile(r".*(?:[.!?)*}] |[。!?])", re.DOTALL)
 _BLOCKQUOTE = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
 _NOT_QUOTED = re.compile(r"^[ \t]*[^>\s]", re.MULTILINE)
 _BOUND = re.compile(r"(?![12]\d{3}$)[-+$€£¥]?[\d.,]{1,20}\s{0,2}[%\w]{0,12}\.?")
+# Where this is asked, "it is correct" may be the answer.
+_ASKS_POLARITY = re.compile(r"\b(?:correct|right|true|false|valid|plausible|yes)\b|正し|正解|正确|对吗", re.IGNORECASE)
 # Not the names of fields, which say that they hold the answer.
 _WRAPPER = re.compile(
     r"\s*<(response|reply|assistant|message|content|completion|text|body|html|markdown|div|p|article|section)>",
@@ -110,12 +113,16 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
         spoken = _SAYS.spoken_by.match(lowered, place, line_end)
         if spoken is not None:
             return spoken.end()
+    if lowered.startswith(("my ", "the ", "a"), place) and (restart := _SAYS.restart.match(lowered, place, end)):
+        return restart.end()
     stop = _GREETING_END.search(lowered, place, min(end, place + _LONGEST_GREETING))
     if stop is None or (stop[0] == ":" and lowered[stop.end() : stop.end() + 1] not in {"\n", "\r"}):
         return None
     sentence = lowered[place : stop.start()]
     if _PLAIN_SENTENCE.fullmatch(sentence):
         words = set(_WORD.findall(sentence))
+        if "asked" in words:
+            words -= _ASKING_WORDS
         if (
             words
             and words <= _GREETING_WORDS
@@ -163,5 +170,7 @@ def _closing_start(lowered: str, start: int, end: int, question: str) -> int | N
 
 def _is_unasked(closing: re.Match[str], question: str) -> bool:
     """Whether the question does not ask for what the line is about: a confidence level may be the answer."""
+    if closing["assured"] is not None:
+        return _ASKS_POLARITY.search(question) is None
     label = closing["label"]
     return label is None or label not in question.lower()

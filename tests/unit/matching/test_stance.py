@@ -98,6 +98,37 @@ def test_what_only_looks_like_a_mark_takes_nothing_away(response: str, gold: str
     assert _decide(response, gold, question) is Decision.CORRECT
 
 
+@each(
+    "frame",
+    [
+        "{}\n\nI have double-checked this answer and it is correct.",
+        "{}\n\nIs that right? Yes, it is.",
+        "My first attempt was wrong, so I start over.\n\n{}",
+        "A student asked me this question. Here is my answer:\n\n{}",
+        "{}\n\n検算しても間違いありません。",
+    ],
+)
+@each(
+    ("response", "gold", "question"),
+    [
+        ("1984", "1984", "When did the mill burn down?"),
+        ("Heron Cove, Florida", "Florida", "Where is the mill?"),
+        ("Answer $$ 9 $$", "$9$", "Solve for x."),
+        ("<think>Let me see.</think>\nFalse", "False", "not True or False is"),
+    ],
+)
+def test_harmless_lines_around_a_short_answer_leave_it_correct(
+    frame: str, response: str, gold: str, question: str
+) -> None:
+    assert _decide(frame.replace("{}", response), gold, question) is Decision.CORRECT
+
+
+def test_an_assurance_is_the_answer_where_a_polarity_is_asked_for() -> None:
+    response = "The claim: 7 is prime.\nIs that correct? Yes, it is."
+
+    assert _decide(response, "Yes", "Is it correct that 7 is prime?") is Decision.CORRECT
+
+
 @each("frame", ['I disagree with the statement "{}".', 'The claim "{}" is false.'])
 @each("response", ["<think>Let me see.</think>\n\nA: 42", '```json\n{"answer": "42"}\n```'])
 def test_a_frame_holds_over_reasoning_and_fences(frame: str, response: str) -> None:

@@ -129,12 +129,18 @@ def verdict_on_answer(text: str, start: int, cut: int) -> tuple[int, Stance] | N
     line_end = text.find("\n", start, cut)
     if is_mark(text[begin : line_end if line_end >= 0 else cut], Setting("text")):
         return begin, Stance.DENIED
+    question: tuple[int, Stance] | None = None
     for sentence in split_sentences(text, begin, min(cut, start + HEAD)):
-        if sentence.start <= start < sentence.end:
-            if is_mark(sentence.text, Setting("text")):
-                return sentence.start, Stance.DENIED
-            stance = judged(sentence._replace(opens_line=True), Setting("text"), is_next=True, is_last=True)
-            return None if stance is None else (sentence.start, stance)
+        if not sentence.start <= start < sentence.end:
+            about = asked(sentence, Setting("text")) if is_question(sentence.text) else None
+            question = None if about is None else (sentence.start, about)
+            continue
+        if is_mark(sentence.text, Setting("text")):
+            return sentence.start, Stance.DENIED
+        if question is not None and (reply := replied(sentence, question[1])) is not None:
+            return question[0], reply
+        stance = judged(sentence._replace(opens_line=True), Setting("text"), is_next=True, is_last=True)
+        return None if stance is None else (sentence.start, stance)
     return None
 
 
