@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import inspect
 import os
+import subprocess
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -61,6 +62,23 @@ class Watched:
                 if self.pid in (int(directory.name), int(fields[3])):
                     ticks += sum(map(int, fields[11:15]))
         return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def finish(process: "subprocess.Popen[str]", given: str | None = None) -> "subprocess.CompletedProcess[str]":
+    """Its end and what it wrote, however long it is at work; one of a session of its own that does nothing is killed."""
+    watched = Watched(process.pid)
+    while True:
+        try:
+            out, err = process.communicate(given, timeout=PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            # What was given is on its way, and is not given twice.
+            given = None
+            if not watched.has_worked():
+                process.kill()
+                process.communicate()
+                pytest.fail(f"waited {PATIENCE_SECONDS:g} s for the end of {process.args!r}, which does nothing")
+        else:
+            return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 @contextlib.asynccontextmanager

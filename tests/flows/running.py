@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from tests.flows.dying import stopping
 from tests.flows.warm import Begun, hearing
+from tests.waiting import finish
 
 from mixseek.cli.main import main
 
 COMMAND = str(Path(sys.executable).parent / "mixseek")
-TIMEOUT_SECONDS = 120.0
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -51,18 +51,18 @@ def mixseek(
     *arguments: str | Path, cwd: Path, stdin: str | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """The real command in its own process; the caller looks at the code and the two streams."""
-    return subprocess.run(
+    process = subprocess.Popen(
         [COMMAND, *map(str, arguments)],
         cwd=cwd,
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
         env=environment(**(env or {})),
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        check=False,
-        timeout=TIMEOUT_SECONDS,
+        start_new_session=True,
     )
+    return finish(process, stdin)
 
 
 def start(*arguments: str | Path, cwd: Path, **extra: str) -> Begun:
