@@ -65,7 +65,7 @@ class Watched:
 
 
 def finish(process: "subprocess.Popen[str]", given: str | None = None) -> "subprocess.CompletedProcess[str]":
-    """Its end and what it wrote, however long it is at work; one of a session of its own that does nothing is killed."""
+    """Its end and what it wrote, however long it works; one that does nothing is killed. A session is its own."""
     watched = Watched(process.pid)
     while True:
         try:
