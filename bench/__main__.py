@@ -15,7 +15,7 @@ from bench import live, prompts, real_files, view
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
-from mixseek.protocols.reply_json import ReplyMode
+from mixseek.protocols.repairs import ReplyMode
 from mixseek.protocols.reply_reader import read_reply
 
 Row = dict[str, str]

@@ -15,7 +15,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from mixseek.domain.ports import Answer, Call, Message
-from mixseek.engine.limits import AdaptiveLimit, Attempts, Endpoint, Environment, RetryPolicy
+from mixseek.engine.adaptive_limit import AdaptiveLimit
+from mixseek.engine.endpoint import Attempts, Endpoint, Environment
+from mixseek.engine.retry import RetryPolicy
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import EndpointJudge
 

@@ -18,7 +18,7 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Vali
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.reply_json import Repair, ReplyMode
+from mixseek.protocols.repairs import Repair, ReplyMode
 from mixseek.protocols.reply_reader import BundleEntry, FieldReader, read_reply, split_bundle
 
 Row = Mapping[str, Any]

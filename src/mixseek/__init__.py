@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
     from mixseek.reporting.cards import Card
-    from mixseek.reporting.leaderboard import Evaluation
+    from mixseek.reporting.evaluation import Evaluation
     from mixseek.round_controller.controller import RoundRecord
 
 __all__ = [
@@ -57,7 +57,7 @@ _HOMES = {
     "AuditOptions": "mixseek.api.judging",
     "Card": "mixseek.reporting.cards",
     "Competition": "mixseek.api.compete",
-    "Evaluation": "mixseek.reporting.leaderboard",
+    "Evaluation": "mixseek.reporting.evaluation",
     "GateError": "mixseek.errors",
     "InvalidJudgment": "mixseek.domain.judgments",
     "JudgeOptions": "mixseek.api.options",

@@ -20,7 +20,7 @@ LOGIN = (200, {"Content-Type": "text/html"}, b"<!doctype html><title>Log in</tit
 @pytest.fixture
 def patient_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     """As by default, in less time."""
-    monkeypatch.setattr("mixseek.engine.limits.FIRST_PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("mixseek.engine.retry.FIRST_PATIENCE_SECONDS", 0.5)
 
 
 @pytest.mark.parametrize("count", [1, 40])

@@ -14,8 +14,10 @@ from mixseek.composition.compete import CompetitionObserver, EvaluateRequest, Su
 from mixseek.composition.race import CompeteRequest, write_leader_board
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.leaderboard import Evaluation, LeaderBoard, TeamView, leader_board_document, points_text
+from mixseek.reporting.evaluation import Evaluation
+from mixseek.reporting.leaderboard import LeaderBoard, TeamView, leader_board_document
 from mixseek.reporting.pages.html import render_table
+from mixseek.reporting.race_words import points_text
 from mixseek.round_controller.controller import AfterRound
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.settings.load import load_settings

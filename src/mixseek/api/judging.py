@@ -27,13 +27,15 @@ from mixseek.api.options import (
 from mixseek.api.run import Run
 from mixseek.api.words import in_python_words, without_flags
 from mixseek.composition.audits import AuditRequest, read_audits, run_audit, write_card
-from mixseek.composition.judging.judge import Interruption, forecast_run, judge_dataset
+from mixseek.composition.judging.forecast import forecast_run
+from mixseek.composition.judging.judge import Interruption, judge_dataset
 from mixseek.composition.results.conclusion import Conclusion, RunState, conclude_run
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.ports import JudgeProtocol, ProgressSink
 from mixseek.errors import JudgeCallError
 from mixseek.reporting.cards import Card
-from mixseek.reporting.summary import DryRun, LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
+from mixseek.reporting.forecasts import DryRun
+from mixseek.reporting.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace
 

@@ -28,7 +28,7 @@ from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.function import function_judge
 from mixseek.reporting.comparison import DropGate, GateEnd
-from mixseek.reporting.summary import Gates
+from mixseek.reporting.gates import Gates
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Settings
 from mixseek.storage.dataset.rows import IN_MEMORY, Rows, keep_rows

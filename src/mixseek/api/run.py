@@ -13,37 +13,26 @@ import duckdb
 from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.api.words import in_python_words, without_flags
 from mixseek.composition.corrected import load_corrected
+from mixseek.composition.results.asked_boards import BoardRequest, load_board, write_board
+from mixseek.composition.results.build_server import CiTargets, run_report, write_ci
 from mixseek.composition.results.compare import CompareRequest, load_comparison, write_comparison
-from mixseek.composition.results.conclusion import (
-    AnyGate,
-    CiTargets,
-    Conclusion,
-    RunState,
-    conclude_run,
-    run_report,
-    write_ci,
-)
+from mixseek.composition.results.conclusion import AnyGate, Conclusion, RunState, conclude_run
 from mixseek.composition.results.report import load_report, write_html
-from mixseek.composition.results.statistics import (
-    BoardRequest,
-    StatisticsRequest,
-    VotesAsked,
-    load_board,
-    load_statistics,
-    load_votes,
-    write_board,
-)
+from mixseek.composition.results.statistics import StatisticsRequest, load_statistics
+from mixseek.composition.results.votes import VotesAsked, load_votes
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
+from mixseek.reporting.boards import SystemBoard
 from mixseek.reporting.ci import CiReport, render_markdown
 from mixseek.reporting.comparison import Comparison
+from mixseek.reporting.gates import Gates
 from mixseek.reporting.pages.html import render_card
 from mixseek.reporting.statistics import Statistics
-from mixseek.reporting.summary import Gates, RunSummary
-from mixseek.reporting.votes import SystemBoard, VoteStatistics
+from mixseek.reporting.summary import RunSummary
+from mixseek.reporting.votes import VoteStatistics
 from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.estimates import Drawing

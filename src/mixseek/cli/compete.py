@@ -24,7 +24,7 @@ from mixseek.cli.options import (
 if TYPE_CHECKING:
     from mixseek.composition.compete import SubmissionText
     from mixseek.composition.judging.request import LiveOptions
-    from mixseek.reporting.leaderboard import Evaluation
+    from mixseek.reporting.evaluation import Evaluation
 
 
 def parse_points(given: str | float) -> float:
@@ -182,7 +182,7 @@ def evaluate(
       echo "A quorum is …" | mixseek evaluate - --query "What is a quorum?" --judge vllm
     """
     from mixseek.composition.compete import EvaluateRequest, run_evaluation
-    from mixseek.reporting.leaderboard import evaluation_document, print_evaluation
+    from mixseek.reporting.evaluation import evaluation_document, print_evaluation
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
 
@@ -310,9 +310,10 @@ def leaderboard(
     """
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
-    from mixseek.composition.results.statistics import BoardRequest, load_any_board, write_board
-    from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
-    from mixseek.reporting.votes import SystemBoard, board_document, print_board
+    from mixseek.composition.results.asked_boards import BoardRequest, load_any_board, write_board
+    from mixseek.reporting.boards import SystemBoard, board_document, print_board
+    from mixseek.reporting.leaderboard import leader_board_document
+    from mixseek.reporting.race_terminal import print_leader_board
     from mixseek.settings.load import load_settings
     from mixseek.storage.ratings import RatingColumns
 

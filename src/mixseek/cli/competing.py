@@ -7,16 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer, stopping_on_signals
-from mixseek.composition.compete import (
-    Competition,
-    CompetitionObserver,
-    forecast_competition,
-    run_competition,
-)
+from mixseek.composition.compete import Competition, CompetitionObserver, forecast_competition, run_competition
 from mixseek.composition.race import CompeteRequest
 from mixseek.domain.rounds import ExecutionStatus
-from mixseek.reporting.leaderboard import leader_board_document, print_leader_board
-from mixseek.reporting.summary import describe_forecast, forecast_document
+from mixseek.reporting.forecasts import describe_forecast, forecast_document
+from mixseek.reporting.leaderboard import leader_board_document
+from mixseek.reporting.race_terminal import print_leader_board
 from mixseek.reporting.wording import make_visible
 from mixseek.round_controller.controller import Stage, TeamEvent, Watcher, watch_nothing
 from mixseek.round_controller.orchestrator import CompetitionResult

@@ -186,7 +186,7 @@ def judge(
     from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
     from mixseek.composition.judging.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
     from mixseek.composition.results.compare import find_baseline
-    from mixseek.reporting.summary import Gates
+    from mixseek.reporting.gates import Gates
     from mixseek.settings.load import load_settings
 
     if panel is not None and cascade:

@@ -6,24 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer, stopping_on_signals
-from mixseek.composition.judging.judge import Interruption, forecast_run, judge_dataset
+from mixseek.composition.judging.forecast import forecast_run
+from mixseek.composition.judging.judge import Interruption, judge_dataset
 from mixseek.composition.judging.request import JudgeRequest
+from mixseek.composition.results.build_server import CiTargets, run_report, write_ci
 from mixseek.composition.results.compare import Baseline
-from mixseek.composition.results.conclusion import CiTargets, Conclusion, RunState, conclude_run, run_report, write_ci
+from mixseek.composition.results.conclusion import Conclusion, RunState, conclude_run
 from mixseek.domain.ports import ProgressSink
 from mixseek.reporting.ci import CiReport
 from mixseek.reporting.comparison import baseline_text
-from mixseek.reporting.summary import (
-    Gates,
-    LineProgress,
-    Meter,
-    RunSummary,
-    describe_dry_run,
-    describe_groups,
-    describe_summary,
-    drawing_bar,
-    dry_run_document,
-)
+from mixseek.reporting.forecasts import describe_dry_run, dry_run_document
+from mixseek.reporting.gates import Gates
+from mixseek.reporting.progress import LineProgress, Meter, drawing_bar
+from mixseek.reporting.summary import RunSummary, describe_summary
+from mixseek.reporting.unusable import describe_groups
 from mixseek.settings.models import JudgeSettings
 
 EXIT_CODES = {

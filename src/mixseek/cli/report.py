@@ -147,6 +147,7 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --on lower
     """
+    from mixseek.composition.results.build_server import comparison_report, write_ci
     from mixseek.composition.results.compare import (
         LISTED,
         LISTED_IN_JSON,
@@ -155,7 +156,6 @@ def compare(
         load_comparison,
         write_comparison,
     )
-    from mixseek.composition.results.conclusion import comparison_report, write_ci
     from mixseek.reporting.comparison import check_drop, comparison_document, print_comparison
 
     gate = read_drop_gate(max_drop, on, "A")
@@ -268,9 +268,9 @@ def report(
       mixseek report bbh-april --baseline bbh-march --max-drop 2%
       mixseek report bbh-april --junit junit.xml --github-summary
     """
-    from mixseek.composition.results.conclusion import run_report, write_ci
+    from mixseek.composition.results.build_server import run_report, write_ci
     from mixseek.composition.results.report import load_report, write_html
-    from mixseek.reporting.summary import report_document
+    from mixseek.reporting.documents import report_document
     from mixseek.reporting.terminal import print_report
 
     gate = read_drop_gate(max_drop, on, baseline)
@@ -298,8 +298,8 @@ def report(
 
 def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
-    from mixseek.composition.results.report import compare_runs
-    from mixseek.reporting.summary import comparison_document
+    from mixseek.composition.results.side_by_side import compare_runs
+    from mixseek.reporting.documents import comparison_document
     from mixseek.reporting.terminal import print_comparison
 
     comparison = compare_runs(workspace, runs)
@@ -356,7 +356,7 @@ def export(
       mixseek export latest --to judgments.parquet
       mixseek export bbh-march --workspace ws --to judgments.jsonl
     """
-    from mixseek.composition.results.report import export_rows
+    from mixseek.composition.results.files import export_rows
     from mixseek.reporting.wording import plural
 
     name, rows = export_rows(workspace_path(workspace), run, to)
@@ -391,7 +391,7 @@ def archive(
       mixseek archive latest --to archive/
       mixseek archive --check archive/
     """
-    from mixseek.composition.results.report import archive_run, check_archive, describe_archived, describe_checked
+    from mixseek.composition.results.files import archive_run, check_archive, describe_archived, describe_checked
 
     if check is None:
         written = archive_run(workspace_path(workspace), run, to)
@@ -432,9 +432,9 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     if context.invoked_subcommand is not None:
         return None
     from mixseek.composition.race import list_competitions
-    from mixseek.composition.results.report import list_runs
-    from mixseek.reporting.leaderboard import print_competitions
-    from mixseek.reporting.summary import runs_document
+    from mixseek.composition.results.run_list import list_runs
+    from mixseek.reporting.documents import runs_document
+    from mixseek.reporting.race_terminal import print_competitions
     from mixseek.reporting.terminal import print_runs
 
     lines, problems = list_runs(workspace_path(workspace))
@@ -469,7 +469,7 @@ def remove(
       mixseek runs rm march
       mixseek runs rm march april --json
     """
-    from mixseek.composition.results.runs import remove_runs
+    from mixseek.composition.results.upkeep import remove_runs
 
     removed = remove_runs(workspace_path(workspace), names, kind)
     said = "\n".join(f"removed {one['kind']} {one['name']} ({one['bytes']:,} bytes)" for one in removed)
@@ -491,7 +491,7 @@ def move(
     Examples:
       mixseek runs mv answers-semantic-1f3c9a2b march
     """
-    from mixseek.composition.results.runs import move_run
+    from mixseek.composition.results.upkeep import move_run
 
     moved = move_run(workspace_path(workspace), name, new, kind)
     return print_answer(moved, f"{moved['kind']} {moved['name']} is now {moved['new_name']}", as_json=as_json)
@@ -511,7 +511,7 @@ def collect(
       mixseek runs gc --dry-run
       mixseek runs gc --json
     """
-    from mixseek.composition.results.runs import collect_garbage, describe_garbage
+    from mixseek.composition.results.upkeep import collect_garbage, describe_garbage
 
     document = collect_garbage(workspace_path(workspace), dry_run=dry_run)
     return print_answer(document, describe_garbage(document), as_json=as_json)

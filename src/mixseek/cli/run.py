@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mixseek.cli.console import Shown
     from mixseek.cli.job_file import Job, JobFile
     from mixseek.cli.judging import JobPart
-    from mixseek.composition.results.conclusion import CiTargets
+    from mixseek.composition.results.build_server import CiTargets
     from mixseek.reporting.ci import CiReport
     from mixseek.reporting.summary import RunSummary
 
@@ -197,7 +197,7 @@ class JobRunner:
 
     def write_reports(self, outcomes: Sequence[Outcome]) -> None:
         """Jobs that name one file share it. One that came to no result is told of as an error: CI must not miss it."""
-        from mixseek.composition.results.conclusion import CiTargets, write_ci
+        from mixseek.composition.results.build_server import CiTargets, write_ci
 
         by_file: dict[CiTargets, list[CiReport]] = {}
         for job, outcome in zip(self._file.jobs, outcomes, strict=True):

@@ -147,7 +147,7 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
     from mixseek.composition.audits import forecast_audit, run_audit, write_card
     from mixseek.composition.judging.judge import Interruption
     from mixseek.reporting.cards import print_card
-    from mixseek.reporting.summary import describe_dry_run, dry_run_document
+    from mixseek.reporting.forecasts import describe_dry_run, dry_run_document
     from mixseek.stats.audits import AuditState
 
     if is_dry:
@@ -445,7 +445,8 @@ def stats(
       mixseek stats votes.jsonl --votes --gold winner --length "length(a) / length(b)"
       mixseek stats votes.jsonl --jury --judge "judge || shown" --gold winner
     """
-    from mixseek.composition.results.statistics import StatisticsRequest, VotesAsked, load_statistics, load_votes
+    from mixseek.composition.results.statistics import StatisticsRequest, load_statistics
+    from mixseek.composition.results.votes import VotesAsked, load_votes
     from mixseek.reporting.statistics import print_statistics, statistics_document
     from mixseek.reporting.votes import print_votes, votes_document
     from mixseek.settings.load import load_settings

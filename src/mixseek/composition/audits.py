@@ -20,17 +20,13 @@ from mixseek.audits.variants import (
     make_variants,
     plain_variant,
 )
-from mixseek.composition.corrected import label_scale
 from mixseek.composition.doctor import read_kind
-from mixseek.composition.judging.judge import Interruption, forecast_run, identify, judge_dataset, read_earlier
+from mixseek.composition.judging.forecast import forecast_run
+from mixseek.composition.judging.judge import Interruption, judge_dataset
 from mixseek.composition.judging.live import ProgressMaker
-from mixseek.composition.judging.request import (
-    JudgeRequest,
-    Plan,
-    available_cores,
-    describe_judge,
-    make_plan,
-)
+from mixseek.composition.judging.request import JudgeRequest, Plan, available_cores, describe_judge, make_plan
+from mixseek.composition.judging.required_cards import identify, read_earlier
+from mixseek.composition.label_form import label_scale
 from mixseek.composition.results.conclusion import explain_missing
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.labels import LabelError, collect_labels, text_digest
@@ -39,7 +35,8 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.identity import is_kin
 from mixseek.reporting.cards import Card, CardExample, CardFinding, render_card_page
-from mixseek.reporting.summary import DryRun, RunSummary
+from mixseek.reporting.forecasts import DryRun
+from mixseek.reporting.summary import RunSummary
 from mixseek.stats.audits import (
     AUDITS,
     Audit,

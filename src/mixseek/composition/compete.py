@@ -39,8 +39,9 @@ from mixseek.evaluator.metrics import EvaluationRequest, EvaluationResult, LLMJu
 from mixseek.matching.visible import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.reporting.leaderboard import EvaluatedSubmission, Evaluation, LeaderBoard, build_leader_board
-from mixseek.reporting.summary import CallForecast, CompeteForecast
+from mixseek.reporting.evaluation import EvaluatedSubmission, Evaluation
+from mixseek.reporting.forecasts import CallForecast, CompeteForecast
+from mixseek.reporting.leaderboard import LeaderBoard, build_leader_board
 from mixseek.round_controller.controller import AfterRound, RoundParts, Team, Watcher, watch_nothing
 from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, CompetitionResult, ModelTeam, Orchestrator
 from mixseek.settings.load import importable_from

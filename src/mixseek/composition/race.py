@@ -18,9 +18,9 @@ from mixseek.composition.protocols import AnyJudge, get_panel, is_remote
 from mixseek.domain.judgments import Method, Missing, Reply
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.rounds import Execution, ExecutionStatus
+from mixseek.engine.budget import Budget
 from mixseek.engine.call import CallContext, NoCache
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import Budget
 from mixseek.engine.questions import Answered, AnsweredBefore, Asker, Place, Question, Questions
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
@@ -36,15 +36,11 @@ from mixseek.evaluator.metrics import (
 from mixseek.judges.replay import FileReplayJudge
 from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
 from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
-from mixseek.prompt_builder.models import (
-    PromptBuilderSettings,
-    compile_prompt,
-    find_omissions,
-    load_prompt_settings,
-)
+from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings
 from mixseek.protocols.identity import relate
 from mixseek.protocols.registry import protocol_names
-from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, build_leader_board, render_leader_board
+from mixseek.reporting.leaderboard import CompetitionLine, LeaderBoard, build_leader_board
+from mixseek.reporting.pages.leaderboard import render_leader_board
 from mixseek.round_controller.controller import JudgmentClient, JudgmentProtocol
 from mixseek.round_controller.orchestrator import FreeTextProtocol, check_command
 from mixseek.settings.load import importable_from, is_import_path, load_object

@@ -18,20 +18,9 @@ from mixseek.reporting.summary import RunSummary
 from mixseek.stats.estimates import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.records import Manifest, read_manifest
-from mixseek.storage.labels import (
-    STRATA,
-    DrawnStratum,
-    FoundText,
-    GivenLabel,
-    LabelStore,
-    LabelUnits,
-    SheetText,
-    is_same_text,
-    list_places,
-    names_of,
-    read_sheet,
-    write_sheet,
-)
+from mixseek.storage.label_units import STRATA, DrawnStratum, FoundText, LabelUnits
+from mixseek.storage.labels import LabelStore
+from mixseek.storage.sheets import GivenLabel, SheetText, is_same_text, list_places, names_of, read_sheet, write_sheet
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run, list_first
 
 # Longer than any name of a person, shorter than a text pasted by mistake.

@@ -27,10 +27,12 @@ from mixseek.domain.ports import (
     Usage,
 )
 from mixseek.domain.samples import Sample
+from mixseek.engine.budget import Budget, NotNowError
 from mixseek.engine.endings import FirstReplies
+from mixseek.engine.endpoint import Attempts, Endpoint
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import Attempts, Budget, Endpoint, NotNowError, RateLimit
 from mixseek.engine.offline import refuse_incomplete
+from mixseek.engine.rates import RateLimit
 from mixseek.errors import DatasetError, DeclinedError, FunctionJudgeError, PermanentJudgeError, TransientJudgeError
 from mixseek.settings.models import parse_toml
 from mixseek.templating import fence, unused_nonce

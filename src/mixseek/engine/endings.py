@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
-from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
+from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.errors import MixseekError
 
 T = TypeVar("T")

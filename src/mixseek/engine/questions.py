@@ -26,7 +26,7 @@ from mixseek.engine.call import (
     lines_of,
     reuse,
 )
-from mixseek.engine.limits import HaltedError
+from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.offline import ask
 from mixseek.errors import ConfigurationError
 

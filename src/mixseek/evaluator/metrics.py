@@ -21,8 +21,10 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import EvaluatorPromptContext
+from mixseek.protocols.copied_verdicts import repetitions
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, hash_of, repetitions
+from mixseek.protocols.repairs import Repair, ReplyMode
+from mixseek.protocols.reply_json import excerpt, hash_of
 from mixseek.protocols.reply_reader import FieldReader, closed_object, read_reply
 from mixseek.settings.load import explaining_failures
 from mixseek.settings.models import Table, parse_toml

@@ -57,7 +57,7 @@ def make_judge(
     if spec == "rules":
         return RulesJudge(maths=find_maths())
     if kind == "log" and path:
-        from mixseek.judges.replay import LogScoreJudge
+        from mixseek.judges.log_scores import LogScoreJudge
 
         return LogScoreJudge(spec, path)
     if kind != "replay" or (colon and not path):

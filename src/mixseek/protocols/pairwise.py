@@ -30,9 +30,11 @@ from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.quotes import locate_quote
+from mixseek.protocols.copied_verdicts import find_repetition
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
 from mixseek.protocols.identity import judge_identity, relate
-from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, excerpt_text, find_repetition
+from mixseek.protocols.repairs import Repair, ReplyMode
+from mixseek.protocols.reply_json import excerpt, excerpt_text
 from mixseek.protocols.reply_reader import (
     UNRELATED,
     FieldReader,

@@ -13,23 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from mixseek.domain.judgments import Finding, Flag
+from mixseek.protocols.repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
 from mixseek.protocols.reply_json import (
-    ALWAYS_ALLOWED,
     MAX_DEPTH,
-    REPAIR_DETAILS,
-    STRUCTURE,
-    SYNTAX_REPAIRS,
     Decoded,
-    Objects,
-    Repair,
-    ReplyMode,
     canonical,
     decode_object,
     decode_plain,
     excerpt,
     excerpt_text,
-    find_objects,
 )
+from mixseek.protocols.reply_objects import STRUCTURE, Objects, find_objects
 from mixseek.settings.models import parse_toml
 
 # Reads typed fields out of a reply's object and collects every objection; nothing is ever coerced.

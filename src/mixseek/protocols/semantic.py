@@ -30,9 +30,11 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision, MatchResult
 from mixseek.matching.visible import fold, visible_part
+from mixseek.protocols.copied_verdicts import repetitions
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, validated
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.reply_json import Repair, ReplyMode, excerpt, repetitions
+from mixseek.protocols.repairs import Repair, ReplyMode
+from mixseek.protocols.reply_json import excerpt
 from mixseek.protocols.reply_reader import FieldReader, closed_object, means_sample, read_reply
 from mixseek.protocols.scored.prompt import fenced_question, shown_name
 from mixseek.templating import fence, unused_nonce

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as Xml
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting.comparison import DropResult
 from mixseek.reporting.findings.model import outcome_word, read_detail
+from mixseek.reporting.gates import GateResult
 from mixseek.reporting.payload import cut_row, excerpt_of, left_out
-from mixseek.reporting.summary import GateResult
 from mixseek.reporting.wording import make_visible, plain_number, plural, shortened
 
 # Samples that a file lists; GitLab takes 30 MB a file, and nobody reads more.

@@ -10,6 +10,7 @@ from rich.text import Text
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.ports import CallAccount
 from mixseek.reporting import tables, wording
+from mixseek.reporting.accounts import account_notes, add_accounts, cost_text, seconds_text, tokens_text
 from mixseek.reporting.findings import model
 from mixseek.reporting.findings.model import Tone
 from mixseek.reporting.labels import print_corrected
@@ -213,20 +214,20 @@ def _group_table(head: str, groups: Sequence[model.GroupSummary], unnamed: str, 
 
 def _print_calls(accounts: Sequence[CallAccount], console: Console) -> None:
     """What live judges were asked and what it took; below the numbers, what they leave unsaid."""
-    total = wording.add_accounts(accounts)
+    total = add_accounts(accounts)
     heads = ("judge", ">calls", ">tries", ">cached", ">re-asks", ">tokens in", ">out", ">cost", ">p50", ">p90", ">p99")
     rows = [
         (
             account.judge,
             *map(number_cell, (account.calls, account.tries, account.cached, account.reasks)),
-            wording.tokens_text(account.input_tokens, account),
-            wording.tokens_text(account.output_tokens, account),
-            wording.cost_text(account),
-            *(wording.seconds_text(getattr(account.latency, name, None)) for name in ("p50", "p90", "p99")),
+            tokens_text(account.input_tokens, account),
+            tokens_text(account.output_tokens, account),
+            cost_text(account),
+            *(seconds_text(getattr(account.latency, name, None)) for name in ("p50", "p90", "p99")),
         )
         for account in (*accounts, *([total] if total else []))
     ]
-    notes = [f"{account.judge}: {'; '.join(told)}" for account in accounts if (told := wording.account_notes(account))]
+    notes = [f"{account.judge}: {'; '.join(told)}" for account in accounts if (told := account_notes(account))]
     print_section(console, "Calls", table_of(heads, rows), Text(make_visible("\n".join(notes)), style=QUIET))
     console.print()
 

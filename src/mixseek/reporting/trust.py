@@ -10,8 +10,9 @@ from rich.text import Text
 
 from mixseek.domain.counts import TargetPair
 from mixseek.reporting import tables, wording
-from mixseek.reporting.findings.agreement import Agreement, JudgePairs, PairsReport, SelfConsistency, Share, share_of
+from mixseek.reporting.findings.agreement import Agreement, SelfConsistency
 from mixseek.reporting.findings.model import Breakdown, Headline, ScoreSummary
+from mixseek.reporting.findings.pairs import JudgePairs, PairsReport, Share, share_of
 from mixseek.reporting.headline import (
     column_title,
     column_word,

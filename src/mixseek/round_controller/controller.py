@@ -29,7 +29,7 @@ from mixseek.domain.rounds import (
     methods_of,
 )
 from mixseek.domain.samples import Sample
-from mixseek.engine.limits import EndpointDownError, HaltedError
+from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator, describe_failure

@@ -19,8 +19,9 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Rep
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.rounds import ExecutionStatus, RankedTeam, RoundProgress, StopReason, TeamProgress
 from mixseek.domain.samples import Sample
+from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.endings import all_of
-from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
+from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError, MixseekError, PermanentJudgeError
 from mixseek.evaluator.metrics import usage_of

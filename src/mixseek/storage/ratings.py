@@ -39,10 +39,11 @@ from mixseek.storage.duckdb_session import (
     session_settings,
 )
 from mixseek.storage.index.loading import attach_index
-from mixseek.storage.index.panel import unit_sums
+from mixseek.storage.index.unit_sums import unit_sums
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.label_pool import NO_SCORE, LabelPool
-from mixseek.storage.labels import LabelStore, ensure_texts
+from mixseek.storage.label_units import ensure_texts
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.storage", "ratings.sql")

@@ -11,7 +11,8 @@ from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
 from mixseek.stats.strengths import Comparison, listed
 from mixseek.storage.duckdb_session import read_statements
-from mixseek.storage.index.panel import pair_value, settle, unit_sums
+from mixseek.storage.index.panel import pair_value, settle
+from mixseek.storage.index.unit_sums import unit_sums
 from mixseek.storage.ratings import Rater, Ratings
 
 _SQL = read_statements("mixseek.storage", "votes.sql")

@@ -16,7 +16,7 @@ from aiohttp.web_protocol import RequestHandler
 
 from mixseek.composition.race import load_leader_board
 from mixseek.composition.results.compare import LISTED, CompareRequest
-from mixseek.composition.results.runs import expected_judgments, list_workspace, read_list_request, read_number
+from mixseek.composition.results.viewed import expected_judgments, list_workspace, read_list_request, read_number
 from mixseek.composition.reviewing import MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
 from mixseek.composition.sheets import check_rater
 from mixseek.composition.summary import run_header
@@ -24,10 +24,11 @@ from mixseek.domain.rounds import ExecutionStatus
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.comparison import comparison_document
-from mixseek.reporting.leaderboard import leader_board_context, leader_board_document
+from mixseek.reporting.documents import report_document
+from mixseek.reporting.leaderboard import leader_board_document
 from mixseek.reporting.pages.comparison import comparison_context
 from mixseek.reporting.pages.html import inert_json, manifest_entries, report_context
-from mixseek.reporting.summary import report_document
+from mixseek.reporting.pages.leaderboard import leader_board_context
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory
 from mixseek.web.connections import SILENT_SECONDS, SilentConnections, read_body_bytes

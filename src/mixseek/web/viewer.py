@@ -25,7 +25,7 @@ from markupsafe import Markup
 
 from mixseek.composition.results.compare import LISTED, CompareRequest, load_comparison, read_listed
 from mixseek.composition.results.report import load_report
-from mixseek.composition.results.runs import ViewedRun, find_exact_run
+from mixseek.composition.results.viewed import ViewedRun, find_exact_run
 from mixseek.composition.reviewing import ReviewedRun
 from mixseek.reporting.comparison import ChangedSample, Comparison
 from mixseek.reporting.findings.model import ReportData

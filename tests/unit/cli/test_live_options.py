@@ -9,7 +9,7 @@ from mixseek.cli.console import ExitCode, notify_json
 from mixseek.cli.judging import show_progress
 from mixseek.cli.main import main
 from mixseek.composition.judging.request import JudgeRequest, LiveOptions
-from mixseek.reporting.summary import LineProgress, Meter
+from mixseek.reporting.progress import LineProgress, Meter
 
 
 def requested(*words: str, monkeypatch: pytest.MonkeyPatch) -> LiveOptions:

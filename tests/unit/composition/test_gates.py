@@ -3,7 +3,7 @@
 from tests.cases import each
 
 from mixseek.reporting.findings.model import ScoreSummary, StatusCounts
-from mixseek.reporting.summary import Gates, check_gates
+from mixseek.reporting.gates import Gates, check_gates
 
 
 def score(

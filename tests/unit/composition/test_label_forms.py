@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition.corrected import LabelForm
+from mixseek.composition.label_form import LabelForm
 from mixseek.domain.labels import LabelError
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol

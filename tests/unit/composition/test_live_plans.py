@@ -8,14 +8,8 @@ from typing import Any
 
 import pytest
 
-from mixseek.composition.judging.judge import forecast_run
-from mixseek.composition.judging.live import (
-    BufferedCache,
-    live_batches,
-    live_slots,
-    open_cache,
-    panel_of,
-)
+from mixseek.composition.judging.forecast import forecast_run
+from mixseek.composition.judging.live import BufferedCache, live_batches, live_slots, open_cache, panel_of
 from mixseek.composition.judging.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
 from mixseek.composition.protocols import get_panel, is_remote
 from mixseek.domain.judgments import Reply
@@ -23,7 +17,7 @@ from mixseek.domain.ports import ReplyKey
 from mixseek.domain.samples import Sample
 from mixseek.engine.call import LiveSlot, NoCache, OfflineSlot
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.summary import describe_dry_run, dry_run_document
+from mixseek.reporting.forecasts import describe_dry_run, dry_run_document
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.workspace_key import workspace_key
 

@@ -15,14 +15,9 @@ from mixseek.composition.results.report import load_report
 from mixseek.composition.summary import load_units, summarise_run
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.reporting.summary import (
-    Gates,
-    RunSummary,
-    check_gates,
-    describe_summary,
-    report_document,
-    summary_document,
-)
+from mixseek.reporting.documents import report_document
+from mixseek.reporting.gates import Gates, check_gates
+from mixseek.reporting.summary import RunSummary, describe_summary, summary_document
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import (
     ProtocolEntry,

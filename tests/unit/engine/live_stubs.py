@@ -12,11 +12,14 @@ from tests.unit.engine.stub_judging import StubProtocol
 from mixseek.domain.judgments import Outcome, Reply, Status, status_of
 from mixseek.domain.ports import NOTHING_LOST, Answer, Call, JudgeProtocol, LostRequests, Message, Usage
 from mixseek.domain.samples import Sample
+from mixseek.engine.adaptive_limit import AdaptiveLimit
+from mixseek.engine.budget import Budget
 from mixseek.engine.call import CallContext, LiveSlot, NoCache, PendingSample, ReplyCache, RequestKeys, Slot, unpriced
 from mixseek.engine.endings import RunEnd
+from mixseek.engine.endpoint import Endpoint, Environment
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RetryPolicy
 from mixseek.engine.live import LiveBatch, LiveRun
+from mixseek.engine.retry import RetryPolicy
 
 T = TypeVar("T")
 # Turns of the loop after which nobody has anything left to do.

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mixseek.engine.limits import Budget, BudgetSpentError, NotNowError
+from mixseek.engine.budget import Budget, BudgetSpentError, NotNowError
 
 
 def test_calls_are_counted_as_they_leave() -> None:

@@ -14,7 +14,8 @@ from tests.unit.engine.limit_simulation import (
     wall,
 )
 
-from mixseek.engine.limits import START_CALLS, AdaptiveLimit, RateLimit
+from mixseek.engine.adaptive_limit import START_CALLS, AdaptiveLimit
+from mixseek.engine.rates import RateLimit
 
 MAXIMUM = 256
 

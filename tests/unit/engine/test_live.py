@@ -11,10 +11,13 @@ from tests.unit.engine.stub_judging import StubReplies, StubRules
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Outcome, Reply, Status
 from mixseek.domain.ports import Call, JudgeProtocol, LostRequests, Message, ReplyKey, Usage
 from mixseek.domain.samples import Sample
+from mixseek.engine.budget import Budget
 from mixseek.engine.call import OfflineSlot, RequestKeys, ask_again, estimate_usage
 from mixseek.engine.endings import Ending
-from mixseek.engine.limits import Budget, HaltedError, RateLimit, RetryPolicy
+from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.offline import is_settled
+from mixseek.engine.rates import RateLimit
+from mixseek.engine.retry import RetryPolicy
 from mixseek.errors import PermanentJudgeError, StorageError, TransientJudgeError
 
 TEN = tuple("abcdefghij")

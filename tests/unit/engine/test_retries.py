@@ -3,7 +3,7 @@
 import pytest
 from tests.cases import each
 
-from mixseek.engine.limits import RetryPolicy
+from mixseek.engine.retry import RetryPolicy
 from mixseek.errors import TransientJudgeError
 
 POLICY = RetryPolicy()

@@ -7,7 +7,8 @@ import pytest
 from tests.unit.engine.live_stubs import Court, ScriptedJudge
 
 from mixseek.domain.ports import Answer, Call, Message
-from mixseek.engine.limits import Attempts, Endpoint, EndpointDownError, HaltedError, RetryPolicy
+from mixseek.engine.endpoint import Attempts, Endpoint, EndpointDownError, HaltedError
+from mixseek.engine.retry import RetryPolicy
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
 
 

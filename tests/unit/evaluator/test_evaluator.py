@@ -11,7 +11,7 @@ from tests.cases import each
 from tests.unit.evaluator.asking_stubs import REQUEST, Broken, StubAsker, WordCount, bench, reply_text
 
 from mixseek.domain.judgments import Reply
-from mixseek.engine.limits import BudgetSpentError
+from mixseek.engine.budget import BudgetSpentError
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.metrics import (

@@ -12,7 +12,8 @@ import pytest
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
-from mixseek.judges.replay import REPLY_NAMES, DatasetReplayJudge, FileReplayJudge
+from mixseek.judges.recorded_replies import REPLY_NAMES
+from mixseek.judges.replay import DatasetReplayJudge, FileReplayJudge
 from mixseek.protocols.registry import load_protocol
 
 PROTOCOL = load_protocol("semantic")

@@ -5,7 +5,7 @@ import time
 from tests.cases import each
 
 from mixseek.domain.judgments import Flag
-from mixseek.protocols.reply_json import ReplyMode
+from mixseek.protocols.repairs import ReplyMode
 from mixseek.protocols.reply_reader import read_reply
 
 REFUSALS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixseek.protocols.reply_json import ReplyMode
+from mixseek.protocols.repairs import ReplyMode
 from mixseek.protocols.reply_reader import ReplyReading, read_reply
 
 MEGABYTE = 1_000_000

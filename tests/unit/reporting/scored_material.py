@@ -29,8 +29,9 @@ from mixseek.domain.counts import (
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.reporting.findings.agreement import Agreement, build_agreement
-from mixseek.reporting.findings.build import ScoredInput, build_report, build_scored
+from mixseek.reporting.findings.build import build_report
 from mixseek.reporting.findings.model import Headline, ReportData, RunHeader, ScoredReport
+from mixseek.reporting.findings.scored import ScoredInput, build_scored
 from mixseek.reporting.headline import build_headline
 
 

@@ -12,11 +12,7 @@ from tests.unit.reporting.test_html import read
 from tests.unit.reporting.test_terminal import ROWS, printed, report_of
 
 from mixseek.domain.ports import CallAccount, Latency
-from mixseek.reporting.findings.build import build_report
-from mixseek.reporting.findings.model import ReportData
-from mixseek.reporting.pages.html import render_html
-from mixseek.reporting.summary import describe_calls
-from mixseek.reporting.wording import (
+from mixseek.reporting.accounts import (
     account_notes,
     add_accounts,
     call_documents,
@@ -26,6 +22,10 @@ from mixseek.reporting.wording import (
     tokens_text,
     usd_text,
 )
+from mixseek.reporting.findings.build import build_report
+from mixseek.reporting.findings.model import ReportData
+from mixseek.reporting.pages.html import render_html
+from mixseek.reporting.summary import describe_calls
 
 ACCOUNT = CallAccount(
     judge="openai:model-x",

@@ -23,25 +23,19 @@ from mixseek.domain.rounds import (
     TeamProgress,
 )
 from mixseek.reporting.leaderboard import (
-    COLOURS,
     DECIDER_TEXTS,
-    DISTINCT,
     STOP_TEXTS,
     Expense,
     LeaderBoard,
     MetricLine,
     add_expenses,
-    cost_text,
-    curve_text,
     decision_text,
-    draw_chart,
     leader_board_document,
-    print_leader_board,
     read_metrics,
-    score_ticks,
-    spread,
-    team_style,
 )
+from mixseek.reporting.race_chart import COLOURS, DISTINCT, draw_chart, score_ticks, spread, team_style
+from mixseek.reporting.race_terminal import curve_text, print_leader_board
+from mixseek.reporting.race_words import cost_text
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
 BETA = team_of("Beta", [60.0, None], StopReason.NO_GAIN)

@@ -11,8 +11,9 @@ from tests.unit.reporting.competition_boards import LAST, NOON, board_of, round_
 from tests.unit.reporting.test_html import HOSTILE, read
 
 from mixseek.domain.rounds import ExecutionStatus, ImprovementJudgment, NoOpinion, StopReason, TeamProgress
-from mixseek.reporting.leaderboard import SCRIPT, STYLES, LeaderBoard, render_leader_board
+from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.pages.html import asset_text
+from mixseek.reporting.pages.leaderboard import SCRIPT, STYLES, render_leader_board
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
 BETA = team_of("Beta", [60.0, None], StopReason.NO_GAIN)

@@ -7,8 +7,8 @@ from tests.unit.reporting.scored_material import CELLS, cell, invalid, scored_re
 
 from mixseek.domain.counts import DimensionBucket, DimensionCell
 from mixseek.domain.judgments import Status
-from mixseek.reporting.findings.build import build_scored
 from mixseek.reporting.findings.model import InvalidSpread
+from mixseek.reporting.findings.scored import build_scored
 from mixseek.stats.intervals import PValueMethod, wilson_interval
 
 

@@ -14,7 +14,8 @@ from tests.unit.evaluator.asking_stubs import StubAsker
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RankedTeam, RoundState
 from mixseek.domain.samples import Sample
-from mixseek.engine.limits import BudgetSpentError, EndpointDownError
+from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.endpoint import EndpointDownError
 from mixseek.engine.questions import Answered, Question
 from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder

@@ -10,7 +10,8 @@ from tests.unit.evaluator.asking_stubs import StubAsker
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.limits import BudgetSpentError, EndpointDownError
+from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.endpoint import EndpointDownError
 from mixseek.errors import PermanentJudgeError
 from mixseek.round_controller.controller import FailedSubmission, Submission
 from mixseek.round_controller.orchestrator import FreeTextProtocol, ModelTeam

@@ -9,7 +9,8 @@ from tests.unit.round_controller.idle_time import run_in_idle_time
 from tests.unit.round_controller.memory_store import NOW, MemoryStore, ScriptedMetric, ScriptedTeam
 
 from mixseek.domain.rounds import ExecutionStatus, StopReason
-from mixseek.engine.limits import BudgetSpentError, EndpointDownError, HaltedError
+from mixseek.engine.budget import BudgetSpentError
+from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.errors import PermanentJudgeError, StorageError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder

@@ -8,17 +8,10 @@ from typing import Any
 import pytest
 from tests.cases import each
 from tests.unit.round_controller.idle_time import run_in_idle_time
-from tests.unit.round_controller.memory_store import (
-    NOW,
-    CrashError,
-    Diary,
-    MemoryStore,
-    ScriptedMetric,
-    ScriptedTeam,
-)
+from tests.unit.round_controller.memory_store import NOW, CrashError, Diary, MemoryStore, ScriptedMetric, ScriptedTeam
 
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, Opinion, RoundProgress, StopReason
-from mixseek.engine.limits import HaltedError
+from mixseek.engine.endpoint import HaltedError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.metrics import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder

@@ -23,9 +23,9 @@ from mixseek.storage.index import export, loading
 from mixseek.storage.index.export import export_run
 from mixseek.storage.index.listing import open_list
 from mixseek.storage.index.loading import ensure_indexed, find_index, is_fresh, read_totals
-from mixseek.storage.index.panel import open_pairs
+from mixseek.storage.index.pairing import open_pairs
 from mixseek.storage.index.run import open_run_index
-from mixseek.storage.labels import ensure_texts, open_units
+from mixseek.storage.label_units import ensure_texts, open_units
 from mixseek.storage.ratings import RatingSource
 from mixseek.storage.ratings import open_run as open_ratings
 from mixseek.storage.seal import seal_file

@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.composition.results import compare
 from mixseek.domain.panels import PanelRule
-from mixseek.reporting.votes import board_sentences
+from mixseek.reporting.boards import board_sentences
 from mixseek.stats.estimates import SENTENCES, Estimator
 from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
 from mixseek.storage.index import listing

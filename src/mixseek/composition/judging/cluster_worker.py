@@ -10,14 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.judging.live import (
-    Asking,
-    Panel,
-    encode_judged,
-    fewer_collections,
-    make_endpoint,
-    open_tracer,
-)
+from mixseek.composition.judging.live import Asking, Panel, encode_judged, fewer_collections, make_endpoint, open_tracer
 from mixseek.composition.judging.request import LiveOptions, digest_rules, package_versions
 from mixseek.composition.protocols import get_panel, is_remote
 from mixseek.domain.judgments import Status
@@ -26,9 +19,9 @@ from mixseek.engine.call import NoCache
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.executor import judge_many
 from mixseek.engine.gate import Entry, Pass, Report, SharedLimits, Turnstile
-from mixseek.engine.limits import RetryPolicy
 from mixseek.engine.live import LiveBatch
 from mixseek.engine.offline import Assignment, Batch
+from mixseek.engine.retry import RetryPolicy
 from mixseek.errors import ConfigurationError, JudgeCallError, MixseekError, WorkerError
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.journal.journal import JournalFile, part_path, recall_journal, seal_shard

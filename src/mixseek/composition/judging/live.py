@@ -20,6 +20,8 @@ from mixseek.composition.protocols import AnyJudge, is_remote
 from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import PLAIN, JudgeProtocol, LiveJudge, ProgressSink, ReplyKey, Usage, presentations_of
 from mixseek.domain.samples import Sample
+from mixseek.engine.adaptive_limit import AdaptiveLimit
+from mixseek.engine.budget import Budget
 from mixseek.engine.call import (
     CallContext,
     LiveSlot,
@@ -32,11 +34,13 @@ from mixseek.engine.call import (
     Slot,
 )
 from mixseek.engine.endings import Ending, FirstReplies, RunEnd
+from mixseek.engine.endpoint import Endpoint, Environment
 from mixseek.engine.gate import Gate, GatedJudge, OpenLimit, SharedLimits, patient
 from mixseek.engine.journaling import GroupCommit
-from mixseek.engine.limits import AdaptiveLimit, Budget, Endpoint, Environment, RateLimit, RetryPolicy
 from mixseek.engine.live import LiveBatch, LiveRun
 from mixseek.engine.offline import Judged, is_settled
+from mixseek.engine.rates import RateLimit
+from mixseek.engine.retry import RetryPolicy
 from mixseek.errors import ConfigurationError
 from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced

@@ -11,21 +11,14 @@ from mixseek.composition.summary import dataset_name, panel_rule
 from mixseek.domain.counts import Pair
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.comparison import (
-    ChangedSample,
-    ComparedSide,
-    Comparison,
-    Drift,
-    DropGate,
-    GroupDifference,
-)
+from mixseek.reporting.comparison import ChangedSample, ComparedSide, Comparison, Drift, DropGate, GroupDifference
 from mixseek.reporting.pages.comparison import render_comparison
 from mixseek.reporting.wording import plural, value_text
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.intervals import holm_adjusted
 from mixseek.storage.durable import write_page
-from mixseek.storage.index import panel as paired
-from mixseek.storage.index.panel import FACTORS, PairIndex, Side, SideName, open_pairs
+from mixseek.storage.index import pairing as paired
+from mixseek.storage.index.pairing import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first

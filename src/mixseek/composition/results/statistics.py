@@ -1,4 +1,4 @@
-"""Statistics of ratings and votes: from a table or a run to everything that `mixseek stats` says."""
+"""Statistics of ratings: from a table or a run to everything that `mixseek stats` says."""
 
 import contextlib
 from collections import Counter
@@ -8,19 +8,11 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
-from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
-from mixseek.composition.results.report import (
-    BoardOptions,
-    build_board,
-    opinions_of_run,
-    rule_of,
-    unscored_notes,
-)
+from mixseek.composition.results.boards import unscored_notes
+from mixseek.composition.results.report import opinions_of_run
 from mixseek.domain import counts
-from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.findings.agreement import between
-from mixseek.reporting.leaderboard import LeaderBoard, render_board
 from mixseek.reporting.statistics import (
     AgreementSection,
     ComparedLine,
@@ -30,8 +22,6 @@ from mixseek.reporting.statistics import (
     Statistics,
     SystemComparison,
 )
-from mixseek.reporting.votes import JurySection, LengthLine, SystemBoard, VoteLine, VoterLine, VoteStatistics
-from mixseek.stats import jury
 from mixseek.stats import raters as formulas
 from mixseek.stats.corrected import (
     LabelledItems,
@@ -49,7 +39,6 @@ from mixseek.stats.corrected import (
 from mixseek.stats.difference import paired_test
 from mixseek.stats.estimates import Cell, Corrected, Drawing, State
 from mixseek.stats.intervals import Bounds, Interval, scaled_sums, standard_errors, student_quantile, unit_interval
-from mixseek.stats.jury import position_of
 from mixseek.stats.raters import (
     AgreementSums,
     Coefficient,
@@ -64,23 +53,10 @@ from mixseek.stats.raters import (
     pearson,
     spearman,
 )
-from mixseek.stats.regression import least_squares, logit
 from mixseek.stats.strengths import listed
-from mixseek.storage.durable import write_page
 from mixseek.storage.label_pool import NO_SCORE, LabelPool
-from mixseek.storage.ratings import (
-    MOST_CATEGORIES,
-    PEOPLE,
-    Rater,
-    RatingColumns,
-    Ratings,
-    RatingSource,
-    SilentRater,
-    open_run,
-    open_table,
-)
-from mixseek.storage.votes import Votes, ballots, score_lengths
-from mixseek.storage.workspace import LATEST, Workspace, find_run
+from mixseek.storage.ratings import MOST_CATEGORIES, Rater, Ratings, RatingSource, SilentRater, open_run, open_table
+from mixseek.storage.workspace import Workspace, find_run
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
 MOST_PAIRED_RATERS = 16
@@ -561,170 +537,3 @@ def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | No
         found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
         found["rogan_gladen"] = rogan_gladen_of_unlabelled(items, is_independent=True)
     return found
-
-
-# What `mixseek stats` says of votes, of length and of juries: counts from storage to the closed forms.
-
-
-@dataclass(frozen=True, slots=True)
-class VotesAsked:
-    """Which of the three; `length` needs the column, `references` are the judges that others are held against."""
-
-    votes: bool = False
-    jury: bool = False
-    length: bool = False
-    references: Sequence[str] = ()
-
-
-def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
-    """Raises ConfigurationError, DatasetError or StorageError in one line."""
-    with open_ratings(request) as ratings:
-        truth = next((one for one in ratings.raters if one.name == request.source.truth), None)
-        if asked.votes and not is_table(request.name) and not ratings.categories:
-            raise ConfigurationError(f"{request.name}: --votes is about pairs, and this run has single responses")
-        votes = Votes(ratings, truth) if asked.votes else None
-        judges = [one for one in ratings.raters if one is not truth]
-        notes = []
-        if votes and (repeated := votes.uncounted().repeated):
-            notes.append(f"{repeated:,} more of the same pair, judge and order: both orders are told by the first one")
-        elif ratings.repeated and not asked.votes:
-            notes.append(f"{ratings.repeated:,} more of the same item and rater: the first one counts")
-        if not asked.votes:
-            # Of votes, the table itself counts those without one.
-            notes += unscored_notes(ratings, truth)
-        length: list[LengthLine] = []
-        if asked.length:
-            length = _vote_lengths(votes, judges, truth) if votes else _score_lengths(ratings, judges, truth, asked)
-        return VoteStatistics(
-            source=request.name,
-            ratings=sum(one.count for own in votes.counts().values() for one in own) if votes else ratings.count,
-            items=ratings.items,
-            questions=ratings.questions,
-            truth=truth.name if truth else None,
-            votes=_vote_lines(votes) if votes else [],
-            length=length,
-            jury=_jury(ratings, truth, judges) if asked.jury else None,
-            notes=notes,
-        )
-
-
-def _vote_lines(votes: Votes) -> list[VoteLine]:
-    votes.check_orders()
-    positions, counts = votes.positions(), votes.counts()
-    consistent, biased = votes.unit_sums("consistent_units"), votes.unit_sums("biased_units")
-    first = votes.unit_sums("first_shown_units")
-    lines = []
-    for one in votes.judges:
-        bias = unit_interval(biased[one.number]) if one.number in biased else None
-        if bias is not None:
-            bias = Interval(2 * bias.low - 1, 2 * bias.high - 1, bias.level, bias.method)
-        lines.append(
-            VoteLine(
-                one.name,
-                position_of(positions[one.number]),
-                unit_interval(consistent[one.number]) if one.number in consistent else None,
-                bias,
-                counts[one.number],
-                unit_interval(first[one.number]) if one.number in first else None,
-            )
-        )
-    return lines
-
-
-def _vote_lengths(votes: Votes, judges: Sequence[Rater], truth: Rater | None) -> list[LengthLine]:
-    rows = votes.lengths()
-    names = ("intercept", "truth", "length") if truth is not None else ("intercept", "length")
-    return [LengthLine(one.name, names, len(rows[one.number]), logit(rows[one.number]), is_vote=True) for one in judges]
-
-
-def _score_lengths(
-    ratings: Ratings, judges: Sequence[Rater], truth: Rater | None, asked: VotesAsked
-) -> list[LengthLine]:
-    """Against the human, or the judges that are named, or all others."""
-    if ratings.categories:
-        raise ConfigurationError("--length: the ratings are texts, which have no difference; of votes, say --votes")
-    by_name = {one.name: one for one in ratings.raters}
-    if unknown := [name for name in asked.references if name not in by_name]:
-        raise ConfigurationError(f"--reference {unknown[0]!r} has rated nothing; there is {listed(list(by_name))}")
-    others = [by_name[name] for name in asked.references] or ([truth] if truth is not None else list(ratings.raters))
-    rows = score_lengths(ratings, others)
-    if not rows:
-        raise ConfigurationError("--length: no item has ratings of two judges and a length; one alone has no lead")
-    names = ("intercept", "length")
-    told = [one for one in judges if rows[one.number]]
-    return [LengthLine(one.name, names, len(rows[one.number]), least_squares(rows[one.number])) for one in told]
-
-
-def _jury(ratings: Ratings, truth: Rater | None, judges: Sequence[Rater]) -> JurySection:
-    said = ballots(ratings, truth)
-    if len(judges) < 2:
-        raise ConfigurationError("--jury: there is one judge only; a jury has several")
-    found = jury.dawid_skene(said)
-    majority, ties = jury.majority_accuracy(said)
-    own = jury.voter_accuracy(said)
-    numbers = sorted({label for ballot in said for _, label in ballot.votes})
-    words = ratings.categories
-    return JurySection(
-        items=sum(one.items for one in said),
-        votes=sum(one.items * len(one.votes) for one in said),
-        labels=[words[int(number)] if words else f"{number:g}" for number in numbers],
-        majority=majority,
-        ties=ties,
-        estimated=found,
-        estimated_accuracy=jury.dawid_skene_accuracy(said, found),
-        voters=[VoterLine(one.name, own[one.number]) for one in judges if one.number in own],
-    )
-
-
-# Leader boards of systems: from a table's or a run's comparisons to what `mixseek leaderboard` says.
-
-
-@dataclass(frozen=True, slots=True)
-class BoardRequest:
-    """Whose board: a competition, a run or a table; None is the latest."""
-
-    name: str | None
-    workspace: Path
-    columns: RatingColumns = field(default_factory=RatingColumns)
-    human: str | None = None
-    fewest_questions: int = 1
-    longest_line: int = LONGEST_LINE_BYTES
-
-
-def load_any_board(request: BoardRequest) -> LeaderBoard | SystemBoard:
-    """A file is a table; a name is a competition's, and a run's where no competition is called so."""
-    name, root = request.name, request.workspace
-    if (name is None or not is_table(name)) and is_competition(root, name):
-        return load_leader_board(root, name)
-    return load_board(request)
-
-
-def write_board(board: LeaderBoard | SystemBoard, path: Path) -> None:
-    """One self-contained file, wholly there or not at all."""
-    if isinstance(board, SystemBoard):
-        write_page(render_board(board), path, "leaderboard.html")
-    else:
-        write_leader_board(board, path)
-
-
-# A run has no columns to name any more: its dataset had them.
-_NAMING_OF_RUN = (
-    "its dataset has no column for who wrote a response: judge it again with --map target_model=COLUMN, "
-    "of pairs --map target_a=COLUMN --map target_b=COLUMN"
-)
-
-
-def load_board(request: BoardRequest) -> SystemBoard:
-    """Raises ConfigurationError, DatasetError or StorageError in one line."""
-    name, columns = request.name or LATEST, request.columns
-    options = BoardOptions(request.human, fewest_questions=request.fewest_questions)
-    if not is_table(name):
-        # Of a run it is known who judges: there it is one of them that is meant.
-        run = find_run(Workspace(request.workspace), name)
-        human = request.human or PEOPLE
-        options = replace(options, human=human, judge=columns.judge, rule=rule_of(run), naming=_NAMING_OF_RUN)
-        columns = replace(columns, judge=None)
-    source = RatingSource(columns, request.human, people_as_one=True, longest_line=request.longest_line)
-    asked = StatisticsRequest(name, request.workspace, source)
-    with open_ratings(asked) as ratings:
-        return build_board(name, ratings, options)

@@ -11,7 +11,7 @@ from pydantic import Field
 from mixseek.domain.judgments import Flag
 from mixseek.protocols.declaration import Table
 from mixseek.protocols.identity import Families
-from mixseek.protocols.reply_json import ReplyMode
+from mixseek.protocols.repairs import ReplyMode
 
 # Everything here is part of the hash. Field names of the reply are free, so that a protocol in use elsewhere can be
 # declared as it is. An empty field name means: the reply does not have it.

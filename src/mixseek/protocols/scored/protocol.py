@@ -17,8 +17,10 @@ from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.matching.quotes import QuoteFinding, locate_quote
+from mixseek.protocols.copied_verdicts import repetitions
 from mixseek.protocols.declaration import DeclaredProtocol, PromptSource, ProtocolDeclaration, read_template, validated
-from mixseek.protocols.reply_json import Repair, excerpt, repetitions
+from mixseek.protocols.repairs import Repair
+from mixseek.protocols.reply_json import excerpt
 from mixseek.protocols.reply_reader import IDENTITY_NAMES, FieldReader, is_refusal, read_reply, violations
 from mixseek.protocols.scored.parameters import (
     FLAGS,

@@ -15,8 +15,8 @@ from mixseek.stats.intervals import Bounds, Interval, UnevenTest
 from mixseek.stats.strengths import Board
 
 if TYPE_CHECKING:
-    from mixseek.reporting.findings.agreement import PairsReport
     from mixseek.reporting.findings.corrected import CorrectedReport
+    from mixseek.reporting.findings.pairs import PairsReport
 
 
 @dataclass(frozen=True, slots=True)

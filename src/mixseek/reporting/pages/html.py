@@ -17,7 +17,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from mixseek.domain.counts import FailureGroup
-from mixseek.reporting import headline, labels, trust, votes, wording
+from mixseek.reporting import accounts, boards, headline, labels, trust, votes, wording
 from mixseek.reporting.findings.model import ReportData
 from mixseek.reporting.payload import PackedRows
 from mixseek.reporting.summary import RunSummary
@@ -88,8 +88,8 @@ def report_context(report: ReportData) -> dict[str, Any]:
         "report": report,
         "run": report.run,
         "manifest": manifest_entries(report.manifest),
-        "calls_total": wording.add_accounts(report.calls),
-        "latency_scale": wording.latency_scale(report.calls),
+        "calls_total": accounts.add_accounts(report.calls),
+        "latency_scale": accounts.latency_scale(report.calls),
     }
 
 
@@ -216,7 +216,7 @@ def page_environment() -> Environment:
     )
     words = {
         name: word
-        for module in (votes, labels, wording, headline, trust)
+        for module in (accounts, boards, votes, labels, wording, headline, trust)
         for name, word in vars(module).items()
         if isfunction(word) and word.__module__ == module.__name__ and not name.startswith("_")
     }

@@ -1,30 +1,22 @@
-"""One row a sample: what all of its judges amount to, under a rule; and the rows of two runs held against each other.
+"""One row a sample: what all of its judges amount to, under a rule.
 
 Every headline, gate and comparison reads these rows. `panel_units` is the text of a query, so that it can be asked of
 the open index, or of several attached ones: a comparison groups and chooses in DuckDB, over both indexes at once.
 """
 
-import contextlib
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import duckdb
 
 from mixseek.domain.counts import (
-    SMALLEST_DIFFERENCE,
-    DifferenceSums,
     Disagreement,
-    Pair,
     PanelGroup,
     PanelGroups,
     Ratings,
     SettledSample,
-    SideCount,
-    StatusPairs,
     TakeSums,
     TargetPair,
     UnitGroups,
@@ -32,19 +24,12 @@ from mixseek.domain.counts import (
 )
 from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState, Preference
 from mixseek.errors import ConfigurationError
-from mixseek.storage.duckdb_session import (
-    attaching,
-    confine,
-    escape_glob,
-    fetch_all,
-    read_statements,
-    session_settings,
-)
-from mixseek.storage.index.loading import attach_index, index_error, object_bytes
-from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.duckdb_session import escape_glob, fetch_all, read_statements
+from mixseek.storage.index.loading import object_bytes
+from mixseek.storage.index.unit_sums import unit_sums
+from mixseek.storage.workspace import RunDirectory
 
 _SQL = read_statements("mixseek.storage.index", "panel.sql")
-_PAIRS_SQL = read_statements("mixseek.storage.index", "pairs.sql")
 # How many of those who were heard must have said the same, and when that holds even without what is unverified.
 _ENOUGH = {
     PanelRule.MAJORITY: ("most * 2 > heard", "winner.verified * 2 > heard"),
@@ -316,223 +301,3 @@ def _columns_of(*texts: str) -> str:
     """For DuckDB's reader: metadata and, where asked for, texts of a sample."""
     fields = ", ".join(("metadata JSON", *(f"{name} VARCHAR" for name in texts)))
     return f"{{t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT({fields})'}}"
-
-
-# From judgments to what an interval counts: samples, summed by question.
-#
-# Whatever is averaged, compared or given an interval is first brought to one row a sample (`sample_units`, or
-# `panel_units`: more judges or repeats are no more samples), then summed by question (`unit_sums`: samples of one
-# question resemble each other). A new statistic needs a SELECT of judgments in `queries.sql` or `scored.sql`, and
-# these two functions.
-
-
-def unit_sums(units: str, groups: Sequence[str]) -> str:
-    """From units (of each group, rows with question, value, lowest and highest) to the columns of UnitSums."""
-    named = ", ".join(groups)
-    first = f"{named}, " if named else ""
-    grouped = f"GROUP BY {named} ORDER BY {named}" if named else ""
-    return f"""
-    WITH questions AS (
-        SELECT {first}count(*) AS samples, count(value) AS n, coalesce(sum(value), 0) AS s,
-            coalesce(sum(value * value), 0) AS squares, sum(lowest) AS lowest, sum(highest) AS highest
-        FROM (SELECT {first}question, value::DOUBLE AS value, lowest::DOUBLE AS lowest, highest::DOUBLE AS highest
-            FROM ({units})) GROUP BY {first}question
-    ),
-    beside_all AS (
-        SELECT *, s - n * (sum(s) OVER whole) / nullif(sum(n) OVER whole, 0) AS e,
-            n / nullif(sum(n) OVER whole, 0) AS h, count(*) FILTER (n > 0) OVER whole AS counted
-        FROM questions WINDOW whole AS ({f"PARTITION BY {named}" if named else ""})
-    )
-    SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
-        coalesce(sum(s), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
-        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0),
-        coalesce(sum(e * e / pow(greatest(1 - h, 1e-9), least(4, h * counted))), 0), coalesce(sum(e * e * e), 0)
-    FROM beside_all {grouped}"""  # noqa: S608 - our own text
-
-
-def sample_units(judged: str, groups: Sequence[str]) -> str:
-    """One row a sample and group, of judgments with key, question_id, status, score, is_unverified and the groups."""
-    first = "".join(f"{name}, " for name in groups)
-    return f"""
-        SELECT {first}coalesce(any_value(question_id), key) AS question, avg(score) FILTER (status = 'valid') AS value,
-            avg(CASE WHEN status = 'valid' AND NOT is_unverified THEN score ELSE 0 END) AS lowest,
-            avg(CASE WHEN status = 'valid' THEN score ELSE 1 END) AS highest
-        FROM ({judged}) GROUP BY {first}key"""  # noqa: S608 - our own text
-
-
-def judged_unit_sums(groups: Sequence[str]) -> str:
-    """Of all judgments of one index."""
-    columns = ", ".join(dict.fromkeys(("key", "question_id", "status", "score", "is_unverified", *groups)))
-    judged = f"SELECT {columns} FROM judged WHERE is_control = $control AND (is_final OR NOT $final_only)"  # noqa: S608 - our own names
-    return unit_sums(sample_units(judged, groups), groups)
-
-
-# Two runs, or two parts of one: which samples they share, and how those differ.
-
-SideName = Literal["a", "b"]
-# Which pairs are meant, in SQL; the names are what callers ask for.
-EVERYTHING, BETTER, WORSE = "true", "d > $smallest", "d < -$smallest"
-UNSCORED, SAME_TEXT = "d IS NULL", "is_same"
-# One text, two outcomes: another score, or a score on one side only.
-CHANGED_JUDGMENT = "is_same AND (abs(d) > $smallest OR (a IS NULL) <> (b IS NULL))"
-WITHOUT_DRIFT = f"NOT coalesce({CHANGED_JUDGMENT}, false)"
-NO_PAIRS = DifferenceSums()
-# Columns of a pair by which differences are broken down.
-FACTORS = ("task", "target", "variant")
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """A run, or what one target wrote or one prompt variant brought in it."""
-
-    run: RunDirectory
-    target: str | None = None
-    variant: str | None = None
-    rule: PanelRule | None = None  # how its judges become one
-
-
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """What makes two samples a pair: their id, or these columns."""
-
-    columns: tuple[str, ...] = ()
-
-    @property
-    def is_by_id(self) -> bool:
-        return not self.columns
-
-
-class PairIndex:
-    """Questions about two sides, over a connection that somebody else closes."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, indexes: Mapping[SideName, str]) -> None:
-        self._connection = connection
-        self._indexes = indexes
-        self.pairing = Pairing()
-        # Whether A and B are the same samples of the same run.
-        self.is_one_side = False
-
-    def names(self, side: SideName, column: str) -> list[str]:
-        """What a column of a side's run holds: for hints."""
-        return [row[0] for row in self._all("names", index=self._indexes[side], column=column)]
-
-    def lay_out(self, a: Side, b: Side) -> None:
-        """Make the pairs; everything else is asked of them."""
-        sides: tuple[tuple[SideName, Side], ...] = (("a", a), ("b", b))
-        for name, side in sides:
-            index = self._indexes[name]
-            units = panel_units(side.rule, index, has_repeats=bool(self._count("has_repeats", index=index)))
-            parameters = {"target": side.target, "variant": side.variant}
-            fetch_all(self._connection, _PAIRS_SQL["side"].format(side=name, index=index, units=units), parameters)
-        self.is_one_side = (a.run.path, a.target, a.variant) == (b.run.path, b.target, b.variant)
-        self._pair_up(Pairing())
-        better = self._better_pairing()
-        if better is not None:
-            self._pair_up(better)
-
-    def _pair_up(self, pairing: Pairing) -> None:
-        """The same id for another question is another sample."""
-        self.pairing = pairing
-        columns = ", ".join(pairing.columns)
-        name, condition = "by_id", "a.id = b.id AND coalesce(a.question_id = b.question_id, true)"
-        if not pairing.is_by_id:
-            name, condition = "by_question", self._same_columns("a", "b")
-        parts = {side: _PAIRS_SQL[name].format(side=side, columns=columns) for side in ("a", "b")}
-        self._all("pairs", condition=condition, **parts)
-
-    def _better_pairing(self) -> Pairing | None:
-        """By question, where that finds more pairs than the ids do; those are the finer of the two."""
-        by_id = self._count("pair_count")
-        if by_id and by_id == min(self._count("side_size", side=side) for side in ("a", "b")):
-            return None
-        # A column that holds other values on each side is what is compared, and tells no pair.
-        both = ("prompt_variant", "target_model")
-        columns = ("question_id", *(column for column in both if self._count("common_values", column=column)))
-        by_question = self._count("common_questions", columns=", ".join(columns))
-        return Pairing(columns) if by_question > by_id else None
-
-    def _same_columns(self, left: str, right: str) -> str:
-        return " AND ".join(f"{left}.{column} IS NOT DISTINCT FROM {right}.{column}" for column in self.pairing.columns)
-
-    def sums(self, group: str | None = None, where: str = EVERYTHING) -> dict[str | None, DifferenceSums]:
-        """By the values of one of FACTORS; without it, of all pairs together under None."""
-        rows = self._all("sums", group=group or "NULL", where=where, smallest=SMALLEST_DIFFERENCE)
-        return {row[0]: DifferenceSums(*row[1:]) for row in rows}
-
-    def moves(self, most: int, group: str | None = None, where: str = EVERYTHING) -> dict[str | None, list[float]]:
-        """The sums of the questions that moved, of groups with at most so many of them."""
-        found: dict[str | None, list[float]] = defaultdict(list)
-        parameters = {"smallest": SMALLEST_DIFFERENCE, "most": most}
-        for name, moved in self._all("moves", group=group or "NULL", where=where, **parameters):
-            found[name].append(moved)
-        return found
-
-    def is_varied(self, factor: str) -> bool:
-        """Whether a factor has several values, or some pairs have none."""
-        return bool(self._all("is_varied", factor=factor)[0][0])
-
-    def averaged_pairs(self) -> int:
-        """Pairs of which a side is several samples."""
-        return self._count("averaged")
-
-    def statuses(self) -> list[StatusPairs]:
-        return [StatusPairs(*row) for row in self._all("StatusPairs")]
-
-    def pairs(self, where: str, limit: int | None = None) -> list[Pair]:
-        """The largest changes first."""
-        indexes = {f"index_{side}": name for side, name in self._indexes.items()}
-        rows = self._all("Pair", where=where, limit=limit, smallest=SMALLEST_DIFFERENCE, **indexes)
-        return [Pair(*row) for row in rows]
-
-    def pair_names(self, where: str) -> list[str]:
-        """Of all such pairs, in the order of B's dataset: one id, or both where they differ."""
-        return [row[0] for row in self._all("pair_names", where=where, smallest=SMALLEST_DIFFERENCE)]
-
-    def count_side(self, side: SideName) -> SideCount:
-        """Samples of a side, and those without a partner."""
-        samples = self._count("side_size", side=side)
-        if self.pairing.is_by_id:
-            # Ids are unique in a run.
-            return SideCount(samples, samples - self._count("pair_count"))
-        ((unpaired,),) = fetch_all(self._connection, f"SELECT count(*) FROM ({self._unpaired(side)})", {})  # noqa: S608 - ours
-        return SideCount(samples, unpaired)
-
-    def unpaired(self, side: SideName, limit: int | None = None) -> list[str]:
-        """Ids of samples without a partner, in the order of the dataset."""
-        query = f"{self._unpaired(side)} ORDER BY position LIMIT $limit"
-        return [row[0] for row in fetch_all(self._connection, query, {"limit": limit})]
-
-    def _unpaired(self, side: SideName) -> str:
-        if self.pairing.is_by_id:
-            return _PAIRS_SQL["unpaired_ids"].format(side=side)
-        condition = self._same_columns(f"side_{side}", "common")
-        columns = ", ".join(self.pairing.columns)
-        return _PAIRS_SQL["unpaired_questions"].format(side=side, columns=columns, condition=condition)
-
-    def _count(self, name: str, **parts: str) -> int:
-        return int(self._all(name, **parts)[0][0])
-
-    def _all(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
-        """`given` goes into the braces of a query, or is one of its parameters."""
-        query = _PAIRS_SQL[name].format(**given)
-        parameters = {key: value for key, value in given.items() if f"${key}" in query}
-        return fetch_all(self._connection, query, parameters)
-
-
-@contextlib.contextmanager
-def open_pairs(a: RunDirectory, b: RunDirectory) -> Iterator[PairIndex]:
-    """Two runs, or one twice, indexed first if a journal is newer; open for as long as the block lasts."""
-    # By their places: a program may compare runs of one name in two workspaces.
-    runs = {run.path: run for run in (a, b)}
-    attached = {path: f"run_{number}" for number, path in enumerate(runs)}
-    # Not in the workspace, which may be read-only. No text of anybody goes there.
-    with tempfile.TemporaryDirectory(prefix="mixseek-") as scratch:
-        try:
-            settings = session_settings(Path(scratch), *(run.index for run in runs.values()), is_ample=True)
-            with attaching(None, config=settings) as connection:
-                for run in runs.values():
-                    attach_index(connection, Workspace(run.workspace), run, attached[run.path])
-                confine(connection)
-                yield PairIndex(connection, {"a": attached[a.path], "b": attached[b.path]})
-        except duckdb.Error as error:
-            raise index_error(b.index, error) from error

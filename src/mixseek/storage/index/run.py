@@ -38,14 +38,8 @@ from mixseek.storage.duckdb_session import (
     reading_beside,
 )
 from mixseek.storage.index.loading import attach_index, find_damage, read_facts, reading
-from mixseek.storage.index.panel import (
-    SettledPanel,
-    judged_unit_sums,
-    panel_units,
-    sample_units,
-    settle_panel,
-    unit_sums,
-)
+from mixseek.storage.index.panel import SettledPanel, panel_units, settle_panel
+from mixseek.storage.index.unit_sums import judged_unit_sums, sample_units, unit_sums
 from mixseek.storage.journal.journal import opening_journal
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory, Workspace

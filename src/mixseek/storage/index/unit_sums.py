@@ -1,0 +1,50 @@
+"""From judgments to what an interval counts: samples, summed by question.
+
+Whatever is averaged, compared or given an interval is first brought to one row a sample (`sample_units`, or
+`panel_units`: more judges or repeats are no more samples), then summed by question (`unit_sums`: samples of one
+question resemble each other). A new statistic needs a SELECT of judgments in `queries.sql` or `scored.sql`, and
+these two functions.
+"""
+
+from collections.abc import Sequence
+
+
+def unit_sums(units: str, groups: Sequence[str]) -> str:
+    """From units (of each group, rows with question, value, lowest and highest) to the columns of UnitSums."""
+    named = ", ".join(groups)
+    first = f"{named}, " if named else ""
+    grouped = f"GROUP BY {named} ORDER BY {named}" if named else ""
+    return f"""
+    WITH questions AS (
+        SELECT {first}count(*) AS samples, count(value) AS n, coalesce(sum(value), 0) AS s,
+            coalesce(sum(value * value), 0) AS squares, sum(lowest) AS lowest, sum(highest) AS highest
+        FROM (SELECT {first}question, value::DOUBLE AS value, lowest::DOUBLE AS lowest, highest::DOUBLE AS highest
+            FROM ({units})) GROUP BY {first}question
+    ),
+    beside_all AS (
+        SELECT *, s - n * (sum(s) OVER whole) / nullif(sum(n) OVER whole, 0) AS e,
+            n / nullif(sum(n) OVER whole, 0) AS h, count(*) FILTER (n > 0) OVER whole AS counted
+        FROM questions WINDOW whole AS ({f"PARTITION BY {named}" if named else ""})
+    )
+    SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
+        coalesce(sum(s), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
+        coalesce(sum(n * n), 0)::DOUBLE, coalesce(sum(lowest), 0), coalesce(sum(highest), 0),
+        coalesce(sum(e * e / pow(greatest(1 - h, 1e-9), least(4, h * counted))), 0), coalesce(sum(e * e * e), 0)
+    FROM beside_all {grouped}"""  # noqa: S608 - our own text
+
+
+def sample_units(judged: str, groups: Sequence[str]) -> str:
+    """One row a sample and group, of judgments with key, question_id, status, score, is_unverified and the groups."""
+    first = "".join(f"{name}, " for name in groups)
+    return f"""
+        SELECT {first}coalesce(any_value(question_id), key) AS question, avg(score) FILTER (status = 'valid') AS value,
+            avg(CASE WHEN status = 'valid' AND NOT is_unverified THEN score ELSE 0 END) AS lowest,
+            avg(CASE WHEN status = 'valid' THEN score ELSE 1 END) AS highest
+        FROM ({judged}) GROUP BY {first}key"""  # noqa: S608 - our own text
+
+
+def judged_unit_sums(groups: Sequence[str]) -> str:
+    """Of all judgments of one index."""
+    columns = ", ".join(dict.fromkeys(("key", "question_id", "status", "score", "is_unverified", *groups)))
+    judged = f"SELECT {columns} FROM judged WHERE is_control = $control AND (is_final OR NOT $final_only)"  # noqa: S608 - our own names
+    return unit_sums(sample_units(judged, groups), groups)
