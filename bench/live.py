@@ -37,7 +37,7 @@ _GLANCE_SECONDS = 0.03
 PEERS = {"EvalScope": 11.0, "pydantic-evals": 13.0, "mixseek-core": 12.0, "Inspect": 25.0, "DeepEval": 59.0}
 # Retry-After and dripping are short, so that the rate tells what retries cost and not what was waited for.
 _OWN_MOCK = (
-    "import sys; from mixseek.judges.mock_server import MockOptions, serve; "
+    "import sys; from mixseek.testing.mock_server import MockOptions, serve; "
     "serve('127.0.0.1', int(sys.argv[1]), MockOptions(latency_seconds=float(sys.argv[2]) / 1000, "
     "fault_rate=float(sys.argv[3]), retry_after_seconds=0.1, drip_seconds=0.5, refuses_keys=len(sys.argv) > 4))"
 )

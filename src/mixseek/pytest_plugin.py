@@ -59,8 +59,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None or len(marker.args) != 1:
         # pytest shows the sentence alone, without a way through our code.
         raise pytest.Collector.CollectError(f"judged_row: mark the test with @pytest.mark.{MARKER}('answers.jsonl')")
+    from mixseek.datasets.reader import open_dataset
     from mixseek.errors import MixseekError
-    from mixseek.storage.dataset.reader import open_dataset
 
     path = metafunc.definition.path.parent / marker.args[0]
     try:
@@ -246,9 +246,9 @@ def split_columns(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, A
 
 def settle(run: "Run") -> "list[tuple[str, PanelState, str | None, float | None]]":
     """Id, state, verdict and score of each sample, after the rule of the panel."""
+    from mixseek.analysis.index.run import open_run_index
     from mixseek.composition.summary import panel_rule
     from mixseek.domain.panels import PanelState
-    from mixseek.storage.index.run import open_run_index
     from mixseek.storage.journal.records import read_manifest
     from mixseek.storage.workspace import Workspace
 

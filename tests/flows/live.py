@@ -14,7 +14,7 @@ from tests.flows.warm import Begun
 from tests.waiting import PATIENCE_SECONDS, wait_for
 
 from mixseek.domain.judgments import Flag
-from mixseek.judges.mock_replies import Fault
+from mixseek.testing.mock_replies import Fault
 
 # Looks like a key and occurs nowhere else: wherever it turns up, it leaked.
 CANARY = "sk-canary-3f9d61c07b"

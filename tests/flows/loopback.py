@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from mixseek.judges.mock_server import LOOPBACK, MockOptions, MockServer
+from mixseek.testing.mock_server import LOOPBACK, MockOptions, MockServer
 
 START_SECONDS = 60.0
 

@@ -10,8 +10,8 @@ from tests.flows.live import judge, riddles
 from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, read_jsonl, write_jsonl
 
-from mixseek.judges.mock_replies import Fault
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_replies import Fault
+from mixseek.testing.mock_server import MockOptions
 
 REPLY_FAULTS = (Fault.PROSE, Fault.FENCED, Fault.TRUNCATED, Fault.WRONG_SCHEMA, Fault.REFUSAL, Fault.INCONSISTENT)
 

@@ -8,7 +8,7 @@ from tests.flows.live import begin, counts_of, judge, wait_until
 from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_server import MockOptions
 
 TARGETS = ("alpha", "beta", "gamma", "delta")
 QUESTIONS = 12

@@ -12,7 +12,7 @@ from tests.flows.pages import ROOT
 from tests.flows.running import mixseek_here, sums, write_jsonl
 
 from mixseek.composition.doctor import EXTRAS
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_server import MockOptions
 
 
 def examine(place: Path, *more: str, **environment: str) -> tuple[int, dict[str, dict[str, Any]]]:

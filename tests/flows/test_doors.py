@@ -24,8 +24,8 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.once import made_once
 
 import mixseek
-from mixseek.judges.mock_server import MockOptions
 from mixseek.reporting.statistics import statistics_document
+from mixseek.testing.mock_server import MockOptions
 
 Number = float | None
 # Asked three times, by two judges: what is judged how.

@@ -10,8 +10,8 @@ from tests.flows.loopback import loopback
 from tests.flows.pages import ROOT, check_page, read_page
 
 from mixseek.judges.endpoint.address import PROVIDERS
-from mixseek.judges.mock_server import MockOptions
 from mixseek.settings.models import JudgeDefaults, JudgeSettings, Settings
+from mixseek.testing.mock_server import MockOptions
 
 SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.flows.pages import blocks, read_page, run_script, write_files
 
-from mixseek.storage.dataset.logs.registry import FORMATS
+from mixseek.datasets.importers.registry import FORMATS
 
 PAGE = read_page("docs/importing.md")
 

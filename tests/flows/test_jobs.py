@@ -16,7 +16,7 @@ from mixseek.cli.console import ExitCode
 from mixseek.cli.job_file import STEPS, command_of, key_of, read_jobs
 from mixseek.cli.judge import judge
 from mixseek.cli.run import BY_GRAVITY, run
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_server import MockOptions
 
 OWN = frozenset(key_of(one) for one in command_of(run).params) - {"workspace"}
 

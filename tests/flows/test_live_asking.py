@@ -8,8 +8,8 @@ from tests.flows.live import KEYS, counts_of, export, journal_lines, judge, read
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import mixseek_here, read_jsonl, sums, write_jsonl
 
-from mixseek.judges.mock_replies import Fault
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_replies import Fault
+from mixseek.testing.mock_server import MockOptions
 
 SAMPLES = 60
 

@@ -24,7 +24,7 @@ from tests.flows.live import (
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import mixseek, mixseek_here, start_anew, write_jsonl
 
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_server import MockOptions
 
 SAMPLES = 60
 

@@ -20,8 +20,8 @@ from tests.flows.live import (
 from tests.flows.loopback import loopback
 from tests.flows.running import write_jsonl
 
-from mixseek.judges.mock_replies import Fault
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_replies import Fault
+from mixseek.testing.mock_server import MockOptions
 
 SAMPLES = 600
 OPTIONS = MockOptions(latency_seconds=0.005, fault_rate=0.2, retry_after_seconds=0.05, drip_seconds=0.1, seed=3)

@@ -30,7 +30,7 @@ from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line, write_jsonl
 from tests.waiting import PATIENCE_SECONDS
 
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_server import MockOptions
 
 # From the first write of a start to the middle of the journal, which has a line for each sample and each reply.
 KILLS_WHILE_WRITING = [2, 20, 41]

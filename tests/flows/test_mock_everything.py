@@ -9,8 +9,8 @@ from tests.flows.live import KEYS
 from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here
 
-from mixseek.judges.mock_replies import Fault
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_replies import Fault
+from mixseek.testing.mock_server import MockOptions
 
 RUBRIC = "task_type: fact\n\n## Critical Fail Conditions\n- Names no river.\n"
 ROWS = [

@@ -13,8 +13,8 @@ from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 from tests.flows.warm import Begun
 
 import mixseek
-from mixseek.judges.mock_replies import Fault
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_replies import Fault
+from mixseek.testing.mock_server import MockOptions
 
 QUESTIONS = 34
 TARGETS = ("alpha", "beta", "gamma")

@@ -21,7 +21,7 @@ from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import mixseek, mixseek_here, write_jsonl
 from tests.optin.ray_cluster import RayCluster, ray_cluster
 
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_server import MockOptions
 
 pytest.importorskip("ray")
 SECONDS = 400.0

@@ -12,7 +12,7 @@ from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import environment
 
 import mixseek
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_server import MockOptions
 
 pytest_plugins = ["pytester"]
 

@@ -20,18 +20,18 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from mixseek.analysis.gates import Gates
 from mixseek.composition.judging.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.composition.protocols import NamedJudge
 from mixseek.composition.results.compare import Baseline, find_baseline
+from mixseek.datasets.rows import IN_MEMORY, Rows, keep_rows
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.function import function_judge
 from mixseek.reporting.comparison import DropGate, GateEnd
-from mixseek.reporting.gates import Gates
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Settings
-from mixseek.storage.dataset.rows import IN_MEMORY, Rows, keep_rows
 from mixseek.storage.workspace import Workspace
 
 Choice = TypeVar("Choice", bound=StrEnum)

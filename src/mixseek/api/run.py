@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 
+from mixseek.analysis.gates import Gates
+from mixseek.analysis.index.export import export_run
+from mixseek.analysis.index.run import JudgedTake, open_run_index
+from mixseek.analysis.ratings import RatingColumns, RatingSource
 from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.api.words import in_python_words, without_flags
 from mixseek.composition.corrected import load_corrected
@@ -21,6 +25,7 @@ from mixseek.composition.results.report import load_report, write_html
 from mixseek.composition.results.statistics import StatisticsRequest, load_statistics
 from mixseek.composition.results.votes import VotesAsked, load_votes
 from mixseek.composition.summary import summarise_run
+from mixseek.datasets.rows import IN_MEMORY, keep_rows
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
@@ -28,7 +33,6 @@ from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.reporting.boards import SystemBoard
 from mixseek.reporting.ci import CiReport, render_markdown
 from mixseek.reporting.comparison import Comparison
-from mixseek.reporting.gates import Gates
 from mixseek.reporting.pages.html import render_card
 from mixseek.reporting.statistics import Statistics
 from mixseek.reporting.summary import RunSummary
@@ -36,12 +40,8 @@ from mixseek.reporting.votes import VoteStatistics
 from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.estimates import Drawing
-from mixseek.storage.dataset.rows import IN_MEMORY, keep_rows
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted
-from mixseek.storage.index.export import export_run
-from mixseek.storage.index.run import JudgedTake, open_run_index
 from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample, read_manifest
-from mixseek.storage.ratings import RatingColumns, RatingSource
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 
 if TYPE_CHECKING:

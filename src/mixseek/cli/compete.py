@@ -310,12 +310,12 @@ def leaderboard(
     """
     if open_page and html is None:
         raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
+    from mixseek.analysis.ratings import RatingColumns
     from mixseek.composition.results.asked_boards import BoardRequest, load_any_board, write_board
     from mixseek.reporting.boards import SystemBoard, board_document, print_board
     from mixseek.reporting.leaderboard import leader_board_document
     from mixseek.reporting.race_terminal import print_leader_board
     from mixseek.settings.load import load_settings
-    from mixseek.storage.ratings import RatingColumns
 
     columns = RatingColumns(
         *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b, shown=shown

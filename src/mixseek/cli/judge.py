@@ -183,10 +183,10 @@ def judge(
       mixseek judge answers.parquet --judge rules --on ray --address 10.0.0.1:6379 --workspace /shared/ws
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
+    from mixseek.analysis.gates import Gates
     from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
     from mixseek.composition.judging.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
     from mixseek.composition.results.compare import find_baseline
-    from mixseek.reporting.gates import Gates
     from mixseek.settings.load import load_settings
 
     if panel is not None and cascade:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from mixseek.analysis.gates import Gates
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer, stopping_on_signals
 from mixseek.composition.judging.forecast import forecast_run
 from mixseek.composition.judging.judge import Interruption, judge_dataset
@@ -16,7 +17,6 @@ from mixseek.domain.ports import ProgressSink
 from mixseek.reporting.ci import CiReport
 from mixseek.reporting.comparison import baseline_text
 from mixseek.reporting.forecasts import describe_dry_run, dry_run_document
-from mixseek.reporting.gates import Gates
 from mixseek.reporting.progress import LineProgress, Meter, drawing_bar
 from mixseek.reporting.summary import RunSummary, describe_summary
 from mixseek.reporting.unusable import describe_groups

@@ -445,13 +445,13 @@ def stats(
       mixseek stats votes.jsonl --votes --gold winner --length "length(a) / length(b)"
       mixseek stats votes.jsonl --jury --judge "judge || shown" --gold winner
     """
+    from mixseek.analysis.ratings import RatingColumns, RatingSource
     from mixseek.composition.results.statistics import StatisticsRequest, load_statistics
     from mixseek.composition.results.votes import VotesAsked, load_votes
     from mixseek.reporting.statistics import print_statistics, statistics_document
     from mixseek.reporting.votes import print_votes, votes_document
     from mixseek.settings.load import load_settings
     from mixseek.stats.estimates import Drawing
-    from mixseek.storage.ratings import RatingColumns, RatingSource
 
     if human is None and gold is None and (labelled is not None or labels is not LabelDrawing.UNKNOWN):
         raise BadParameter("labels are somebody's: name the rater with --human", param_hint="'--labels'")

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from shlex import quote
 
+from mixseek.analysis.index.run import open_run_index
 from mixseek.audits.variants import (
     APOLOGETIC,
     NEUTRAL,
@@ -28,6 +29,7 @@ from mixseek.composition.judging.request import JudgeRequest, Plan, available_co
 from mixseek.composition.judging.required_cards import identify, read_earlier
 from mixseek.composition.label_form import label_scale
 from mixseek.composition.results.conclusion import explain_missing
+from mixseek.datasets.rows import keep_rows
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.labels import LabelError, collect_labels, text_digest
 from mixseek.domain.ports import PresentingProtocol
@@ -48,9 +50,7 @@ from mixseek.stats.audits import (
     kindness_to_own,
     settle_audits,
 )
-from mixseek.storage.dataset.rows import keep_rows
 from mixseek.storage.durable import write_page
-from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace

@@ -29,6 +29,7 @@ from mixseek.composition.race import (
     read_judging,
     read_prompts,
 )
+from mixseek.datasets.reader import open_dataset
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.samples import RESPONSE_ERROR
 from mixseek.engine.endings import STOPPING, all_of
@@ -57,7 +58,6 @@ from mixseek.settings.race import (
     make_scoring,
 )
 from mixseek.storage.competition import AggregationStore, Patience
-from mixseek.storage.dataset.reader import open_dataset
 from mixseek.storage.durable import make_directory
 from mixseek.storage.journal.journal import JournalFile, says_nothing
 from mixseek.storage.workspace import Workspace

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
+from mixseek.analysis.corrected import CorrectedReport, LabelFacts, build_corrected
+from mixseek.analysis.index.run import open_run_index
+from mixseek.analysis.label_units import LabelUnits, ensure_texts, has_label_column, open_units
 from mixseek.composition.label_form import label_scale
 from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.summary import panel_rule
@@ -22,12 +25,9 @@ from mixseek.domain.labels import (
     draw_probabilities,
 )
 from mixseek.domain.panels import PanelRule
-from mixseek.reporting.findings.corrected import CorrectedReport, LabelFacts, build_corrected
 from mixseek.reporting.labels import PlanReport, build_plan
 from mixseek.stats.estimates import Drawing
-from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import Manifest, read_manifest
-from mixseek.storage.label_units import LabelUnits, ensure_texts, has_label_column, open_units
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 

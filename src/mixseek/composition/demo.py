@@ -7,6 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.corrected import CorrectedReport
+from mixseek.analysis.index.run import open_run_index
 from mixseek.composition.audits import AuditRequest, run_audit, write_card
 from mixseek.composition.compete import CompetitionObserver, run_competition
 from mixseek.composition.judging.judge import Interruption, judge_dataset
@@ -21,13 +23,11 @@ from mixseek.errors import MixseekError
 from mixseek.judges.function import function_judge
 from mixseek.reporting.cards import Card
 from mixseek.reporting.comparison import Comparison
-from mixseek.reporting.findings.corrected import CorrectedReport
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.summary import RunSummary
 from mixseek.stats.audits import Audit
 from mixseek.stats.strengths import Board
 from mixseek.storage.durable import replacing, storage_error
-from mixseek.storage.index.run import open_run_index
 from mixseek.storage.workspace import Workspace
 
 # Name in the workspace to name in the package: people look at the first and run commands on it.

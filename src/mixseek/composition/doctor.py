@@ -16,24 +16,24 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mixseek.analysis.index.loading import describe_distrust
 from mixseek.composition.race import list_competitions
 from mixseek.errors import ConfigurationError, MixseekError, StorageError, reason_of, suggest
-from mixseek.judges import mock_server
 from mixseek.judges.embedded import MODELS, install, models_directory
 from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.judges.endpoint.keys import holds_credential, is_variable_name
-from mixseek.judges.mock_replies import Defect, Fault
 from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.reporting.wording import make_visible, plural
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
-from mixseek.storage.index.loading import describe_distrust
 from mixseek.storage.journal.journal import is_being_written, verify_journal
 from mixseek.storage.journal.records import RunStatus, read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import NONCE_KEY_FILE, workspace_key
+from mixseek.testing import mock_server
+from mixseek.testing.mock_replies import Defect, Fault
 
 if TYPE_CHECKING:
     from mixseek.judges.endpoint.judge import CheckResult

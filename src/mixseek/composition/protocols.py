@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import orjson
 
+from mixseek.archive.write import encode_document
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, reason_of
@@ -20,7 +21,6 @@ from mixseek.protocols.declaration import Complaint, PromptSource, ProtocolDecla
 from mixseek.protocols.registry import declaration_path, describe, load_protocol, make_protocol, protocol_names
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric
 from mixseek.settings.models import JudgeSettings
-from mixseek.storage.archive.write import encode_document
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory

@@ -17,20 +17,20 @@ from urllib.parse import parse_qsl
 import duckdb
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from mixseek.analysis.corrected import CorrectedReport, build_corrected, correct_group
+from mixseek.analysis.index.loading import index_error
+from mixseek.analysis.index.run import RunIndex
+from mixseek.analysis.label_units import FoundText
 from mixseek.composition.corrected import GatheredLabels, gather_labels, open_labelled, weigh_texts
 from mixseek.composition.label_form import LabelForm
 from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.sheets import DrawRequest, ProtocolLabels, check_rater, describe_protocol, draw_texts
 from mixseek.domain.labels import WHOLE, Draw, Label, LabelError, LabelledRun, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.findings.corrected import CorrectedReport, build_corrected, correct_group
 from mixseek.reporting.labels import build_plan, group_document, plan_document
 from mixseek.reporting.payload import rows_payload
 from mixseek.stats.estimates import Drawing
-from mixseek.storage.index.loading import index_error
-from mixseek.storage.index.run import RunIndex
 from mixseek.storage.journal.records import decode_sample, read_manifest
-from mixseek.storage.label_units import FoundText
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 

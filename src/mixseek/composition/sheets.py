@@ -9,7 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.label_units import STRATA, DrawnStratum, FoundText, LabelUnits
 from mixseek.composition.corrected import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
+from mixseek.datasets.sheets import GivenLabel, SheetText, is_same_text, list_places, names_of, read_sheet, write_sheet
 from mixseek.domain.labels import Draw, DrawnRow, Label, LabelError, Stratum, TextLabels, collect_labels
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
@@ -18,9 +20,7 @@ from mixseek.reporting.summary import RunSummary
 from mixseek.stats.estimates import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.records import Manifest, read_manifest
-from mixseek.storage.label_units import STRATA, DrawnStratum, FoundText, LabelUnits
 from mixseek.storage.labels import LabelStore
-from mixseek.storage.sheets import GivenLabel, SheetText, is_same_text, list_places, names_of, read_sheet, write_sheet
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run, list_first
 
 # Longer than any name of a person, shorter than a text pasted by mistake.

@@ -6,18 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.build import ReportInput, ReportUnits, build_report, summarise_scores
+from mixseek.analysis.index.panel import SettledPanel
+from mixseek.analysis.index.run import RunIndex, open_run_index
+from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ScoreSummary
+from mixseek.analysis.target_pairs import PairsReport, build_pairs
 from mixseek.domain.counts import NO_UNITS, FailureGroup, OutcomeCount, ReaskCount, TakeSpread
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.findings.build import ReportInput, ReportUnits, build_report, summarise_scores
-from mixseek.reporting.findings.model import Headline, JudgeSummary, RunHeader, ScoreSummary
-from mixseek.reporting.findings.pairs import PairsReport, build_pairs
 from mixseek.reporting.headline import LEADING, build_headline
 from mixseek.reporting.summary import RunSummary
 from mixseek.reporting.unusable import SHOWN
-from mixseek.storage.index.panel import SettledPanel
-from mixseek.storage.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 

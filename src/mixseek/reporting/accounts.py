@@ -6,8 +6,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from mixseek.analysis import model
 from mixseek.domain.ports import CallAccount
-from mixseek.reporting.findings import model
 from mixseek.reporting.wording import NOTHING, count_text, masked_text, plural
 
 _ADDED = (

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
 
+from mixseek.analysis.gates import GateResult
+from mixseek.analysis.model import outcome_word, read_detail
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting.comparison import DropResult
-from mixseek.reporting.findings.model import outcome_word, read_detail
-from mixseek.reporting.gates import GateResult
 from mixseek.reporting.payload import cut_row, excerpt_of, left_out
 from mixseek.reporting.wording import make_visible, plain_number, plural, shortened
 

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis import model
+from mixseek.analysis.model import document_of
 from mixseek.reporting.accounts import call_documents
-from mixseek.reporting.findings import model
-from mixseek.reporting.findings.model import document_of
 from mixseek.reporting.headline import headline_document, score_document
 from mixseek.reporting.labels import corrected_document
 from mixseek.reporting.summary import first_replies_document

@@ -5,11 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from mixseek.domain.counts import PanelGroup, PanelGroups
-from mixseek.domain.panels import PanelRule, PanelState
-from mixseek.reporting import wording
-from mixseek.reporting.findings.corrected import CorrectedGroup, CorrectedReport
-from mixseek.reporting.findings.model import (
+from mixseek.analysis.corrected import CorrectedGroup, CorrectedReport
+from mixseek.analysis.model import (
     Beside,
     Breakdown,
     GroupSummary,
@@ -19,6 +16,9 @@ from mixseek.reporting.findings.model import (
     StatusCounts,
     split_of,
 )
+from mixseek.domain.counts import PanelGroup, PanelGroups
+from mixseek.domain.panels import PanelRule, PanelState
+from mixseek.reporting import wording
 from mixseek.stats.estimates import State
 from mixseek.stats.intervals import unit_bounds, unit_interval
 

@@ -10,8 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from mixseek.domain.labels import WHOLE, Draw, LabelledRun, LabelScale
-from mixseek.reporting.findings.corrected import (
+from mixseek.analysis.corrected import (
     LEVEL,
     RIGHT,
     WRONG,
@@ -21,6 +20,7 @@ from mixseek.reporting.findings.corrected import (
     JudgeMean,
     scored_sums,
 )
+from mixseek.domain.labels import WHOLE, Draw, LabelledRun, LabelScale
 from mixseek.reporting.tables import QUIET, Cell, bar_text, print_section, table_of
 from mixseek.reporting.wording import NOTHING, make_visible, name_text, p_text, percent, plural
 from mixseek.stats.corrected import ASSURANCE

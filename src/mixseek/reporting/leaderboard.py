@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mixseek.analysis.model import document_of
 from mixseek.domain import rounds
 from mixseek.domain.judgments import Method
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
-from mixseek.reporting.findings.model import document_of
 
 STOP_TEXTS = {
     **{reason: reason.value.replace("_", " ") for reason in StopReason},

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from mixseek.analysis.build import natural_key
+from mixseek.analysis.model import Quote, ScoredDetail, read_detail, tone_of
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting import wording
-from mixseek.reporting.findings.build import natural_key
-from mixseek.reporting.findings.model import Quote, ScoredDetail, read_detail, tone_of
 from mixseek.reporting.trust import orders_text
 
 # How much of a text is shown, and where places in the whole lie in that part.

@@ -6,15 +6,15 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from mixseek.analysis import model
+from mixseek.analysis.corrected import CorrectedReport
+from mixseek.analysis.model import Headline, ScoreSummary, document_of, split_of
+from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain.counts import ReaskCount, TakeSpread
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import CallAccount
 from mixseek.reporting import wording
 from mixseek.reporting.accounts import call_documents, cost_text, tokens_text
-from mixseek.reporting.findings import model
-from mixseek.reporting.findings.corrected import CorrectedReport
-from mixseek.reporting.findings.model import Headline, ScoreSummary, document_of, split_of
-from mixseek.reporting.findings.pairs import PairsReport
 from mixseek.reporting.headline import describe_headline, headline_document, score_document
 from mixseek.reporting.labels import corrected_document, corrected_lines
 from mixseek.reporting.trust import describe_pairs, pairs_document

@@ -7,12 +7,12 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from mixseek.analysis import model
+from mixseek.analysis.model import Tone
 from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.ports import CallAccount
 from mixseek.reporting import tables, wording
 from mixseek.reporting.accounts import account_notes, add_accounts, cost_text, seconds_text, tokens_text
-from mixseek.reporting.findings import model
-from mixseek.reporting.findings.model import Tone
 from mixseek.reporting.labels import print_corrected
 from mixseek.reporting.payload import left_out
 from mixseek.reporting.tables import QUIET, Cell, fitted, number_cell, print_section, table_of

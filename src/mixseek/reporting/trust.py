@@ -8,11 +8,11 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from mixseek.analysis.agreement import Agreement, SelfConsistency
+from mixseek.analysis.model import Breakdown, Headline, ScoreSummary
+from mixseek.analysis.target_pairs import JudgePairs, PairsReport, Share, share_of
 from mixseek.domain.counts import TargetPair
 from mixseek.reporting import tables, wording
-from mixseek.reporting.findings.agreement import Agreement, SelfConsistency
-from mixseek.reporting.findings.model import Breakdown, Headline, ScoreSummary
-from mixseek.reporting.findings.pairs import JudgePairs, PairsReport, Share, share_of
 from mixseek.reporting.headline import (
     column_title,
     column_word,

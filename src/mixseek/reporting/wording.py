@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from mixseek.analysis import model
+from mixseek.analysis.model import ScoreSummary
 from mixseek.domain.counts import CoverageCell
 from mixseek.domain.ports import CallAccount
-from mixseek.reporting.findings import model
-from mixseek.reporting.findings.model import ScoreSummary
 from mixseek.stats.intervals import Interval, QuestionSizes
 from mixseek.stats.raters import EqualItems
 

@@ -23,15 +23,15 @@ from aiohttp import web
 from jinja2 import ChoiceLoader, Environment, FunctionLoader
 from markupsafe import Markup
 
+from mixseek.analysis.index.loading import stat_journal
+from mixseek.analysis.model import ReportData
 from mixseek.composition.results.compare import LISTED, CompareRequest, load_comparison, read_listed
 from mixseek.composition.results.report import load_report
 from mixseek.composition.results.viewed import ViewedRun, find_exact_run
 from mixseek.composition.reviewing import ReviewedRun
 from mixseek.reporting.comparison import ChangedSample, Comparison
-from mixseek.reporting.findings.model import ReportData
 from mixseek.reporting.pages.html import asset_text, inert_json, page_environment, wrapped_script
 from mixseek.reporting.wording import replace_unpaired_surrogates
-from mixseek.storage.index.loading import stat_journal
 from mixseek.storage.journal.records import make_plain, read_manifest
 from mixseek.storage.journal.tail import JournalTail, TextSearches
 from mixseek.storage.labels import LabelStore

@@ -6,13 +6,13 @@ import pytest
 from tests.unit.storage.material import make_manifest, make_run
 from tests.unit.storage.scored_material import UNUSABLE, output, scored, scored_lines
 
+from mixseek.analysis.gates import Gates, check_gates
 from mixseek.composition.results.report import load_report
 from mixseek.composition.results.side_by_side import compare_runs
 from mixseek.composition.summary import summarise_run
 from mixseek.domain.judgments import Method, Outcome
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.documents import comparison_document, report_document
-from mixseek.reporting.gates import Gates, check_gates
 from mixseek.reporting.summary import describe_summary, summary_document
 from mixseek.storage.journal.records import ProtocolEntry, read_manifest, write_manifest
 from mixseek.storage.workspace import Workspace

@@ -2,8 +2,8 @@
 
 from tests.cases import each
 
-from mixseek.reporting.findings.model import ScoreSummary, StatusCounts
-from mixseek.reporting.gates import Gates, check_gates
+from mixseek.analysis.gates import Gates, check_gates
+from mixseek.analysis.model import ScoreSummary, StatusCounts
 
 
 def score(

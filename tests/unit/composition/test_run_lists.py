@@ -17,16 +17,16 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
+from mixseek.analysis.index import loading as index
+from mixseek.analysis.index.loading import index_run
+from mixseek.analysis.model import StatusCounts
 from mixseek.composition.results.report import load_report
 from mixseek.composition.results.run_list import list_runs
 from mixseek.domain.judgments import Outcome
 from mixseek.errors import StorageError
 from mixseek.reporting.documents import report_document, runs_document
-from mixseek.reporting.findings.model import StatusCounts
 from mixseek.reporting.pages.html import render_html
 from mixseek.reporting.terminal import print_report
-from mixseek.storage.index import loading as index
-from mixseek.storage.index.loading import index_run
 from mixseek.storage.journal.records import JournalSeal, RunStatus, write_manifest
 
 

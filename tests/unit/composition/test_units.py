@@ -11,14 +11,14 @@ from tests.unit.reporting.counting import units_of
 from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
 
+from mixseek.analysis.gates import Gates, check_gates
+from mixseek.analysis.index.run import open_run_index
 from mixseek.composition.results.report import load_report
 from mixseek.composition.summary import load_units, summarise_run
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.reporting.documents import report_document
-from mixseek.reporting.gates import Gates, check_gates
 from mixseek.reporting.summary import RunSummary, describe_summary, summary_document
-from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import (
     ProtocolEntry,
     encode_outcome,

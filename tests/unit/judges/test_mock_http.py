@@ -15,7 +15,7 @@ from tests.unit.judges.mock_requests import a_sample, anthropic_body, openai_bod
 from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_server import MockOptions
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_http_is_read_as_it_comes() -> None:
 
 def test_a_taken_port_is_a_line_for_a_person() -> None:
     """Not a traceback from asyncio."""
-    from mixseek.judges.mock_server import serve
+    from mixseek.testing.mock_server import serve
 
     with loopback() as judge, pytest.raises(ConfigurationError, match="choose another --port"):
         serve(judge.server.host, judge.server.port, MockOptions())
@@ -99,7 +99,7 @@ def test_a_taken_port_is_a_line_for_a_person() -> None:
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serve_says_when_it_is_ready_and_leaves_quietly(signum: signal.Signals) -> None:
     """One line on stdout; exit 0 on either signal."""
-    script = "from mixseek.judges.mock_server import *; serve('127.0.0.1', 0, MockOptions())"
+    script = "from mixseek.testing.mock_server import *; serve('127.0.0.1', 0, MockOptions())"
     command = [sys.executable, "-W", "error", "-c", script]
     with hearing():
         started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

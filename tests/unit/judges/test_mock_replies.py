@@ -18,12 +18,12 @@ from mixseek.domain.rounds import RoundState
 from mixseek.domain.samples import Sample
 from mixseek.evaluator.evaluator import BUILT_IN, make_metric
 from mixseek.evaluator.metrics import MetricSetting
-from mixseek.judges.mock_replies import Fault, Prompt, make_prompt, say
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, RoundPromptContext
 from mixseek.protocols.registry import load_protocol
 from mixseek.round_controller.controller import JudgmentProtocol
 from mixseek.round_controller.orchestrator import FreeTextProtocol
+from mixseek.testing.mock_replies import Fault, Prompt, make_prompt, say
 
 LANGUAGES = ["en", "ja", "zh"]
 RUBRIC = "task_type: fact\n\n## Critical Fail Conditions\n- Names no number.\n"

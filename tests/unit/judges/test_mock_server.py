@@ -8,20 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.flows.loopback import Loopback, loopback
-from tests.unit.judges.mock_requests import (
-    PROTOCOL,
-    a_sample,
-    anthropic_body,
-    get,
-    openai_body,
-    send,
-    text_of,
-)
+from tests.unit.judges.mock_requests import PROTOCOL, a_sample, anthropic_body, get, openai_body, send, text_of
 from tests.waiting import wait_for
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
-from mixseek.judges.mock_replies import Fault
-from mixseek.judges.mock_server import MockOptions
+from mixseek.testing.mock_replies import Fault
+from mixseek.testing.mock_server import MockOptions
 
 FLAGS = {
     Fault.PROSE: {Flag.UNPARSABLE_OUTPUT, Flag.PROTOCOL_VIOLATION},

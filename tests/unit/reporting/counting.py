@@ -5,6 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from mixseek.analysis.build import ReportInput, ReportUnits
+from mixseek.analysis.model import RunHeader
 from mixseek.domain.counts import (
     OWN_PARTS,
     FlagCount,
@@ -16,8 +18,6 @@ from mixseek.domain.counts import (
     WarningCount,
 )
 from mixseek.domain.judgments import Flag, JudgedRow, Status
-from mixseek.reporting.findings.build import ReportInput, ReportUnits
-from mixseek.reporting.findings.model import RunHeader
 from mixseek.stats.intervals import with_questions
 
 _Key = tuple[str, str | None, Status, str | None, str | None]

@@ -9,6 +9,10 @@ from typing import Any
 from tests.unit.reporting import counting
 from tests.unit.reporting.counting import Unit, count_rows
 
+from mixseek.analysis.agreement import Agreement, build_agreement
+from mixseek.analysis.build import build_report
+from mixseek.analysis.model import Headline, ReportData, RunHeader, ScoredReport
+from mixseek.analysis.scored import ScoredInput, build_scored
 from mixseek.domain.counts import (
     NO_UNITS,
     CoverageCell,
@@ -28,10 +32,6 @@ from mixseek.domain.counts import (
 )
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
 from mixseek.domain.panels import PanelRule, PanelState
-from mixseek.reporting.findings.agreement import Agreement, build_agreement
-from mixseek.reporting.findings.build import build_report
-from mixseek.reporting.findings.model import Headline, ReportData, RunHeader, ScoredReport
-from mixseek.reporting.findings.scored import ScoredInput, build_scored
 from mixseek.reporting.headline import build_headline
 
 

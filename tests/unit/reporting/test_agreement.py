@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.reporting.counting import Unit, sums_of
 
+from mixseek.analysis.agreement import Agreement, build_agreement
 from mixseek.domain.counts import Ratings
-from mixseek.reporting.findings.agreement import Agreement, build_agreement
 from mixseek.reporting.trust import agreement_document, agreement_sentence, coefficient_interval_text, compared_text
 from mixseek.stats.raters import Measure
 

@@ -6,10 +6,10 @@ import pytest
 from tests.cases import each
 from tests.unit.reporting.counting import count_rows
 
+from mixseek.analysis.build import ReportInput, build_report, in_order
+from mixseek.analysis.model import Detail, ReportData, RunHeader, StatusCounts, Tone, tone_of
 from mixseek.domain.counts import FlagCount, ReasonCount
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
-from mixseek.reporting.findings.build import ReportInput, build_report, in_order
-from mixseek.reporting.findings.model import Detail, ReportData, RunHeader, StatusCounts, Tone, tone_of
 from mixseek.reporting.wording import control_sentence
 from mixseek.stats.intervals import Bounds, wilson_interval
 

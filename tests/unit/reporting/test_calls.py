@@ -11,6 +11,8 @@ from tests.unit.reporting.counting import count_rows
 from tests.unit.reporting.test_html import read
 from tests.unit.reporting.test_terminal import ROWS, printed, report_of
 
+from mixseek.analysis.build import build_report
+from mixseek.analysis.model import ReportData
 from mixseek.domain.ports import CallAccount, Latency
 from mixseek.reporting.accounts import (
     account_notes,
@@ -22,8 +24,6 @@ from mixseek.reporting.accounts import (
     tokens_text,
     usd_text,
 )
-from mixseek.reporting.findings.build import build_report
-from mixseek.reporting.findings.model import ReportData
 from mixseek.reporting.pages.html import render_html
 from mixseek.reporting.summary import describe_calls
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 from tests.unit.reporting.counting import Unit, sums_of
 
+from mixseek.analysis.model import Headline
 from mixseek.domain.counts import PanelGroup
 from mixseek.domain.panels import PanelRule, PanelState
-from mixseek.reporting.findings.model import Headline
 from mixseek.reporting.headline import (
     axis_of,
     build_headline,

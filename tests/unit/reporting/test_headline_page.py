@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from tests.unit.reporting.scored_material import headline_of, page_report
 
-from mixseek.reporting.findings.corrected import CorrectedGroup, CorrectedReport, JudgeMean, LabelFacts
-from mixseek.reporting.findings.model import Beside, Headline
+from mixseek.analysis.corrected import CorrectedGroup, CorrectedReport, JudgeMean, LabelFacts
+from mixseek.analysis.model import Beside, Headline
 from mixseek.reporting.headline import with_corrected
 from mixseek.reporting.pages.html import render_html
 from mixseek.stats.estimates import Corrected, Drawing, State

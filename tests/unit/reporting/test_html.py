@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.cases import each
 from tests.unit.reporting.counting import count_rows
 
+from mixseek.analysis.build import build_report
+from mixseek.analysis.model import MOST_LISTED, ReportData, RunHeader
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.findings.build import build_report
-from mixseek.reporting.findings.model import MOST_LISTED, ReportData, RunHeader
 from mixseek.reporting.pages.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
 from mixseek.reporting.payload import unpack_json
 

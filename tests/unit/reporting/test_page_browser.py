@@ -12,10 +12,10 @@ import pytest
 from tests.unit.reporting import scored_material as scored
 from tests.unit.reporting.counting import count_rows
 
+from mixseek.analysis.build import build_report
+from mixseek.analysis.model import RunHeader
 from mixseek.domain.counts import DimensionBucket, DimensionCell
 from mixseek.domain.judgments import JudgedRow, Status
-from mixseek.reporting.findings.build import build_report
-from mixseek.reporting.findings.model import RunHeader
 from mixseek.reporting.pages.html import render_html
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 from tests.unit.reporting.scored_material import CELLS, cell, invalid, scored_report, source
 
+from mixseek.analysis.model import InvalidSpread
+from mixseek.analysis.scored import build_scored
 from mixseek.domain.counts import DimensionBucket, DimensionCell
 from mixseek.domain.judgments import Status
-from mixseek.reporting.findings.model import InvalidSpread
-from mixseek.reporting.findings.scored import build_scored
 from mixseek.stats.intervals import PValueMethod, wilson_interval
 
 

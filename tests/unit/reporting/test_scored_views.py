@@ -19,6 +19,7 @@ from tests.unit.reporting.scored_material import (
     scored_report,
 )
 
+from mixseek.analysis.model import ReportData, ScaleMean
 from mixseek.domain.counts import (
     CoverageCell,
     CoverageCounts,
@@ -29,7 +30,6 @@ from mixseek.domain.counts import (
 )
 from mixseek.domain.judgments import Status
 from mixseek.reporting import wording as words
-from mixseek.reporting.findings.model import ReportData, ScaleMean
 from mixseek.reporting.pages.html import page_facts, render_html
 from mixseek.reporting.payload import PackedRows, rows_payload, unpack_json
 from mixseek.reporting.terminal import print_report, print_rows

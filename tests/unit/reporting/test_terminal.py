@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from tests.unit.reporting.counting import count_rows
 
+from mixseek.analysis.build import build_report
+from mixseek.analysis.model import ReportData, RunHeader, RunLine, StatusCounts
 from mixseek.domain.counts import ReaskCount
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reporting.findings.build import build_report
-from mixseek.reporting.findings.model import ReportData, RunHeader, RunLine, StatusCounts
 from mixseek.reporting.pages.html import render_html
 from mixseek.reporting.terminal import print_report, print_rows, print_runs
 

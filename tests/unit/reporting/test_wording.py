@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from mixseek.reporting.findings.model import JudgeSummary, ScoreSummary, StatusCounts, Tally
+from mixseek.analysis.model import JudgeSummary, ScoreSummary, StatusCounts, Tally
 from mixseek.reporting.wording import (
     bounds_sentence,
     interval_sentence,

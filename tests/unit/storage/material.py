@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import duckdb
 import orjson
 
+from mixseek.analysis.index.run import RunIndex
 from mixseek.domain.counts import OutcomeCount
 from mixseek.domain.judgments import (
     Finding,
@@ -23,7 +24,6 @@ from mixseek.domain.judgments import (
     ValidJudgment,
 )
 from mixseek.domain.samples import Sample
-from mixseek.storage.index.run import RunIndex
 from mixseek.storage.journal.journal import JournalFile
 from mixseek.storage.journal.records import (
     JudgeEntry,

@@ -12,13 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.storage.material import MISSING, judged_lines, make_manifest, make_run, make_sample
 
-from mixseek.domain.judgments import Reply
-from mixseek.domain.samples import Sample
-from mixseek.engine.offline import judge_reply
-from mixseek.errors import StorageError
-from mixseek.protocols.registry import load_protocol
-from mixseek.storage.archive.check import ArchiveCheck, read_marker
-from mixseek.storage.archive.write import (
+from mixseek.archive.check import ArchiveCheck, read_marker
+from mixseek.archive.write import (
     JudgeTally,
     describe_run_log,
     describe_temperature,
@@ -26,6 +21,11 @@ from mixseek.storage.archive.write import (
     run_log,
     write_archive,
 )
+from mixseek.domain.judgments import Reply
+from mixseek.domain.samples import Sample
+from mixseek.engine.offline import judge_reply
+from mixseek.errors import StorageError
+from mixseek.protocols.registry import load_protocol
 from mixseek.storage.journal.records import (
     JudgeEntry,
     ProtocolEntry,

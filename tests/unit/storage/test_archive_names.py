@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.storage.archive.write import JudgeFolders, make_safe, name_file
+from mixseek.archive.write import JudgeFolders, make_safe, name_file
 
 KEY = "0" * 32
 FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f\s]')

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.storage.material import write_jsonl, write_parquet
 
+from mixseek.datasets.reader import Dataset, open_dataset
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.reader import Dataset, open_dataset
 
 
 def opened(path: Path, **mapping: str) -> Dataset:
@@ -154,7 +154,7 @@ def test_a_number_and_a_text_that_read_alike_are_the_same_id(tmp_path: Path) -> 
 
 def test_ids_that_only_share_a_hash_are_not_duplicates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second pass compares the ids themselves."""
-    import mixseek.storage.dataset.reader as module
+    import mixseek.datasets.reader as module
 
     monkeypatch.setattr(module, "hash", lambda text: 1, raising=False)
     path = write_jsonl(tmp_path / "x.jsonl", *({"id": name, "response": "r"} for name in "abc"))

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.unit.storage.material import write_jsonl
 
+from mixseek.datasets.attachments import RowRequirements
+from mixseek.datasets.reader import open_dataset
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.attachments import RowRequirements
-from mixseek.storage.dataset.reader import open_dataset
 
 ENTRIES = [{"file": "q1.pdf", "total": 3}, {"file": "q2.pdf", "total": 4}]
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.unit.storage import log_files
 
+from mixseek.datasets.importers.registry import LogCounts, recognise
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.registry import LogCounts, recognise
 
 TIMES = 30
 STRANGE: tuple[Any, ...] = (

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.storage.material import write_jsonl, write_parquet
 
+from mixseek.datasets.reader import Dataset, open_dataset
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.reader import Dataset, open_dataset
 
 ROWS = [
     {"id": "a", "response": "The answer is (B).", "ground_truth": "(B)", "note": "x"},
@@ -223,7 +223,7 @@ def test_jsonl_round_trip_keeps_every_response(rows: list[dict[str, Any]]) -> No
 
 def test_a_batch_of_long_texts_has_fewer_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory follows the batch: what counts is how long it is, whichever text is."""
-    monkeypatch.setattr("mixseek.storage.dataset.reader._BATCH_CHARACTERS", 100)
+    monkeypatch.setattr("mixseek.datasets.reader._BATCH_CHARACTERS", 100)
     rows = [{"id": "a", "response": "x"}, {"id": "b", "response": "x" * 200}, {"id": "c", "response": "x" * 60}]
     rows += [{"id": "d", "response": "x", "question": "x" * 60}, {"id": "e", "response": "x"}]
     dataset = opened(write_jsonl(tmp_path / "d.jsonl", *rows))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mixseek.datasets.importers import reading
+from mixseek.datasets.importers.reading import CutShortError, JsonStream
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs import reading
-from mixseek.storage.dataset.logs.reading import CutShortError, JsonStream
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=12),

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.unit.storage import log_files
 
+from mixseek.datasets.importers.answers import read_answer
+from mixseek.datasets.importers.record import grade_table
+from mixseek.datasets.importers.registry import recognise
 from mixseek.domain.samples import LOG_SCORES
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.logs.answers import read_answer
-from mixseek.storage.dataset.logs.record import grade_table
-from mixseek.storage.dataset.logs.registry import recognise
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": '{"city": "Oslo"}'}}
 USE = {"type": "tool_use", "id": "u1", "name": "look_up", "input": {"city": "Oslo"}}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.storage import log_files
 
-from mixseek.storage.dataset.logs.registry import recognise
+from mixseek.datasets.importers.registry import recognise
 
 # id, response, ground truth, and by scorer: verdict, or the word for what is none.
 Seen = tuple[str, str | None, str | None, dict[str, bool | str]]

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.unit.storage.material import write_jsonl
 
+from mixseek.datasets.attachments import RowRequirements
+from mixseek.datasets.files import read_delimited
+from mixseek.datasets.reader import Dataset, open_dataset
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.attachments import RowRequirements
-from mixseek.storage.dataset.files import read_delimited
-from mixseek.storage.dataset.reader import Dataset, open_dataset
 
 
 def opened(path: Path, *, longest_line: int = 64 << 20, fields: tuple[str, ...] = (), **mapping: str) -> Dataset:

@@ -8,9 +8,9 @@ from typing import Any
 import duckdb
 import pytest
 
+from mixseek.analysis.ratings import RatingColumns, Ratings, RatingSource, open_table
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.raters import AgreementSums, Patterns
-from mixseek.storage.ratings import RatingColumns, Ratings, RatingSource, open_table
 
 ROWS: Sequence[Mapping[str, Any]] = [
     {"item": "a", "judge": "j", "score": 1, "question_id": "q1", "system": "x"},

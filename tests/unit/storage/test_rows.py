@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
+from mixseek.datasets.rows import ALIASES, SAMPLE_FIELDS, RowError, RowReader, plan_columns
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
-from mixseek.storage.dataset.rows import ALIASES, SAMPLE_FIELDS, RowError, RowReader, plan_columns
 
 
 def read(row: dict[str, Any], number: int = 1, **mapping: str) -> Sample:

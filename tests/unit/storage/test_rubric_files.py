@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests.unit.storage.material import write_jsonl
 
+from mixseek.datasets.attachments import RowRequirements, RubricDirectory
+from mixseek.datasets.reader import Dataset, open_dataset
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
-from mixseek.storage.dataset.reader import Dataset, open_dataset
 
 TEA = "task_type: creative\n\n## 加点項目\n- 湯気の描写がある\n"
 TOWER = "---\ntask_name: tower-facts\ntask_type: fact\n---\n## 加点項目\n- 高さが正しい\n"

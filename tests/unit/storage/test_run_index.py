@@ -17,6 +17,8 @@ from tests.unit.storage.material import (
     totals_of,
 )
 
+from mixseek.analysis.index.loading import read_totals
+from mixseek.analysis.index.run import RunIndex, open_run_index
 from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import (
     Finding,
@@ -30,8 +32,6 @@ from mixseek.domain.judgments import (
     Undecided,
     ValidJudgment,
 )
-from mixseek.storage.index.loading import read_totals
-from mixseek.storage.index.run import RunIndex, open_run_index
 from mixseek.storage.workspace import RunDirectory
 
 HALF = ValidJudgment(0.5, "partial", {}, Method.CROSS_JUDGE)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mixseek.datasets.reader import open_dataset
 from mixseek.errors import DatasetError, StorageError
-from mixseek.storage.dataset.reader import open_dataset
 
 
 def test_stdin_is_copied_so_that_it_can_be_read_twice(tmp_path: Path) -> None:

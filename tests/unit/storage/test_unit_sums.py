@@ -5,9 +5,9 @@ from dataclasses import astuple
 import duckdb
 import pytest
 
+from mixseek.analysis.index.unit_sums import unit_sums
 from mixseek.domain.counts import UnitSums
 from mixseek.stats.intervals import with_questions
-from mixseek.storage.index.unit_sums import unit_sums
 
 
 def test_questions_of_unequal_size_are_summed_as_the_estimator_does() -> None:

@@ -15,12 +15,12 @@ from tests.flows.warm import hearing
 from tests.unit.web.viewing import Client, judge_rows, look
 from tests.waiting import PATIENCE_SECONDS
 
+from mixseek.analysis.index import listing
 from mixseek.composition.results import compare
 from mixseek.domain.panels import PanelRule
 from mixseek.reporting.boards import board_sentences
 from mixseek.stats.estimates import SENTENCES, Estimator
 from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
-from mixseek.storage.index import listing
 from mixseek.storage.workspace import Workspace
 from mixseek.web import server, viewer
 from mixseek.web.viewer import LANGUAGES, read_words, sayer

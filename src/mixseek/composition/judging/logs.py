@@ -11,14 +11,14 @@ from typing import Any
 import orjson
 
 from mixseek.composition.protocols import NamedJudge
+from mixseek.datasets.importers.registry import FORMATS, LogCounts, OpenLog, recognise
+from mixseek.datasets.reader import STDIN, check_file, choose_any_source
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import ProgressSink
 from mixseek.domain.samples import LOG_SCORES
 from mixseek.errors import ConfigurationError, DatasetError, suggest
 from mixseek.reporting.wording import plural
-from mixseek.storage.dataset.logs.registry import FORMATS, LogCounts, OpenLog, recognise
-from mixseek.storage.dataset.reader import STDIN, check_file, choose_any_source
 from mixseek.storage.durable import replacing
 
 # Scorers of a log as judges.

@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from mixseek.composition.judging.logs import expand_scorers, is_log_judge
 from mixseek.composition.protocols import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
+from mixseek.datasets.attachments import RowRequirements, RubricDirectory
+from mixseek.datasets.pairing import PairChoice, read_choice
+from mixseek.datasets.reader import Dataset, PlannedGrid, open_dataset
 from mixseek.domain.judgments import Method
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import PanelRule
@@ -28,9 +31,6 @@ from mixseek.judges.specs import RulesJudge
 from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
-from mixseek.storage.dataset.attachments import RowRequirements, RubricDirectory
-from mixseek.storage.dataset.pairing import PairChoice, read_choice
-from mixseek.storage.dataset.reader import Dataset, PlannedGrid, open_dataset
 from mixseek.storage.journal.records import (
     REPLIES_BYTES,
     REPLIES_SHA256,

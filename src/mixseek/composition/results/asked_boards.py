@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mixseek.analysis.ratings import PEOPLE, RatingColumns, RatingSource
 from mixseek.composition.race import is_competition, load_leader_board, write_leader_board
 from mixseek.composition.results.boards import BoardOptions, build_board, rule_of
 from mixseek.composition.results.statistics import StatisticsRequest, is_table, open_ratings
@@ -11,7 +12,6 @@ from mixseek.reporting.boards import SystemBoard
 from mixseek.reporting.leaderboard import LeaderBoard
 from mixseek.reporting.pages.leaderboard import render_board
 from mixseek.storage.durable import write_page
-from mixseek.storage.ratings import PEOPLE, RatingColumns, RatingSource
 from mixseek.storage.workspace import LATEST, Workspace, find_run
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mixseek.analysis.ratings import PEOPLE, Rater, Ratings, RatingSource, open_run
+from mixseek.analysis.votes import Comparisons, has_pairs
 from mixseek.domain.panels import PanelRule, voting
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.boards import SystemBoard
 from mixseek.stats.strengths import Comparison, Strengths, fit_strengths, listed, order_agreement
 from mixseek.storage.journal.records import read_manifest
-from mixseek.storage.ratings import PEOPLE, Rater, Ratings, RatingSource, open_run
-from mixseek.storage.votes import Comparisons, has_pairs
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 

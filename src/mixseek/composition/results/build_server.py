@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from mixseek.analysis.gates import GateResult
+from mixseek.analysis.index.run import open_run_index
+from mixseek.analysis.model import Headline
 from mixseek.composition.results.compare import read_changed
 from mixseek.composition.summary import panel_rule
 from mixseek.domain.counts import Pair, SettledSample
@@ -12,12 +15,9 @@ from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.ci import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown
 from mixseek.reporting.comparison import Comparison, DropResult, brief, score_text
-from mixseek.reporting.findings.model import Headline
-from mixseek.reporting.gates import GateResult
 from mixseek.reporting.headline import describe_headline
 from mixseek.reporting.summary import describe_score
 from mixseek.storage.durable import check_replaceable, replacing, storage_error, write_page
-from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace
 

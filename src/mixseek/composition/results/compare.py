@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.index import pairing as paired
+from mixseek.analysis.index.pairing import FACTORS, PairIndex, Side, SideName, open_pairs
+from mixseek.analysis.index.run import open_run_index
 from mixseek.composition.judging.request import JudgeRequest, describe_protocol
 from mixseek.composition.summary import dataset_name, panel_rule
 from mixseek.domain.counts import Pair
@@ -17,9 +20,6 @@ from mixseek.reporting.wording import plural, value_text
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.intervals import holm_adjusted
 from mixseek.storage.durable import write_page
-from mixseek.storage.index import pairing as paired
-from mixseek.storage.index.pairing import FACTORS, PairIndex, Side, SideName, open_pairs
-from mixseek.storage.index.run import open_run_index
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first
 

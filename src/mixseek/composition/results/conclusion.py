@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from mixseek.analysis.gates import GateResult, Gates, check_gates
 from mixseek.composition.results.compare import Baseline, compare_with_baseline
 from mixseek.composition.summary import failure_groups, first_failed_rows
 from mixseek.domain.counts import FailureGroup
 from mixseek.reporting.comparison import Comparison, DropResult, baseline_document, check_drop
-from mixseek.reporting.gates import GateResult, Gates, check_gates
 from mixseek.reporting.summary import RunSummary, summary_document
 from mixseek.reporting.unusable import explain_nothing_valid, has_nothing_valid
 from mixseek.reporting.wording import plural

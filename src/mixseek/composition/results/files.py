@@ -5,13 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.index.export import export_run
+from mixseek.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
+from mixseek.archive.write import INVALID_ROOM, PROTOCOL, VALID_ROOM, write_archive
 from mixseek.composition.protocols import protocol_of_run, protocol_record, read_protocol_record, restore_protocol
 from mixseek.engine.offline import judge_shown
 from mixseek.judges.math_verify import find_maths
 from mixseek.reporting.wording import plural
-from mixseek.storage.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
-from mixseek.storage.archive.write import INVALID_ROOM, PROTOCOL, VALID_ROOM, write_archive
-from mixseek.storage.index.export import export_run
 from mixseek.storage.journal.journal import find_broken_seal
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace, find_run

@@ -5,6 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
+from mixseek.analysis.agreement import Agreement, build_agreement, build_consistency
+from mixseek.analysis.build import ReportInput, build_report
+from mixseek.analysis.index.panel import SettledPanel
+from mixseek.analysis.index.run import RunIndex, open_run_index
+from mixseek.analysis.model import LISTED_OF_EACH_KIND, ReportData, ScoredReport
+from mixseek.analysis.scored import ScoredInput, build_scored
 from mixseek.composition.corrected import load_corrected
 from mixseek.composition.protocols import rubric_of_run
 from mixseek.composition.results.boards import board_of_run
@@ -22,15 +28,9 @@ from mixseek.domain.counts import OutcomeCount, UnitSums
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.findings.agreement import Agreement, build_agreement, build_consistency
-from mixseek.reporting.findings.build import ReportInput, build_report
-from mixseek.reporting.findings.model import LISTED_OF_EACH_KIND, ReportData, ScoredReport
-from mixseek.reporting.findings.scored import ScoredInput, build_scored
 from mixseek.reporting.headline import with_corrected
 from mixseek.reporting.pages.html import stream_html
 from mixseek.storage.durable import write_page
-from mixseek.storage.index.panel import SettledPanel
-from mixseek.storage.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import LATEST, RunDirectory, Workspace, find_run
 

@@ -3,13 +3,13 @@
 import shlex
 from pathlib import Path
 
+from mixseek.analysis.index.loading import RunTotals, read_totals, stat_journal
+from mixseek.analysis.model import RunLine, StatusCounts
+from mixseek.archive.upkeep import is_half_renamed
 from mixseek.composition.summary import dataset_name, is_panel
 from mixseek.errors import StorageError
-from mixseek.reporting.findings.model import RunLine, StatusCounts
-from mixseek.storage.index.loading import RunTotals, read_totals, stat_journal
 from mixseek.storage.journal.journal import broken_seal, find_wrong_length, is_being_written
 from mixseek.storage.journal.records import Manifest, read_manifest, read_stored_manifest
-from mixseek.storage.upkeep import is_half_renamed
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 

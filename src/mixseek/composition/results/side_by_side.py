@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from mixseek.analysis.index.run import open_run_index, pooled_unit_sums
+from mixseek.analysis.model import RunComparison, RunScore
 from mixseek.composition.summary import dataset_name, panel_rule, summarise_whole
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.findings.model import RunComparison, RunScore
 from mixseek.reporting.headline import summarise_group
-from mixseek.storage.index.run import open_run_index, pooled_unit_sums
 from mixseek.storage.journal.records import Manifest, read_manifest
 from mixseek.storage.workspace import Workspace
 

@@ -8,11 +8,13 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
+from mixseek.analysis.agreement import between
+from mixseek.analysis.label_pool import NO_SCORE, LabelPool
+from mixseek.analysis.ratings import MOST_CATEGORIES, Rater, Ratings, RatingSource, SilentRater, open_run, open_table
 from mixseek.composition.results.boards import unscored_notes
 from mixseek.composition.results.report import opinions_of_run
 from mixseek.domain import counts
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.findings.agreement import between
 from mixseek.reporting.statistics import (
     AgreementSection,
     ComparedLine,
@@ -54,8 +56,6 @@ from mixseek.stats.raters import (
     spearman,
 )
 from mixseek.stats.strengths import listed
-from mixseek.storage.label_pool import NO_SCORE, LabelPool
-from mixseek.storage.ratings import MOST_CATEGORIES, Rater, Ratings, RatingSource, SilentRater, open_run, open_table
 from mixseek.storage.workspace import Workspace, find_run
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.

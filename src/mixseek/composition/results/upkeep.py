@@ -10,13 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mixseek.composition.race import journal_path, open_store
-from mixseek.errors import ConfigurationError
-from mixseek.reporting.wording import plural
-from mixseek.storage.competition import AggregationStore, Patience
-from mixseek.storage.durable import make_directory, storage_error, sync_directory
-from mixseek.storage.journal.journal import holding_lock, is_being_written, says_nothing
-from mixseek.storage.upkeep import (
+from mixseek.archive.upkeep import (
     Leftover,
     find_garbage,
     is_half_renamed,
@@ -26,6 +20,12 @@ from mixseek.storage.upkeep import (
     rename_run,
     size_bytes,
 )
+from mixseek.composition.race import journal_path, open_store
+from mixseek.errors import ConfigurationError
+from mixseek.reporting.wording import plural
+from mixseek.storage.competition import AggregationStore, Patience
+from mixseek.storage.durable import make_directory, storage_error, sync_directory
+from mixseek.storage.journal.journal import holding_lock, is_being_written, says_nothing
 from mixseek.storage.workspace import Workspace, check_run_name, list_first
 
 RUN, COMPETITION = "run", "competition"

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
+from mixseek.analysis.model import tone_of
 from mixseek.composition.protocols import protocol_of_run
 from mixseek.composition.race import list_competitions
 from mixseek.composition.results.run_list import list_runs
 from mixseek.domain.ports import JudgeAwareProtocol
 from mixseek.errors import ConfigurationError
 from mixseek.reporting.documents import runs_document
-from mixseek.reporting.findings.model import tone_of
 from mixseek.reporting.payload import rows_payload
-from mixseek.storage.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
 from mixseek.storage.journal.records import Manifest, decode_sample, read_manifest
 from mixseek.storage.journal.tail import TextSearches
 from mixseek.storage.workspace import RunDirectory, Workspace

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mixseek.analysis.ratings import Rater, Ratings
+from mixseek.analysis.votes import Votes, ballots, score_lengths
 from mixseek.composition.results.boards import unscored_notes
 from mixseek.composition.results.statistics import StatisticsRequest, is_table, open_ratings
 from mixseek.errors import ConfigurationError
@@ -12,8 +14,6 @@ from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.jury import position_of
 from mixseek.stats.regression import least_squares, logit
 from mixseek.stats.strengths import listed
-from mixseek.storage.ratings import Rater, Ratings
-from mixseek.storage.votes import Votes, ballots, score_lengths
 
 
 @dataclass(frozen=True, slots=True)

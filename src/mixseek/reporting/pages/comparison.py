@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mixseek.analysis.model import outcome_word, read_detail, tone_of
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reporting import comparison as words
 from mixseek.reporting.comparison import ChangedSample, Comparison, GroupDifference
-from mixseek.reporting.findings.model import outcome_word, read_detail, tone_of
 from mixseek.reporting.pages.html import joined_assets, render_page
 from mixseek.reporting.payload import Excerpt, excerpt_around, field_limit
 from mixseek.stats.difference import Difference

@@ -16,9 +16,9 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from mixseek.analysis.model import ReportData
 from mixseek.domain.counts import FailureGroup
 from mixseek.reporting import accounts, boards, headline, labels, trust, votes, wording
-from mixseek.reporting.findings.model import ReportData
 from mixseek.reporting.payload import PackedRows
 from mixseek.reporting.summary import RunSummary
 

@@ -1,0 +1,68 @@
+"""Limits that a finished run must keep; a gate is a number with a name, and so is its failure."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from mixseek.analysis.model import ScoreSummary, split_of
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """Shares in 0..1; None is no gate."""
+
+    fail_under: float | None = None
+    max_invalid: float | None = None
+    max_undecided: float | None = None
+    max_unverified: float | None = None
+
+    def limits(self) -> dict[str, float]:
+        """The gates that are set, by name."""
+        return {name: limit for name, limit in asdict(self).items() if limit is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """Of several judges that each judge everything, their panel must keep the limit."""
+
+    name: str
+    limit: float
+    actual: float | None  # None where nothing was scored: a mean of nothing meets no minimum
+    is_met: bool
+    judge: str | None = None  # None for the run as one
+
+    def describe(self) -> str:
+        """The gate, the judge and both numbers, for one line."""
+        actual = "no valid verdict" if self.actual is None else f"{self.actual:.2%}"
+        relation = "within" if self.is_met else "under" if self.name == "fail_under" else "over"
+        nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing"}
+        noun = nouns.get(self.name, self.name.removeprefix("max_"))
+        option = "--" + self.name.replace("_", "-")
+        who = f" by {self.judge}" if self.judge is not None else ""
+        said = "met" if self.is_met else "not met"
+        return f"gate {option} {said}{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
+
+
+def check_gates(
+    gates: Gates, headlines: Mapping[str | None, ScoreSummary], *, has_pairs: bool = False
+) -> tuple[GateResult, ...]:
+    """One result per gate that was set and judge that must keep it."""
+    results = []
+    for judge, score in headlines.items():
+        counts = score.counts
+        shares = {
+            # What its judge refused is as little of a judgment as what cannot be read; nor is a pair of which one order
+            # cannot be used, which leaves it undecided.
+            "max_invalid": (counts.invalid + counts.missing + (counts.undecided if has_pairs else 0), counts.total),
+            # Judges that cancel each other out have decided nothing.
+            "max_undecided": (counts.undecided + split_of(counts), counts.total),
+            "max_unverified": (score.unverified, counts.valid),
+        }
+        for name, limit in gates.limits().items():
+            if name == "fail_under":
+                actual, is_met = score.mean, score.mean is not None and score.mean >= limit
+            else:
+                part, whole = shares[name]
+                actual = part / whole if whole else 0.0
+                is_met = actual <= limit
+            results.append(GateResult(name, limit, actual, is_met, judge))
+    return tuple(results)

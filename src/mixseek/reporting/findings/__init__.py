@@ -1,1 +1,0 @@
-"""What was found, as numbers and nothing else: pure, and told to nobody yet."""

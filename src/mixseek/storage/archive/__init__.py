@@ -1,1 +1,0 @@
-"""One JSON file for each judgment, written and checked."""

@@ -1,1 +1,0 @@
-"""DuckDB over a journal: built from it, asked, exported, thrown away at will."""

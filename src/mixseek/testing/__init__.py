@@ -1,0 +1,1 @@
+"""A judge that is not real: the mock endpoint of `mixseek serve-mock`, and its replies. For tests and tours only."""

@@ -1,0 +1,497 @@
+"""A judge on loopback: OpenAI and Anthropic wire formats, think time, and faults on demand, the same in every run.
+
+POST /v1/chat/completions, /v1/messages     a verdict that the prompt decides (see replies)
+GET /v1/models · GET /stats · POST /reset    what is there, what was asked, forget it
+"""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import orjson
+from aiohttp import web
+from pydantic import BaseModel, Field, ValidationError
+
+from mixseek.engine.stop_signals import stop_signals
+from mixseek.errors import ConfigurationError
+from mixseek.judges.endpoint.wire import mapping, text_of
+from mixseek.testing.mock_replies import (
+    Defect,
+    Fault,
+    Prompt,
+    Reading,
+    ReadingMock,
+    Said,
+    make_prompt,
+    pick_fault,
+    say,
+    share_of,
+)
+
+# What the loopback judge remembers: counters for /stats, and a log with a line for each request and each answer.
+
+_EXCERPT = 200
+
+
+class MockRecords:
+    """Numbers requests from 1 on. The log is flushed line by line: a test reads it while the server runs."""
+
+    def __init__(self, log: Path | None) -> None:
+        self._log: BinaryIO | None = None
+        try:
+            # Unbuffered, so that what was written is there for others; appended to, so that a restart loses nothing.
+            self._log = None if log is None else log.open("ab", buffering=0)
+        except OSError as error:
+            raise ConfigurationError(f"{log}: cannot write the request log ({error.strerror})") from error
+        self._begun = time.monotonic()
+        # Never begins again: a request that outlives a reset keeps its own number.
+        self._number = 0
+        self.in_flight: set[int] = set()
+        self.reset()
+
+    def reset(self) -> None:
+        """Counters and memory of requests, so that the same requests meet the same faults again; the log goes on."""
+        self.requests = 0
+        self.max_in_flight = len(self.in_flight)
+        self._abandoned = 0
+        self._times_seen: Counter[bytes] = Counter()
+        self._faults: Counter[str] = Counter()
+        self._statuses: Counter[str] = Counter()
+
+    def received(self, digest: bytes, wire: str, model: str, question: str) -> tuple[int, int]:
+        """The request's number, and how often this very request had come before."""
+        self.requests += 1
+        self._number += 1
+        times_seen = self._times_seen[digest]
+        self._times_seen[digest] += 1
+        self.in_flight.add(self._number)
+        self.max_in_flight = max(self.max_in_flight, len(self.in_flight))
+        asked = {"request": digest.hex(), "times_seen": times_seen, "wire": wire, "model": model}
+        self._write(event="received", number=self._number, **asked, question=question[:_EXCERPT])
+        return self._number, times_seen
+
+    def answered(self, number: int, status: int, fault: Fault | None, is_correct: bool | None) -> None:
+        """Status 0 is a dropped connection."""
+        self.in_flight.discard(number)
+        self._statuses[str(status)] += 1
+        if fault is not None:
+            self._faults[fault.value] += 1
+        self._write(event="answered", number=number, status=status, fault=fault, is_correct=is_correct)
+
+    def abandoned(self, number: int) -> None:
+        """The client went away before it had its answer."""
+        self.in_flight.discard(number)
+        self._abandoned += 1
+        self._write(event="abandoned", number=number)
+
+    def summary(self) -> dict[str, Any]:
+        """What GET /stats says. `seen`: how many requests came once, twice, …"""
+        return {
+            "requests": self.requests,
+            "distinct": len(self._times_seen),
+            "repeated": self.requests - len(self._times_seen),
+            "seen": {str(times): count for times, count in sorted(Counter(self._times_seen.values()).items())},
+            "answered": dict(sorted(self._statuses.items())),
+            "abandoned": self._abandoned,
+            "faults": dict(sorted(self._faults.items())),
+            "in_flight": len(self.in_flight),
+            "max_in_flight": self.max_in_flight,
+        }
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _write(self, **fields: Any) -> None:
+        if self._log is not None:
+            seconds = round(time.monotonic() - self._begun, 6)
+            self._log.write(orjson.dumps({**fields, "seconds": seconds}, default=str) + b"\n")
+
+
+# The two wire formats that the loopback judge speaks, both ways: requests read, answers and errors written.
+
+
+class _Turn(BaseModel):
+    role: str
+    content: Any = None
+
+
+class _Request(BaseModel):
+    """What both formats ask for; the mock does not stream."""
+
+    model: str = Field(min_length=1)
+    messages: Sequence[_Turn] = Field(min_length=1)
+    stream: Literal[False] | None = None
+    response_format: Any = None
+
+
+class _AnthropicTurn(_Turn):
+    # The Messages API takes what the system says beside the messages.
+    role: Literal["user", "assistant"]
+
+
+class _AnthropicRequest(_Request):
+    messages: Sequence[_AnthropicTurn] = Field(min_length=1)
+    max_tokens: int
+    system: Any = ""
+    output_config: Any = None
+    output_format: Any = None
+
+
+class OpenAIChat:
+    """POST /v1/chat/completions."""
+
+    name = "openai"
+    request_id_header = "x-request-id"
+    key_header = "Authorization"
+    # By status; what is not here is a server_error.
+    _errors: Mapping[int, tuple[str, str | None]] = {
+        400: ("invalid_request_error", None),
+        401: ("invalid_request_error", "invalid_api_key"),
+        429: ("rate_limit_exceeded", "rate_limit_exceeded"),
+    }
+
+    def read(self, body: bytes) -> Prompt:
+        """Raises ValidationError when a request is not of this format."""
+        asked = _Request.model_validate_json(body)
+        form = mapping(asked.response_format)
+        schema = mapping(mapping(form.get("json_schema")).get("schema"))
+        turns = [(turn.role, text_of(turn.content)) for turn in asked.messages]
+        return make_prompt(asked.model, turns, schema if form.get("type") == "json_schema" else None)
+
+    def answer(self, prompt: Prompt, said: Said, number: int) -> dict[str, Any]:
+        is_refusal = said.finish_reason == "refusal"
+        content, refusal = (None, said.text) if is_refusal else (said.text, None)
+        message = {"role": "assistant", "content": content, "refusal": refusal}
+        finish = "stop" if is_refusal else said.finish_reason
+        return {
+            "id": f"chatcmpl-mock-{number}",
+            "object": "chat.completion",
+            "created": 1_700_000_000,
+            "model": prompt.model,
+            "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+            "usage": {
+                "prompt_tokens": said.input_tokens,
+                "completion_tokens": said.output_tokens,
+                "total_tokens": said.input_tokens + said.output_tokens,
+                "prompt_tokens_details": {"cached_tokens": 0},
+            },
+        }
+
+    def error(self, status: int, message: str) -> dict[str, Any]:
+        kind, code = self._errors.get(status, ("server_error", None))
+        return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+class AnthropicMessages:
+    """POST /v1/messages."""
+
+    name = "anthropic"
+    request_id_header = "request-id"
+    key_header = "x-api-key"
+    _errors: Mapping[int, str] = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
+    _stop_reasons: Mapping[str, str] = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
+
+    def read(self, body: bytes) -> Prompt:
+        """Raises ValidationError when a request is not of this format."""
+        asked = _AnthropicRequest.model_validate_json(body)
+        form = mapping(asked.output_format or mapping(asked.output_config).get("format"))
+        turns = [("system", text_of(asked.system)), *((turn.role, text_of(turn.content)) for turn in asked.messages)]
+        return make_prompt(asked.model, turns, mapping(form.get("schema")) if form else None)
+
+    def answer(self, prompt: Prompt, said: Said, number: int) -> dict[str, Any]:
+        return {
+            "id": f"msg_mock_{number}",
+            "type": "message",
+            "role": "assistant",
+            "model": prompt.model,
+            "content": [{"type": "text", "text": said.text}],
+            "stop_reason": self._stop_reasons[said.finish_reason],
+            "stop_sequence": None,
+            "usage": {
+                "input_tokens": said.input_tokens,
+                "output_tokens": said.output_tokens,
+                "cache_read_input_tokens": 0,
+                "cache_creation_input_tokens": 0,
+            },
+        }
+
+    def error(self, status: int, message: str) -> dict[str, Any]:
+        return {"type": "error", "error": {"type": self._errors.get(status, "api_error"), "message": message}}
+
+
+WireFormat = OpenAIChat | AnthropicMessages
+# By how the path of a request ends.
+WIRE_FORMATS: Mapping[str, WireFormat] = {"/chat/completions": OpenAIChat(), "/messages": AnthropicMessages()}
+# GET /v1/models: any model name is answered, one is listed.
+MODELS = {"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]}
+
+
+# The server itself.
+
+LOOPBACK = "127.0.0.1"
+_BACKLOG = 4096
+_DRIPS = 20
+# Room for a long context; aiohttp's own limit is a megabyte.
+_MAX_BODY_BYTES = 1 << 26
+# For handlers of connections that were cut.
+_FAREWELL_SECONDS = 1.0
+_FAILURES = {
+    Fault.RATE_LIMIT: (429, "Rate limit reached for the mock judge."),
+    Fault.SERVER_ERROR: (500, "The mock judge had an error while processing your request."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MockOptions:
+    """How the mock behaves; the defaults answer at once and never fail."""
+
+    latency_seconds: float = 0.0
+    # Up to so much more, drawn from the request.
+    jitter_seconds: float = 0.0
+    fault_rate: float = 0.0
+    faults: tuple[Fault, ...] = tuple(Fault)
+    seed: int = 0
+    retry_after_seconds: float = 1.0
+    drip_seconds: float = 2.0
+    # Share of verdicts that say "correct".
+    correct_share: float = 0.5
+    # Every request is answered 401, with the key in the message: careless endpoints do that.
+    refuses_keys: bool = False
+    # Every request with a JSON schema is answered 400.
+    refuses_schemas: bool = False
+    # Longer prompts are answered 400, as a model's context has an end.
+    context_characters: int | None = None
+    # More at once are answered 429.
+    capacity: int | None = None
+    # After so many requests the server is gone for `down_seconds`: open connections die, new ones are refused.
+    down_after_requests: int | None = None
+    down_seconds: float = 5.0
+    # Verdicts are not drawn but read from the texts, with this defect of this size; see defects.
+    defect: Defect | None = None
+    defect_size: float = 0.25
+    # JSONL, one line when a request came and one when it was answered or abandoned.
+    log: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request that is being thought about."""
+
+    number: int
+    prompt: Prompt
+    wire: WireFormat
+    fault: Fault | None
+    times_seen: int = 0
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {self.wire.request_id_header: f"req_mock_{self.number}"}
+
+
+class MockServer:
+    """Listens from `start` to `stop`; `base_url` is what follows the @ of a judge spec."""
+
+    def __init__(self, options: MockOptions, host: str = LOOPBACK, port: int = 0) -> None:
+        self.options = options
+        self.host, self.port = host, port
+        self.records = MockRecords(options.log)
+        app = web.Application(client_max_size=_MAX_BODY_BYTES)
+        for end in WIRE_FORMATS:
+            app.router.add_post(f"/{{before:.*}}{{wire:{end}}}", self._receive_prompt)
+        app.router.add_route("*", "/{path:.*}", self._receive_other)
+        # Cancellation tells who left before the answer.
+        self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0)
+        self._site: web.TCPSite | None = None
+        self._outage: asyncio.Task[None] | None = None
+
+    @property
+    def base_url(self) -> str:
+        return f"http://{self.host}:{self.port}/v1"
+
+    async def start(self) -> None:
+        """Raises ConfigurationError when the port is taken."""
+        if self._runner.server is None:
+            await self._runner.setup()
+        self._site = web.TCPSite(self._runner, self.host, self.port, backlog=_BACKLOG, reuse_address=True)
+        try:
+            await self._site.start()
+        except OSError as error:
+            words = f"cannot listen on {self.host}:{self.port} ({error.strerror})"
+            raise ConfigurationError(f"{words}; choose another --port, or 0 for a free one") from error
+        self.port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Open connections are cut: a client that waits must notice."""
+        if self._outage is not None:
+            self._outage.cancel()
+        await self._hang_up()
+        # Handlers of what was cut are cancelled in the next turns of the loop, and write that into the log.
+        deadline = asyncio.get_running_loop().time() + _FAREWELL_SECONDS
+        while self.records.in_flight and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.001)
+        await self._runner.cleanup()
+        self.records.close()
+
+    def stats(self) -> dict[str, Any]:
+        return self.records.summary()
+
+    async def _hang_up(self) -> None:
+        """As a crash would: no goodbye."""
+        if self._site is not None:
+            await self._site.stop()
+            self._site = None
+        for connection in [] if self._runner.server is None else self._runner.server.connections:
+            if connection.transport is not None:
+                connection.transport.abort()
+
+    async def _be_down(self) -> None:
+        await self._hang_up()
+        await asyncio.sleep(self.options.down_seconds)
+        await self.start()
+
+    async def wait_for_turn(self, seconds: float) -> None:
+        """What passes between a request and its answer."""
+        if seconds > 0:
+            await asyncio.sleep(seconds)
+
+    async def _receive_other(self, request: web.Request) -> web.Response:
+        match request.method, request.path:
+            case "GET", "/v1/models":
+                return _json(200, MODELS)
+            case "GET", "/stats":
+                shown = orjson.dumps(self.stats(), option=orjson.OPT_INDENT_2)
+                return web.Response(body=shown, content_type="application/json")
+            case "POST", "/reset":
+                self.records.reset()
+                return _json(200, {})
+            case _:
+                return _json(404, {"error": {"message": f"no {request.path} here"}})
+
+    async def _receive_prompt(self, request: web.Request) -> web.StreamResponse:
+        options, records = self.options, self.records
+        wire = WIRE_FORMATS[request.match_info["wire"]]
+        try:
+            prompt = wire.read(await request.read())
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "body"
+            return _json(400, wire.error(400, f"{place}: {first['msg']}"))
+        digest = prompt.digest(options.seed)
+        number, times_seen = records.received(digest, wire.name, prompt.model, prompt.section("QUESTION"))
+        refused = _refusal(request, wire, prompt, options, len(records.in_flight))
+        fault = None if refused else pick_fault(digest, times_seen, options.fault_rate, options.faults)
+        asked = _Asked(number, prompt, wire, fault, times_seen)
+        due = options.down_after_requests
+        if due is not None and self._outage is None and records.requests >= due:
+            # Once in a server's life.
+            self._outage = asyncio.get_running_loop().create_task(self._be_down())
+        if refused is not None:
+            return self._answer_error(asked, *refused)
+        try:
+            wait = options.latency_seconds + options.jitter_seconds * share_of(digest[8:])
+            await self.wait_for_turn(wait)
+            failed = _FAILURES.get(fault) if fault else None
+            return self._answer_error(asked, *failed) if failed else await self._answer(request, asked)
+        except (asyncio.CancelledError, ConnectionError):
+            # The client left, or was cut off.
+            records.abandoned(number)
+            raise
+
+    async def _answer(self, request: web.Request, asked: _Asked) -> web.StreamResponse:
+        options = self.options
+        if asked.fault is Fault.DROP:
+            self.records.answered(asked.number, 0, asked.fault, None)
+            if request.transport is not None:
+                request.transport.abort()
+            # Goes nowhere: there is no connection left.
+            return web.Response()
+        said = self._say(asked)
+        answer = asked.wire.answer(asked.prompt, said, asked.number)
+        response: web.StreamResponse = _json(200, answer, asked.headers)
+        if asked.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
+            response = await _drip(request, orjson.dumps(answer), asked.headers, options.drip_seconds)
+        self.records.answered(asked.number, 200, asked.fault, said.is_correct)
+        return response
+
+    def _say(self, asked: _Asked) -> Said:
+        options, prompt, reading = self.options, asked.prompt, None
+        if options.defect is not None:
+            reader = ReadingMock(options.defect, options.defect_size)
+            seen, came = asked.times_seen, self.records.requests
+            read = partial(reader.quality, prompt, times_seen=seen, requests=came)
+            reading = Reading(read, reader.favours_first(prompt))
+        return say(prompt, asked.fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
+
+    def _answer_error(self, asked: _Asked, status: int, message: str) -> web.Response:
+        later = {"Retry-After": f"{self.options.retry_after_seconds:g}"} if status == 429 else {}
+        self.records.answered(asked.number, status, asked.fault, None)
+        return _json(status, asked.wire.error(status, message), asked.headers | later)
+
+
+async def _drip(request: web.Request, body: bytes, headers: Mapping[str, str], seconds: float) -> web.StreamResponse:
+    """A piece now, the others later."""
+    response = web.StreamResponse(headers={**headers, "Content-Length": str(len(body))})
+    response.content_type = "application/json"
+    await response.prepare(request)
+    size = max(1, len(body) // _DRIPS)
+    for start in range(0, len(body), size):
+        if start:
+            await asyncio.sleep(seconds / _DRIPS)
+        await response.write(body[start : start + size])
+    await response.write_eof()
+    return response
+
+
+def _json(status: int, document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> web.Response:
+    body = orjson.dumps(document)
+    return web.Response(status=status, body=body, headers=headers, content_type="application/json")
+
+
+def _refusal(
+    request: web.Request, wire: WireFormat, prompt: Prompt, options: MockOptions, in_flight: int
+) -> tuple[int, str] | None:
+    """What is answered at once, before any thinking: status and message."""
+    if options.refuses_keys:
+        key = request.headers.get(wire.key_header, "").removeprefix("Bearer ")
+        return 401, f"Incorrect API key provided: {key}."
+    if options.refuses_schemas and prompt.schema is not None:
+        return 400, "This model does not support the parameter 'response_format' of type 'json_schema'."
+    length = sum(len(text) for _, text in prompt.turns)
+    if options.context_characters is not None and length > options.context_characters:
+        return 400, f"This model's maximum context length is {options.context_characters} tokens. Reduce the length."
+    if options.capacity is not None and in_flight > options.capacity:
+        return 429, "Too many requests at once for the mock judge."
+    return None
+
+
+@contextlib.asynccontextmanager
+async def running_mock(options: MockOptions, host: str = LOOPBACK, port: int = 0) -> AsyncIterator[MockServer]:
+    """A server for as long as the block lasts; port 0 takes a free one."""
+    server = MockServer(options, host, port)
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+def serve(host: str, port: int, options: MockOptions) -> None:
+    """Until Ctrl-C, SIGTERM or SIGHUP; prints one line when ready, for people and for scripts that wait for it."""
+
+    async def run() -> None:
+        done = asyncio.Event()
+        for signum in stop_signals():
+            asyncio.get_running_loop().add_signal_handler(signum, done.set)
+        async with running_mock(options, host, port) as server:
+            print(f"ready: mock judge at {server.base_url} (--judge openai:mock@{server.base_url})", flush=True)
+            await done.wait()
+
+    asyncio.run(run())
