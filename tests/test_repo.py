@@ -65,8 +65,8 @@ SLOW_THINGS = {
     "tests/unit/judges/loopback.py",
     "tests/unit/judges/test_embedded.py",
     "tests/unit/judges/test_function.py",
-    "tests/unit/judges/test_mock_http.py",
     "tests/unit/round_controller/memory_store.py",
+    "tests/unit/testing/test_mock_http.py",
 }
 
 
