@@ -31,7 +31,7 @@ _NUMBER = struct.Struct("!i")
 # No process ends with this number: it stands still.
 _STOPPED = 1 << 16
 # What commands load when they are used.
-_LOADED = ("cli", "composition", "engine", "judges", "reporting", "storage")
+_LOADED = ("analysis", "archive", "cli", "composition", "datasets", "engine", "judges", "reporting", "storage")
 _CLIENT = """#!{python} -IS
 import json, os, socket, struct, sys
 wire = socket.socket(socket.AF_UNIX)
