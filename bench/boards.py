@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from itertools import combinations
 from random import Random
 
-from mixseek.stats.planning import Candidate, next_pairs
+from mixseek.stats.pair_planning import Candidate, next_pairs
 from mixseek.stats.regression import logistic
 from mixseek.stats.strengths import Comparison, Strengths, fit_strengths
 

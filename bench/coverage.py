@@ -19,7 +19,8 @@ from typing import Any
 
 from bench.corners import ALARM, CORNERS
 from bench.draws import SETTINGS, Draw
-from mixseek.domain.counts import UnitSums, VariantSums
+from mixseek.domain.counts import UnitSums
+from mixseek.domain.scored_counts import VariantSums
 from mixseek.stats.difference import paired_difference
 from mixseek.stats.estimates import Drawing, State
 from mixseek.stats.intervals import unit_interval, with_questions

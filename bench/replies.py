@@ -19,7 +19,9 @@ from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
 from mixseek.protocols.repairs import Repair, ReplyMode
-from mixseek.protocols.reply_reader import BundleEntry, FieldReader, read_reply, split_bundle
+from mixseek.protocols.reply_bundles import BundleEntry, split_bundle
+from mixseek.protocols.reply_fields import FieldReader
+from mixseek.protocols.reply_reader import read_reply
 
 Row = Mapping[str, Any]
 PROMPTDRIFT = "judge_outputs_promptdrift.jsonl"

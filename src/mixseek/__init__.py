@@ -7,16 +7,16 @@ if TYPE_CHECKING:
     from mixseek.api.judging import AuditOptions, ajudge, audit, forecast, judge
     from mixseek.api.options import JudgeOptions
     from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
-    from mixseek.composition.results.conclusion import RunState
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
     from mixseek.engine.offline import Judged
     from mixseek.errors import GateError, MixseekError
     from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
-    from mixseek.reporting.cards import Card
-    from mixseek.reporting.evaluation import Evaluation
-    from mixseek.round_controller.controller import RoundRecord
+    from mixseek.reports.conclusion import RunState
+    from mixseek.reports.evaluation import Evaluation
+    from mixseek.round_controller.team import RoundRecord
+    from mixseek.runs.cards import Card
 
 __all__ = [
     "AuditOptions",
@@ -55,9 +55,9 @@ __all__ = [
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
     "AuditOptions": "mixseek.api.judging",
-    "Card": "mixseek.reporting.cards",
+    "Card": "mixseek.reports.cards",
     "Competition": "mixseek.api.compete",
-    "Evaluation": "mixseek.reporting.evaluation",
+    "Evaluation": "mixseek.reports.evaluation",
     "GateError": "mixseek.errors",
     "InvalidJudgment": "mixseek.domain.judgments",
     "JudgeOptions": "mixseek.api.options",
@@ -66,7 +66,7 @@ _HOMES = {
     "MixseekError": "mixseek.errors",
     "RoundRecord": "mixseek.round_controller.controller",
     "Run": "mixseek.api.run",
-    "RunState": "mixseek.composition.results.conclusion",
+    "RunState": "mixseek.reports.conclusion",
     "Sample": "mixseek.domain.samples",
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",

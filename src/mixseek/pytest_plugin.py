@@ -123,9 +123,9 @@ class JudgedAnswer:
         """What `mixseek show` shows, in colour where this is read on a terminal and kept nowhere else."""
         from rich.console import Console
 
-        from mixseek.composition.results.report import load_sample
-        from mixseek.reporting.payload import cut_row
-        from mixseek.reporting.terminal import print_rows
+        from mixseek.analysis.report import load_sample
+        from mixseek.reports.payload import cut_row
+        from mixseek.reports.terminal import print_rows
 
         has_colour = self.config.get_terminal_writer().hasmarkup and not self.config.getoption("xmlpath", None)
         page = io.StringIO()
@@ -246,9 +246,9 @@ def split_columns(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, A
 
 def settle(run: "Run") -> "list[tuple[str, PanelState, str | None, float | None]]":
     """Id, state, verdict and score of each sample, after the rule of the panel."""
-    from mixseek.analysis.index.run import open_run_index
-    from mixseek.composition.summary import panel_rule
+    from mixseek.analysis.summarise import panel_rule
     from mixseek.domain.panels import PanelState
+    from mixseek.index.run import open_run_index
     from mixseek.storage.journal.records import read_manifest
     from mixseek.storage.workspace import Workspace
 

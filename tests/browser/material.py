@@ -7,7 +7,7 @@ from typing import Any
 from tests.flows.running import mixseek_here, write_jsonl
 from tests.unit.web.viewing import judge_rows
 
-from mixseek.composition.demo import run_demo_competition, run_example, unpack_files
+from mixseek.setup.demo import run_demo_competition, run_example, unpack_files
 
 SAMPLES = 60
 

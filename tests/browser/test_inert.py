@@ -10,11 +10,11 @@ import pytest
 from playwright.async_api import Page, expect
 from tests.browser.driving import FOREIGN_NAME, Chromium
 from tests.flows.running import mixseek_here, write_jsonl
-from tests.unit.storage.competitions import EXECUTION, NOON, begin, submit
+from tests.unit.competition.competitions import EXECUTION, NOON, begin, submit
 from tests.unit.web.viewing import judge_rows
 
+from mixseek.competition.store import AggregationStore
 from mixseek.domain.rounds import RoundKey
-from mixseek.storage.competition import AggregationStore
 from mixseek.web.server import ViewServer
 
 # Out of a script, out of an attribute, as an element, as an address, as a template.

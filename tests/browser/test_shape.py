@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 from tests.browser.driving import NARROW, WIDE, Chromium, find_barriers, overflow_of
 from tests.flows.running import mixseek_here
 
-from mixseek.composition.demo import EXECUTION
+from mixseek.setup.demo import EXECUTION
 from mixseek.web.server import ViewServer
 
 SCREENSHOTS = os.environ.get("BROWSER_SCREENSHOTS")

@@ -48,13 +48,13 @@ class Moments:
 
 def arm(told: str) -> None:
     """From here on this process gets the signal at the moment that was named, if it comes to it."""
-    from mixseek.storage import competition
+    from mixseek.competition import sessions
     from mixseek.storage.journal import journal
 
     signum, number, below = told.split(" ", 2)
     moments = Moments(int(signum), int(number), below)
     me = os.getpid()
-    write_all, fsync, carry_out = journal.write_all, os.fsync, competition.Worker._carry_out
+    write_all, fsync, carry_out = journal.write_all, os.fsync, sessions.Worker._carry_out
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         if event in _EVENTS and os.getpid() == me:
@@ -80,5 +80,5 @@ def arm(told: str) -> None:
 
     setattr(journal, "write_all", write_some)  # noqa: B010 - a function of somebody else's
     setattr(os, "fsync", sync)  # noqa: B010 - as above
-    setattr(competition.Worker, "_carry_out", store)  # noqa: B010 - as above
+    setattr(sessions.Worker, "_carry_out", store)  # noqa: B010 - as above
     sys.addaudithook(watch)

@@ -14,8 +14,8 @@ from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 import mixseek
 from mixseek.audits.variants import injections
 from mixseek.errors import ConfigurationError
-from mixseek.testing.mock_replies import Defect
 from mixseek.testing.mock_server import MockOptions
+from mixseek.testing.reading_mock import Defect
 
 # Which audit finds which defect; `position` is of pairs, `drifting` needs an earlier card.
 FOUND_BY = {

@@ -15,7 +15,7 @@ from tests.flows.running import environment, mixseek_here, sums, write_jsonl
 _STALLED = """
 import signal, sys
 from mixseek.cli.main import main
-from mixseek.analysis.index import loading
+from mixseek.index import loading
 
 class Stalling:
     def __init__(self, opened):

@@ -34,7 +34,7 @@ max = 2
 # The command, but it says every half second that it waits, and waits for less than a second once it is to stop.
 IMPATIENT = """
 from mixseek.cli.main import run
-from mixseek.composition import compete
+from mixseek.setup import compete
 from mixseek.storage import competition
 competition._FIRST_WORD_SECONDS = 0.5
 competition._NEXT_WORD_SECONDS = 0.5

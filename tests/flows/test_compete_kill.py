@@ -12,8 +12,8 @@ from tests.flows.arena import Arena, arena, race_text
 from tests.flows.live import KEYS, begin, wait_until
 from tests.flows.running import mixseek_here, read_jsonl
 
+from mixseek.competition.store import AggregationStore
 from mixseek.domain.rounds import TeamProgress
-from mixseek.storage.competition import AggregationStore
 
 pytestmark = pytest.mark.thorough
 

@@ -11,7 +11,7 @@ from tests.flows.loopback import loopback
 from tests.flows.pages import ROOT
 from tests.flows.running import mixseek_here, sums, write_jsonl
 
-from mixseek.composition.doctor import EXTRAS
+from mixseek.setup.doctor import EXTRAS
 from mixseek.testing.mock_server import MockOptions
 
 

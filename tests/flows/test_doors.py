@@ -24,7 +24,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.once import made_once
 
 import mixseek
-from mixseek.reporting.statistics import statistics_document
+from mixseek.reports.statistics import statistics_document
 from mixseek.testing.mock_server import MockOptions
 
 Number = float | None

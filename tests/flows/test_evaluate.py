@@ -12,10 +12,10 @@ from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 import mixseek
 from mixseek.api.compete import EvaluateOptions, make_request
 from mixseek.api.options import check_options
-from mixseek.composition.judging.request import LiveOptions
 from mixseek.domain.rounds import ExecutionStatus, StopReason
 from mixseek.errors import AfterRoundError, ConfigurationError, PermanentJudgeError
-from mixseek.evaluator.metrics import MissingMetric
+from mixseek.evaluator.scores import MissingMetric
+from mixseek.runs.request import LiveOptions
 
 QUERY = "Write something good."
 TEXTS = {f"t{team}": f"Submission of t{team} in round 1 (asked 1 times)." for team in range(2)}

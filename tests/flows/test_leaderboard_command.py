@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.flows.running import mixseek, mixseek_here, the_one_line
-from tests.unit.storage.competitions import EXECUTION, begin, play
+from tests.unit.competition.competitions import EXECUTION, begin, play
 
-from mixseek.storage.competition import AggregationStore
+from mixseek.competition.store import AggregationStore
 from mixseek.storage.journal.journal import JournalFile
 
 

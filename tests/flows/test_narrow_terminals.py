@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.flows.cross_material import cross_reply, outputs, recorded
 from tests.flows.running import mixseek, mixseek_here, the_one_line, write_jsonl
-from tests.unit.storage.competitions import begin, play
+from tests.unit.competition.competitions import begin, play
 
 from mixseek.cli import console
-from mixseek.storage.competition import AggregationStore
+from mixseek.competition.store import AggregationStore
 
 WIDTH = 80
 

@@ -16,7 +16,7 @@ from tests.flows.loopback import Loopback, loopback
 from tests.flows.pages import blocks, read_page, run_script, section
 from tests.flows.running import COMMAND, environment, mixseek_here, sums, the_one_line, write_jsonl
 
-from mixseek.storage.journal.journal import holding_lock
+from mixseek.storage.journal.lock import holding_lock
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 from mixseek.testing.mock_server import MockOptions

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mixseek.judges.embedded import install, models_directory
+from mixseek.judges.stored_models import install, models_directory
 
 HERE = Path(__file__).parent
 CONTEXT_TOKENS = 2048

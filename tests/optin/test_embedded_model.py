@@ -12,7 +12,9 @@ from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
 from mixseek.domain.ports import Answer, Call, Message
 from mixseek.domain.samples import Sample
 from mixseek.errors import PermanentJudgeError
-from mixseek.judges.embedded import MODELS, SMOLLM2_WARNING, EmbeddedJudge, make_embedded_judge, weights_digest
+from mixseek.judges.embedded import EmbeddedJudge, make_embedded_judge
+from mixseek.judges.gguf import weights_digest
+from mixseek.judges.stored_models import MODELS, SMOLLM2_WARNING
 from mixseek.protocols.registry import load_protocol
 from mixseek.settings.models import JudgeSettings
 

@@ -1,6 +1,6 @@
-"""What runs and tables of ratings amount to, as numbers.
+"""What runs and tables of ratings amount to, as numbers: one answer, whoever asks.
 
-Here belong the index of a run and its SQL, ratings of a table or a run as one relation, and what is computed from them:
-means, agreement, correction by labels, votes, gates, and the types of results. Nothing here words or draws anything
-(`reporting`), and formulas that need no relation are in `stats`.
+Here belong ratings of a table or a run as one relation, and what is computed from them: headlines, agreement,
+correction by labels, comparisons, votes, boards, summaries, gates, and the types of these results. Nothing here words
+or draws anything (`reports`), and formulas that need no relation are in `stats`.
 """

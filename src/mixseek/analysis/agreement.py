@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from mixseek.domain.counts import Disagreement, Ratings, TakeSums, UnitSums
+from mixseek.domain.counts import Ratings, TakeSums, UnitSums
+from mixseek.domain.scored_counts import Disagreement
 from mixseek.stats.intervals import Interval, unit_interval
+from mixseek.stats.own_share import own_share_of_variance
 from mixseek.stats.raters import (
     Coefficient,
     EqualItems,
@@ -16,7 +18,6 @@ from mixseek.stats.raters import (
     equally_rated,
     estimate_of,
     jackknife_interval,
-    own_share_of_variance,
     rated_twice,
     within_reach,
 )

@@ -6,14 +6,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from mixseek.analysis import model
+from mixseek.analysis import model, report_data, scored_model
 from mixseek.analysis.agreement import Agreement, SelfConsistency
 from mixseek.analysis.model import ScoreSummary
 from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain import counts
-from mixseek.domain.counts import NO_UNITS, OutcomeCount, ScoredCell, UnitGroups, UnitSums
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.ports import CallAccount
+from mixseek.domain.scored_counts import ScoredCell
 from mixseek.stats.intervals import unit_bounds, unit_interval
 
 _Item = TypeVar("_Item")
@@ -50,7 +51,7 @@ class ReportInput:
     headline: model.Headline | None = None  # None for a run without judgments
     agreement: Agreement | None = None
     consistency: tuple[SelfConsistency, ...] = ()
-    scored: model.ScoredReport | None = None  # under a protocol with dimensions
+    scored: scored_model.ScoredReport | None = None  # under a protocol with dimensions
     pairs: PairsReport | None = None  # where two responses were judged at a time
     models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
 
@@ -60,13 +61,13 @@ _DETAILS_SHOWN = 5
 _ENDS: list[str] = list(Status)
 
 
-def build_report(source: ReportInput) -> model.ReportData:
+def build_report(source: ReportInput) -> report_data.ReportData:
     """Scores are averaged over valid judgments only; everything else is counted beside them."""
     outcomes = tuple(source.outcomes)
     present = {cell.judge for cell in outcomes}
     ordered = [judge for judge in source.judges if judge in present]
     ordered += sorted(present.difference(ordered))
-    return model.ReportData(
+    return report_data.ReportData(
         run=source.run,
         manifest=source.manifest,
         judges=tuple(_summarise_judge(judge, source, outcomes) for judge in ordered),
@@ -122,7 +123,7 @@ def summarise_scores(cells: Iterable[OutcomeCount | ScoredCell], units: UnitSums
         total += cell.score_total
         total_of_squares += cell.score_total_of_squares
     return ScoreSummary(
-        counts=model.StatusCounts(**ends),
+        counts=counts.StatusCounts(**ends),
         mean=units.mean,
         interval=unit_interval(units),
         bounds=unit_bounds(units),

@@ -9,12 +9,12 @@ from typing import Any
 import duckdb
 import orjson
 
-from mixseek.analysis.index.loading import INDEX, attach_index, object_bytes, read_facts, stat_journal
-from mixseek.analysis.index.panel import panel_units
-from mixseek.analysis.index.run import JournalPlaces
 from mixseek.domain.labels import CellCount, LabelledRun, LabelledUnit, TextWeight, allocate
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError, StorageError
+from mixseek.index.loading import INDEX, attach_index, object_bytes, read_facts, stat_journal
+from mixseek.index.panel import panel_units
+from mixseek.index.run import JournalPlaces
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,

@@ -16,16 +16,17 @@ from typing import Any
 
 import duckdb
 
-from mixseek.analysis.index.loading import attach_index
-from mixseek.analysis.index.unit_sums import unit_sums
 from mixseek.analysis.label_pool import NO_SCORE, LabelPool
 from mixseek.analysis.label_units import ensure_texts
-from mixseek.datasets.files import read_delimited, read_json_lines, reading, unnamed
+from mixseek.datasets.files import read_delimited, read_json_lines, reading
+from mixseek.datasets.tables import unnamed
 from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import collect_labels
 from mixseek.domain.lines import LONGEST_LINE_BYTES, bounded_lines
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.index.loading import attach_index
+from mixseek.index.unit_sums import unit_sums
 from mixseek.stats.corrected import PairSums
 from mixseek.stats.estimates import Cell
 from mixseek.stats.intervals import Bounds

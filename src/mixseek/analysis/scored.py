@@ -6,22 +6,17 @@ from dataclasses import dataclass, field, fields
 from random import Random
 from typing import Any, TypeVar
 
-from mixseek.analysis import model
+from mixseek.analysis import scored_model
 from mixseek.analysis.agreement import Agreement
 from mixseek.analysis.build import grouped, in_order, natural_key, summarise_scores, tally, tally_verdicts
-from mixseek.domain import counts
-from mixseek.domain.counts import NO_UNITS, ScoredCell, UnitGroups, UnitSums
+from mixseek.domain import scored_counts
+from mixseek.domain.counts import NO_UNITS, UnitGroups, UnitSums
 from mixseek.domain.judgments import Status
+from mixseek.domain.scored_counts import ScoredCell
 from mixseek.stats.difference import paired_difference
-from mixseek.stats.intervals import (
-    Rate,
-    clustered_interval,
-    design_effect,
-    holm_adjusted,
-    uneven_spread_test,
-    unit_interval,
-)
+from mixseek.stats.intervals import clustered_interval, unit_interval
 from mixseek.stats.raters import Measure
+from mixseek.stats.uneven import Rate, design_effect, holm_adjusted, uneven_spread_test
 
 UNEVEN_LEVEL = 0.05
 _ITEMS_IN_SHORT = 20
@@ -40,14 +35,14 @@ class ScoredInput:
     """All counts; in the order in which judges and dimensions are shown."""
 
     cells: Sequence[ScoredCell]
-    units: counts.ScoredUnits = field(default_factory=counts.ScoredUnits)
-    dimensions: Sequence[counts.DimensionCell] = ()
-    buckets: Sequence[counts.DimensionBucket] = ()
-    variants: Sequence[counts.VariantSums] = ()
-    evidence: Sequence[counts.EvidenceCount] = ()
-    evidence_problems: Sequence[counts.EvidenceProblem] = ()
+    units: scored_counts.ScoredUnits = field(default_factory=scored_counts.ScoredUnits)
+    dimensions: Sequence[scored_counts.DimensionCell] = ()
+    buckets: Sequence[scored_counts.DimensionBucket] = ()
+    variants: Sequence[scored_counts.VariantSums] = ()
+    evidence: Sequence[scored_counts.EvidenceCount] = ()
+    evidence_problems: Sequence[scored_counts.EvidenceProblem] = ()
     agreement: Agreement | None = None
-    coverage: counts.CoverageCounts | None = None
+    coverage: scored_counts.CoverageCounts | None = None
     # Whether the protocol has gates at which a sample may fail.
     has_gates: bool = False
 
@@ -57,7 +52,7 @@ class ScoredInput:
         return [cell for cell in self.cells if cell.status is Status.VALID and not cell.is_control]
 
 
-def build_scored(source: ScoredInput, *, rng: Random) -> model.ScoredReport:
+def build_scored(source: ScoredInput, *, rng: Random) -> scored_model.ScoredReport:
     """`rng` is for permutation tests of small counts only."""
     valid = source.valid
     judges = list(dict.fromkeys(cell.judge for cell in source.cells))
@@ -66,7 +61,7 @@ def build_scored(source: ScoredInput, *, rng: Random) -> model.ScoredReport:
     task_types = sorted({cell.task_type for cell in valid if cell.task_type is not None})
     maximum = _only(cell.maximum for cell in valid)
     dimensions = tuple(dict.fromkeys(cell.dimension for cell in source.dimensions))
-    return model.ScoredReport(
+    return scored_model.ScoredReport(
         maximum=maximum,
         dimensions=dimensions,
         critical=_count_critical(valid),
@@ -74,7 +69,7 @@ def build_scored(source: ScoredInput, *, rng: Random) -> model.ScoredReport:
         targets=tuple(_profile_target(target, source) for target in targets) if has_targets else (),
         task_types=tuple(_profile_task_type(name, source) for name in task_types),
         matrix=tuple(
-            model.MatrixRow(judge, tuple(_matrix_cell(judge, target, source) for target in targets))
+            scored_model.MatrixRow(judge, tuple(_matrix_cell(judge, target, source) for target in targets))
             for judge in judges
             if has_targets
         ),
@@ -100,9 +95,11 @@ def _count_critical(cells: Iterable[ScoredCell]) -> int:
     return sum(cell.count for cell in cells if cell.is_critical)
 
 
-def _scale_mean(cells: Sequence[ScoredCell] | Sequence[counts.DimensionCell], units: UnitSums) -> model.ScaleMean:
+def _scale_mean(
+    cells: Sequence[ScoredCell] | Sequence[scored_counts.DimensionCell], units: UnitSums
+) -> scored_model.ScaleMean:
     """Of valid cells, as shares of the maximum, so that samples with other weights can be averaged at all."""
-    return model.ScaleMean(
+    return scored_model.ScaleMean(
         count=sum(cell.count for cell in cells),
         mean=units.mean,
         interval=unit_interval(units),
@@ -114,27 +111,29 @@ def _scale_mean(cells: Sequence[ScoredCell] | Sequence[counts.DimensionCell], un
 
 def _profile(
     column: str, name: str | None, source: ScoredInput, units: UnitGroups
-) -> tuple[list[ScoredCell], tuple[model.DimensionMean, ...]]:
+) -> tuple[list[ScoredCell], tuple[scored_model.DimensionMean, ...]]:
     """One judge, target or task type: its valid cross judgments, and its dimensions in the protocol's order."""
     own = [cell for cell in source.valid if getattr(cell, column) == name]
     marks = grouped((cell for cell in source.dimensions if getattr(cell, column) == name), lambda cell: cell.dimension)
     return own, tuple(
-        model.DimensionMean(dimension, _scale_mean(cells, units.get((name, dimension), NO_UNITS)))
+        scored_model.DimensionMean(dimension, _scale_mean(cells, units.get((name, dimension), NO_UNITS)))
         for dimension, cells in marks.items()
     )
 
 
-def _profile_judge(judge: str, source: ScoredInput) -> model.JudgeProfile:
+def _profile_judge(judge: str, source: ScoredInput) -> scored_model.JudgeProfile:
     own, means = _profile("judge", judge, source, source.units.judge_dimensions)
     dimensions = []
     for item in means:
         buckets = [part for part in source.buckets if part.dimension == item.dimension]
-        dimensions.append(model.DimensionSummary(item.dimension, item.score, _draw_histogram(judge, buckets)))
+        dimensions.append(scored_model.DimensionSummary(item.dimension, item.score, _draw_histogram(judge, buckets)))
     confidence = tally((cell.confidence, cell.count) for cell in own)
-    return model.JudgeProfile(judge, _count_critical(own), tuple(dimensions), confidence)
+    return scored_model.JudgeProfile(judge, _count_critical(own), tuple(dimensions), confidence)
 
 
-def _draw_histogram(judge: str, buckets: Sequence[counts.DimensionBucket]) -> tuple[model.HistogramBar, ...]:
+def _draw_histogram(
+    judge: str, buckets: Sequence[scored_counts.DimensionBucket]
+) -> tuple[scored_model.HistogramBar, ...]:
     """Of one judge's marks, on the scale that all judges' have.
 
     Every mark has a bar, noughts included; tenths of the maximum where there are too many marks, or several scales,
@@ -153,27 +152,27 @@ def _draw_histogram(judge: str, buckets: Sequence[counts.DimensionBucket]) -> tu
         for part in own:
             heights[int(part.low)] += part.count
         edges = [(float(mark), float(mark), heights[mark]) for mark in range(int(maximum) + 1)]
-    return tuple(model.HistogramBar(low, high, count, count / total) for low, high, count in edges)
+    return tuple(scored_model.HistogramBar(low, high, count, count / total) for low, high, count in edges)
 
 
-def _profile_target(target: str | None, source: ScoredInput) -> model.TargetProfile:
+def _profile_target(target: str | None, source: ScoredInput) -> scored_model.TargetProfile:
     own, means = _profile("target", target, source, source.units.target_dimensions)
     total = _scale_mean(own, source.units.targets.get((target,), NO_UNITS))
-    return model.TargetProfile(target, total, means, tally_verdicts(own), _count_critical(own))
+    return scored_model.TargetProfile(target, total, means, tally_verdicts(own), _count_critical(own))
 
 
-def _profile_task_type(task_type: str, source: ScoredInput) -> model.TaskTypeProfile:
+def _profile_task_type(task_type: str, source: ScoredInput) -> scored_model.TaskTypeProfile:
     own, means = _profile("task_type", task_type, source, source.units.task_type_dimensions)
-    return model.TaskTypeProfile(
+    return scored_model.TaskTypeProfile(
         task_type, _scale_mean(own, source.units.task_types.get((task_type,), NO_UNITS)), means
     )
 
 
-def _matrix_cell(judge: str, target: str | None, source: ScoredInput) -> model.MatrixCell:
+def _matrix_cell(judge: str, target: str | None, source: ScoredInput) -> scored_model.MatrixCell:
     """Cross judgments of one pair; what a judge says of its own output is left to the control table."""
     pair = [cell for cell in source.cells if cell.judge == judge and cell.target == target]
     cross = [cell for cell in pair if not cell.is_control]
-    return model.MatrixCell(
+    return scored_model.MatrixCell(
         target=target,
         score=summarise_scores(cross, source.units.pairs.get((judge, target), NO_UNITS)),
         verdicts=tally_verdicts(cross),
@@ -182,15 +181,15 @@ def _matrix_cell(judge: str, target: str | None, source: ScoredInput) -> model.M
     )
 
 
-def _compare_with_others(source: ScoredInput) -> Iterator[model.ControlRow]:
+def _compare_with_others(source: ScoredInput) -> Iterator[scored_model.ControlRow]:
     """One for each model that judged its own output."""
     pairs = grouped((cell for cell in source.cells if cell.is_control), lambda cell: (cell.judge, cell.target))
     for (judge, target), own in pairs.items():
         score = summarise_scores(own, source.units.own_outputs.get((judge, target), NO_UNITS))
-        yield model.ControlRow(judge, target, score, _profile_target(target, source).total)
+        yield scored_model.ControlRow(judge, target, score, _profile_target(target, source).total)
 
 
-def _describe_coverage(covered: counts.CoverageCounts | None) -> model.Coverage | None:
+def _describe_coverage(covered: scored_counts.CoverageCounts | None) -> scored_model.Coverage | None:
     """A grid needs more than one column of outputs; questions alone are what every dataset has."""
     if covered is None or covered.variants * covered.targets == 1:
         return None
@@ -199,19 +198,21 @@ def _describe_coverage(covered: counts.CoverageCounts | None) -> model.Coverage 
     lines = []
     for (question, variant), own in grouped(grid, lambda cell: (cell.question, cell.variant)).items():
         statuses = {(cell.target, cell.judge): cell.status for cell in own}
-        lines.append(model.CoverageLine(question, variant, tuple(statuses[column] for column in columns)))
-    shared = {one.name: getattr(covered, one.name) for one in fields(counts.CoverageSizes)}
+        lines.append(scored_model.CoverageLine(question, variant, tuple(statuses[column] for column in columns)))
+    shared = {one.name: getattr(covered, one.name) for one in fields(scored_counts.CoverageSizes)}
     shared["holes"] = tuple(sorted(covered.holes, key=_cell_order))
-    return model.Coverage(**shared, columns=columns, lines=tuple(lines))
+    return scored_model.Coverage(**shared, columns=columns, lines=tuple(lines))
 
 
-def _cell_order(cell: counts.CoverageCell) -> tuple[Any, ...]:
+def _cell_order(cell: scored_counts.CoverageCell) -> tuple[Any, ...]:
     """Judges keep the order in which they come."""
     names = (cell.question, cell.variant, cell.target)
     return tuple((name is None, natural_key(name or "")) for name in names)
 
 
-def _describe_invalid(cells: Sequence[ScoredCell], units: counts.ScoredUnits, rng: Random) -> model.InvalidSpread:
+def _describe_invalid(
+    cells: Sequence[ScoredCell], units: scored_counts.ScoredUnits, rng: Random
+) -> scored_model.InvalidSpread:
     """Missing ones are left out: no reply came that could have been unusable. Holm over all factors tested."""
     factors = []
     effect = design_effect(units.invalid.get("", {}).get((), NO_UNITS))
@@ -230,25 +231,25 @@ def _describe_invalid(cells: Sequence[ScoredCell], units: counts.ScoredUnits, rn
     for factor, groups, test in factors:
         p_adjusted = next(adjusted) if test else None
         is_uneven = p_adjusted is not None and p_adjusted <= UNEVEN_LEVEL
-        described.append(model.InvalidFactor(factor, groups, test, p_adjusted, is_uneven))
+        described.append(scored_model.InvalidFactor(factor, groups, test, p_adjusted, is_uneven))
     whole = _invalid_rates(cells, lambda _: None, {(None,): units.invalid.get("", {}).get((), NO_UNITS)})
-    return model.InvalidSpread(whole[0] if whole else model.GroupRate(None, 0, 0, None), tuple(described))
+    return scored_model.InvalidSpread(whole[0] if whole else scored_model.GroupRate(None, 0, 0, None), tuple(described))
 
 
 def _invalid_rates(
     cells: Iterable[ScoredCell], value_of: Callable[[ScoredCell], str | None], units: UnitGroups
-) -> tuple[model.GroupRate, ...]:
+) -> tuple[scored_model.GroupRate, ...]:
     """By name. Evaluations that brought a reply are counted, the interval counts samples."""
     named = grouped((cell for cell in cells if cell.status in (Status.VALID, Status.INVALID)), value_of)
     rates = []
     for name in in_order(named):
         invalid = sum(cell.count for cell in named[name] if cell.status is Status.INVALID)
         interval = unit_interval(units.get((name,), NO_UNITS))
-        rates.append(model.GroupRate(name, invalid, sum(cell.count for cell in named[name]), interval))
+        rates.append(scored_model.GroupRate(name, invalid, sum(cell.count for cell in named[name]), interval))
     return tuple(rates)
 
 
-def _compare_variants(source: ScoredInput, maximum: float | None) -> tuple[model.VariantComparison, ...]:
+def _compare_variants(source: ScoredInput, maximum: float | None) -> tuple[scored_model.VariantComparison, ...]:
     """Every two variants that met; dimensions that drift most come first."""
     by_variant = _invalid_rates(source.cells, lambda cell: cell.variant, source.units.invalid.get("variant", {}))
     rates = {group.name: group for group in by_variant}
@@ -258,7 +259,7 @@ def _compare_variants(source: ScoredInput, maximum: float | None) -> tuple[model
     comparisons = []
     for (base, other), parts in grouped(source.variants, lambda part: (part.base, part.other)).items():
         measures = [
-            model.MeasureDifference(part.measure, difference, scales.get(part.measure))
+            scored_model.MeasureDifference(part.measure, difference, scales.get(part.measure))
             for part in parts
             if (difference := paired_difference(part)) is not None
         ]
@@ -266,14 +267,14 @@ def _compare_variants(source: ScoredInput, maximum: float | None) -> tuple[model
         measures.sort(key=lambda item: (item.measure is not None, -abs(item.difference.mean), item.measure or ""))
         if measures:
             comparisons.append(
-                model.VariantComparison(base, other, measures[0], tuple(measures[1:]), rates[base], rates[other])
+                scored_model.VariantComparison(base, other, measures[0], tuple(measures[1:]), rates[base], rates[other])
             )
     return tuple(comparisons)
 
 
 def _describe_evidence(
-    quotes: Sequence[counts.EvidenceCount], order: Sequence[str], units: UnitGroups
-) -> tuple[model.EvidenceSupport, ...]:
+    quotes: Sequence[scored_counts.EvidenceCount], order: Sequence[str], units: UnitGroups
+) -> tuple[scored_model.EvidenceSupport, ...]:
     """Per judge: all its quotes first, then dimension by dimension in the protocol's order."""
     lines = []
     for judge, own in grouped(quotes, lambda cell: cell.judge).items():
@@ -285,10 +286,10 @@ def _describe_evidence(
 
 
 def _support_of(
-    judge: str, dimension: str | None, cells: Sequence[counts.EvidenceCount], units: UnitSums
-) -> model.EvidenceSupport:
+    judge: str, dimension: str | None, cells: Sequence[scored_counts.EvidenceCount], units: UnitSums
+) -> scored_model.EvidenceSupport:
     """A quote is found where the locator named its stage and no problem."""
-    return model.EvidenceSupport(
+    return scored_model.EvidenceSupport(
         judge=judge,
         dimension=dimension,
         found=sum(cell.count for cell in cells if cell.problem is None),
@@ -300,12 +301,12 @@ def _support_of(
     )
 
 
-def _describe_panel(agreement: Agreement | None) -> model.PanelAgreement | None:
+def _describe_panel(agreement: Agreement | None) -> scored_model.PanelAgreement | None:
     """The agreement of the report in short; None where no sample has two judges."""
     if agreement is None:
         return None
     alpha = agreement.of(Measure.ALPHA_INTERVAL)
-    return model.PanelAgreement(
+    return scored_model.PanelAgreement(
         agreement.samples,
         agreement.unanimous,
         agreement.unanimous_interval,

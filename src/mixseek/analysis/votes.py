@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixseek.analysis.index.panel import pair_value, settle
-from mixseek.analysis.index.unit_sums import unit_sums
 from mixseek.analysis.ratings import Rater, Ratings
 from mixseek.domain.counts import UnitSums
 from mixseek.domain.panels import PanelRule, read_preference
 from mixseek.errors import ConfigurationError
+from mixseek.index.panel import pair_value, settle
+from mixseek.index.unit_sums import unit_sums
 from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
 from mixseek.stats.strengths import Comparison, listed

@@ -9,17 +9,20 @@ from typing import Any, TypedDict, Unpack
 
 from mixseek.api.options import check_options, live_options, run_to_end
 from mixseek.api.words import in_python_words, without_flags
-from mixseek.composition import compete as composition
-from mixseek.composition.compete import CompetitionObserver, EvaluateRequest, SubmissionText
-from mixseek.composition.race import CompeteRequest, write_leader_board
+from mixseek.competition import evaluation
+from mixseek.competition import play as composition
+from mixseek.competition.boards import write_leader_board
+from mixseek.competition.evaluation import EvaluateRequest, SubmissionText
+from mixseek.competition.plan import CompeteRequest
+from mixseek.competition.play import CompetitionObserver
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reporting.evaluation import Evaluation
-from mixseek.reporting.leaderboard import LeaderBoard, TeamView, leader_board_document
-from mixseek.reporting.pages.html import render_table
-from mixseek.reporting.race_words import points_text
-from mixseek.round_controller.controller import AfterRound
+from mixseek.reports.evaluation import Evaluation
+from mixseek.reports.leaderboard import LeaderBoard, TeamView, leader_board_document
+from mixseek.reports.pages.html import render_table
+from mixseek.reports.race_words import points_text
 from mixseek.round_controller.orchestrator import CompetitionResult
+from mixseek.round_controller.team import AfterRound
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Language
 from mixseek.settings.race import EvaluationFile, RaceFile, make_race
@@ -229,10 +232,10 @@ async def _evaluate(
 ) -> Evaluation:
     given = check_options(dict(options), EvaluateOptions.__annotations__, "evaluate")
     if "workspace" in given:
-        return await composition.evaluate(make_request(user_query, submissions, given, Path(given["workspace"])), stop)
+        return await evaluation.evaluate(make_request(user_query, submissions, given, Path(given["workspace"])), stop)
     with tempfile.TemporaryDirectory(prefix="mixseek-") as directory:
-        evaluation = await composition.evaluate(make_request(user_query, submissions, given, Path(directory)), stop)
-    return replace(evaluation, journal=None)
+        scored = await evaluation.evaluate(make_request(user_query, submissions, given, Path(directory)), stop)
+    return replace(scored, journal=None)
 
 
 def make_request(

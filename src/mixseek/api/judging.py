@@ -13,6 +13,8 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from mixseek.analysis.judged import judge_dataset
+from mixseek.analysis.summarise import summarise_run
 from mixseek.api.options import (
     Data,
     JudgeLike,
@@ -26,16 +28,16 @@ from mixseek.api.options import (
 )
 from mixseek.api.run import Run
 from mixseek.api.words import in_python_words, without_flags
-from mixseek.composition.audits import AuditRequest, read_audits, run_audit, write_card
-from mixseek.composition.judging.forecast import forecast_run
-from mixseek.composition.judging.judge import Interruption, judge_dataset
-from mixseek.composition.results.conclusion import Conclusion, RunState, conclude_run
-from mixseek.composition.summary import summarise_run
+from mixseek.audits.examine import read_audits, run_audit, write_card
+from mixseek.audits.plan import AuditRequest
 from mixseek.domain.ports import JudgeProtocol, ProgressSink
 from mixseek.errors import JudgeCallError
-from mixseek.reporting.cards import Card
-from mixseek.reporting.forecasts import DryRun
-from mixseek.reporting.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
+from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
+from mixseek.reports.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
+from mixseek.runs.cards import Card
+from mixseek.runs.dry_run import DryRun
+from mixseek.runs.forecast import forecast_run
+from mixseek.runs.judge import Interruption
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace
 

@@ -20,16 +20,16 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from mixseek.analysis.compare import Baseline, find_baseline
+from mixseek.analysis.comparison import DropGate, GateEnd
 from mixseek.analysis.gates import Gates
-from mixseek.composition.judging.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
-from mixseek.composition.protocols import NamedJudge
-from mixseek.composition.results.compare import Baseline, find_baseline
 from mixseek.datasets.rows import IN_MEMORY, Rows, keep_rows
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.function import function_judge
-from mixseek.reporting.comparison import DropGate, GateEnd
+from mixseek.runs.named import NamedJudge
+from mixseek.runs.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Settings
 from mixseek.storage.workspace import Workspace

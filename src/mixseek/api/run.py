@@ -10,39 +10,41 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 
+from mixseek.analysis.compare import CompareRequest, load_comparison
+from mixseek.analysis.comparison import Comparison
 from mixseek.analysis.gates import Gates
-from mixseek.analysis.index.export import export_run
-from mixseek.analysis.index.run import JudgedTake, open_run_index
+from mixseek.analysis.rating_statistics import StatisticsRequest, load_statistics
 from mixseek.analysis.ratings import RatingColumns, RatingSource
+from mixseek.analysis.report import load_report
+from mixseek.analysis.run_labels import load_corrected
+from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.statistics import Statistics
+from mixseek.analysis.summarise import summarise_run
+from mixseek.analysis.system_board import SystemBoard
+from mixseek.analysis.vote_statistics import VotesAsked, load_votes
+from mixseek.analysis.votes_found import VoteStatistics
 from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.api.words import in_python_words, without_flags
-from mixseek.composition.corrected import load_corrected
-from mixseek.composition.results.asked_boards import BoardRequest, load_board, write_board
-from mixseek.composition.results.build_server import CiTargets, run_report, write_ci
-from mixseek.composition.results.compare import CompareRequest, load_comparison, write_comparison
-from mixseek.composition.results.conclusion import AnyGate, Conclusion, RunState, conclude_run
-from mixseek.composition.results.report import load_report, write_html
-from mixseek.composition.results.statistics import StatisticsRequest, load_statistics
-from mixseek.composition.results.votes import VotesAsked, load_votes
-from mixseek.composition.summary import summarise_run
+from mixseek.competition.asked_boards import BoardRequest, load_board, write_board
 from mixseek.datasets.rows import IN_MEMORY, keep_rows
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
-from mixseek.reporting.boards import SystemBoard
-from mixseek.reporting.ci import CiReport, render_markdown
-from mixseek.reporting.comparison import Comparison
-from mixseek.reporting.pages.html import render_card
-from mixseek.reporting.statistics import Statistics
-from mixseek.reporting.summary import RunSummary
-from mixseek.reporting.votes import VoteStatistics
-from mixseek.reporting.wording import interval_sentence, no_interval_sentence, plural, score_text
+from mixseek.index.export import export_run
+from mixseek.index.run import JudgedTake, open_run_index
+from mixseek.reports.build_server import CiTargets, run_report, write_ci
+from mixseek.reports.ci import CiReport, render_markdown
+from mixseek.reports.conclusion import AnyGate, Conclusion, RunState, conclude_run
+from mixseek.reports.files import write_comparison, write_html
+from mixseek.reports.pages.html import render_card
+from mixseek.reports.wording import interval_sentence, no_interval_sentence, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted
 from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
+from mixseek.text.phrases import plural
 
 if TYPE_CHECKING:
     # Not in the core: whoever asks for such a table has it.

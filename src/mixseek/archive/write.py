@@ -19,12 +19,13 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
-from mixseek.analysis.index.loading import NOT_JUDGED
-from mixseek.analysis.index.run import JudgedTake, open_run_index
 from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Status, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
+from mixseek.index.loading import NOT_JUDGED
+from mixseek.index.run import JudgedTake, open_run_index
 from mixseek.protocols.identity import relate
+from mixseek.storage.documents import encode_document
 from mixseek.storage.durable import (
     digest_file,
     is_abandoned,
@@ -48,10 +49,6 @@ from mixseek.storage.journal.records import (
     replace_surrogates,
 )
 from mixseek.storage.workspace import RunDirectory, Workspace
-
-# What stands in the files of an archive: judgments, the run log of seed 003 §8, and what invalid means.
-
-# Where things stand in an archive, under names that every file system takes and keeps apart.
 
 # Seed 003 §6 and §7 name the two rooms.
 VALID_ROOM = "有效评测"
@@ -120,24 +117,8 @@ IDENTITY = ("question_id", "prompt_variant", "target_model", "output_id", "task_
 _REPLAY = "replay"
 _SEMANTIC_FIELDS = ("is_correct", "extracted_answer", "reasoning_score", "error_type", "comment")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_ESCAPE = re.compile(r"\\(?:([bfnrt])(?=[A-Za-z])|.)")
-_SPELT = {"b": "\\u0008", "f": "\\u000c", "n": "\\u000a", "r": "\\u000d", "t": "\\u0009"}
 # Of what the endpoint said about a reply, what a protocol may look at when it reads the reply again.
 _READ_DETAILS = ("judge_model", "finish_reason", "reserialised", "model", "unusable", "bundle", "presentation")
-
-
-def encode_document(document: Any) -> bytes:
-    """Indented for people. A text that UTF-8 cannot hold is escaped, which every JSON reader understands."""
-    plain = make_plain(document)
-    try:
-        return spell_out(json.dumps(plain, ensure_ascii=False, indent=2)).encode() + b"\n"
-    except UnicodeEncodeError:
-        return spell_out(json.dumps(plain, indent=2)).encode() + b"\n"
-
-
-def spell_out(text: str) -> str:
-    r"""`\u000a` where `\n` stands before a letter: `\nabla` would be read again as LaTeX."""
-    return _ESCAPE.sub(lambda found: _SPELT[found[1]] if found[1] else found[0], text)
 
 
 @dataclass(slots=True)

@@ -5,37 +5,23 @@ from typing import Annotated, Any
 
 import typer
 
-from mixseek.cli.compete import compete, evaluate, leaderboard
+from mixseek.cli.audit import audit
+from mixseek.cli.cache import prune, show_cache
+from mixseek.cli.compare import compare
+from mixseek.cli.compete import compete
 from mixseek.cli.console import print_result
+from mixseek.cli.evaluate import evaluate
+from mixseek.cli.init import doctor, init
 from mixseek.cli.judge import demo, import_log, judge
-from mixseek.cli.report import (
-    archive,
-    collect,
-    compare,
-    export,
-    move,
-    prune,
-    remove,
-    report,
-    runs,
-    show,
-    show_cache,
-    view,
-)
+from mixseek.cli.judges import check, install_model, list_judges, serve_mock
+from mixseek.cli.label import import_sheet, label_state, plan, sample_labels
+from mixseek.cli.leaderboard import leaderboard
+from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
+from mixseek.cli.report import archive, export, report, show
 from mixseek.cli.run import run
-from mixseek.cli.setup import (
-    check,
-    doctor,
-    init,
-    install_model,
-    lint_protocols,
-    list_judges,
-    new_protocol,
-    protocol_hash,
-    serve_mock,
-    show_protocol,
-)
-from mixseek.cli.trust import audit, import_sheet, label_state, plan, sample_labels, stats
+from mixseek.cli.runs import collect, move, remove, runs
+from mixseek.cli.stats import stats
+from mixseek.cli.view import view
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
 MARKUP = None

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mixseek.cli.console import ExitCode, notify_plainly, print_answer, stopping_on_signals
-from mixseek.composition.compete import Competition, CompetitionObserver, forecast_competition, run_competition
-from mixseek.composition.race import CompeteRequest
+from mixseek.cli.console import ExitCode, notify_plainly, print_answer
+from mixseek.cli.stopping import stopping_on_signals
+from mixseek.competition.plan import CompeteRequest
+from mixseek.competition.play import Competition, CompetitionObserver, forecast_competition, run_competition
 from mixseek.domain.rounds import ExecutionStatus
-from mixseek.reporting.forecasts import describe_forecast, forecast_document
-from mixseek.reporting.leaderboard import leader_board_document
-from mixseek.reporting.race_terminal import print_leader_board
-from mixseek.reporting.wording import make_visible
-from mixseek.round_controller.controller import Stage, TeamEvent, Watcher, watch_nothing
+from mixseek.reports.forecasts import describe_forecast, forecast_document
+from mixseek.reports.leaderboard import leader_board_document
+from mixseek.reports.race_terminal import print_leader_board
 from mixseek.round_controller.orchestrator import CompetitionResult
+from mixseek.round_controller.team import Stage, TeamEvent, Watcher, watch_nothing
+from mixseek.text.visible import make_visible
 
 # Teams at work, on stderr: a line each that changes on a terminal, a line for each score elsewhere.
 

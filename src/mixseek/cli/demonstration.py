@@ -9,16 +9,16 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
-from mixseek.composition.demo import DemoCell, DemoExample, DemoLine, DemoResult
-from mixseek.reporting.boards import board_document, board_table
-from mixseek.reporting.cards import STATE_STYLES, effect_text
-from mixseek.reporting.comparison import brief, comparison_document
-from mixseek.reporting.headline import score_document
-from mixseek.reporting.labels import corrected_document, corrected_text, judges_text
-from mixseek.reporting.leaderboard import leader_board_document
-from mixseek.reporting.race_terminal import print_leader_board
-from mixseek.reporting.summary import summary_document
-from mixseek.reporting.tables import fitted, table_of
+from mixseek.reports.boards import board_document, board_table
+from mixseek.reports.cards import STATE_STYLES, effect_text
+from mixseek.reports.comparison import brief, comparison_document
+from mixseek.reports.headline import score_document
+from mixseek.reports.labels import corrected_document, corrected_text, judges_text
+from mixseek.reports.leaderboard import leader_board_document
+from mixseek.reports.race_terminal import print_leader_board
+from mixseek.reports.summary import summary_document
+from mixseek.reports.tables import fitted, table_of
+from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 
 STYLES = {
     "correct": "green",

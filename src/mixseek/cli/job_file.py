@@ -16,11 +16,12 @@ from pydantic import Field
 from typer import TyperException
 
 from mixseek.cli.judge import judge
+from mixseek.cli.label import import_sheet
 from mixseek.cli.report import archive, export, report
-from mixseek.cli.trust import import_sheet
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.settings.load import explaining_failures
-from mixseek.settings.models import JudgeSettings, Table, decode_text, parse_toml, read_bounded
+from mixseek.settings.models import JudgeSettings, Table
+from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 
 # Tables of the file that are no options.
 _JUDGES, _JOBS = "judges", "jobs"

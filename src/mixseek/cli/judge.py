@@ -8,6 +8,7 @@ from typing import Annotated
 
 from typer import Argument, BadParameter, Context, Option
 
+from mixseek.cli.compare import BaselineOption, MaxDropOption, read_drop_gate
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.options import (
     GithubSummaryOption,
@@ -25,7 +26,6 @@ from mixseek.cli.options import (
     parse_parameters,
     share_option,
 )
-from mixseek.cli.report import BaselineOption, MaxDropOption, read_drop_gate
 
 # Help that takes more than a line.
 _DATA = (
@@ -183,10 +183,10 @@ def judge(
       mixseek judge answers.parquet --judge rules --on ray --address 10.0.0.1:6379 --workspace /shared/ws
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
+    from mixseek.analysis.compare import find_baseline
     from mixseek.analysis.gates import Gates
     from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
-    from mixseek.composition.judging.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
-    from mixseek.composition.results.compare import find_baseline
+    from mixseek.runs.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
     from mixseek.settings.load import load_settings
 
     if panel is not None and cascade:
@@ -268,7 +268,7 @@ def demo(
       mixseek demo --workspace /tmp/demo --json
     """
     from mixseek.cli.demonstration import print_demo
-    from mixseek.composition.demo import run_demo
+    from mixseek.setup.demo import run_demo
 
     return print_demo(run_demo(workspace), as_json=as_json)
 
@@ -305,9 +305,9 @@ def import_log(
       mixseek judge logs/run.eval --judge rules --judge log
     """
     from mixseek.cli.judging import show_progress
-    from mixseek.composition.judging.logs import describe_empty
-    from mixseek.composition.judging.logs import import_log as read_log
     from mixseek.errors import DatasetError
+    from mixseek.runs.logs import describe_empty
+    from mixseek.runs.logs import import_log as read_log
     from mixseek.settings.load import load_settings
 
     longest = load_settings().judge.longest_line

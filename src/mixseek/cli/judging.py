@@ -5,21 +5,24 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from mixseek.analysis.compare import Baseline
 from mixseek.analysis.gates import Gates
-from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer, stopping_on_signals
-from mixseek.composition.judging.forecast import forecast_run
-from mixseek.composition.judging.judge import Interruption, judge_dataset
-from mixseek.composition.judging.request import JudgeRequest
-from mixseek.composition.results.build_server import CiTargets, run_report, write_ci
-from mixseek.composition.results.compare import Baseline
-from mixseek.composition.results.conclusion import Conclusion, RunState, conclude_run
+from mixseek.analysis.judged import judge_dataset
+from mixseek.analysis.run_summary import RunSummary
+from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
+from mixseek.cli.stopping import stopping_on_signals
 from mixseek.domain.ports import ProgressSink
-from mixseek.reporting.ci import CiReport
-from mixseek.reporting.comparison import baseline_text
-from mixseek.reporting.forecasts import describe_dry_run, dry_run_document
-from mixseek.reporting.progress import LineProgress, Meter, drawing_bar
-from mixseek.reporting.summary import RunSummary, describe_summary
-from mixseek.reporting.unusable import describe_groups
+from mixseek.reports.build_server import CiTargets, run_report, write_ci
+from mixseek.reports.ci import CiReport
+from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
+from mixseek.reports.drop_gate import baseline_text
+from mixseek.reports.forecasts import describe_dry_run, dry_run_document
+from mixseek.reports.progress import LineProgress, Meter, drawing_bar
+from mixseek.reports.summary import describe_summary
+from mixseek.reports.unusable import describe_groups
+from mixseek.runs.forecast import forecast_run
+from mixseek.runs.judge import Interruption
+from mixseek.runs.request import JudgeRequest
 from mixseek.settings.models import JudgeSettings
 
 EXIT_CODES = {

@@ -50,7 +50,7 @@ def leave(signum: int, frame: FrameType | None) -> None:
 
 def interrupt(signum: int, frame: FrameType | None) -> None:
     """SIGTERM is Ctrl-C from somebody else, and a hang-up is one from a terminal that is gone."""
-    from mixseek.cli.console import stops_received
+    from mixseek.cli.stopping import stops_received
 
     if is_hang_up(signum):
         leave_terminals(_terminals)
@@ -63,7 +63,7 @@ def interrupt(signum: int, frame: FrameType | None) -> None:
 
 def leave_or_print(unraisable: "sys.UnraisableHookArgs") -> None:
     """A stop that came inside a destructor could not be raised: all ends here, as after a second Ctrl-C."""
-    from mixseek.cli.console import stops_received
+    from mixseek.cli.stopping import stops_received
 
     if stops_received:
         os._exit(130)
@@ -76,6 +76,6 @@ def main(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
     from mixseek.cli.app import command
-    from mixseek.cli.console import end_of
+    from mixseek.cli.failures import end_of
 
     return end_of(lambda: command().main(arguments, prog_name="mixseek", standalone_mode=False), debug=debug)

@@ -10,14 +10,14 @@ import typer
 from mixseek.domain.panels import PanelRule
 
 if TYPE_CHECKING:
-    from mixseek.composition.results.build_server import CiTargets
+    from mixseek.reports.build_server import CiTargets
 
 
 def ci_targets(junit: Path | None, summary_file: Path | None, *, github_summary: bool) -> "CiTargets | None":
     """None where no build server is to be told anything, which is nearly always."""
     if junit is None and summary_file is None and not github_summary:
         return None
-    from mixseek.composition.results.build_server import find_targets
+    from mixseek.reports.build_server import find_targets
 
     return find_targets(junit, summary_file, os.environ, github_summary=github_summary)
 
@@ -81,7 +81,7 @@ def parse_parameters(pairs: list[str]) -> dict[str, Any]:
 
 def parse_value(text: str) -> Any:
     """A number, boolean, list or quoted text as TOML has them; anything else is the text itself."""
-    from mixseek.settings.models import parse_toml
+    from mixseek.settings.text_files import parse_toml
 
     try:
         return parse_toml(f"value = {text}")["value"]

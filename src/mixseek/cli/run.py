@@ -14,12 +14,12 @@ from mixseek.cli.options import JsonOption, Quiet, WorkspaceOption
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from mixseek.analysis.run_summary import RunSummary
     from mixseek.cli.console import Shown
     from mixseek.cli.job_file import Job, JobFile
     from mixseek.cli.judging import JobPart
-    from mixseek.composition.results.build_server import CiTargets
-    from mixseek.reporting.ci import CiReport
-    from mixseek.reporting.summary import RunSummary
+    from mixseek.reports.build_server import CiTargets
+    from mixseek.reports.ci import CiReport
 
 # The worst first: what a script must know before anything else.
 BY_GRAVITY = (
@@ -142,7 +142,7 @@ class JobRunner:
                 result = with_labels(result) if step == "labels" else result
             return result
 
-        from mixseek.composition.sheets import with_labels
+        from mixseek.labels.intake import with_labels
 
         part = JobPart(self._file.judges, before_summary, self._reports[job.name])
         code, answers = self._carry_out(judge, with_options(job.arguments, self._shared), outcome, part)
@@ -155,7 +155,7 @@ class JobRunner:
     def _take_step(self, step: str, job: "Job", outcome: Outcome, result: "RunSummary") -> ExitCode:
         """The command behind the key, about the run that was just judged."""
         from mixseek.cli.job_file import STEPS
-        from mixseek.composition.sheets import is_drawn_sheet
+        from mixseek.labels.intake import is_drawn_sheet
 
         run, arguments = result.header.run_id, job.steps[step]
         more = [f"--workspace={result.workspace}", "--json"]
@@ -174,7 +174,7 @@ class JobRunner:
         self, function: Callable[..., Any], arguments: Sequence[str], outcome: Outcome, part: "JobPart | None"
     ) -> "tuple[ExitCode, list[tuple[Any, Shown]]]":
         """The command's exit code and its answers, as on a command line of its own."""
-        from mixseek.cli.console import end_of
+        from mixseek.cli.failures import end_of
         from mixseek.cli.job_file import command_of
 
         def tell(line: str) -> None:
@@ -197,7 +197,7 @@ class JobRunner:
 
     def write_reports(self, outcomes: Sequence[Outcome]) -> None:
         """Jobs that name one file share it. One that came to no result is told of as an error: CI must not miss it."""
-        from mixseek.composition.results.build_server import CiTargets, write_ci
+        from mixseek.reports.build_server import CiTargets, write_ci
 
         by_file: dict[CiTargets, list[CiReport]] = {}
         for job, outcome in zip(self._file.jobs, outcomes, strict=True):
@@ -219,7 +219,7 @@ def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, C
     """Of a job that ended before it had anything to report."""
     from mixseek.cli.options import ci_targets
     from mixseek.errors import ConfigurationError
-    from mixseek.reporting.ci import CiCase, CiReport
+    from mixseek.reports.ci import CiCase, CiReport
 
     given = dict(text.split("=", 1) for text in job.arguments if text.startswith(("--junit=", "--summary-file=")))
     junit, summary = (Path(given[name]) if name in given else None for name in ("--junit", "--summary-file"))
@@ -237,7 +237,7 @@ def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, C
 def describe_step(step: str, document: dict[str, Any]) -> str:
     """One line about what was written or taken in."""
     if step == "labels":
-        from mixseek.reporting.labels import describe_import
+        from mixseek.reports.labels import describe_import
 
         return describe_import(document, "").partition("\n")[0]
     place = next((document[key] for key in ("html", "file", "archive", "directory") if document.get(key)), None)
@@ -246,8 +246,9 @@ def describe_step(step: str, document: dict[str, Any]) -> str:
 
 def print_outcomes(outcomes: Sequence[Outcome], console: "Console") -> None:
     """Which job went how."""
-    from mixseek.reporting.tables import table_of
-    from mixseek.reporting.wording import make_visible, percent
+    from mixseek.reports.tables import table_of
+    from mixseek.reports.wording import percent
+    from mixseek.text.visible import make_visible
 
     rows = []
     for one in outcomes:

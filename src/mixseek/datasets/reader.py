@@ -2,7 +2,6 @@
 
 import difflib
 import hashlib
-import json
 import stat
 from array import array
 from collections import Counter
@@ -12,23 +11,14 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mixseek.datasets.attachments import MAX_FILE_BYTES, Attachments, ResponseFiles, RowRequirements
-from mixseek.datasets.files import (
-    Row,
-    Rows,
-    RowSource,
-    find_parts,
-    join_sources,
-    read_delimited,
-    read_json_array,
-    read_json_lines,
-    read_parquet,
-    reading,
-    spool_stdin,
-)
+from mixseek.datasets.attachments import Attachments, RowRequirements
+from mixseek.datasets.files import RowSource, read_delimited, read_json_lines, reading
 from mixseek.datasets.importers.record import grade_table
 from mixseek.datasets.importers.registry import recognise
 from mixseek.datasets.pairing import PairChoice, PairMaker, with_opponents
+from mixseek.datasets.parts import find_parts, join_sources
+from mixseek.datasets.reply_rows import choose_reply_source, read_replies
+from mixseek.datasets.response_files import ResponseFiles
 from mixseek.datasets.rows import (
     ALIASES,
     FILE_FIELDS,
@@ -41,103 +31,13 @@ from mixseek.datasets.rows import (
     asked_in,
     name_question,
 )
+from mixseek.datasets.spool import spool_stdin
+from mixseek.datasets.tables import read_json_array, read_parquet
 from mixseek.datasets.wrapped import find_wrapping, read_wrapped
 from mixseek.domain.lines import LONGEST_LINE_BYTES
-from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
+from mixseek.domain.samples import RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
-from mixseek.protocols.reply_reader import Bundle, BundleEntry, split_bundle
 from mixseek.storage.durable import digest_file
-from mixseek.storage.journal.records import decode_object
-
-# Datasets that hold replies and not the judged text: one reply a row, or a bundle of them, taken apart here.
-
-REPLY_COLUMN = "reply"
-# Told to whoever reads the reply: an entry may look well and its bundle not be.
-PROBLEM_COLUMN = "reply_problem"
-# Told too: an entry says in its own way which sample it is about, which a reply by itself would not.
-BUNDLED_COLUMN = "reply_bundled"
-# What a reply says of itself, taken over where the row says nothing.
-_LIFTED = ("question_id", "prompt_variant", "target_model", "output_id", "task_name")
-_WHOLE_FILES = (".json", ".txt", ".md")
-
-
-def read_replies(source: RowSource, mapping: Mapping[str, str], takes_bundles: bool) -> Rows:
-    """Rows as they are; where bundles are asked for, one becomes a row for each of its entries, all with its number."""
-    paths = (name for name, field in FILE_FIELDS.items() if field == "response")
-    texts = [mapping.get(column, column) for column in ("response", *ALIASES["response"], *paths)]
-    for place, row in source.rows():
-        column = next((name for name in REPLY_COLUMNS if row.get(name) is not None), None)
-        # Beside its judged text a reply is about that text, whatever it looks like.
-        if column is None or any(row.get(name) for name in texts):
-            yield place, row
-            continue
-        reply = row[column]
-        text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
-        rest = {name: value for name, value in row.items() if name != column}
-        bundle = split_bundle(text) if takes_bundles else None
-        if bundle is None:
-            yield place, {**lifted(text), **rest, REPLY_COLUMN: text}
-        else:
-            prefix = f"{row['id']}/" if row.get("id") is not None else f"{place}/"
-            yield from ((place, entry) for entry in entry_rows(bundle, rest, prefix))
-
-
-def read_bundle_file(path: Path) -> Rows:
-    """Number of the entry, and a row for it, of a file that is one bundle, as a judge wrote it."""
-    bundle = split_bundle(read_whole(path))
-    if bundle is None:
-        raise DatasetError(f"{path}: changed while it was being read; run again")
-    yield from enumerate(entry_rows(bundle, {}, ""), 1)
-
-
-def choose_reply_source(path: Path, takes_bundles: bool) -> RowSource | None:
-    """A whole-file bundle, or None for what is rows; raises DatasetError for a bundle that nobody asked for."""
-    if path.suffix.lower() not in _WHOLE_FILES or not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
-        return None
-    bundle = split_bundle(read_whole(path))
-    # An entry that holds a reply, instead of being one, is a row.
-    if bundle is None or any(name in decode_object(one.text) for one in bundle[:1] for name in REPLY_COLUMNS):
-        return None
-    if not takes_bundles:
-        raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
-    return RowSource(path, "bundle", "entry", partial(read_bundle_file, path))
-
-
-def read_whole(path: Path) -> str:
-    """The file's text; DatasetError where it is none."""
-    with reading(path) as stream:
-        data = stream.read()
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"{path}: not valid UTF-8 (byte {error.start}); convert the file to UTF-8") from error
-
-
-def entry_rows(bundle: Bundle, rest: Mapping[str, Any], prefix: str) -> Iterator[Row]:
-    """Entries that contradict each other become one row with both texts, which no protocol accepts."""
-    groups: dict[str, list[BundleEntry]] = {}
-    for number, entry in enumerate(bundle, 1):
-        groups.setdefault(entry.identities[0] if entry.identities else str(number), []).append(entry)
-    for name, entries in groups.items():
-        text = "\n".join(entry.text for entry in entries)
-        row = {"output_id": name, **lifted(entries[0].text), **rest, "id": f"{prefix}{name}", REPLY_COLUMN: text}
-        row[BUNDLED_COLUMN] = True
-        problem = entries[0].problem
-        if problem is not None:
-            row[PROBLEM_COLUMN] = {"flag": problem.flag.value, "detail": problem.detail}
-        yield row
-
-
-def lifted(text: str) -> dict[str, str]:
-    """The sample's identity as the reply gives it: with no sample at hand, it is all that can be grouped by."""
-    value = decode_object(text)
-    meta = value.get("meta")
-    sources = (meta, value) if isinstance(meta, dict) else (value,)
-    found = {name: source[name] for name in _LIFTED for source in sources if isinstance(source.get(name), str)}
-    return {name: value for name, value in found.items() if value}
-
-
-# A file of rows as a stream of samples: surveyed once before anything is judged, then read again.
 
 STDIN = "-"
 SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet, or - for JSONL on stdin"
@@ -550,64 +450,3 @@ def is_json_list(path: Path) -> bool:
 def fingerprint(paths: Sequence[Path]) -> list[tuple[int, int]]:
     """Size and time of change of each: cheap enough to ask whenever a pass ends."""
     return [(status.st_size, status.st_mtime_ns) for status in map(Path.stat, paths)]
-
-
-# What was meant to be judged, as a list: question by variant by target, held against what the dataset has.
-
-# Seed 003 §7: the list of all outputs to be judged, aligned by these.
-GRID_FIELDS = ("question_id", "prompt_variant", "target_model")
-_OUTPUT = "output_id"
-
-Cell = tuple[str, ...]
-
-
-class PlannedGrid:
-    """Every planned place; told of the rows of the dataset, it knows which places stayed empty."""
-
-    def __init__(self, path: str) -> None:
-        """Raises DatasetError for a file that is no such list."""
-        self.path = check_file(path)
-        self._cells = read_cells(self.path)
-        self._found: set[Cell] = set()
-        # Ids of samples that are in no place.
-        self.unplanned: list[str] = []
-
-    @property
-    def description(self) -> dict[str, Any]:
-        """For the manifest."""
-        return {"path": str(self.path), "sha256": digest_file(self.path), "places": len(self._cells)}
-
-    def note_row(self, values: Mapping[str, Any]) -> None:
-        """One row of the dataset; several may be in one place."""
-        place = tuple(str(values.get(name, "")).strip() for name in GRID_FIELDS)
-        named = [(*place, str(values[name]).strip()) for name in (_OUTPUT, "id") if values.get(name) is not None]
-        fitting = [cell for cell in (*named, place) if cell in self._cells]
-        self._found.update(fitting)
-        if not fitting:
-            self.unplanned.append(str(values["id"]))
-
-    def holes(self) -> Iterator[Sample]:
-        """Places without an output, in the order of the list: samples without a response, which no judge is asked."""
-        for cell in self._cells:
-            if cell not in self._found:
-                place: dict[str, Any] = dict(zip((*GRID_FIELDS, _OUTPUT), cell, strict=False))
-                name = f"planned: {' / '.join(cell)}"
-                yield Sample(name, "", **place, metadata={PLANNED_WITHOUT_OUTPUT: True})
-
-
-def read_cells(path: Path) -> dict[Cell, None]:
-    """Each place once, in the order of the file."""
-    source = choose_source(path)
-    cells: dict[Cell, None] = {}
-    for place, row in source.rows():
-        told = {name: str(row[name]).strip() for name in (*GRID_FIELDS, _OUTPUT) if row.get(name) is not None}
-        missing = [f"`{name}`" for name in GRID_FIELDS if not told.get(name)]
-        if missing:
-            raise DatasetError(
-                f"{path}: {source.unit} {place}: no {', '.join(missing)}; a plan has the columns "
-                f"{', '.join(f'`{name}`' for name in GRID_FIELDS)} and, if you like, {_OUTPUT}"
-            )
-        cells[tuple(value for value in told.values() if value)] = None
-    if not cells:
-        raise DatasetError(f"{path}: the plan is empty; give it a row for each output that was to be judged")
-    return cells

@@ -13,9 +13,10 @@ from typing import Any, Protocol, runtime_checkable
 import duckdb
 import orjson
 
-from mixseek.datasets.files import is_nested, keep_copy, select_plain
 from mixseek.datasets.importers.reading import read_cell
 from mixseek.datasets.importers.record import as_rows, conversation_text, role_of
+from mixseek.datasets.spool import keep_copy
+from mixseek.datasets.tables import is_nested, select_plain
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mixseek.datasets.files import Rows, read_delimited, read_json_array, read_json_lines, read_parquet
+from mixseek.datasets.files import Rows, read_delimited, read_json_lines
+from mixseek.datasets.tables import read_json_array, read_parquet
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.storage.durable import replacing

@@ -1,7 +1,6 @@
 """One repeat of one live judge on one sample: cache, call, journal, parse, ask again."""
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,10 +14,8 @@ from mixseek.domain.ports import (
     PLAIN,
     Answer,
     Call,
-    Judge,
     JudgeAwareProtocol,
     JudgeProtocol,
-    LiveJudge,
     LostRequests,
     Message,
     PresentingProtocol,
@@ -29,107 +26,20 @@ from mixseek.domain.ports import (
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget, NotNowError
 from mixseek.engine.endings import FirstReplies
-from mixseek.engine.endpoint import Attempts, Endpoint
+from mixseek.engine.endpoint import Attempts
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.offline import refuse_incomplete
-from mixseek.engine.rates import RateLimit
+from mixseek.engine.replies import ReplyCache, reuse
+from mixseek.engine.slots import EXPECTED_OUTPUT_TOKENS, LiveSlot
 from mixseek.errors import DatasetError, DeclinedError, FunctionJudgeError, PermanentJudgeError, TransientJudgeError
-from mixseek.settings.models import parse_toml
+from mixseek.settings.text_files import parse_toml
 from mixseek.templating import fence, unused_nonce
 
-# Replies had before, by the digest of their request.
-
-
-class ReplyCache(Protocol):
-    """Shared by the runs of a workspace; losing it costs money, never truth."""
-
-    def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, Reply]:
-        """The replies that are known; keys without one are left out."""
-        ...
-
-    def put_many(self, replies: Mapping[bytes, Reply]) -> None: ...
-
-
-class NoCache:
-    """Remembers nothing."""
-
-    def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, Reply]:
-        return {}
-
-    def put_many(self, replies: Mapping[bytes, Reply]) -> None:
-        pass
-
-
-class RequestKeys:
-    """Digests of requests, without rendering any: what is asked, of whom, about which sample, and which time."""
-
-    def __init__(self, protocol_hash: str, fingerprint: str, nonce_key_id: str) -> None:
-        self._begun = hashlib.sha256("|".join((protocol_hash, fingerprint, nonce_key_id)).encode())
-
-    def key(self, sample_key: str, reply: ReplyKey, ask: int) -> bytes:
-        """32 bytes; repeats, presentations and re-asks of one sample are requests of their own."""
-        digest = self._begun.copy()
-        shown = "" if reply.presentation == PLAIN else f"|{reply.presentation}"
-        digest.update(f"|{sample_key}|{reply.repeat}|{ask}{shown}".encode())
-        return digest.digest()
-
-
-def reuse(reply: Reply, judge: str, repeat: int, ask: int) -> Reply:
-    """A reply had before, under this judge's name; nothing was sent and nothing was paid."""
-    free = {"take": repeat, "ask": ask, "cached": True, "tries": 0, "cost_usd": 0.0}
-    return Reply(reply.text, judge, ask, {**reply.details, **free})
-
-
-# Who sits before the samples: judges that answer at once, and judges that have to be waited for.
-
-# Tokens, and the model that answered as far as it is known, to US dollars; None where nobody knows the price.
-Price = Callable[[Usage, str | None], float | None]
 # Characters per token: measured on English prose for most models; other scripts take more tokens a character.
 _CHARACTERS_PER_TOKEN = 4.0
 _CHARACTERS_PER_TOKEN_OUTSIDE_ASCII = 1.5
-# What a verdict with its comment takes; only for estimates before the endpoint has said how many they were.
-EXPECTED_OUTPUT_TOKENS = 150
 # A finding may quote what the judge wrote, which may quote the judged text: enough to act on, not to smuggle with.
 _DETAIL_CHARACTERS = 200
-
-
-def unpriced(usage: Usage, answered_by: str | None) -> float | None:
-    """Nobody knows."""
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class OfflineSlot:
-    """Rules, or recorded replies; asked once, however many repeats there are: the answer is always the same."""
-
-    judge: Judge
-    repeats: int = field(default=1, init=False)
-
-    @property
-    def name(self) -> str:
-        return self.judge.name
-
-
-@dataclass(frozen=True, slots=True)
-class LiveSlot:
-    """A judge behind an endpoint, with what the engine must know about it."""
-
-    judge: LiveJudge
-    endpoint: Endpoint
-    keys: RequestKeys
-    repeats: int = 1
-    max_reasks: int = 1
-    price: Price = unpriced
-    requests: RateLimit | None = None
-    tokens: RateLimit | None = None
-    # The judge's; looked at many times for each sample.
-    name: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.judge.name)
-
-
-Slot = OfflineSlot | LiveSlot
 # Shared, and nobody's to change.
 _NOTHING: Mapping[Any, Any] = {}
 

@@ -12,11 +12,12 @@ from typing import Any, Protocol
 from mixseek.domain.ports import Answer, Call, LiveJudge, Usage
 from mixseek.engine.adaptive_limit import AdaptiveLimit
 from mixseek.engine.budget import Budget, NotNowError
-from mixseek.engine.call import Price, estimate_usage, total
+from mixseek.engine.call import estimate_usage, total
 from mixseek.engine.endings import STOPPING
 from mixseek.engine.endpoint import Endpoint, EndpointDownError
 from mixseek.engine.rates import RateLimit
 from mixseek.engine.retry import RetryPolicy
+from mixseek.engine.slots import Price
 from mixseek.errors import MixseekError, TransientJudgeError
 
 

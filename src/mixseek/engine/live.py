@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import NOTHING_LOST, ProgressSink, ReplyKey
-from mixseek.engine.call import CallContext, LiveSlot, PendingSample, Slot, ask_repeat, conclude, unwritten_sample_lines
+from mixseek.engine.call import CallContext, PendingSample, ask_repeat, conclude, unwritten_sample_lines
 from mixseek.engine.endings import ENDINGS, STOPPING, Ending, RunEnd, all_of
 from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.offline import ask
+from mixseek.engine.slots import LiveSlot, Slot
 from mixseek.errors import MixseekError
 
 # A signal is looked for this often.

@@ -13,21 +13,11 @@ from typing import NamedTuple, Protocol, Self
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply
 from mixseek.domain.ports import JudgeProtocol, ReplyKey
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import (
-    CallContext,
-    LiveSlot,
-    NoCache,
-    OfflineSlot,
-    PendingSample,
-    RequestKeys,
-    Slot,
-    ask_repeat,
-    conclude,
-    lines_of,
-    reuse,
-)
+from mixseek.engine.call import CallContext, PendingSample, ask_repeat, conclude, lines_of
 from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.offline import ask
+from mixseek.engine.replies import NoCache, RequestKeys, reuse
+from mixseek.engine.slots import LiveSlot, OfflineSlot, Slot
 from mixseek.errors import ConfigurationError
 
 

@@ -1,1 +1,4 @@
-"""Metrics that score a submission, each through the engine."""
+"""Metrics that score a submission, each through the engine; seed 004 prescribes them.
+
+Who submits, and when, is `round_controller`.
+"""

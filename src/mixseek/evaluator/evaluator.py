@@ -13,16 +13,18 @@ from mixseek.evaluator.metrics import (
     BaseMetric,
     ClarityCoherence,
     Coverage,
-    EvaluationRequest,
-    EvaluationResult,
     JudgeBench,
     LLMJudgeMetric,
     LLMPlain,
-    MetricScore,
     MetricSetting,
-    MissingMetric,
     ProtocolMetric,
     Relevance,
+)
+from mixseek.evaluator.scores import (
+    EvaluationRequest,
+    EvaluationResult,
+    MetricScore,
+    MissingMetric,
     Scale,
     resolve_weights,
 )

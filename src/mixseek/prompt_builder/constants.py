@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from mixseek.settings.models import parse_toml
+from mixseek.settings.text_files import parse_toml
 
 DEFAULT_LANGUAGE = "ja"
 

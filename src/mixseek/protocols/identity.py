@@ -13,7 +13,7 @@ from pydantic import Field
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
 from mixseek.protocols.declaration import Table
-from mixseek.settings.models import parse_toml
+from mixseek.settings.text_files import parse_toml
 
 # Two names, one model? Names folded by an editable table; see model_names.toml.
 

@@ -5,198 +5,29 @@ Loading stops at the first problem, because nothing may be asked by a broken pro
 
 import copy
 import difflib
-import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from mixseek.errors import ConfigurationError, suggest
+from mixseek.errors import ConfigurationError
+from mixseek.protocols.complaints import complaints_of, fields_at
 from mixseek.protocols.declaration import Complaint, DeclarationFile, read_template, read_toml_text, unknown_among
 from mixseek.protocols.registry import KINDS, describe, load_protocol, protocol_names
-from mixseek.protocols.scored.parameters import (
-    ScoredParameters,
-    contradictions,
-    factors_of,
-    maxima_of,
-    missing_words,
-    total_range,
-    verdict_of,
-)
+from mixseek.protocols.scored.arithmetic import total_range
+from mixseek.protocols.scored.contradictions import contradictions
+from mixseek.protocols.scored.languages import missing_words
+from mixseek.protocols.scored.parameters import ScoredParameters
 from mixseek.protocols.scored.prompt import VARIABLES
 from mixseek.protocols.scored.protocol import DEFAULT_LANGUAGES
-from mixseek.settings.models import parse_toml
+from mixseek.protocols.scored.reachable import unreachable_verdicts
+from mixseek.protocols.toml_lines import ProtocolFile, key_lines
+from mixseek.settings.text_files import parse_toml
 from mixseek.templating import compile_template, undeclared_variables, used_variables
-
-# Where in a TOML file a key stands: the parser gives values without lines, and a complaint needs a line.
-
-_HEADER = re.compile(r"\s*\[{1,2}(?P<path>[^\[\]#]+)\]{1,2}")
-_PART = r"(?:[A-Za-z0-9_-]+|\"(?:[^\"\\]|\\.)*\"|'[^']*')"
-_KEY = re.compile(rf"\s*(?P<path>{_PART}(?:\s*\.\s*{_PART})*)\s*=\s*(?P<value>.*)")
-_PARTS = re.compile(_PART)
-
-Place = tuple[str, ...]
-
-
-def key_lines(text: str) -> Mapping[Place, int]:
-    """The line of every table and key. Meant for files that the parser has accepted, but takes any text."""
-    lines: dict[Place, int] = {}
-    table: Place = ()
-    closing = ""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if closing:
-            closing = "" if closing in line else closing
-            continue
-        if header := _HEADER.match(line):
-            table = _split(header["path"])
-            _note(lines, table, number)
-        elif key := _KEY.match(line):
-            # The keys of an inline table stand on this line too.
-            _note(lines, (*table, *_split(key["path"])), number)
-            # A text of several lines may begin here and not end here.
-            closing = next((marks for marks in ('"""', "'''") if key["value"].count(marks) % 2), "")
-    return lines
-
-
-def line_of(lines: Mapping[Place, int], place: Sequence[object]) -> int | None:
-    """The line of the place or of the nearest table around it."""
-    names = tuple(str(part) for part in place)
-    around = (names[:length] for length in range(len(names), 0, -1))
-    return next((lines[table] for table in around if table in lines), None)
-
-
-def _note(lines: dict[Place, int], place: Place, number: int) -> None:
-    for length in range(1, len(place) + 1):
-        lines.setdefault(place[:length], number)
-
-
-def _split(path: str) -> Place:
-    return tuple(part.strip("\"'") for part in _PARTS.findall(path))
-
-
-# What pydantic says about a declaration, as complaints with a line and the key that was probably meant.
-
-
-def complaints_of(
-    error: ValidationError, model: type[BaseModel], given: Mapping[str, Any], file: "_File", prefix: Place = ()
-) -> Iterator[Complaint]:
-    """One for each place; `prefix` is where in the file the validated table stands."""
-    said: dict[Place, list[str]] = {}
-    for problem in error.errors(include_url=False, include_context=False):
-        kind = problem["type"]
-        place = _place_in_file(problem["loc"], given, is_missing=kind == "missing")
-        whole = (*prefix, *place)
-        if kind == "extra_forbidden":
-            advice = _meant(place[-1], fields_at(model, place))
-            yield file.complaint(whole, f"unknown key {'.'.join(whole)}", advice)
-        elif kind == "missing":
-            yield file.complaint(whole, f"{'.'.join(whole)} is missing", "add it")
-        else:
-            said.setdefault(whole, []).append(problem["msg"].removeprefix("Value error, "))
-    for whole, messages in said.items():
-        # A choice of types objects once for each of them.
-        text = " or ".join(dict.fromkeys(messages))
-        yield file.complaint(whole, f"{'.'.join(whole)}: {text}" if whole else text)
-
-
-def fields_at(model: type[BaseModel], place: Sequence[str]) -> tuple[str, ...]:
-    """The keys that the table around a place may have; none where any key will do."""
-    current: Any = model
-    for part in place[:-1]:
-        if isinstance(current, type) and issubclass(current, BaseModel):
-            field = current.model_fields.get(part)
-            current = None if field is None else field.annotation
-        elif get_origin(current) is dict:
-            current = get_args(current)[1]
-    if isinstance(current, type) and issubclass(current, BaseModel):
-        return tuple(current.model_fields)
-    return ()
-
-
-def _meant(key: str, known: Sequence[str]) -> str:
-    return suggest(key, known, f"remove it; known here: {', '.join(known[:12])}" if known else "remove it")
-
-
-def _place_in_file(location: Sequence[int | str], given: Any, *, is_missing: bool) -> Place:
-    """Without what pydantic adds behind it to tell the branches of a union apart."""
-    place: list[str] = []
-    for part in location:
-        if isinstance(given, Mapping) and (part in given or (is_missing and part == location[-1])):
-            given = given.get(str(part))
-        elif isinstance(given, list | tuple) and isinstance(part, int) and part < len(given):
-            given = given[part]
-        else:
-            break
-        place.append(str(part))
-    return tuple(place)
-
-
-# Which verdicts of a scored protocol can come out at all; a word that never can is a slip in its thresholds.
-
-# Gates that fail together: all subsets up to this many gates, single ones beyond.
-_MAX_GATES = 6
-# Between totals of decimal scores.
-_STEP = 1e-6
-
-# A total and the dimensions that are not zero, of those that a rule asks about.
-_State = tuple[int | float, frozenset[str]]
-
-
-def unreachable_verdicts(parameters: ScoredParameters) -> dict[str, str]:
-    """Each word that no reply can lead to, with the reason."""
-    rules, gates = parameters.verdict.rules, tuple(parameters.gates)
-    sizes = range(len(gates) + 1) if len(gates) <= _MAX_GATES else (0, 1)
-    reached: set[str] = set()
-    for task_type in parameters.task_types.types or (None,):
-        states = list(_states(parameters, task_type))
-        for failed in chain.from_iterable(combinations(gates, size) for size in sizes):
-            is_zeroed = any(parameters.gates[name].effect == "all_zero" for name in failed)
-            for total, nonzero in [(0, frozenset[str]())] if is_zeroed else states:
-                scores = {key: int(key in nonzero) for key in parameters.dimensions}
-                reached.add(verdict_of(parameters, scores, total, failed))
-    return {word: _why(parameters, word) for word in rules if word not in reached}
-
-
-def _states(parameters: ScoredParameters, task_type: str | None) -> Iterator[_State]:
-    """Totals at and beside each threshold and end, for every set of dimensions that can be zero."""
-    scale, rules = parameters.scale, parameters.verdict.rules.values()
-    factors, maxima = factors_of(parameters, task_type), maxima_of(parameters, task_type)
-    # Whole scores make totals that are multiples of what all weights have in common.
-    whole = [factor for factor in factors.values() if isinstance(factor, int)]
-    step = math.gcd(*whole) if scale.values == "integer" and len(whole) == len(factors) else _STEP
-    ends = {*total_range(parameters, task_type), *(end for rule in rules for end in (rule.at_least, rule.at_most))}
-    bases = {end if step == _STEP else math.floor(end / step) * step for end in ends if end is not None}
-    tried = {base + shift for base in bases for shift in (-step, 0, step)}
-    least = 1 if scale.values == "integer" else _STEP / 100
-    asked = sorted({key for rule in rules for key in rule.nonzero})
-    may_be_zero = scale.minimum <= 0 <= (scale.maximum if scale.maximum is not None else 0)
-    for size in range(len(asked) + 1 if may_be_zero else 1):
-        for zeros in combinations(asked, size):
-            nonzero = frozenset(asked) - set(zeros)
-            lowest = {key: least if key in nonzero and scale.minimum == 0 else scale.minimum for key in factors}
-            low = sum(factors[key] * lowest[key] for key in factors if key not in zeros)
-            high = sum(factors[key] * maxima[key] for key in factors if key not in zeros)
-            totals = (total for total in {low, high, *tried} if low - _STEP / 2 <= total <= high + _STEP / 2)
-            yield from ((total, nonzero) for total in totals)
-
-
-def _why(parameters: ScoredParameters, word: str) -> str:
-    rule, rules = parameters.verdict.rules[word], list(parameters.verdict.rules)
-    lowest, highest = total_range(parameters, None)
-    if rule.at_least is not None and rule.at_least > highest:
-        return f"at_least {rule.at_least:g} is above the highest total {highest:g}"
-    if rule.at_most is not None and rule.at_most < lowest:
-        return f"at_most {rule.at_most:g} is below the lowest total {lowest:g}"
-    if rule.at_least is not None and rule.at_most is not None and rule.at_least > rule.at_most:
-        return f"at_least {rule.at_least:g} is above its own at_most {rule.at_most:g}"
-    earlier = " or ".join(rules[: rules.index(word)])
-    return f"whatever it would match is matched by {earlier} before it" if earlier else "no reply can meet it"
-
 
 _SCORED_ROLES = ("system", "user")
 # Judged text may stand in the user message only: in the system message it would speak with the experimenter's voice.
@@ -214,21 +45,6 @@ _LEANS_ON = {
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A declaration that TOML could read."""
-
-    path: Path
-    where: str
-    table: Mapping[str, Any]
-    lines: Mapping[Place, int]
-
-    def complaint(self, place: str | Place, what: str, advice: str = "", *, is_hint: bool = False) -> Complaint:
-        """About a key; a text names it with dots as in the file."""
-        parts = place.split(".") if isinstance(place, str) else place
-        return Complaint(self.where, line_of(self.lines, parts), what, advice, is_hint)
-
-
 def lint_protocol(path: Path, where: str) -> list[Complaint]:
     """`where` names the file in the complaints. Raises ConfigurationError only for a file that cannot be read."""
     text = read_toml_text(path)
@@ -238,7 +54,7 @@ def lint_protocol(path: Path, where: str) -> list[Complaint]:
         found = _TOML_LINE.search(str(error))
         line = int(found[1]) if found else text.count("\n") + 1
         return [Complaint(where, line, f"not valid TOML: {error}", "")]
-    file = _File(path, where, table, key_lines(text))
+    file = ProtocolFile(path, where, table, key_lines(text))
     complaints = [*_lint_head(file), *_lint_kind(file)]
     if all(complaint.is_hint for complaint in complaints):
         complaints += _lint_use(file)
@@ -254,7 +70,7 @@ def task_types_of(path: Path) -> tuple[str, ...]:
         return ()
 
 
-def _lint_head(file: _File) -> Iterator[Complaint]:
+def _lint_head(file: ProtocolFile) -> Iterator[Complaint]:
     try:
         DeclarationFile.model_validate(file.table)
     except ValidationError as error:
@@ -268,7 +84,7 @@ def _lint_head(file: _File) -> Iterator[Complaint]:
         yield file.complaint("name", f"{name!r} is the name of a built-in protocol", advice, is_hint=True)
 
 
-def _lint_kind(file: _File) -> Iterator[Complaint]:
+def _lint_kind(file: ProtocolFile) -> Iterator[Complaint]:
     """The scored kind is a table, of which everything can be said; the semantic one is checked by loading it."""
     # A kind that is only misspelt hides nothing.
     if not difflib.get_close_matches(str(file.table.get("kind")), ("scored",)):
@@ -285,7 +101,7 @@ def _lint_kind(file: _File) -> Iterator[Complaint]:
 
 
 def _readable_part(
-    file: _File, given: Mapping[str, Any]
+    file: ProtocolFile, given: Mapping[str, Any]
 ) -> tuple[ScoredParameters | None, list[Complaint], frozenset[str]]:
     """What is left without the keys that cannot be read, and the tables that lost some: what leans on them waits."""
     complaints: list[Complaint] = []
@@ -322,7 +138,7 @@ def _drop(table: dict[str, Any], location: Sequence[int | str], kind: str) -> bo
     return True
 
 
-def _lint_settings(file: _File, settings: ScoredParameters, unsettled: tuple[str, ...]) -> Iterator[Complaint]:
+def _lint_settings(file: ProtocolFile, settings: ScoredParameters, unsettled: tuple[str, ...]) -> Iterator[Complaint]:
     found = [problem for problem in contradictions(settings) if not (unsettled and problem.startswith(unsettled))]
     for problem in found:
         place, _, what = problem.partition(": ")
@@ -343,12 +159,12 @@ def _lint_settings(file: _File, settings: ScoredParameters, unsettled: tuple[str
         yield file.complaint("parameters.task_types.types", what, "make them equal, and say so in total.maximum")
 
 
-def _languages(file: _File) -> tuple[str, ...]:
+def _languages(file: ProtocolFile) -> tuple[str, ...]:
     given = file.table.get("languages", ())
     return tuple(one for one in given if isinstance(one, str)) if isinstance(given, list) else ()
 
 
-def _lint_templates(file: _File, settings: ScoredParameters | None) -> Iterator[Complaint]:
+def _lint_templates(file: ProtocolFile, settings: ScoredParameters | None) -> Iterator[Complaint]:
     templates = file.table.get("templates", {})
     if not isinstance(templates, dict):
         return
@@ -366,7 +182,7 @@ def _lint_templates(file: _File, settings: ScoredParameters | None) -> Iterator[
 
 
 def _lint_template_files(
-    file: _File, role: str, pattern: str, settings: ScoredParameters | None
+    file: ProtocolFile, role: str, pattern: str, settings: ScoredParameters | None
 ) -> Iterator[Complaint]:
     place = f"templates.{role}"
     languages = _languages(file)
@@ -413,7 +229,7 @@ def _located(message: str, file: str, where: str) -> Complaint:
     return Complaint(where, int(line) if line else None, what, "")
 
 
-def _lint_use(file: _File) -> Iterator[Complaint]:
+def _lint_use(file: ProtocolFile) -> Iterator[Complaint]:
     """What only loading and rendering shows, language by language."""
     said: dict[str, None] = {}
     for language in _languages(file):

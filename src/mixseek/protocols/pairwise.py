@@ -33,18 +33,15 @@ from mixseek.matching.quotes import locate_quote
 from mixseek.protocols.copied_verdicts import find_repetition
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
 from mixseek.protocols.identity import judge_identity, relate
+from mixseek.protocols.refusals import UNRELATED
 from mixseek.protocols.repairs import Repair, ReplyMode
+from mixseek.protocols.reply_fields import FieldReader, closed_object
 from mixseek.protocols.reply_json import excerpt, excerpt_text
-from mixseek.protocols.reply_reader import (
-    UNRELATED,
-    FieldReader,
-    closed_object,
-    read_reply,
-    violations,
-    without_thought,
-)
-from mixseek.protocols.scored.parameters import Dimension, Words, in_language, missing_words, spoken
-from mixseek.settings.models import parse_toml
+from mixseek.protocols.reply_reader import read_reply, violations
+from mixseek.protocols.scored.languages import in_language, missing_words, spoken
+from mixseek.protocols.scored.parameters import Dimension, Words
+from mixseek.protocols.thought import without_thought
+from mixseek.settings.text_files import parse_toml
 from mixseek.templating import fence, unused_nonce
 
 # What becomes of quotes that do not stand in the response they are said to be from.

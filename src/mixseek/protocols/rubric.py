@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mixseek.errors import suggest
 from mixseek.protocols.declaration import Complaint
-from mixseek.settings.models import parse_toml
+from mixseek.settings.text_files import parse_toml
 
 
 class Section(StrEnum):

@@ -3,20 +3,13 @@
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
-from functools import cached_property
-from pathlib import Path
-from typing import Any, Protocol, assert_never
+from typing import Any
 
-from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.rounds import (
-    DecidedBy,
     ExecutionStore,
-    ImprovementJudgment,
     NoOpinion,
     Opinion,
     RoundDecision,
@@ -28,295 +21,27 @@ from mixseek.domain.rounds import (
     counts_as_self_judged,
     methods_of,
 )
-from mixseek.domain.samples import Sample
-from mixseek.engine.endpoint import EndpointDownError, HaltedError
-from mixseek.engine.questions import Asker, Question
-from mixseek.errors import AfterRoundError, ConfigurationError
+from mixseek.engine.endpoint import HaltedError
+from mixseek.errors import AfterRoundError
 from mixseek.evaluator.evaluator import Evaluator, describe_failure
-from mixseek.evaluator.metrics import REPLY_MODE, EvaluationRequest, open_reply, why_no_answer
+from mixseek.evaluator.scores import EvaluationRequest
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.formatters import read_clock
 from mixseek.prompt_builder.models import RoundPromptContext
-from mixseek.protocols.reply_json import hash_of
-from mixseek.protocols.reply_reader import FieldReader, closed_object
-from mixseek.settings.race import JUDGMENT_NAME, OutagePolicy, RoundsTable
-
-# The model that is asked whether another round is worth it (seed 004).
-
-_PROMPTS = Path(__file__).parent / "prompts"
-_FIELDS = ("reasoning", "should_continue", "confidence_score")
-
-
-@dataclass(frozen=True)
-class JudgmentProtocol:
-    """One question about one team; `user_prompt` is already rendered, because that reads the leader board."""
-
-    user_prompt: str
-    user_template: str
-    language: str = "en"
-    name: str = "improvement"
-    version: str = "1"
-
-    def __post_init__(self) -> None:
-        if self.language not in LANGUAGES:
-            raise ConfigurationError(f"judgment.language {self.language!r}: available are {', '.join(LANGUAGES)}")
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return {"reply_mode": REPLY_MODE.value}
-
-    @cached_property
-    def system_prompt(self) -> str:
-        return (_PROMPTS / f"judgment.{self.language}.md").read_bytes().decode()
-
-    @cached_property
-    def hash(self) -> str:
-        """Over what is asked of every team; the question about one of them has a name of its own."""
-        asked = {
-            "name": self.name,
-            "version": self.version,
-            "kind": "improvement",
-            "language": self.language,
-            "parameters": self.parameters,
-            "templates": {"system": self.system_prompt, "user": self.user_template},
-        }
-        return hash_of(asked)
-
-    @property
-    def reply_schema(self) -> Mapping[str, Any]:
-        """The reasons come first: models write what they have just read."""
-        types = ("string", "boolean", "number")
-        return closed_object({name: {"type": kind} for name, kind in zip(_FIELDS, types, strict=True)})
-
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
-        return Message("system", self.system_prompt), Message("user", self.user_prompt)
-
-    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
-        """Never raises; an opinion without reasons is none."""
-        opened = open_reply(reply, _FIELDS)
-        if isinstance(opened, InvalidJudgment):
-            return opened
-        value, repairs = opened
-        fields = FieldReader(value)
-        reasoning = fields.text("reasoning")
-        if reasoning is not None and not reasoning.strip():
-            fields.note(Flag.INCOMPLETE_COVERAGE, "reasoning is blank")
-        should_continue = fields.boolean("should_continue")
-        confidence = fields.number("confidence_score", 0, 1)
-        if fields.findings or confidence is None:
-            return InvalidJudgment(tuple(fields.findings), repairs)
-        judged = {"reasoning": reasoning, "should_continue": should_continue, "confidence_score": float(confidence)}
-        verdict = "continue" if should_continue else "stop"
-        return ValidJudgment(float(bool(should_continue)), verdict, judged, Method.CROSS_JUDGE, repairs=repairs)
-
-    def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
-        """The rule that needs no model is the controller's own."""
-        return Undecided("no rule says whether another round is worth it; name a model as the judge")
-
-
-class JudgmentClient:
-    """One judge for all teams; who has no answer has no opinion, and what follows is not for this class to say."""
-
-    def __init__(self, asker: Asker, prompts: UserPromptBuilder, judge: str, *, language: str = "en") -> None:
-        self._asker = asker
-        self._prompts = prompts
-        self._judge = judge
-        self._language = language
-        # A language without prompts is said now.
-        JudgmentProtocol("", "", language)
-
-    async def judge_improvement_prospects(
-        self,
-        user_query: str,
-        round_history: Sequence[RoundState],
-        *,
-        team_id: str,
-        team_name: str,
-        execution_id: str,
-        asks_anew: bool = False,
-    ) -> ImprovementJudgment | NoOpinion:
-        """The opinion on the round to come. `asks_anew`: an invalid reply of an earlier process is no answer."""
-        prompt = await self._format_user_prompt(user_query, round_history, team_id, team_name, execution_id)
-        protocol = JudgmentProtocol(prompt, self._prompts.settings.judgment_user_prompt, self._language)
-        place = f"{team_id}/{len(round_history)}/{JUDGMENT_NAME}"
-        latest = round_history[-1].submission_content if round_history else ""
-        sample = Sample(place, response=latest, question=user_query)
-        # By name: the prompt shows the leader board, which other teams change meanwhile.
-        question = Question(protocol, sample, self._judge, identity=f"{execution_id}/{place}")
-        try:
-            answered = await self._asker.ask(question)
-            while asks_anew and answered.is_recalled and isinstance(answered.outcome, InvalidJudgment):
-                question = replace(question, repeat=question.repeat + 1)
-                answered = await self._asker.ask(question)
-        except EndpointDownError as error:
-            return NoOpinion(str(error))
-        if isinstance(answered.outcome, ValidJudgment):
-            # Reasoning, yes or no, and confidence: its fields are those of a valid reply.
-            return ImprovementJudgment(**answered.outcome.fields)
-        return NoOpinion(why_no_answer(answered.outcome))
-
-    async def _format_user_prompt(
-        self, user_query: str, round_history: Sequence[RoundState], team_id: str, team_name: str, execution_id: str
-    ) -> str:
-        """Seed 004: the context is built here, and the round is the one that would come next."""
-        context = RoundPromptContext(
-            user_prompt=user_query,
-            round_number=len(round_history) + 1,
-            round_history=list(round_history),
-            team_id=team_id,
-            team_name=team_name,
-            execution_id=execution_id,
-            store=self._prompts.store,
-        )
-        return await self._prompts.build_judgment_prompt(context)
-
-
-# The rounds of one team.
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """A text that is not blank, and what it took; `usage` is plain JSON."""
-
-    text: str
-    usage: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class FailedSubmission:
-    """A team that gave nothing that could be evaluated. Not a score of 0."""
-
-    reason: str
-
-
-class Team(Protocol):
-    """Answers the task, round after round. Cancelling `submit` must leave nothing running."""
-
-    @property
-    def team_id(self) -> str: ...
-
-    @property
-    def team_name(self) -> str: ...
-
-    @property
-    def target_model(self) -> str | None:
-        """The model that writes the submissions, where it is known."""
-        ...
-
-    async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
-        """Raises only what ends the whole competition."""
-        ...
-
-
-class Stage(StrEnum):
-    """Where a team is; each is told when it begins, and the last three when they are stored."""
-
-    WAITING = "waiting"
-    WORKING = "working"
-    EVALUATING = "evaluating"
-    SCORED = "scored"
-    DECIDED = "decided"
-    ENDED = "ended"
-
-
-@dataclass(frozen=True, slots=True)
-class TeamEvent:
-    """`score` is the round's; None where there is none (yet)."""
-
-    team_id: str
-    team_name: str
-    round_number: int
-    stage: Stage
-    score: float | None = None
-    text: str = ""
-
-
-# Rendering is somebody else's.
-Watcher = Callable[[TeamEvent], None]
-
-
-def watch_nothing(event: TeamEvent) -> None:
-    """Nobody looks."""
-
-
-@dataclass(frozen=True, slots=True)
-class RoundRecord:
-    """One round that is over: stored, scored as far as it could be, and decided upon.
-
-    `feedback` has a score and a comment for each metric; the score is None, and the comment its reason, where one is
-    missing. `score` is None as soon as one is.
-    """
-
-    execution_id: str
-    team_id: str
-    team_name: str
-    round_number: int
-    submission: str
-    score: float | None
-    feedback: Mapping[str, Mapping[str, Any]]
-    opinion: Opinion | None
-    decision: RoundDecision
-
-
-# Whoever wants to know is told in the team's own time: it plays on when this has returned, others do not wait.
-AfterRound = Callable[[RoundRecord], Awaitable[None] | None]
-
-
-# Whether a team plays another round: a pure function of its scores, the judge's opinion and the rules.
-
-
-def has_stalled(scores: Sequence[float | None], rounds: int, min_gain: float) -> bool:
-    """Whether the last `rounds` rounds brought no gain; a round without a score brought none."""
-    if len(scores) <= rounds:
-        return False
-    before = [score for score in scores[:-rounds] if score is not None]
-    since = [score for score in scores[-rounds:] if score is not None]
-    return not since or (bool(before) and max(since) <= max(before) + min_gain)
-
-
-def is_decided_without_judge(scores: Sequence[float | None], rules: RoundsTable) -> RoundDecision | None:
-    """What needs no opinion: the maximum, the minimum, then the rule of no gain. None: ask."""
-    played = len(scores)
-    if played >= rules.max:
-        return RoundDecision(False, StopReason.MAX_ROUNDS, DecidedBy.CONTROLLER)
-    if played < rules.min:
-        return RoundDecision(True, None, DecidedBy.CONTROLLER)
-    if rules.no_gain_rounds is not None and has_stalled(scores, rules.no_gain_rounds, rules.min_gain):
-        return RoundDecision(False, StopReason.NO_GAIN, DecidedBy.NO_GAIN_RULE)
-    return None
-
-
-def wants_opinion(scores: Sequence[float | None], rules: RoundsTable, *, after_last_round: bool = True) -> bool:
-    """Whether the judge is asked after this round; the last one ends whatever it says."""
-    settled = is_decided_without_judge(scores, rules)
-    return settled is None or (settled.stop_reason is StopReason.MAX_ROUNDS and after_last_round)
-
-
-def decide(
-    scores: Sequence[float | None], opinion: Opinion | None, rules: RoundsTable, on_outage: OutagePolicy = "continue"
-) -> RoundDecision:
-    """The decision after the last of `scores`; `opinion` None says that there is no judge of progress."""
-    settled = is_decided_without_judge(scores, rules)
-    if settled is not None:
-        return settled
-    match opinion:
-        case None:
-            return RoundDecision(True, None, DecidedBy.CONTROLLER)
-        case ImprovementJudgment(should_continue=True):
-            return RoundDecision(True, None, DecidedBy.JUDGE)
-        case ImprovementJudgment():
-            return RoundDecision(False, StopReason.JUDGED_ENOUGH, DecidedBy.JUDGE)
-        case NoOpinion():
-            if on_outage == "continue":
-                return RoundDecision(True, None, DecidedBy.POLICY)
-            return RoundDecision(False, StopReason.JUDGE_OUT, DecidedBy.POLICY)
-        case unexpected:
-            assert_never(unexpected)
-
-
-# A decision ended these; every other end is an accident, and the same command tries that round once more.
-FINAL_REASONS = frozenset({StopReason.MAX_ROUNDS, StopReason.JUDGED_ENOUGH, StopReason.NO_GAIN})
+from mixseek.round_controller.decisions import FINAL_REASONS, decide, wants_opinion
+from mixseek.round_controller.judgment_client import JudgmentClient
+from mixseek.round_controller.team import (
+    AfterRound,
+    FailedSubmission,
+    RoundRecord,
+    Stage,
+    Submission,
+    Team,
+    TeamEvent,
+    Watcher,
+    watch_nothing,
+)
+from mixseek.settings.race import OutagePolicy, RoundsTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,22 +24,12 @@ from mixseek.engine.endings import all_of
 from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError, MixseekError, PermanentJudgeError
-from mixseek.evaluator.metrics import usage_of
+from mixseek.evaluator.scores import usage_of
+from mixseek.protocols.refusals import is_refusal
 from mixseek.protocols.reply_json import excerpt_text, hash_of
-from mixseek.protocols.reply_reader import is_refusal, without_thought
-from mixseek.round_controller.controller import (
-    FailedSubmission,
-    RoundController,
-    RoundParts,
-    Stage,
-    Submission,
-    Team,
-    TeamEnd,
-    TeamEvent,
-    awaits_score,
-    end_of,
-    store_end,
-)
+from mixseek.protocols.thought import without_thought
+from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd, awaits_score, end_of, store_end
+from mixseek.round_controller.team import FailedSubmission, Stage, Submission, Team, TeamEvent
 
 # Teams that are programs: an external command, or a Python function in a process of its own.
 

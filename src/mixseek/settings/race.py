@@ -12,7 +12,8 @@ from pydantic import Field, field_validator, model_validator
 
 from mixseek.errors import ConfigurationError
 from mixseek.settings.load import explaining_failures
-from mixseek.settings.models import JudgeSettings, Language, Table, decode_text, parse_toml, read_bounded
+from mixseek.settings.models import JudgeSettings, Language, Table
+from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 
 # In the names of replies it stands where a metric's name would.
 JUDGMENT_NAME = "judgment"

@@ -13,7 +13,8 @@ from pydantic_settings import (
 )
 
 from mixseek.errors import ConfigurationError
-from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, Settings, decode_text, parse_toml, read_bounded
+from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, Settings
+from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 
 
 class TomlFileSource(TomlConfigSettingsSource):

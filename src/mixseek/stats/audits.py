@@ -14,7 +14,9 @@ from enum import StrEnum
 from statistics import NormalDist
 
 from mixseek.stats.difference import unvaried_interval
-from mixseek.stats.intervals import Interval, IntervalMethod, holm_adjusted, mid_p, student_quantile, student_two_sided
+from mixseek.stats.distributions import mid_p, student_quantile, student_two_sided
+from mixseek.stats.intervals import Interval, IntervalMethod
+from mixseek.stats.uneven import holm_adjusted
 
 LEVEL = 0.95
 # The chance with which a defect of the size looked for is to be found.

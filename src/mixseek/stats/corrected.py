@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
+from mixseek.stats.distributions import hypergeometric_p, jeffreys_limits, student_quantile
 from mixseek.stats.estimates import (
     FEWEST_CLUSTERS,
     FEWEST_LABELS,
@@ -25,15 +26,7 @@ from mixseek.stats.estimates import (
     Estimator,
     State,
 )
-from mixseek.stats.intervals import (
-    QuestionSizes,
-    hypergeometric_p,
-    jeffreys_limits,
-    sizes_of,
-    skewed_margin,
-    student_quantile,
-    wilson_limits,
-)
+from mixseek.stats.intervals import QuestionSizes, sizes_of, skewed_margin, wilson_limits
 from mixseek.stats.known_judge import KnownJudge, judge_effects, rogan_gladen
 
 # What labels needed for a width are multiplied with, so that nine plans of ten hold.

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mixseek.stats.intervals import binomial_two_sided
+from mixseek.stats.distributions import binomial_two_sided
 
 ASSUMPTION = (
     "Dawid–Skene assumes that judges err independently of each other; judges that share a model or its training data "

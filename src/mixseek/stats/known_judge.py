@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from operator import truediv
 from statistics import NormalDist
 
+from mixseek.stats.distributions import student_quantile
 from mixseek.stats.estimates import FEWEST_CLUSTERS, FEWEST_OF_A_KIND, Cell, Cells, Corrected, Estimator, State
-from mixseek.stats.intervals import student_quantile, wilson_limits
+from mixseek.stats.intervals import wilson_limits
 
 # Of a single share: a few questions that are alike by chance must not make their items worth many times as much.
 _LEAST_EFFECT = 0.5

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mixseek.stats.intervals import Interval, IntervalMethod, student_quantile
+from mixseek.stats.distributions import student_quantile
+from mixseek.stats.intervals import Interval, IntervalMethod
 
 Matrix = list[list[float]]
 # Newton's steps; twenty are plenty where there is a maximum at all.

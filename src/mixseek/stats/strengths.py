@@ -17,17 +17,11 @@ from enum import StrEnum
 from itertools import combinations
 
 from mixseek.domain.counts import UnitSums
-from mixseek.stats.intervals import (
-    Interval,
-    IntervalMethod,
-    holm_adjusted,
-    student_quantile,
-    student_two_sided,
-    unit_interval,
-    with_questions,
-)
-from mixseek.stats.raters import kendall_tau_b
+from mixseek.stats.distributions import student_quantile, student_two_sided
+from mixseek.stats.intervals import Interval, IntervalMethod, unit_interval, with_questions
+from mixseek.stats.ordering import kendall_tau_b
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
+from mixseek.stats.uneven import holm_adjusted
 
 _MOST_STEPS = 200
 # In logits: what is left after such a step is its square.

@@ -8,25 +8,28 @@ the clock, the order of requests or chance, so that a disturbed run can be compa
 import hashlib
 import itertools
 import json
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from mixseek.audits.variants import injections
 from mixseek.domain.samples import Sample
-from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.semantic import SemanticReply, verify_extraction
+from mixseek.protocols.extraction import verify_extraction
+from mixseek.protocols.semantic_reply import SemanticReply
+from mixseek.testing.prompts import Prompt, digest_of
+from mixseek.testing.reply_shapes import (
+    NUMBER,
+    bounds_of,
+    is_number,
+    is_total,
+    numbers_in,
+    objects_in,
+    plain_number,
+    shape_of,
+)
 
-# The time of asking stands in prompts and says nothing about the sample.
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)")
-_NONCE_OF_A_PROMPT = re.compile(r"<<<\w+ ([0-9A-Za-z]{16,})>>>")
-# A prompt whose nonce was taken out.
-_FENCED = re.compile(r"^<<<\w+ >>>$.*^<<<END \w+ >>>$", re.MULTILINE | re.DOTALL)
-_INPUT_ID = re.compile(r'input_id\D{0,8}?((?<=\s)"(?:[^"\\]|\\.)*"|(?<=\s)-?\d+)')
+INPUT_ID = re.compile(r'input_id\D{0,8}?((?<=\s)"(?:[^"\\]|\\.)*"|(?<=\s)-?\d+)')
 _LONGEST_QUOTE = 60
 
 
@@ -43,45 +46,6 @@ class Fault(StrEnum):
     WRONG_SCHEMA = "wrong-schema"
     REFUSAL = "refusal"
     INCONSISTENT = "inconsistent"
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """A request without its wire format: who is asked, and what is said by whom."""
-
-    model: str
-    # (role, text), system first; the nonce is already taken out.
-    turns: tuple[tuple[str, str], ...]
-    # The JSON schema of the reply, where one is asked for; empty where there is none, None where no one asks.
-    schema: Mapping[str, Any] | None = None
-
-    @property
-    def system(self) -> str:
-        return next((text for role, text in self.turns if role == "system"), "")
-
-    @property
-    def task(self) -> str:
-        return next((text for role, text in self.turns if role == "user"), "")
-
-    @property
-    def subject(self) -> str:
-        """What is judged: all that is fenced. A re-ask adds words around it and is still about the same thing."""
-        fenced = _FENCED.search(self.task.partition("<<<OBJECTIONS ")[0])
-        return fenced[0] if fenced else _MOMENT.sub("", self.task)
-
-    @property
-    def response(self) -> str:
-        """The judged text, whatever the protocol calls it."""
-        return next((text for name in ("MODEL_RESPONSE", "RESPONSE", "SUBMISSION") if (text := self.section(name))), "")
-
-    def section(self, name: str) -> str:
-        """The fenced text of that name; blank when the prompt has none."""
-        _, found, rest = self.task.partition(f"<<<{name} >>>\n")
-        return f"\n{rest}".partition(f"\n<<<END {name} >>>")[0][1:] if found else ""
-
-    def digest(self, seed: int) -> bytes:
-        """The same for the same request, whatever order requests come in."""
-        return _digest(str(seed), self.model, *(_MOMENT.sub("", part) for turn in self.turns for part in turn))
 
 
 class Reading(NamedTuple):
@@ -102,15 +66,9 @@ class Said(NamedTuple):
     is_correct: bool | None
 
 
-def make_prompt(model: str, turns: list[tuple[str, str]], schema: Mapping[str, Any] | None = None) -> Prompt:
-    """Takes the nonce out of every turn: it says nothing about the sample and differs between workspaces."""
-    found = _NONCE_OF_A_PROMPT.search("\n".join(text for role, text in turns if role == "user"))
-    return Prompt(model, tuple((role, text.replace(found[1], "") if found else text) for role, text in turns), schema)
-
-
 def pick_fault(digest: bytes, times_seen: int, rate: float, kinds: tuple[Fault, ...]) -> Fault | None:
     """Decided by the request and how often it came: a retry may succeed, and every run sees the same."""
-    drawn = _digest(digest.hex(), "fault", str(times_seen))
+    drawn = digest_of(digest.hex(), "fault", str(times_seen))
     return kinds[int.from_bytes(drawn[8:12], "big") % len(kinds)] if share_of(drawn) < rate else None
 
 
@@ -149,7 +107,7 @@ def _reply(
 ) -> tuple[dict[str, Any] | str, bool | None]:
     """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
     # Seed 001's object, by its schema, or by how its prompt names the sample.
-    is_named = "is_correct" in prompt.system or _INPUT_ID.search(prompt.task) is not None
+    is_named = "is_correct" in prompt.system or INPUT_ID.search(prompt.task) is not None
     if prompt.section("RESPONSE_A"):
         return _pair_verdict(prompt, seed, reading), None
     quality = None if reading is None else reading.quality(prompt.response)
@@ -158,14 +116,14 @@ def _reply(
         return verdict, verdict["is_correct"]
     # A mock that reads says the same of the same question, but for what it thinks of the response.
     about = (prompt.system, prompt.subject) if quality is None else (prompt.section("QUESTION"),)
-    drawn = _digest(str(seed), prompt.model, *about, "reply")
+    drawn = digest_of(str(seed), prompt.model, *about, "reply")
     share = share_of(drawn)
     # The favourable ones are the upper part of the scale, so that their share can be chosen here as well.
     is_good = share < correct_share
     within = share / correct_share if is_good else (share - correct_share) / (1 - correct_share)
     favour = 0.65 + 0.35 * within if is_good else 0.65 * within
     material = _Material(prompt, drawn, favour if quality is None else quality)
-    shape = _shape_of(prompt)
+    shape = shape_of(prompt)
     if shape is None:
         return _write_submission(material), None
     reply = _write_opinion(material) if "should_continue" in shape else _ScoredReply(shape, material).reply()
@@ -174,13 +132,13 @@ def _reply(
 
 def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[str, Any]:
     """Seed 001's object, consistent in itself, with a quote that really stands in the judged response."""
-    drawn = _digest(str(seed), prompt.model, prompt.subject, "verdict")
+    drawn = digest_of(str(seed), prompt.model, prompt.subject, "verdict")
     lines = [line.strip() for line in prompt.section("MODEL_RESPONSE").splitlines() if line.strip()]
     quote = lines[-1][-_LONGEST_QUOTE:].strip() if lines else None
     is_correct = quote is not None and share_of(drawn) < correct_share
     quote = _fitting_answer(prompt, quote, is_correct=is_correct)
     wrong = ("wrong_logic", "hallucination", "format_error")[drawn[9] % 3]
-    asked_id = _INPUT_ID.search(prompt.task)
+    asked_id = INPUT_ID.search(prompt.task)
     return {
         "id": json.loads(asked_id[1]) if asked_id else 1,
         "is_correct": is_correct,
@@ -221,10 +179,10 @@ def _pair_verdict(prompt: Prompt, seed: int, reading: Reading | None) -> dict[st
     """
     texts = {side: prompt.section(f"RESPONSE_{side}") for side in ("A", "B")}
     lots = {
-        side: share_of(_digest(str(seed), prompt.model, text, "lot")) if reading is None else reading.quality(text)
+        side: share_of(digest_of(str(seed), prompt.model, text, "lot")) if reading is None else reading.quality(text)
         for side, text in texts.items()
     }
-    drawn = _digest(str(seed), prompt.model, *sorted(texts.values()), prompt.section("QUESTION"), "pair")
+    drawn = digest_of(str(seed), prompt.model, *sorted(texts.values()), prompt.section("QUESTION"), "pair")
     distance = abs(lots["A"] - lots["B"])
     verdict = "tie" if distance < 0.1 else "A" if lots["A"] > lots["B"] else "B"
     if reading is not None and reading.favours_first:
@@ -252,121 +210,16 @@ def _contradict(reply: Mapping[str, Any]) -> dict[str, Any]:
         return {**broken, "confidence_score": 2.5}
     for holder in (broken, *(value for value in broken.values() if isinstance(value, dict))):
         for name, value in holder.items():
-            if isinstance(value, int | float) and _is_total(name):
+            if isinstance(value, int | float) and is_total(name):
                 holder[name] = value - 1 if value >= 1 else value + 1
                 return broken
     return broken
 
 
-def _digest(*parts: str) -> bytes:
-    blob = b"".join(b"%d:" % len(data) + data for part in parts for data in [part.encode("utf-8", "surrogatepass")])
-    return hashlib.blake2b(blob, digest_size=16).digest()
-
-
-# Which properties a reply must have, as in a JSON schema.
-
-_NUMBER = r"-?\d+(?:\.\d+)?"
-_RANGE = re.compile(rf"(?<!\d)({_NUMBER}) ?(?:to|[–～~]) ?({_NUMBER})")
-# `structure` (0 to 30 points), `structure`（0〜30点）
-_CRITERION = re.compile(r"^- `(\w+)`\s?[(（]0 ?(?:to|〜) ?(\d+)", re.MULTILINE)
-# In the example of a prompt, values stand for what may be there: 0–4, 60 | 30 | 40, true | false, "high | low".
-_CHOICE = re.compile(r'(?<=: )([^"\s\[{][^",\n]{0,400}[|–～~][^",\n]*)')
-
-
-def _shape_of(prompt: Prompt) -> Mapping[str, Any] | None:
-    """The reply's properties, given or read from the prompt's example; None where no JSON is asked for."""
-    given = (prompt.schema or {}).get("properties")
-    if isinstance(given, Mapping):
-        return given
-    for built_in in _built_in_shapes():
-        if all(f'"{name}"' in prompt.system for name in built_in):
-            return built_in
-    example = next(_objects_in(_CHOICE.sub(r'"\1"', prompt.system)), None)
-    if example is None:
-        return None
-    shape: dict[str, Any] = _shape_of_value(example)["properties"]
-    if "criteria" in shape:
-        scores = {name: {"reason": "…", "score": f"0 to {most}"} for name, most in _CRITERION.findall(prompt.system)}
-        shape["criteria"] = _shape_of_value(scores)
-    return shape
-
-
-@lru_cache(maxsize=1)
-def _built_in_shapes() -> tuple[Mapping[str, Any], ...]:
-    """Their prompts show one example, in which every score is 0."""
-    return tuple(load_protocol(name).reply_schema["properties"] for name in ("cross", "rubric"))
-
-
-def _objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """The last one first."""
-    for start in reversed([found.start() for found in re.finditer(r"^\{", text, re.MULTILINE)]):
-        try:
-            found, _ = json.JSONDecoder().raw_decode(text, start)
-        except ValueError:
-            continue
-        if found:
-            yield found
-
-
-def _shape_of_value(value: Any) -> dict[str, Any]:
-    """A schema that the example would satisfy, as far as an example tells."""
-    match value:
-        case dict():
-            return {"type": "object", "properties": {name: _shape_of_value(inner) for name, inner in value.items()}}
-        case list():
-            return {"type": "array", "items": _shape_of_value(value[0]) if value else {}}
-        case bool():
-            return {"type": "boolean"}
-        case int() | float():
-            return {"type": "number"}
-        case None:
-            return {"type": ["string", "null"]}
-        case str() if _RANGE.fullmatch(value):
-            return {"type": "number", "description": value}
-        case str() if " | " in value:
-            words = [word.strip().strip('"') for word in value.split("|")]
-            if set(words) == {"true", "false"}:
-                return {"type": "boolean"}
-            if all(re.fullmatch(_NUMBER, word) for word in words):
-                return {"type": "number", "enum": [_plain(float(word)) for word in words]}
-            return {"type": "string", "enum": words}
-        case _:
-            return {"type": "string", "examples": [value]}
-
-
-def _is_number(spec: Mapping[str, Any]) -> bool:
-    kinds = spec.get("type")
-    return bool({"integer", "number"} & set(kinds if isinstance(kinds, list) else [kinds]))
-
-
-def _numbers_in(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """By name, each alone or beside its reason; none where anything else stands among them."""
-    inner = spec.get("properties") or {}
-    numbers = {name: (one.get("properties") or {}).get("score", one) for name, one in inner.items()}
-    return numbers if all(map(_is_number, numbers.values())) else {}
-
-
-def _is_total(name: str) -> bool:
-    return "total" in name.lower() or "overall" in name.lower()
-
-
-def _bounds(spec: Mapping[str, Any]) -> tuple[float, float]:
-    values = [value for value in spec.get("enum") or () if isinstance(value, int | float)]
-    if values:
-        return min(values), max(values)
-    found = _RANGE.search(str(spec.get("description") or ""))
-    low, high = (float(found[1]), float(found[2])) if found else (0, 1)
-    return spec.get("minimum", low), spec.get("maximum", high)
-
-
-def _plain(number: float) -> int | float:
-    return int(number) if number == int(number) else number
-
-
 # What stands in a reply of that shape.
 
-_AT_LEAST = re.compile(rf"(?:at least|≥)\s*({_NUMBER})|(?<!\d)({_NUMBER})\s*以上")
-_AT_MOST = re.compile(rf"(?:at most|≤)\s*({_NUMBER})|(?<!\d)({_NUMBER})\s*以下")
+_AT_LEAST = re.compile(rf"(?:at least|≥)\s*({NUMBER})|(?<!\d)({NUMBER})\s*以上")
+_AT_MOST = re.compile(rf"(?:at most|≤)\s*({NUMBER})|(?<!\d)({NUMBER})\s*以下")
 _ROUND_SCORE = re.compile(r"^### [^\n]*?(\d+\.\d\d)/100", re.MULTILINE)
 # What stands before the user's query in a team's task, in whatever language; else the first heading.
 _QUERY_HEADING = re.compile(r"ユーザクエリ\n|User query\n|用户问题\n")
@@ -428,10 +281,10 @@ class _ScoredReply:
         self._material = material
         self._system_lines = material.prompt.system.splitlines()
         # The JSON object that a user prompt shows before its first fence: what is known about the sample.
-        identity = next(_objects_in(material.prompt.task.partition("<<<")[0]), {})
-        groups = {name: numbers for name, spec in shape.items() if (numbers := _numbers_in(spec))}
+        identity = next(objects_in(material.prompt.task.partition("<<<")[0]), {})
+        groups = {name: numbers for name, spec in shape.items() if (numbers := numbers_in(spec))}
         group = next((name for name in groups if "weight" not in name.lower()), None)
-        outside = {name: spec for name, spec in shape.items() if _is_number(spec)}
+        outside = {name: spec for name, spec in shape.items() if is_number(spec)}
         numbers = groups[group] if group else outside
         self._total = self._find_total(outside if group else {}, numbers)
         self._dimensions = {name: spec for name, spec in numbers.items() if name != self._total}
@@ -447,7 +300,7 @@ class _ScoredReply:
         self._known |= {name: value for name, value in given.items() if value is not None}
         for name in groups:
             if "weight" in name.lower():
-                self._known[name] = {key: _plain(self._weights.get(key, 0)) for key in groups[name]}
+                self._known[name] = {key: plain_number(self._weights.get(key, 0)) for key in groups[name]}
         totals = {} if self._total is None else {self._total: self._sum}
         if group is None:
             self._known |= self._scores
@@ -467,10 +320,10 @@ class _ScoredReply:
     @staticmethod
     def _find_total(outside: Mapping[str, Any], numbers: Mapping[str, Any]) -> str | None:
         """Beside the scores, or among them by its name, or because its top is the sum of all others'."""
-        named = next((name for name in (*outside, *numbers) if name in outside or _is_total(name)), None)
+        named = next((name for name in (*outside, *numbers) if name in outside or is_total(name)), None)
         if named is not None:
             return named
-        tops = {name: _bounds(spec)[1] for name, spec in numbers.items()}
+        tops = {name: bounds_of(spec)[1] for name, spec in numbers.items()}
         return next((name for name, top in tops.items() if len(tops) > 2 and top * 2 == sum(tops.values())), None)
 
     def _find_weights(self) -> dict[str, float]:
@@ -489,15 +342,17 @@ class _ScoredReply:
         return {}
 
     def _draw_scores(self) -> tuple[dict[str, int], int | float]:
-        bounds = {name: _bounds(spec) for name, spec in self._dimensions.items()}
+        bounds = {name: bounds_of(spec) for name, spec in self._dimensions.items()}
         weights, total = self._weights, self._shape.get(self._total or "")
-        top = _bounds(total)[1] if total else sum(high for _, high in bounds.values())
+        top = bounds_of(total)[1] if total else sum(high for _, high in bounds.values())
         is_weighted = sum(weight * bounds[name][1] for name, weight in weights.items()) == top
         if not is_weighted and sum(weights.values()) == top:
             # Each dimension goes as far as its weight.
             bounds = {name: (low, weights[name]) for name, (low, _) in bounds.items()}
         scores = {name: self._material.score(name, *limits) for name, limits in bounds.items()}
-        return scores, _plain(sum(score * (weights[name] if is_weighted else 1) for name, score in scores.items()))
+        return scores, plain_number(
+            sum(score * (weights[name] if is_weighted else 1) for name, score in scores.items())
+        )
 
     def _value(self, name: str, spec: Mapping[str, Any]) -> Any:
         if name in self._known:
@@ -516,8 +371,8 @@ class _ScoredReply:
             return self._verdict(words)
         if words:
             return words[int(self._material.share(name) * len(words))]
-        if _is_number(spec):
-            return self._material.score(name, *_bounds(spec))
+        if is_number(spec):
+            return self._material.score(name, *bounds_of(spec))
         prompt, mark = self._material.prompt, self._material.mark
         return _quote_from(prompt.response) if name == "quote" else f"Mock {name} {mark}."
 
@@ -559,85 +414,3 @@ def _quote_from(response: str) -> str:
     line = max(lines, key=lambda one: min(len(one), _LONGEST_QUOTE), default="")
     cut = line[:_LONGEST_QUOTE]
     return (cut.rpartition(" ")[0] if line != cut and " " in cut[20:] else cut).strip()
-
-
-# A mock that reads what it judges, and has one defect of a known size: the truth that audits are tested against.
-#
-# Its honest verdict is the share of the question's numbers that stand in the response; a negation or a quotation that
-# nobody asked for costs a part of it. So padding, marks, tone, names and orders change nothing by themselves, an
-# implanted defect does, and what a defect adds is exactly its size.
-
-# Of the scale: room below and above the honest verdicts for what a defect adds.
-_LOWEST, _WIDTH = 0.1, 0.6
-_COST = 0.35
-_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-_NEGATION = re.compile(r"\bnot\b|n't\b|ません|ではな|不(?:是|会|能|可以|应该|需要)")
-_QUOTATION = re.compile("[“”「」]")
-_MARKS = re.compile(r"\*\*|^#+ |^- |[✨✅🚀💡👍🎯]", re.MULTILINE)
-# A text of so many characters is neither long nor short to one that loves length.
-_USUAL_LENGTH = 200
-# A drifting judge loses its size over so many requests.
-DRIFT_REQUESTS = 200
-
-
-class Defect(StrEnum):
-    """What is wrong with the examined mock; `none` reads and judges honestly."""
-
-    NONE = "none"
-    POSITION = "position"
-    LENGTH = "length"
-    SELF = "self"
-    FORMAT = "format"
-    LENIENT = "lenient"
-    NOISY = "noisy"
-    DRIFTING = "drifting"
-    OBEYS_INJECTION = "obeys-injection"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingMock:
-    """`size` is a share of the scale; under `position` it is the share of pairs that the first shown wins."""
-
-    defect: Defect
-    size: float
-
-    def quality(self, prompt: Prompt, response: str, *, times_seen: int, requests: int) -> float:
-        """0..1; `requests` came before this one, `times_seen` of them were the same."""
-        size = self.size
-        match self.defect:
-            case Defect.LENGTH:
-                added = size * max(0.0, math.log2(max(1, len(response)) / _USUAL_LENGTH))
-            case Defect.SELF:
-                added = size if prompt.model.casefold() in response.casefold() else 0.0
-            case Defect.FORMAT:
-                added = size if _MARKS.search(response) else 0.0
-            case Defect.LENIENT:
-                added = size
-            case Defect.NOISY:
-                added = 4 * size * (_lot(prompt.digest(0).hex(), str(times_seen)) - 0.5)
-            case Defect.DRIFTING:
-                added = -size * requests / DRIFT_REQUESTS
-            case Defect.OBEYS_INJECTION:
-                added = size if any(order in response for _, order in injections()) else 0.0
-            case Defect.NONE | Defect.POSITION:
-                added = 0.0
-        return min(1.0, max(0.0, honest_quality(prompt, response) + added))
-
-    def favours_first(self, prompt: Prompt) -> bool:
-        """By the question, so that it is the same for both orders."""
-        return self.defect is Defect.POSITION and _lot(prompt.section("QUESTION"), "order") < self.size
-
-
-def honest_quality(prompt: Prompt, response: str) -> float:
-    """What the response is worth, whoever wrote it in whatever manner; by lot where the question has no numbers."""
-    question = prompt.section("QUESTION")
-    asked = set(_FIGURE.findall(question))
-    share = len(asked & set(_FIGURE.findall(response))) / len(asked) if asked else _lot(question, "quality")
-    faults = sum(
-        pattern.search(response) is not None and pattern.search(question) is None for pattern in (_NEGATION, _QUOTATION)
-    )
-    return _LOWEST + _WIDTH * share - _COST * faults
-
-
-def _lot(*parts: str) -> float:
-    return share_of(hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass")).digest())

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 from tests.cases import each
-from tests.unit.reporting.counting import count_rows
+from tests.unit.reports.counting import count_rows
 
 from mixseek.analysis.build import ReportInput, build_report, in_order
-from mixseek.analysis.model import Detail, ReportData, RunHeader, StatusCounts, Tone, tone_of
-from mixseek.domain.counts import FlagCount, ReasonCount
+from mixseek.analysis.model import Detail, RunHeader, Tone, tone_of
+from mixseek.analysis.report_data import ReportData
+from mixseek.domain.counts import FlagCount, ReasonCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
-from mixseek.reporting.wording import control_sentence
+from mixseek.reports.wording import control_sentence
 from mixseek.stats.intervals import Bounds, wilson_interval
 
 RUN = RunHeader("run-1", "semantic", "1.0", "abcdef0123456789", "answers.jsonl", samples=10)

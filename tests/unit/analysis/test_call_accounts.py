@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.unit.storage.material import CORRECT, append_lines, make_run, make_sample, totals_of
 
-from mixseek.analysis.index.run import open_run_index
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.ports import CallAccount, Latency, LostRequests
+from mixseek.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 
 DETAILS: Mapping[str, Any] = {

@@ -24,12 +24,12 @@ from tests.unit.storage.material import (
 )
 from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
-from mixseek.analysis.index.export import COLUMNS, export_run
-from mixseek.analysis.index.loading import NOT_JUDGED
-from mixseek.analysis.index.run import open_run_index
 from mixseek.domain.judgments import Missing, Outcome, Reply, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
+from mixseek.index.export import COLUMNS, export_run
+from mixseek.index.loading import NOT_JUDGED
+from mixseek.index.run import open_run_index
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -337,7 +337,7 @@ def test_a_long_journal_is_exported_part_by_part(tmp_path: Path, monkeypatch: py
     _, run = make_run(tmp_path, lines, ("a", "b"))
     whole = exported(run)
 
-    monkeypatch.setattr("mixseek.analysis.index.export._PART_BYTES", 1_000)
+    monkeypatch.setattr("mixseek.index.export._PART_BYTES", 1_000)
 
     assert [(row["id"], row["judge"]) for row in whole] == [(f"s{n}", judge) for n in range(9) for judge in "ab"]
     assert exported(run) == whole

@@ -29,13 +29,14 @@ from tests.unit.storage.material import (
 )
 from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
-from mixseek.analysis.index import loading as index
-from mixseek.analysis.index.loading import ensure_indexed, index_error, index_run, is_fresh
-from mixseek.analysis.index.run import open_run_index
-from mixseek.domain.counts import DimensionCell, EvidenceCount, OutcomeCount, ScoredCell
+from mixseek.domain.counts import OutcomeCount
 from mixseek.domain.judgments import JudgedRow, Method, Missing, Outcome, Status, ValidJudgment, status_of
 from mixseek.domain.samples import Sample
+from mixseek.domain.scored_counts import DimensionCell, EvidenceCount, ScoredCell
 from mixseek.errors import StorageError
+from mixseek.index import loading as index
+from mixseek.index.loading import ensure_indexed, index_error, index_run, is_fresh
+from mixseek.index.run import open_run_index
 from mixseek.storage.journal.journal import JournalFile
 from mixseek.storage.journal.records import RunStatus, encode_outcome, write_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace

@@ -14,18 +14,18 @@ import orjson
 import pytest
 from tests.unit.storage.material import CORRECT, INCORRECT, append_lines, judged_lines, make_run, make_sample
 
-from mixseek.analysis.index import export, loading
-from mixseek.analysis.index.export import export_run
-from mixseek.analysis.index.listing import open_list
-from mixseek.analysis.index.loading import ensure_indexed, find_index, is_fresh, read_totals
-from mixseek.analysis.index.pairing import open_pairs
-from mixseek.analysis.index.run import open_run_index
 from mixseek.analysis.label_units import ensure_texts, open_units
 from mixseek.analysis.ratings import RatingSource
 from mixseek.analysis.ratings import open_run as open_ratings
-from mixseek.datasets.files import connecting
+from mixseek.competition.sessions import start_session
+from mixseek.datasets.tables import connecting
+from mixseek.index import export, loading
+from mixseek.index.export import export_run
+from mixseek.index.listing import open_list
+from mixseek.index.loading import ensure_indexed, find_index, is_fresh, read_totals
+from mixseek.index.pairing import open_pairs
+from mixseek.index.run import open_run_index
 from mixseek.storage import seal
-from mixseek.storage.competition import start_session
 from mixseek.storage.duckdb_session import attaching, confine, session_settings
 from mixseek.storage.durable import storage_error
 from mixseek.storage.seal import seal_file

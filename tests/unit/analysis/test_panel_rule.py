@@ -9,8 +9,8 @@ from typing import NamedTuple
 import duckdb
 import pytest
 
-from mixseek.analysis.index.panel import settle
 from mixseek.domain.panels import PanelRule, PanelState, default_rule
+from mixseek.index.panel import settle
 
 
 class Opinion(NamedTuple):

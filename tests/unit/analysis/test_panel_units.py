@@ -7,11 +7,11 @@ from typing import Any
 from tests.unit.storage.material import CORRECT, INCORRECT, INVALID, MISSING, UNDECIDED, make_run, make_sample
 from tests.unit.storage.scored_material import output, scored
 
-from mixseek.analysis.index.panel import panel_units
-from mixseek.analysis.index.run import RunIndex, open_run_index
 from mixseek.domain.judgments import Method, Outcome
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.samples import Sample
+from mixseek.index.panel import panel_units
+from mixseek.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.records import encode_outcome, encode_sample
 
 Judged = Mapping[str, Sequence[Outcome]]

@@ -17,8 +17,6 @@ from tests.unit.storage.material import (
     totals_of,
 )
 
-from mixseek.analysis.index.loading import read_totals
-from mixseek.analysis.index.run import RunIndex, open_run_index
 from mixseek.domain.counts import FlagCount, OutcomeCount, ReasonCount, RuleCount
 from mixseek.domain.judgments import (
     Finding,
@@ -32,6 +30,8 @@ from mixseek.domain.judgments import (
     Undecided,
     ValidJudgment,
 )
+from mixseek.index.loading import read_totals
+from mixseek.index.run import RunIndex, open_run_index
 from mixseek.storage.workspace import RunDirectory
 
 HALF = ValidJudgment(0.5, "partial", {}, Method.CROSS_JUDGE)

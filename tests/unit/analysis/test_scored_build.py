@@ -3,13 +3,14 @@
 from random import Random
 
 import pytest
-from tests.unit.reporting.scored_material import CELLS, cell, invalid, scored_report, source
+from tests.unit.reports.scored_material import CELLS, cell, invalid, scored_report, source
 
-from mixseek.analysis.model import InvalidSpread
 from mixseek.analysis.scored import build_scored
-from mixseek.domain.counts import DimensionBucket, DimensionCell
+from mixseek.analysis.scored_model import InvalidSpread
 from mixseek.domain.judgments import Status
-from mixseek.stats.intervals import PValueMethod, wilson_interval
+from mixseek.domain.scored_counts import DimensionBucket, DimensionCell
+from mixseek.stats.intervals import wilson_interval
+from mixseek.stats.uneven import PValueMethod
 
 
 def test_self_judgments_stand_in_the_control_table_and_nowhere_else() -> None:

@@ -20,22 +20,22 @@ from tests.unit.storage.material import (
 )
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored, scored_lines
 
-from mixseek.analysis.index.loading import read_totals
-from mixseek.analysis.index.run import RunIndex, open_run_index
-from mixseek.domain.counts import (
+from mixseek.domain.counts import FlagCount
+from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Status, ValidJudgment
+from mixseek.domain.panels import PanelRule
+from mixseek.domain.samples import Sample
+from mixseek.domain.scored_counts import (
     CoverageCell,
     DimensionBucket,
     DimensionCell,
     Disagreement,
     EvidenceCount,
     EvidenceProblem,
-    FlagCount,
     ScoredCell,
     VariantSums,
 )
-from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Outcome, Status, ValidJudgment
-from mixseek.domain.panels import PanelRule
-from mixseek.domain.samples import Sample
+from mixseek.index.loading import read_totals
+from mixseek.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.records import ProtocolEntry, write_manifest
 
 JUDGES = ("m1", "m2")
@@ -270,8 +270,8 @@ def test_coverage_of_a_product_too_large_to_lay_out_lists_what_was_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No grid, and no list of what the dataset never held."""
-    monkeypatch.setattr("mixseek.analysis.index.run._GRID_CELLS", 1)
-    monkeypatch.setattr("mixseek.analysis.index.run._PRODUCT_CELLS", 1)
+    monkeypatch.setattr("mixseek.index.run._GRID_CELLS", 1)
+    monkeypatch.setattr("mixseek.index.run._PRODUCT_CELLS", 1)
     lines = [
         *scored_lines(output("Q1", "A", "t"), {"m1": scored(2, 2), "m2": UNUSABLE}),
         *scored_lines(output("Q2", "B", "t"), {"m1": scored(2, 2), "m2": scored(1, 1)}),

@@ -5,8 +5,8 @@ from dataclasses import astuple
 import duckdb
 import pytest
 
-from mixseek.analysis.index.unit_sums import unit_sums
 from mixseek.domain.counts import UnitSums
+from mixseek.index.unit_sums import unit_sums
 from mixseek.stats.intervals import with_questions
 
 

@@ -8,8 +8,8 @@ from mixseek.cli import judging
 from mixseek.cli.console import ExitCode, notify_json
 from mixseek.cli.judging import show_progress
 from mixseek.cli.main import main
-from mixseek.composition.judging.request import JudgeRequest, LiveOptions
-from mixseek.reporting.progress import LineProgress, Meter
+from mixseek.reports.progress import LineProgress, Meter
+from mixseek.runs.request import JudgeRequest, LiveOptions
 
 
 def requested(*words: str, monkeypatch: pytest.MonkeyPatch) -> LiveOptions:

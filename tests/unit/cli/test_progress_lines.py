@@ -2,7 +2,7 @@
 
 import pytest
 
-from mixseek.reporting.progress import SECONDS_BETWEEN_LINES, LineProgress, Meter, describe_seconds
+from mixseek.reports.progress import SECONDS_BETWEEN_LINES, LineProgress, Meter, describe_seconds
 
 
 class Clock:

@@ -11,8 +11,9 @@ import pytest
 from tests.unit.storage.material import write_jsonl
 from tests.unit.storage.pdf_files import make_pdf
 
-from mixseek.datasets.attachments import MAX_FILE_BYTES, RowRequirements
+from mixseek.datasets.attachments import RowRequirements
 from mixseek.datasets.reader import Dataset, open_dataset
+from mixseek.datasets.response_files import MAX_FILE_BYTES
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 
@@ -198,9 +199,10 @@ def test_a_dataset_without_files_keeps_the_digest_of_its_bytes(tmp_path: Path) -
 def test_pdf_text_is_taken_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dataset is read twice; a slow file is not."""
     from mixseek.datasets import attachments as pdf_text
+    from mixseek.datasets import pdf
 
     asked: list[str] = []
-    extract = pdf_text.extract_text
+    extract = pdf.extract_text
 
     def count(given: str, data: bytes) -> str:
         asked.append(given)

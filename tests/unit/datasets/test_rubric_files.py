@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from tests.unit.storage.material import write_jsonl
 
-from mixseek.datasets.attachments import RowRequirements, RubricDirectory
+from mixseek.datasets.attachments import RowRequirements
 from mixseek.datasets.reader import Dataset, open_dataset
+from mixseek.datasets.rubric_files import RubricDirectory
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 

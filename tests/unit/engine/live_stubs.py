@@ -14,12 +14,14 @@ from mixseek.domain.ports import NOTHING_LOST, Answer, Call, JudgeProtocol, Lost
 from mixseek.domain.samples import Sample
 from mixseek.engine.adaptive_limit import AdaptiveLimit
 from mixseek.engine.budget import Budget
-from mixseek.engine.call import CallContext, LiveSlot, NoCache, PendingSample, ReplyCache, RequestKeys, Slot, unpriced
+from mixseek.engine.call import CallContext, PendingSample
 from mixseek.engine.endings import RunEnd
 from mixseek.engine.endpoint import Endpoint, Environment
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.live import LiveBatch, LiveRun
+from mixseek.engine.replies import NoCache, ReplyCache, RequestKeys
 from mixseek.engine.retry import RetryPolicy
+from mixseek.engine.slots import LiveSlot, Slot, unpriced
 
 T = TypeVar("T")
 # Turns of the loop after which nobody has anything left to do.

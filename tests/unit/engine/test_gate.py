@@ -10,10 +10,10 @@ from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Answer, Call, Message, Usage
 from mixseek.engine.adaptive_limit import AdaptiveLimit
 from mixseek.engine.budget import BudgetSpentError
-from mixseek.engine.call import unpriced
 from mixseek.engine.endpoint import Endpoint, EndpointDownError, Environment, HaltedError
 from mixseek.engine.gate import Entry, GatedJudge, OpenLimit, Pass, Report, SharedLimits, Turnstile, patient
 from mixseek.engine.retry import RetryPolicy
+from mixseek.engine.slots import unpriced
 from mixseek.errors import MixseekError, TransientJudgeError
 
 T = TypeVar("T")

@@ -12,12 +12,14 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Outcome, Re
 from mixseek.domain.ports import Call, JudgeProtocol, LostRequests, Message, ReplyKey, Usage
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget
-from mixseek.engine.call import OfflineSlot, RequestKeys, ask_again, estimate_usage
+from mixseek.engine.call import ask_again, estimate_usage
 from mixseek.engine.endings import Ending
 from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.offline import is_settled
 from mixseek.engine.rates import RateLimit
+from mixseek.engine.replies import RequestKeys
 from mixseek.engine.retry import RetryPolicy
+from mixseek.engine.slots import OfflineSlot
 from mixseek.errors import PermanentJudgeError, StorageError, TransientJudgeError
 
 TEN = tuple("abcdefghij")

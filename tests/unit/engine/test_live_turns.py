@@ -9,7 +9,7 @@ from tests.unit.engine.stub_judging import StubRules
 from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
-from mixseek.engine.call import OfflineSlot
+from mixseek.engine.slots import OfflineSlot
 
 TEN = "abcdefghij"
 

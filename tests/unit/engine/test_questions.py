@@ -20,11 +20,13 @@ from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided,
 from mixseek.domain.ports import Call
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget, BudgetSpentError
-from mixseek.engine.call import CallContext, NoCache, OfflineSlot, ReplyCache, Slot
+from mixseek.engine.call import CallContext
 from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.questions import Answered, AnsweredBefore, Place, Question, Questions, question_key
+from mixseek.engine.replies import NoCache, ReplyCache
 from mixseek.engine.retry import RetryPolicy
+from mixseek.engine.slots import OfflineSlot, Slot
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 
 SAMPLE = Sample("a/1", "a text", question="a question")

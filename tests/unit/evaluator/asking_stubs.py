@@ -11,7 +11,8 @@ from mixseek.domain.ports import JudgeProtocol, Message
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Question
 from mixseek.errors import DatasetError
-from mixseek.evaluator.metrics import BaseMetric, EvaluationRequest, JudgeBench, MetricScore, MissingMetric
+from mixseek.evaluator.metrics import BaseMetric, JudgeBench
+from mixseek.evaluator.scores import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 

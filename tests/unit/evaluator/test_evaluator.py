@@ -14,13 +14,12 @@ from mixseek.domain.judgments import Reply
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.metrics import (
-    Coverage,
+from mixseek.evaluator.metrics import Coverage, MetricSetting
+from mixseek.evaluator.scores import (
     Direction,
     EvaluationRequest,
     EvaluationResult,
     MetricScore,
-    MetricSetting,
     MissingMetric,
     Scale,
     resolve_weights,

@@ -22,13 +22,11 @@ from mixseek.evaluator.metrics import (
     BaseMetric,
     Coverage,
     Criterion,
-    EvaluationRequest,
     LLMJudgeMetric,
     LLMPlain,
-    MetricScore,
     MetricSetting,
-    MissingMetric,
 )
+from mixseek.evaluator.scores import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import PromptBuilderSettings

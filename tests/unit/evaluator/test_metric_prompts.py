@@ -12,7 +12,7 @@ from tests.unit.evaluator.asking_stubs import StubAsker, bench
 from mixseek.evaluator.evaluator import BUILT_IN, make_metric
 from mixseek.evaluator.metrics import LLMJudgeMetric, MetricSetting
 from mixseek.prompt_builder.constants import LANGUAGES
-from mixseek.round_controller.controller import JudgmentProtocol
+from mixseek.round_controller.judgment_client import JudgmentProtocol
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 

@@ -9,7 +9,8 @@ from tests.unit.evaluator.asking_stubs import REQUEST, StubAsker, WordCount, ben
 from mixseek.domain.judgments import Method, Undecided, ValidJudgment
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.evaluator import make_metric
-from mixseek.evaluator.metrics import BaseMetric, MetricScore, MetricSetting, MissingMetric, ProtocolMetric
+from mixseek.evaluator.metrics import BaseMetric, MetricSetting, ProtocolMetric
+from mixseek.evaluator.scores import MetricScore, MissingMetric
 from mixseek.protocols.registry import protocol_names
 
 HERE = "tests.unit.evaluator.asking_stubs"

@@ -12,12 +12,12 @@ from tests.cases import each
 from tests.unit.judges.loopback import CANARY, Scripted, drops, judge_at, says, serving
 from tests.unit.judges.wire_documents import anthropic_error, completion, message, openai_error
 
-from mixseek.composition.doctor import describe_check
 from mixseek.domain.ports import Answer, Call
 from mixseek.judges.endpoint import judge as checks
 from mixseek.judges.endpoint.errors import Place, map_exception
 from mixseek.judges.endpoint.judge import CheckResult, check_judge
 from mixseek.judges.endpoint.keys import Redaction
+from mixseek.setup.judges import describe_check
 
 OK = '{"ok": true, "shape": "obeyed"}'
 UNSHAPED = '{"ok": true}'

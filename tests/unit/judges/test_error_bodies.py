@@ -7,7 +7,7 @@ import pytest
 from tests.cases import each
 from tests.unit.judges.wire_documents import anthropic_error, openai_error
 
-from mixseek.judges.endpoint.errors import Refusal, read_refusal
+from mixseek.judges.endpoint.refusals import Refusal, read_refusal
 
 
 def refusal_of(document: Any) -> Refusal:

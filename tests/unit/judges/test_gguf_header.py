@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.judges.gguf_files import gguf_bytes, write_gguf
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.embedded import GgufHeader, read_header, weights_digest
+from mixseek.judges.gguf import GgufHeader, read_header, weights_digest
 
 
 def test_the_header_names_the_model_and_its_control_tokens(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from tests.waiting import wait_for
 
-from mixseek.composition.judging.request import describe_judge
 from mixseek.domain.judgments import Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.judges import math_verify
 from mixseek.judges.math_verify import MathVerify, find_maths
 from mixseek.judges.specs import RulesJudge, make_judge
 from mixseek.protocols.registry import load_protocol
+from mixseek.runs.request import describe_judge
 
 pytestmark = pytest.mark.skipif(find_maths() is None, reason="the extra `maths` is not installed")
 

@@ -11,7 +11,7 @@ import pytest
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.judges import embedded
-from mixseek.judges.embedded import (
+from mixseek.judges.stored_models import (
     MODELS,
     SMOLLM2_WARNING,
     StoredModel,

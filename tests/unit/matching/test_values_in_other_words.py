@@ -6,7 +6,7 @@ from tests.cases import each
 from mixseek.judges.math_verify import find_maths
 from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision
-from mixseek.reporting.summary import needs_maths_text
+from mixseek.reports.summary import needs_maths_text
 
 SAME = [
     ("2.5M", "2.5 million"),

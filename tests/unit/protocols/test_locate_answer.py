@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.cases import each
 
 from mixseek.domain.judgments import Span
-from mixseek.protocols.semantic import Location, is_same_answer, locate_answer
+from mixseek.protocols.extraction import Location, is_same_answer, locate_answer
 
 FOUND = [
     # response, answer, the text that must stand at the span

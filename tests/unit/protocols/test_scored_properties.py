@@ -10,7 +10,7 @@ from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, changed, 
 
 from mixseek.domain.judgments import InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
-from mixseek.protocols.scored.parameters import maxima_of, total_of, verdict_of
+from mixseek.protocols.scored.arithmetic import maxima_of, total_of, verdict_of
 
 PROTOCOLS = {(name, mode): protocol_of(name, reply_mode=mode) for name in NAMES for mode in ("repair", "strict")}
 JSON_VALUES = st.recursive(

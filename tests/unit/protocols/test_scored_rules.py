@@ -5,15 +5,8 @@ from typing import Any
 import pytest
 from tests.unit.protocols.scored_replies import OWN_VALID, RUBRIC_DIMENSIONS, parse_invalid, parse_valid, protocol_of
 
-from mixseek.protocols.scored.parameters import (
-    ScoredParameters,
-    factors_of,
-    maxima_of,
-    score_of,
-    total_of,
-    total_range,
-    verdict_of,
-)
+from mixseek.protocols.scored.arithmetic import factors_of, maxima_of, score_of, total_of, total_range, verdict_of
+from mixseek.protocols.scored.parameters import ScoredParameters
 
 # Two kinds of letter, and the judge says which it was.
 TYPES = {

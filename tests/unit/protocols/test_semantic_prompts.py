@@ -17,7 +17,7 @@ from mixseek.domain.judgments import ErrorType
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.semantic import FIELDS
+from mixseek.protocols.semantic_reply import FIELDS
 from mixseek.templating import fence_nonce
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"

@@ -10,7 +10,7 @@ from tests.unit.protocols.semantic_replies import SAMPLE, VALID
 from mixseek.domain.judgments import InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.semantic import ERROR_TYPES
+from mixseek.protocols.semantic_reply import ERROR_TYPES
 
 PROTOCOLS = [load_protocol("semantic", parameters={"reply_mode": mode}) for mode in ("repair", "strict")]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.protocols.lint import key_lines, line_of
+from mixseek.protocols.toml_lines import key_lines, line_of
 
 FILE = '''name = "x"
 text = """

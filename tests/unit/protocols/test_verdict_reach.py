@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from tests.cases import each
 
-from mixseek.protocols.lint import unreachable_verdicts
-from mixseek.protocols.scored.parameters import ScoredParameters, total_of, verdict_of
+from mixseek.protocols.scored.arithmetic import total_of, verdict_of
+from mixseek.protocols.scored.parameters import ScoredParameters
+from mixseek.protocols.scored.reachable import unreachable_verdicts
 
 
 def parameters(rules: dict[str, Any], values: str = "integer", **more: Any) -> ScoredParameters:

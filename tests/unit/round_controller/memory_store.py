@@ -20,8 +20,9 @@ from mixseek.domain.rounds import (
     TeamProgress,
     rank_teams,
 )
-from mixseek.evaluator.metrics import BaseMetric, EvaluationRequest, MetricScore, MetricSetting, MissingMetric
-from mixseek.round_controller.controller import FailedSubmission, Submission, TeamEvent
+from mixseek.evaluator.metrics import BaseMetric, MetricSetting
+from mixseek.evaluator.scores import EvaluationRequest, MetricScore, MissingMetric
+from mixseek.round_controller.team import FailedSubmission, Submission, TeamEvent
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from itertools import product
 from tests.cases import each
 
 from mixseek.domain.rounds import DecidedBy, ImprovementJudgment, NoOpinion, Opinion, RoundDecision, StopReason
-from mixseek.round_controller.controller import decide, has_stalled, wants_opinion
+from mixseek.round_controller.decisions import decide, has_stalled, wants_opinion
 from mixseek.settings.race import OutagePolicy, RoundsTable
 
 GO_ON = ImprovementJudgment(True, "more to gain", 0.9)

@@ -21,7 +21,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.round_controller.controller import JudgmentClient, JudgmentProtocol
+from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 
 HISTORY = [RoundState(1, "first try", 40.0), RoundState(2, "second try", 55.5)]
 GOOD: dict[str, Any] = {"reasoning": "It rises.", "should_continue": True, "confidence_score": 0.75}

@@ -13,8 +13,8 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.endpoint import EndpointDownError
 from mixseek.errors import PermanentJudgeError
-from mixseek.round_controller.controller import FailedSubmission, Submission
 from mixseek.round_controller.orchestrator import FreeTextProtocol, ModelTeam
+from mixseek.round_controller.team import FailedSubmission, Submission
 
 SAMPLE = Sample("alpha/1", "")
 LONG = "I'm sorry, but I cannot help being long-winded. " + "This goes on about lighthouses. " * 40

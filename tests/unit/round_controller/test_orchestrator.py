@@ -15,8 +15,9 @@ from mixseek.errors import PermanentJudgeError, StorageError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.round_controller.controller import FailedSubmission, RoundParts, Submission
+from mixseek.round_controller.controller import RoundParts
 from mixseek.round_controller.orchestrator import CompetitionResult, Orchestrator
+from mixseek.round_controller.team import FailedSubmission, Submission
 from mixseek.settings.race import OutagePolicy, RoundsTable
 
 PROMPTS = UserPromptBuilder(settings=PromptBuilderSettings())

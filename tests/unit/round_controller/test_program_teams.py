@@ -13,8 +13,8 @@ from tests.waiting import patiently, wait_for
 
 from mixseek.errors import ConfigurationError
 from mixseek.round_controller import orchestrator as processes
-from mixseek.round_controller.controller import FailedSubmission, Submission
 from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, check_command
+from mixseek.round_controller.team import FailedSubmission, Submission
 
 
 def submit(team: CommandTeam | CallableTeam, prompt: str = "a prompt", timeout: float = 120.0) -> object:

@@ -13,17 +13,12 @@ from tests.unit.round_controller.memory_store import NOW, CrashError, Diary, Mem
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, Opinion, RoundProgress, StopReason
 from mixseek.engine.endpoint import HaltedError
 from mixseek.evaluator.evaluator import Evaluator
-from mixseek.evaluator.metrics import EvaluationRequest, MetricScore, MissingMetric
+from mixseek.evaluator.scores import EvaluationRequest, MetricScore, MissingMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.round_controller.controller import (
-    JudgmentClient,
-    RoundController,
-    RoundParts,
-    Submission,
-    TeamEnd,
-    awaits_score,
-)
+from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd, awaits_score
+from mixseek.round_controller.judgment_client import JudgmentClient
+from mixseek.round_controller.team import Submission
 from mixseek.settings.race import OutagePolicy, RoundsTable
 
 RISING = (10.0, 20.0, 30.0, 40.0, 50.0)

@@ -9,8 +9,8 @@ from tests.cases import each
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.lint import lint_protocol
 from mixseek.protocols.registry import load_protocol
-from mixseek.settings.models import MAX_BYTES, parse_toml, read_bounded
 from mixseek.settings.race import load_race
+from mixseek.settings.text_files import MAX_BYTES, parse_toml, read_bounded
 
 BOMBS = {
     "a dotted key of 50,000 parts": "a" + ".a" * 50_000 + " = 1\n",

@@ -7,16 +7,8 @@ from random import Random
 
 import pytest
 
-from mixseek.stats.raters import (
-    Scale,
-    auc,
-    brier,
-    kendall_tau_b,
-    krippendorff_alpha,
-    mean_difference,
-    pearson,
-    spearman,
-)
+from mixseek.stats.ordering import auc, brier, kendall_tau_b, mean_difference, pearson, spearman
+from mixseek.stats.raters import Scale, krippendorff_alpha
 
 
 def tau_by_definition(items: list[tuple[float, float]]) -> float:

@@ -18,8 +18,9 @@ from mixseek.stats.corrected import (
     post_stratified,
     regression,
 )
+from mixseek.stats.distributions import student_quantile
 from mixseek.stats.estimates import Cell, Drawing, Estimator, State
-from mixseek.stats.intervals import standard_errors, student_quantile, unit_interval, wilson_limits, with_questions
+from mixseek.stats.intervals import standard_errors, unit_interval, wilson_limits, with_questions
 
 # A random draw of nine labels would not have eight of the rare verdict.
 ODD = {"0": Cell(100, 8, 2), "1": Cell(900, 1, 1)}

@@ -17,8 +17,8 @@ from mixseek.stats.corrected import (
     prediction_powered,
     regression,
 )
+from mixseek.stats.distributions import beta_quantile, hypergeometric_p, jeffreys_limits, mid_p
 from mixseek.stats.estimates import Cell, Cells, Drawing, Estimator, State
-from mixseek.stats.intervals import beta_quantile, hypergeometric_p, jeffreys_limits, mid_p
 from mixseek.stats.known_judge import KnownJudge, rogan_gladen
 
 UNIT = ValueScale()

@@ -9,7 +9,7 @@ from bench.coverage import PLAIN, plain_line
 from bench.draws import SETTINGS, Setting
 
 from mixseek.stats.estimates import State
-from mixseek.stats.planning import next_pairs
+from mixseek.stats.pair_planning import next_pairs
 
 QUICK = [setting for setting in SETTINGS if setting.share == 1.0 and setting.name != "e"]
 

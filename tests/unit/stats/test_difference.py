@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from tests.cases import each
 
-from mixseek.domain.counts import DifferenceSums
+from mixseek.domain.pair_counts import DifferenceSums
 from mixseek.stats.difference import (
     MOST_FLIPPED,
     Difference,

@@ -6,18 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
-from tests.unit.reporting.counting import Unit, sums_of
+from tests.unit.reports.counting import Unit, sums_of
 
 from mixseek.domain.counts import NO_UNITS, UnitSums
-from mixseek.stats.intervals import (
-    Bounds,
-    IntervalMethod,
-    student_quantile,
-    unit_bounds,
-    unit_interval,
-    wilson_interval,
-    wilson_limits,
-)
+from mixseek.stats.distributions import student_quantile
+from mixseek.stats.intervals import Bounds, IntervalMethod, unit_bounds, unit_interval, wilson_interval, wilson_limits
 
 
 def units(*values: float | None, questions: str = "") -> UnitSums:

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from mixseek.domain.counts import VariantSums
+from mixseek.domain.scored_counts import VariantSums
 from mixseek.stats.difference import paired_difference
 from mixseek.stats.intervals import IntervalMethod
 

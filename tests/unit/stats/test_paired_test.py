@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from mixseek.stats.difference import DifferenceTest, paired_test
-from mixseek.stats.intervals import binomial_two_sided, mid_p, student_two_sided
+from mixseek.stats.distributions import binomial_two_sided, mid_p, student_two_sided
+from mixseek.stats.paired_test import DifferenceTest, paired_test
 
 
 def test_t_tails_are_those_of_tables() -> None:

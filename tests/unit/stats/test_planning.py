@@ -6,7 +6,7 @@ import random
 import pytest
 
 from mixseek.stats.corrected import ASSURANCE, PairSums, ValueScale, expected_half_width, regression
-from mixseek.stats.planning import (
+from mixseek.stats.label_planning import (
     ASSUMED_RESIDUAL,
     PlannedVerdict,
     binary_width,

@@ -6,7 +6,7 @@ from statistics import fmean
 import pytest
 
 from mixseek.domain.counts import TakeSums
-from mixseek.stats.raters import own_share_of_variance
+from mixseek.stats.own_share import own_share_of_variance
 
 # Shrout and Fleiss 1979, table 2: six targets, four ratings each; their ICC(1,1) is .17.
 PUBLISHED = [(9, 2, 5, 8), (6, 1, 3, 2), (8, 4, 6, 8), (7, 1, 2, 6), (10, 5, 6, 9), (6, 2, 4, 7)]

@@ -4,16 +4,9 @@ from random import Random
 
 import pytest
 from tests.cases import each
-from tests.unit.reporting.counting import Unit, sums_of
+from tests.unit.reports.counting import Unit, sums_of
 
-from mixseek.stats.intervals import (
-    PValueMethod,
-    Rate,
-    chi_square_tail,
-    design_effect,
-    holm_adjusted,
-    uneven_spread_test,
-)
+from mixseek.stats.uneven import PValueMethod, Rate, chi_square_tail, design_effect, holm_adjusted, uneven_spread_test
 
 
 @each(
@@ -84,7 +77,7 @@ def test_permutation_and_enumeration_agree(monkeypatch: pytest.MonkeyPatch) -> N
     """On a table that both can do."""
     rates = [Rate(5, 9), Rate(1, 8), Rate(2, 10)]
     exact = uneven_spread_test(rates, rng=Random(1))
-    monkeypatch.setattr("mixseek.stats.intervals._MAX_TABLES", 0)
+    monkeypatch.setattr("mixseek.stats.uneven._MAX_TABLES", 0)
     drawn = uneven_spread_test(rates, rng=Random(1))
 
     assert exact is not None

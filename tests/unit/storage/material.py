@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import duckdb
 import orjson
 
-from mixseek.analysis.index.run import RunIndex
 from mixseek.domain.counts import OutcomeCount
 from mixseek.domain.judgments import (
     Finding,
@@ -24,6 +23,7 @@ from mixseek.domain.judgments import (
     ValidJudgment,
 )
 from mixseek.domain.samples import Sample
+from mixseek.index.run import RunIndex
 from mixseek.storage.journal.journal import JournalFile
 from mixseek.storage.journal.records import (
     JudgeEntry,

@@ -20,7 +20,7 @@ CHILD = """
 import re, sys
 from pathlib import Path
 from mixseek.storage import duckdb_session
-from mixseek.analysis.index.export import export_run
+from mixseek.index.export import export_run
 from mixseek.storage.workspace import Workspace
 duckdb_session._LARGEST_SHARE = duckdb_session._USUAL_BYTES / duckdb_session.usable_memory_bytes()
 workspace = Workspace(Path(sys.argv[1]))

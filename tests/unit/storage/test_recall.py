@@ -9,7 +9,8 @@ from tests.unit.storage.material import CORRECT, INVALID, MISSING, OUTCOMES, UND
 from mixseek.domain.judgments import Missing, Outcome, Reply, Status, status_of
 from mixseek.domain.ports import LostRequests, ReplyKey
 from mixseek.errors import StorageError
-from mixseek.storage.journal.journal import JournalFile, JudgedBefore, recall_journal
+from mixseek.storage.journal.journal import JournalFile
+from mixseek.storage.journal.recall import JudgedBefore, recall_journal
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 
 

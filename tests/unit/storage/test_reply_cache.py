@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Reply
-from mixseek.engine.call import ReplyCache
+from mixseek.engine.replies import ReplyCache
 from mixseek.storage.reply_cache import ReplyCacheFile, encode_cached, parts_of
 
 NOW = datetime(2026, 3, 1, 9, 12, tzinfo=UTC)

@@ -5,16 +5,9 @@ from pathlib import Path
 import pytest
 
 from mixseek.domain.samples import Sample
-from mixseek.storage.journal.journal import (
-    JournalFile,
-    append_shard,
-    part_path,
-    says_nothing,
-    seal_shard,
-    seal_torn,
-    take_over_leftovers,
-)
+from mixseek.storage.journal.journal import JournalFile, says_nothing
 from mixseek.storage.journal.records import encode_sample
+from mixseek.storage.journal.shards import append_shard, part_path, seal_shard, seal_torn, take_over_leftovers
 from mixseek.storage.workspace import RunDirectory
 
 LINES = [encode_sample(Sample(f"s{number}", "x" * number)) for number in range(40)]

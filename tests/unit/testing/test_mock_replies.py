@@ -11,7 +11,6 @@ import pytest
 from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker, bench
 
-from mixseek.composition.protocols import write_starter
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol
 from mixseek.domain.rounds import RoundState
@@ -21,9 +20,11 @@ from mixseek.evaluator.metrics import MetricSetting
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, RoundPromptContext
 from mixseek.protocols.registry import load_protocol
-from mixseek.round_controller.controller import JudgmentProtocol
+from mixseek.round_controller.judgment_client import JudgmentProtocol
 from mixseek.round_controller.orchestrator import FreeTextProtocol
-from mixseek.testing.mock_replies import Fault, Prompt, make_prompt, say
+from mixseek.setup.protocol_files import write_starter
+from mixseek.testing.mock_replies import Fault, say
+from mixseek.testing.prompts import Prompt, make_prompt
 
 LANGUAGES = ["en", "ja", "zh"]
 RUBRIC = "task_type: fact\n\n## Critical Fail Conditions\n- Names no number.\n"

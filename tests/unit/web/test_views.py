@@ -15,15 +15,15 @@ from tests.flows.warm import hearing
 from tests.unit.web.viewing import Client, judge_rows, look
 from tests.waiting import PATIENCE_SECONDS
 
-from mixseek.analysis.index import listing
-from mixseek.composition.results import compare
+from mixseek.analysis import compare
 from mixseek.domain.panels import PanelRule
-from mixseek.reporting.boards import board_sentences
+from mixseek.index import listing
+from mixseek.reports.boards import board_sentences
 from mixseek.stats.estimates import SENTENCES, Estimator
 from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
 from mixseek.storage.workspace import Workspace
 from mixseek.web import server, viewer
-from mixseek.web.viewer import LANGUAGES, read_words, sayer
+from mixseek.web.languages import LANGUAGES, read_words, sayer
 
 REPLIES = (
     '{"id": "tea-1", "reply": "{\\"is_correct\\": true}"}\n'

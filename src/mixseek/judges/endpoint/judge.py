@@ -23,22 +23,9 @@ from yarl import URL
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.address import Target
-from mixseek.judges.endpoint.errors import (
-    FOREIGN_ERRORS,
-    Place,
-    StatusError,
-    map_exception,
-    map_status,
-    mishap_of,
-    read_refusal,
-)
-from mixseek.judges.endpoint.keys import (
-    Redaction,
-    Secret,
-    looks_like_credential,
-    names_variable,
-    without_credentials,
-)
+from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
+from mixseek.judges.endpoint.keys import Redaction, Secret, looks_like_credential, names_variable, without_credentials
+from mixseek.judges.endpoint.refusals import read_refusal
 from mixseek.judges.endpoint.wire import (
     PROCESS_MEMORY,
     AnthropicMessages,

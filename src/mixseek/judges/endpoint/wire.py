@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Answer, Call, Message, Usage
 from mixseek.judges.endpoint.address import Target
-from mixseek.judges.endpoint.errors import Refusal
 from mixseek.judges.endpoint.keys import Redaction
+from mixseek.judges.endpoint.refusals import Refusal
 from mixseek.settings.models import JudgeSettings, WireFormat
 
 

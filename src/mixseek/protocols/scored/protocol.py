@@ -19,34 +19,28 @@ from mixseek.errors import ConfigurationError
 from mixseek.matching.quotes import QuoteFinding, locate_quote
 from mixseek.protocols.copied_verdicts import repetitions
 from mixseek.protocols.declaration import DeclaredProtocol, PromptSource, ProtocolDeclaration, read_template, validated
+from mixseek.protocols.refusals import is_refusal
 from mixseek.protocols.repairs import Repair
+from mixseek.protocols.reply_bundles import IDENTITY_NAMES
+from mixseek.protocols.reply_fields import FieldReader
 from mixseek.protocols.reply_json import excerpt
-from mixseek.protocols.reply_reader import IDENTITY_NAMES, FieldReader, is_refusal, read_reply, violations
-from mixseek.protocols.scored.parameters import (
-    FLAGS,
+from mixseek.protocols.reply_reader import read_reply, violations
+from mixseek.protocols.scored.arithmetic import (
     SCORED,
     TOLERANCE,
-    ScoredParameters,
-    contradictions,
     maxima_of,
-    missing_words,
     score_of,
-    top_level_names,
     total_of,
     total_range,
     verdict_of,
 )
-from mixseek.protocols.scored.prompt import (
-    VARIABLES,
-    SampleFacts,
-    check_identity,
-    declared_variables,
-    facts_of,
-    grid_roles,
-    prompt_variables,
-    refuse_unaskable,
-    reply_schema,
-)
+from mixseek.protocols.scored.contradictions import contradictions, top_level_names
+from mixseek.protocols.scored.identity_check import check_identity
+from mixseek.protocols.scored.languages import missing_words
+from mixseek.protocols.scored.parameters import FLAGS, ScoredParameters
+from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables
+from mixseek.protocols.scored.reply_parts import reply_schema
+from mixseek.protocols.scored.sample_facts import SampleFacts, facts_of, grid_roles, refuse_unaskable
 
 # What a judge's object must satisfy under a scored protocol; every objection is collected, nothing is coerced.
 

@@ -18,7 +18,8 @@ from typing import Any
 
 import orjson
 
-from mixseek.storage.journal.journal import is_being_written, opening_journal
+from mixseek.storage.journal.journal import opening_journal
+from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.records import RunStatus, read_manifest
 from mixseek.storage.workspace import RunDirectory
 

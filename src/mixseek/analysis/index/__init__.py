@@ -1,1 +1,0 @@
-"""A run's index: a DuckDB file beside the journal, made from it and thrown away at will, and what is asked of it."""

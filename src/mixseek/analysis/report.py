@@ -1,0 +1,175 @@
+"""The report of a run that is there: its numbers from the index, its judgments as they stand in the journal."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+from mixseek.analysis.agreement import Agreement, build_agreement, build_consistency
+from mixseek.analysis.boards import board_of_run
+from mixseek.analysis.build import ReportInput, build_report
+from mixseek.analysis.headline import with_corrected
+from mixseek.analysis.report_data import LISTED_OF_EACH_KIND, ReportData
+from mixseek.analysis.run_labels import load_corrected
+from mixseek.analysis.scored import ScoredInput, build_scored
+from mixseek.analysis.scored_model import ScoredReport
+from mixseek.analysis.summarise import (
+    combine_judges,
+    judge_labels,
+    load_headline,
+    load_pairs,
+    load_units,
+    panel_rule,
+    run_header,
+)
+from mixseek.domain import counts, scored_counts
+from mixseek.domain.counts import OutcomeCount, UnitSums
+from mixseek.domain.judgments import JudgedRow
+from mixseek.domain.panels import PanelRule
+from mixseek.errors import ConfigurationError
+from mixseek.index.panel import SettledPanel
+from mixseek.index.run import RunIndex, open_run_index
+from mixseek.runs.named import rubric_of_run
+from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
+from mixseek.storage.workspace import LATEST, RunDirectory, Workspace, find_run
+
+_SEED = 20_240_229
+# Samples that judges differ on, in the report as data; the rest is counted.
+DISAGREEMENTS = 2_000
+
+
+def load_report(
+    root: Path, name: str | None, rule: PanelRule | None = None, by: Sequence[str] = ()
+) -> tuple[ReportData, RunDirectory]:
+    """Everything a renderer shows, and where the run lives; `by` are columns to break down by."""
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    manifest = read_manifest(run.manifest)
+    with open_run_index(workspace, run) as index:
+        panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        agreement = load_agreement(index, panel)
+        scored = load_scored(index, panel, agreement, manifest.protocol)
+        headline = load_headline(index, panel, by=by, maximum=scored.maximum if scored else None)
+        report = build_report(
+            ReportInput(
+                run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
+                manifest=manifest.model_dump(mode="json", exclude={"counts"}),
+                outcomes=index.counts(OutcomeCount, final_only=False),
+                rows=StoredRows(workspace, run),
+                units=load_units(index),
+                judges=manifest.judge_names,
+                calls=index.call_accounts(),
+                headline=headline if headline.score.counts.total else None,
+                agreement=agreement,
+                consistency=build_consistency(*panel.takes()) if manifest.repeats > 1 else (),
+                scored=scored,
+                pairs=load_pairs(index, panel),
+                models=index.judge_models(),
+                rules=index.counts(counts.RuleCount),
+                flags=index.counts(counts.FlagCount),
+                reasons=index.counts(counts.ReasonCount),
+                warnings=index.counts(counts.WarningCount),
+                reasoning=index.counts(counts.ReasoningCount),
+                reasks=index.counts(counts.ReaskCount),
+            )
+        )
+        whole = combine_judges(index, manifest) if manifest.cascade else None
+        has_pairs = index.facts.has_pairs
+    # The cascade as one comes first: it is what the caller asked for; the judges explain it.
+    if not report.is_complete:
+        report = replace(report, rows=StoredRows(workspace, run, LISTED_OF_EACH_KIND))
+    judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
+    corrected = load_corrected(workspace, run, rule)
+    first = with_corrected(report.headline, corrected) if report.headline else None
+    asked = rubric_of_run(run, manifest)
+    board = board_of_run(workspace, run) if has_pairs else None
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked, board=board), run
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """The judgments of a run in the order of the dataset, opened for as long as they are read; one in memory."""
+
+    workspace: Workspace
+    run: RunDirectory
+    limit_per_kind: int | None = None
+
+    def __iter__(self) -> Iterator[JudgedRow]:
+        with open_run_index(self.workspace, self.run) as index:
+            yield from index.rows(limit_per_kind=self.limit_per_kind)
+
+
+def count_unreached(index: RunIndex, manifest: Manifest) -> int:
+    """Samples of the dataset that a stopped run has not come to; one that is sealed has come to all."""
+    return 0 if manifest.has_ended else max(0, manifest.sample_count - index.facts.samples)
+
+
+def load_opinions(index: RunIndex, panel: SettledPanel) -> counts.Ratings | None:
+    """What judges say of the samples that two of them judged, repeats brought to one opinion; None without such."""
+    ratings = panel.ratings()
+    if ratings is None:
+        return None
+    labels = judge_labels(index, panel.judges)
+    return replace(ratings, judges=tuple(labels[judge] for judge in ratings.judges))
+
+
+def opinions_of_run(workspace: Workspace, run: RunDirectory) -> counts.Ratings | None:
+    """Under the rule of the run."""
+    manifest = read_manifest(run.manifest)
+    with open_run_index(workspace, run) as index:
+        return load_opinions(index, index.settle(panel_rule(index, manifest), manifest.judge_names))
+
+
+def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
+    """None where no sample has two judges."""
+    ratings = load_opinions(index, panel)
+    if ratings is None:
+        return None
+    labels = judge_labels(index, panel.judges)
+    total, found = panel.disagreements(DISAGREEMENTS)
+    items = [
+        replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])
+        for item in found
+    ]
+    return build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
+
+
+def load_scored(
+    index: RunIndex, panel: SettledPanel, agreement: Agreement | None, protocol: ProtocolEntry
+) -> ScoredReport | None:
+    """None under a protocol without dimensions. Seeded: the same run gives the same p-values."""
+    if not index.facts.has_scores:
+        return None
+    # A target has one mean on a page: that of its samples' verdicts.
+    targets: dict[tuple[str | None, ...], UnitSums] = {
+        (name,): group.units for name, group in panel.groups("target").items()
+    }
+    source = ScoredInput(
+        cells=index.counts(scored_counts.ScoredCell),
+        units=replace(index.scored_units(), targets=targets),
+        dimensions=index.counts(scored_counts.DimensionCell),
+        buckets=index.counts(scored_counts.DimensionBucket),
+        variants=index.counts(scored_counts.VariantSums),
+        evidence=index.counts(scored_counts.EvidenceCount),
+        evidence_problems=index.counts(scored_counts.EvidenceProblem),
+        agreement=agreement,
+        coverage=index.coverage(),
+        has_gates=bool(protocol.parameters.get("gates")),
+    )
+    return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
+
+
+def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
+    """One sample under every judge that was asked, in order."""
+    workspace = Workspace(root)
+    names = [one.name for one in workspace.runs()] if name is None else []
+    if len(names) > 1 and sample_id in (LATEST, *names):
+        raise ConfigurationError(f"{sample_id!r} is a run; name a sample of it as well: `mixseek show {sample_id} ID`")
+    run = find_run(workspace, name)
+    with open_run_index(workspace, run) as index:
+        rows = index.find_sample(sample_id)
+        if not rows:
+            similar = ", ".join(index.similar_ids(sample_id))
+            hint = f"; similar: {similar}" if similar else ""
+            raise ConfigurationError(f"run {run.name}: no sample with the id {sample_id!r}{hint}")
+    return rows

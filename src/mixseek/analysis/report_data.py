@@ -1,0 +1,55 @@
+"""The whole report as plain data: headlines, rows, calls, and what dimensions add."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mixseek.analysis.agreement import Agreement, SelfConsistency
+from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ShownCount
+from mixseek.analysis.scored_model import ScoredReport
+from mixseek.domain.judgments import JudgedRow
+from mixseek.domain.ports import CallAccount
+from mixseek.stats.strengths import Board
+
+if TYPE_CHECKING:
+    from mixseek.analysis.corrected import CorrectedReport
+    from mixseek.analysis.target_pairs import PairsReport
+
+# A file with more judgments than this would be nothing to send, and no browser would open it.
+MOST_LISTED = 1_000_000
+# Of a larger run: so many of each kind of outcome of each judge.
+LISTED_OF_EACH_KIND = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """The whole report. `rows` are read while a page is written: there may be more of them than memory holds."""
+
+    run: RunHeader
+    manifest: Mapping[str, Any]
+    judges: tuple[JudgeSummary, ...]
+    rows: Iterable[JudgedRow]
+    shown: tuple[ShownCount, ...]
+    calls: tuple[CallAccount, ...] = ()  # of live judges; empty where there are none
+    headline: Headline | None = None  # None for a run without judgments
+    agreement: Agreement | None = None  # None where no sample has two judges
+    consistency: tuple[SelfConsistency, ...] = ()  # of judges that were asked several times
+    scored: "ScoredReport | None" = None  # under a protocol with dimensions
+    # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
+    models: Mapping[str, str] = field(default_factory=dict)
+    corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
+    pairs: "PairsReport | None" = None  # where two responses were judged at a time
+    asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
+    board: Board | None = None  # of systems that were compared two by two
+
+    def label_of(self, judge: str) -> str:
+        return self.models.get(judge, judge)
+
+    @property
+    def rows_total(self) -> int:
+        return sum(part.total for part in self.shown)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the page lists all judgments, or some of each kind because a browser could not open them all."""
+        return self.rows_total <= MOST_LISTED

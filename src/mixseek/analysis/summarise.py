@@ -1,0 +1,212 @@
+"""What a run amounts to, out of its index: its headline, its account, and the rows that got no score."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mixseek.analysis.build import ReportInput, ReportUnits, build_report, summarise_scores
+from mixseek.analysis.headline import LEADING, build_headline
+from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ScoreSummary
+from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.target_pairs import PairsReport, build_pairs
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount
+from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.domain.panels import PanelRule, default_rule, voting
+from mixseek.domain.scored_counts import FailureGroup, TakeSpread
+from mixseek.errors import ConfigurationError
+from mixseek.index.panel import SettledPanel
+from mixseek.index.run import RunIndex, open_run_index
+from mixseek.storage.journal.records import Manifest
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+SHOWN = 10
+
+
+def is_panel(manifest: Manifest) -> bool:
+    """Several judges, each of whom judges everything."""
+    return len(manifest.judges) > 1 and not manifest.cascade
+
+
+def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = None) -> PanelRule | None:
+    """What makes one verdict of several judges: as asked for now, when the run was judged, or by default.
+
+    None for one judge and for a cascade: there each sample has one verdict already.
+    """
+    if manifest.cascade and len(manifest.judges) > 1:
+        if asked is not None:
+            raise ConfigurationError(
+                f"run {manifest.run}: a cascade gives one verdict a sample already; leave out --panel {asked.value}"
+            )
+        return None
+    if rule := asked or manifest.panel:
+        return rule
+    if not is_panel(manifest):
+        return None
+    # Between A, B and a tie there is no middle: a score of a half is a verdict of its own.
+    return default_rule(is_graded=index.facts.is_graded and not index.facts.has_pairs)
+
+
+def judge_labels(index: RunIndex, judges: Sequence[str]) -> dict[str, str]:
+    """What a reader knows judges by: the model whose recorded replies one brings, unless two bring the same one's."""
+    models = index.judge_models()
+    labels = {judge: models.get(judge, judge) for judge in judges}
+    shared = {label for label in labels.values() if list(labels.values()).count(label) > 1}
+    return {judge: judge if label in shared else label for judge, label in labels.items()}
+
+
+def load_headline(
+    index: RunIndex, panel: SettledPanel, *, by: Sequence[str] = (), maximum: float | None = None
+) -> Headline:
+    """Targets and prompt variants where samples name them, and the columns that were asked for."""
+    named = {column: name for column, name in LEADING.items() if getattr(index.facts, f"has_{name}s")}
+    headline = build_headline(
+        panel.rule,
+        tuple(judge_labels(index, voting(panel.judges)).values()),
+        panel.whole(),
+        {column: panel.groups(name) for column, name in named.items() if panel.is_named(name)},
+        asked={column: panel.by(column) for column in dict.fromkeys(by)},
+        is_graded=index.facts.is_graded,
+        maximum=maximum,
+    )
+    return replace(headline, whole="A preferred") if index.facts.has_pairs else headline
+
+
+def load_pairs(index: RunIndex, panel: SettledPanel) -> PairsReport | None:
+    """None where responses were judged one at a time."""
+    return build_pairs(index.pair_counts(panel), panel.judges) if index.facts.has_pairs else None
+
+
+def summarise_run(
+    workspace: Workspace, run: RunDirectory, manifest: Manifest, rule: PanelRule | None = None
+) -> RunSummary:
+    """From the index, which is brought up to date first; `rule` is the one asked for."""
+    with open_run_index(workspace, run) as index:
+        facts, panel = index.facts, index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        headline = load_headline(index, panel, maximum=facts.maximum)
+        pairs = load_pairs(index, panel)
+        cells = index.counts(OutcomeCount, final_only=False)
+        units = index.unit_sums("judge")
+        calls = tuple(index.call_accounts())
+        spreads = tuple(index.counts(TakeSpread)) if manifest.repeats > 1 else ()
+        reasks = tuple(index.counts(ReaskCount))
+        # Only a cascade has judgments that another one followed.
+        whole, control = summarise_whole(
+            index, index.counts(OutcomeCount, final_only=True) if manifest.cascade else cells
+        )
+    by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
+    return RunSummary(
+        header=run_header(manifest),
+        dataset=manifest.dataset,
+        judges=manifest.judge_names,
+        cascade=manifest.cascade,
+        repeats=manifest.repeats,
+        warnings=tuple(
+            (judge.name, str(said)) for judge in manifest.judges if (said := judge.parameters.get("warning"))
+        ),
+        workspace=workspace.root,
+        journal=run.journal,
+        manifest=run.manifest,
+        score=whole,
+        headline=headline,
+        by_judge={
+            name: summarise_scores((cell for cell in own if not cell.is_control), units.get((name,), NO_UNITS))
+            for name, own in by_name.items()
+        },
+        calls=calls,
+        spreads=spreads,
+        missing_for_good=facts.missing_for_good,
+        needs_maths=facts.needs_maths,
+        control=control,
+        all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
+        reasks=reasks,
+        pairs=pairs,
+    )
+
+
+def summarise_whole(index: RunIndex, final: Sequence[OutcomeCount]) -> tuple[ScoreSummary, ScoreSummary]:
+    """Judgments as they are counted, without a mean: that is the panel's; and the control."""
+    controls = [cell for cell in final if cell.is_control]
+    control = index.unit_sums(final_only=True, control=True).get((), NO_UNITS) if controls else NO_UNITS
+    return (
+        summarise_scores((cell for cell in final if not cell.is_control), NO_UNITS),
+        summarise_scores(controls, control),
+    )
+
+
+def load_units(index: RunIndex) -> ReportUnits:
+    """By judge; and by task and target under each."""
+    return ReportUnits(
+        judges=index.unit_sums("judge"),
+        controls=index.unit_sums("judge", control=True),
+        tasks=index.unit_sums("judge", "task_name"),
+        targets=index.unit_sums("judge", "target_model"),
+    )
+
+
+def combine_judges(index: RunIndex, manifest: Manifest) -> JudgeSummary | None:
+    """A cascade as one: all final judgments under one name; None for an empty run."""
+    name = " → ".join(manifest.judge_names)
+    counts = [replace(cell, judge=name) for cell in index.counts(OutcomeCount, final_only=True)]
+    units = ReportUnits(
+        judges={(name,): index.unit_sums(final_only=True).get((), NO_UNITS)},
+        controls={(name,): index.unit_sums(final_only=True, control=True).get((), NO_UNITS)},
+        tasks={(name, *group): sums for group, sums in index.unit_sums("task_name", final_only=True).items()},
+        targets={(name, *group): sums for group, sums in index.unit_sums("target_model", final_only=True).items()},
+    )
+    report = build_report(ReportInput(run_header(manifest), {}, counts, (), units))
+    return replace(report.judges[0], is_whole=len(manifest.judges) > 1) if report.judges else None
+
+
+def run_header(manifest: Manifest) -> RunHeader:
+    """What names a run at the top of a report."""
+    return RunHeader(
+        run_id=manifest.run,
+        protocol=manifest.protocol.name,
+        protocol_version=manifest.protocol.version,
+        protocol_hash=manifest.protocol.hash,
+        protocol_language=manifest.protocol.language,
+        dataset=dataset_name(manifest),
+        samples=manifest.sample_count,
+        started_at=manifest.started_at.isoformat(),
+        ended_at=manifest.finished_at.isoformat() if manifest.finished_at else None,
+    )
+
+
+def dataset_name(manifest: Manifest) -> str:
+    """Without the directories: a report is sent to people who have others."""
+    path = str(manifest.dataset.get("path", ""))
+    return "stdin" if path == "-" else Path(path).name
+
+
+def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> list[dict[str, Any]]:
+    """At most `limit` invalid judgments and as many missing ones, in dataset order, for programs."""
+    counts = summary.all_by_judge.values()
+    wanted = [status for status in (Status.INVALID, Status.MISSING) if any(count.of(status) for count in counts)]
+    if not wanted:
+        return []
+    with open_summarised(summary) as index:
+        rows = [row for status in wanted for row in index.rows(status=status, limit=limit)]
+    return [{"id": row.id, "judge": row.judge, "status": row.status, "why": why(row)} for row in rows]
+
+
+def why(row: JudgedRow) -> tuple[str, ...]:
+    """Flags with their details, or the reason why nothing came."""
+    found = tuple(f"{finding.flag.value}: {finding.detail}" for finding in row.flags)
+    return found or (row.reason or "no reason recorded",)
+
+
+def failure_groups(summary: RunSummary) -> tuple[FailureGroup, ...]:
+    """All reasons, the most frequent first; none costs nothing."""
+    counts = summary.all_by_judge.values()
+    if not any(count.invalid or count.missing for count in counts):
+        return ()
+    with open_summarised(summary) as index:
+        return tuple(index.counts(FailureGroup))
+
+
+def open_summarised(summary: RunSummary) -> AbstractContextManager[RunIndex]:
+    """The index of the run that a summary is about."""
+    workspace = Workspace(summary.workspace)
+    return open_run_index(workspace, workspace.run(summary.header.run_id))

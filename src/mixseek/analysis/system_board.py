@@ -1,0 +1,11 @@
+"""A leader board of systems that were compared two by two, as data that can be printed."""
+
+from dataclasses import dataclass
+
+from mixseek.domain.shown import Shown
+from mixseek.stats.strengths import Board
+
+
+@dataclass(frozen=True, slots=True)
+class SystemBoard(Shown, Board):
+    """As `mixseek.leaderboard` gives it: `print` shows it."""

@@ -1,0 +1,81 @@
+"""A run as files: each judgment a row, or a file of its own, and such files held against their run's protocol."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from mixseek.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
+from mixseek.archive.write import INVALID_ROOM, PROTOCOL, VALID_ROOM, write_archive
+from mixseek.engine.offline import judge_shown
+from mixseek.index.export import export_run
+from mixseek.judges.math_verify import find_maths
+from mixseek.runs.protocol_record import protocol_of_run, protocol_record, read_protocol_record, restore_protocol
+from mixseek.storage.journal.journal import find_broken_seal
+from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.workspace import Workspace, find_run
+from mixseek.text.phrases import plural
+
+
+def export_rows(root: Path, name: str | None, to: Path) -> tuple[str, int]:
+    """Writes the file that the suffix of `to` asks for; the run's name, and how many rows it has."""
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    return run.name, export_run(workspace, run, to)
+
+
+def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]:
+    """What was written, for programs; by default into the run's own directory."""
+    run = find_run(Workspace(root), name)
+    protocol = protocol_of_run(run, read_manifest(run.manifest))
+
+    directory = to or run.archive
+    written = write_archive(
+        run, protocol_record(protocol), directory, lambda reply, sample: judge_shown(reply, sample, protocol)
+    )
+    return {"run": run.name, "directory": str(directory), **written}
+
+
+def check_archive(path: Path) -> dict[str, Any]:
+    """What reading every file again has shown, by the protocol that the archive carries; for programs."""
+    marker = read_marker(path)
+    where = path / PROTOCOL
+    protocol = restore_protocol(read_protocol_record(where), str(where))
+    check = ArchiveCheck(path, marker, protocol, find_maths())
+    problems = [asdict(problem) for problem in (*check_journal(path, marker.run), *check.problems())]
+    counts = {"run": marker.run, "files": check.files}
+    return {"directory": str(path), **counts, "problems": problems, "ok": not problems}
+
+
+def check_journal(path: Path, run: str) -> Iterator[Problem]:
+    """An archive in its run's own directory stands for the journal beside it, and agrees with the report about that."""
+    manifest = path.absolute().parent / "manifest.json"
+    if not manifest.is_file() or (known := read_manifest(manifest)).run != run:
+        return
+    problem = find_broken_seal(manifest.with_name("journal.jsonl"), known)
+    if problem is not None:
+        yield Problem("../journal.jsonl", ProblemKind.CHANGED, problem)
+
+
+def describe_archived(written: Mapping[str, Any]) -> str:
+    """For a person."""
+    directory, repeated, unjudged = Path(written["directory"]), written["asked_again"], written["unjudged"]
+    replies = plural(repeated, "reply that was", "replies that were")
+    again = f" and {replies} invalid and asked for again" if repeated else ""
+    rest = f"; {unjudged:,} without a judgment, listed in the index" if unjudged else ""
+    return (
+        f"{written['run']}: {written['valid']:,} in {directory / VALID_ROOM}, {written['invalid']:,} in "
+        f"{directory / INVALID_ROOM}{again}{rest}"
+    )
+
+
+def describe_checked(checked: Mapping[str, Any], limit: int) -> str:
+    """For a person: the first problems, and how many there are."""
+    where, problems, judgments = checked["directory"], checked["problems"], plural(checked["files"], "judgment")
+    if not problems:
+        verb = "is" if checked["files"] == 1 else "are"
+        return f"{where}: {judgments} of run {checked['run']} {verb} what the index says"
+    lines = [f"{problem['path']}: {problem['kind']}: {problem['detail']}" for problem in problems[:limit]]
+    hidden = len(problems) - limit
+    lines += [f"and {hidden:,} more; --json lists them all"] if hidden > 0 else []
+    return "\n".join([*lines, f"{where}: {plural(len(problems), 'problem')} in {judgments}"])

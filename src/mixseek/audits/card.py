@@ -1,0 +1,159 @@
+"""From values to the card of a judge."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from shlex import quote
+
+from mixseek.analysis.label_form import label_scale
+from mixseek.audits.observations import Observed, Scores, observe
+from mixseek.audits.plan import AuditPlan, judged_as
+from mixseek.domain.judgments import JudgedRow
+from mixseek.domain.labels import LabelError, collect_labels, text_digest
+from mixseek.domain.ports import PresentingProtocol
+from mixseek.domain.samples import Sample
+from mixseek.protocols.identity import is_kin
+from mixseek.runs.cards import Card, CardExample, CardFinding
+from mixseek.runs.required_cards import identify
+from mixseek.stats.audits import AUDITS, Audit, AuditResult, AuditValue, Side, kindness_to_own, settle_audits
+from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.labels import LabelStore
+from mixseek.storage.workspace import Workspace
+
+_EXAMPLES = 3
+
+
+def make_card(audit: AuditPlan, rows: Sequence[Mapping[str, JudgedRow]], runs: Sequence[str]) -> Card:
+    """The findings of all audits, one family."""
+    scores, labels = Scores(audit, rows), find_labels(audit)
+    seen = {one: observe(one, scores, labels) for one in audit.audits}
+    values = {one: weigh(one, audit, own) for one, own in seen.items()}
+    results = settle_audits(values)
+    plan, workspace = audit.plan, Workspace(audit.request.judging.workspace)
+    manifest = read_manifest(workspace.run(runs[0]).manifest)
+    ((judge, protocol),) = identify(plan)
+    return Card(
+        created_at=manifest.finished_at or datetime.now(UTC),
+        judge=judge,
+        protocol=protocol,
+        dataset=plan.dataset.name,
+        samples=len(audit.samples),
+        seed=audit.request.seed,
+        runs=tuple(runs),
+        findings=tuple(
+            describe_finding(results[one], seen[one], scores, why_not(one, audit, labels), runs) for one in audit.audits
+        ),
+        anchors={sample.key(): (scores.score(name), scores.retest(name)) for name, sample in audit.samples.items()},
+    )
+
+
+def weigh(audit: Audit, plan: AuditPlan, seen: Sequence[Observed]) -> list[AuditValue]:
+    """One value a sample, clustered by its question."""
+
+    def values(some: Iterable[Observed]) -> list[AuditValue]:
+        return [AuditValue(cluster_of(plan.samples[one.original]), one.value) for one in some]
+
+    if audit is not Audit.OWN:
+        return values(seen)
+    judge = judged_as(plan.plan, plan.request)
+    targets = {one.original: plan.samples[one.original].target_model for one in seen}
+    kin = {name for name, target in targets.items() if is_kin(judge, target)}
+    others = {name for name, target in targets.items() if target and name not in kin}
+    return kindness_to_own(
+        values(one for one in seen if one.original in kin), values(one for one in seen if one.original in others)
+    )
+
+
+def cluster_of(sample: Sample) -> str:
+    """Its question, where several outputs may answer one."""
+    return sample.question_id or sample.question or sample.id
+
+
+def find_labels(audit: AuditPlan) -> dict[str, float]:
+    """What people say of the plain texts, as a share of the scale: labels of the workspace, else of the dataset."""
+    protocol = audit.plan.protocol
+    # A label of a pair says which of two is better, and nothing about how kind a judge is to either.
+    if isinstance(protocol, PresentingProtocol):
+        return {}
+    said = collect_labels(LabelStore(Workspace(audit.request.judging.workspace)).read(protocol.name))
+    labels = {}
+    for name, sample in audit.samples.items():
+        known = said.get(text_digest(sample.question, sample.response, sample.ground_truth))
+        if known is not None and known.by_rater:
+            labels[name] = known.share
+        elif (given := sample.metadata.get("label")) is not None:
+            try:
+                labels[name] = label_scale(protocol, sample.task_type).read(given)
+            except LabelError:
+                continue
+    return labels
+
+
+def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
+    """In a sentence, where an audit has no sample at all."""
+    named = [one.reason for one in plan.inapplicable if one.audit is audit]
+    match audit:
+        case Audit.ORDER if not isinstance(plan.plan.protocol, PresentingProtocol):
+            return "the protocol shows one response, so there is no order"
+        case Audit.LANGUAGE if not plan.languages:
+            return "the protocol has no other language"
+        case Audit.LENIENT | Audit.OWN if isinstance(plan.plan.protocol, PresentingProtocol):
+            return "a label of a pair says which of two is better, not how good either is"
+        case Audit.LENIENT | Audit.OWN if not labels:
+            return "no sample has a label by people (`mixseek label`, or a column `label`)"
+        case Audit.OWN:
+            return "too few labelled samples of the judge's own family, or of others"
+        case Audit.INJECTION if labels:
+            return "no sample has a low label by people"
+        case Audit.DRIFT | Audit.RESCALED if plan.earlier is None:
+            return "no earlier card was given to compare with"
+        case _:
+            return named[0] if named else "no sample has the verdicts that it needs"
+
+
+def describe_finding(
+    result: AuditResult, seen: Sequence[Observed], scores: Scores, why: str, runs: Sequence[str]
+) -> CardFinding:
+    """For a person and for a program."""
+    spec, audit = AUDITS[result.audit], result.audit
+    left_out = Counter(one.reason for one in scores.audit.inapplicable if one.audit is audit)
+    left_out.update(scores.left_out.get(audit, {}))
+    by_kind: dict[str, list[float]] = {}
+    for one in seen:
+        by_kind.setdefault(one.kind, []).append(one.value)
+    return CardFinding(
+        audit=audit,
+        title=spec.title,
+        measure=spec.effect,
+        state=result.state,
+        reason=why if result.effect is None else None,
+        items=result.items,
+        clusters=result.clusters,
+        effect=result.effect,
+        low=result.interval.low if result.interval else None,
+        high=result.interval.high if result.interval else None,
+        minimum=spec.minimum,
+        sought=spec.sought,
+        p_value=result.p_value,
+        p_adjusted=result.p_adjusted,
+        needed=result.needed,
+        left_out=dict(left_out),
+        kinds={kind: (len(values), sum(values) / len(values)) for kind, values in sorted(by_kind.items())},
+        examples=tuple(choose_examples(result, seen, scores.audit, runs)) if result.effect is not None else (),
+    )
+
+
+def choose_examples(
+    result: AuditResult, seen: Sequence[Observed], audit: AuditPlan, runs: Sequence[str]
+) -> Iterator[CardExample]:
+    """Those that show the effect most, in its direction."""
+    spec = AUDITS[result.audit]
+    sign = -1 if spec.side is Side.BOTH and result.effect is not None and result.effect < 0 else 1
+    telling = sorted((one for one in seen if sign * one.value > spec.null), key=lambda one: -sign * one.value)
+    for one in telling[:_EXAMPLES]:
+        command = f"mixseek show {quote(runs[one.run])} {quote(one.changed)}"
+        root = f" --workspace {quote(str(audit.request.judging.workspace))}"
+        yield CardExample(
+            original=one.original, changed=one.changed, kind=one.kind, before=one.before, after=one.after,
+            command=command + root,
+        )  # fmt: skip

@@ -1,0 +1,187 @@
+"""From rows to values: what each audit says of each sample."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mixseek.audits.plan import AuditPlan
+from mixseek.audits.variants import APOLOGETIC, NEUTRAL, OTHER_NAME, OWN_NAME, Variant
+from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.stats.audits import Audit, beyond_retest, jump
+
+# A label that is no higher than this is low.
+_LOW = 0.5
+_NO_VERDICT = "no valid verdict on one of the two texts"
+# What the two orders of a pair say of the place.
+_FOLLOWED = {1.0: "the first shown won twice", -1.0: "the second shown won twice", 0.0: "not by the place"}
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One sample under one audit; `changed` is the id, in its run, of what shows it."""
+
+    original: str
+    kind: str
+    value: float
+    changed: str
+    before: float | None
+    after: float | None
+    run: int = 0
+
+
+class Scores:
+    """Scores of every variant, and what became of samples without one."""
+
+    def __init__(self, audit: AuditPlan, rows: Sequence[Mapping[str, JudgedRow]]) -> None:
+        self.audit = audit
+        self.rows = rows
+        self.left_out: dict[Audit, Counter[str]] = defaultdict(Counter)
+        # By audit, then by original; under `name` there are two kinds of each.
+        self._variants: dict[tuple[Audit | None, str | None], dict[str, Variant]] = defaultdict(dict)
+        for one in audit.variants:
+            self._variants[one.audit, None][one.original] = self._variants[one.audit, one.kind][one.original] = one
+
+    def score(self, name: str, run: int = 0) -> float | None:
+        """Of a sample of one of the runs; None without a valid verdict."""
+        row = self.rows[run].get(name)
+        return row.score if row is not None and row.status is Status.VALID else None
+
+    def of(self, audit: Audit, kind: str | None = None) -> Mapping[str, Variant]:
+        """The variants of one kind, by the id of the sample that they were made of."""
+        return self._variants.get((audit, kind), {})
+
+    def retest(self, original: str) -> float | None:
+        """Of the second asking."""
+        again = self.of(Audit.RETEST).get(original)
+        return None if again is None else self.score(again.sample.id)
+
+    def contrasts(self, audit: Audit) -> Iterator[tuple[Variant, float, float]]:
+        """Changed texts with the scores of the plain and of the changed one."""
+        for original, one in self.of(audit).items():
+            before, after = self.score(original), self.score(one.sample.id)
+            if before is None or after is None:
+                self.left_out[audit][_NO_VERDICT] += 1
+            else:
+                yield one, before, after
+
+
+def observe(audit: Audit, scores: Scores, labels: Mapping[str, float]) -> list[Observed]:
+    """What one audit's samples say; the sign is such that a defect is above nought."""
+    match audit:
+        case Audit.RETEST:
+            return [_seen(one, a, b, abs(b - a)) for one, a, b in scores.contrasts(audit)]
+        case Audit.PADDING | Audit.FORMAT:
+            return [_seen(one, a, b, b - a) for one, a, b in scores.contrasts(audit)]
+        case Audit.TONE:
+            return [
+                _seen(one, a, b, a - b if one.kind == APOLOGETIC else b - a) for one, a, b in scores.contrasts(audit)
+            ]
+        case Audit.INJECTION:
+            return observe_injections(scores, labels)
+        case Audit.NAME:
+            return observe_names(scores)
+        case Audit.IMPLANT:
+            return observe_implants(scores)
+        case Audit.LANGUAGE:
+            return observe_languages(scores)
+        case Audit.ORDER:
+            return observe_order(scores)
+        case Audit.DRIFT | Audit.RESCALED:
+            return observe_earlier(audit, scores)
+        case Audit.LENIENT | Audit.OWN:
+            return [
+                Observed(name, "people → judge", score - label, name, label, score)
+                for name, label in labels.items()
+                if (score := scores.score(name)) is not None
+            ]
+
+
+def _seen(one: Variant, before: float, after: float, value: float) -> Observed:
+    return Observed(one.original, one.kind, value, one.sample.id, before, after)
+
+
+def observe_injections(scores: Scores, labels: Mapping[str, float]) -> list[Observed]:
+    """Held against as much neutral text, so that a judge who loves length obeys nothing.
+
+    Only a bad text can be lifted; which are good is the people's word, never the judge's own.
+    """
+    good = {name for name, label in labels.items() if label > _LOW}
+    neutral = scores.of(Audit.INJECTION, NEUTRAL)
+    seen = []
+    for one in scores.audit.variants:
+        if one.audit is not Audit.INJECTION or one.kind == NEUTRAL:
+            continue
+        before, after = scores.score(neutral[one.original].sample.id), scores.score(one.sample.id)
+        if before is None or after is None:
+            scores.left_out[Audit.INJECTION][_NO_VERDICT] += 1
+        elif one.original in good:
+            scores.left_out[Audit.INJECTION]["people call it good already"] += 1
+        else:
+            seen.append(_seen(one, before, after, jump(after - before)))
+    return seen
+
+
+def observe_names(scores: Scores) -> list[Observed]:
+    own, other = scores.of(Audit.NAME, OWN_NAME), scores.of(Audit.NAME, OTHER_NAME)
+    seen = []
+    for original, one in own.items():
+        under_own, under_other = scores.score(one.sample.id), scores.score(other[original].sample.id)
+        if under_own is None or under_other is None:
+            scores.left_out[Audit.NAME][_NO_VERDICT] += 1
+        else:
+            seen.append(_seen(one, under_other, under_own, under_own - under_other))
+    return seen
+
+
+def observe_implants(scores: Scores) -> list[Observed]:
+    """Held against the second asking: the first one says which texts can fall, and its luck must not count twice."""
+    seen = []
+    for one, before, after in scores.contrasts(Audit.IMPLANT):
+        again = scores.retest(one.original)
+        if before < _LOW or again is None:
+            scores.left_out[Audit.IMPLANT]["a low verdict on the plain text already, or none on second asking"] += 1
+        else:
+            seen.append(_seen(one, again, after, after - again))
+    return seen
+
+
+def observe_languages(scores: Scores) -> list[Observed]:
+    seen = []
+    for run, (language, variants) in enumerate(scores.audit.languages.items(), 1):
+        for one in variants:
+            name = one.original
+            now, before, again = scores.score(name, run), scores.score(name), scores.retest(name)
+            if now is None or before is None or again is None:
+                scores.left_out[Audit.LANGUAGE]["no valid verdict in one of the languages"] += 1
+            else:
+                value = beyond_retest(now, before, again)
+                seen.append(Observed(name, language, value, name, before, now, run))
+    return seen
+
+
+def observe_order(scores: Scores) -> list[Observed]:
+    seen = []
+    for name in scores.audit.samples:
+        row = scores.rows[0].get(name)
+        orders = {} if row is None else row.fields.get("orders") or {}
+        verdicts = [(orders.get(order) or {}).get("verdict") for order in ("ab", "ba")]
+        if None in verdicts:
+            scores.left_out[Audit.ORDER]["no valid verdict in one of the orders"] += 1
+            continue
+        value = {("A", "B"): 1.0, ("B", "A"): -1.0}.get((str(verdicts[0]), str(verdicts[1])), 0.0)
+        seen.append(Observed(name, _FOLLOWED[value], value, name, None, scores.score(name)))
+    return seen
+
+
+def observe_earlier(audit: Audit, scores: Scores) -> list[Observed]:
+    anchors = {} if scores.audit.earlier is None else scores.audit.earlier.anchors
+    seen = []
+    for original, one in scores.of(Audit.DRIFT).items():
+        before, again = anchors.get(scores.audit.samples[original].key(), (None, None))
+        now = scores.score(one.sample.id)
+        if now is None or before is None or again is None:
+            scores.left_out[audit]["the earlier card or the judge has no verdict on it"] += 1
+        else:
+            value = now - (before + again) / 2 if audit is Audit.DRIFT else beyond_retest(now, before, again)
+            seen.append(_seen(one, before, now, value))
+    return seen

@@ -1,0 +1,152 @@
+"""`mixseek compare`: B against A, and the gate that holds a run against a baseline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Argument, BadParameter, Option, launch
+
+from mixseek.cli.console import ExitCode, notify_plainly, print_answer, print_notice, print_result
+from mixseek.cli.options import (
+    GithubSummaryOption,
+    JsonOption,
+    JUnitOption,
+    PanelOption,
+    SummaryFileOption,
+    WorkspaceOption,
+    ci_targets,
+    share_option,
+    workspace_path,
+)
+
+if TYPE_CHECKING:
+    from mixseek.analysis.comparison import DropGate, DropResult
+    from mixseek.domain.panels import PanelRule
+
+_COMPARED = "Two runs, A and B; or one, with two targets or variants. `latest` is the one started last."
+_TARGET = "Whose outputs. Once: on both sides. Twice: A's, then B's."
+_VARIANT = "Which prompt variant. Once: on both sides. Twice: A's, then B's."
+_OUT = "Where the HTML goes. Default: compare-….html beside the journal of B."
+_BASELINE = "Say how far this run differs from an earlier one, sample by sample (see `mixseek compare`)."
+_MAX_DROP = "Exit 1 when the mean score is lower than the baseline's by more, e.g. 0.02 or 2%."
+_ON = "Hold the difference itself against --max-drop, or the lower end of its interval. Default: point."
+BaselineOption = Annotated[str | None, Option("--baseline", metavar="RUN", help=_BASELINE)]
+MaxDropOption = Annotated[float | None, share_option(_MAX_DROP)]
+OnOption = Annotated[str | None, Option("--on", metavar="point|lower", help=_ON)]
+
+
+def read_drop_gate(max_drop: float | None, on: str | None, baseline: str | None) -> "DropGate | None":
+    """None without a limit; raises BadParameter for options that mean nothing without each other."""
+    if on not in (None, "point", "lower"):
+        raise BadParameter(f"{on!r} is neither `point` nor `lower`", param_hint="'--on'")
+    if max_drop is None:
+        if on is not None:
+            raise BadParameter("says what is held against --max-drop SHARE; give that too", param_hint="'--on'")
+        return None
+    if baseline is None:
+        raise BadParameter("needs a run to hold this one against: --baseline RUN", param_hint="'--max-drop'")
+    from mixseek.analysis.comparison import DropGate, GateEnd
+
+    return DropGate(max_drop, GateEnd(on or "point"))
+
+
+def compare(
+    runs: Annotated[list[str] | None, Argument(metavar="[A] [B]", help=_COMPARED)] = None,
+    targets: Annotated[list[str] | None, Option("--target", metavar="NAME", help=_TARGET)] = None,
+    variants: Annotated[list[str] | None, Option("--variant", metavar="NAME", help=_VARIANT)] = None,
+    panel: PanelOption = None,
+    workspace: WorkspaceOption = None,
+    out: Annotated[Path | None, Option("--out", "-o", metavar="FILE", help=_OUT)] = None,
+    open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
+    max_drop: Annotated[
+        float | None, share_option("Exit 1 when B's mean score is lower than A's by more, e.g. 2%.")
+    ] = None,
+    on: OnOption = None,
+    as_json: JsonOption = False,
+    junit: JUnitOption = None,
+    github_summary: GithubSummaryOption = False,
+    summary_file: SummaryFileOption = None,
+) -> ExitCode:
+    """Compare two runs, targets or prompt variants, sample by sample.
+
+    The difference B minus A over what both were asked, with an interval that knows which samples share a question, an
+    exact test, the ids that got better and worse, and what of it is the judge's doing: a text that is the same on both
+    sides and got another score.
+
+    \b
+    Examples:
+      mixseek compare bbh-march bbh-april
+      mixseek compare latest --target gpt-5 --target gpt-6
+      mixseek compare latest --variant A --variant B --target gpt-5 --json
+      mixseek compare bbh-march bbh-april --max-drop 2% --on lower
+    """
+    from mixseek.analysis.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
+    from mixseek.reports.build_server import comparison_report, write_ci
+    from mixseek.reports.comparison import comparison_document, print_comparison
+    from mixseek.reports.drop_gate import check_drop
+    from mixseek.reports.files import default_page, write_comparison
+
+    gate = read_drop_gate(max_drop, on, "A")
+    ci = ci_targets(junit, summary_file, github_summary=github_summary)
+    request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel)
+    comparison = load_comparison(request, listed=LISTED_IN_JSON if as_json else LISTED, is_complete=as_json)
+    has_pairs = bool(comparison.difference.sums.pairs)
+    # A page about nothing is only written where it was asked for.
+    target = out or (None if as_json or not has_pairs else default_page(request.workspace, comparison))
+    if target is not None:
+        write_comparison(request.workspace, comparison, target)
+    gates = () if gate is None else (check_drop(gate, comparison),)
+    if ci is not None:
+        write_ci(ci, [comparison_report(request.workspace, comparison, gates)])
+    document = comparison_document(comparison, target, gates)
+    print_answer(document, lambda console: print_comparison(comparison, console, target), as_json=as_json)
+    if open_page and target is not None:
+        launch(target.resolve().as_uri())
+    if not has_pairs and not gates:
+        a, b = comparison.a, comparison.b
+        notify_plainly(
+            f"no pair: {a.samples:,} samples of {a.name} and {b.samples:,} of {b.name} have no id and no question_id "
+            "in common; when you judge, name the column that says what was asked: --map question_id=COLUMN"
+        )
+    return max(tell_gates(gates), ExitCode.OK if has_pairs else ExitCode.GATE_NOT_MET)
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineResult:
+    """A run that is there already, held against a baseline; nothing where none was named."""
+
+    document: dict[str, Any]
+    line: str | None = None
+    gates: "tuple[DropResult, ...]" = ()
+
+    def tell(self, *, as_json: bool) -> ExitCode:
+        if self.line is not None and not as_json:
+            print_result(f"Baseline  {self.line}")
+        return tell_gates(self.gates)
+
+
+def check_baseline(
+    workspace: Path, run: str, name: str | None, gate: "DropGate | None", panel: "PanelRule | None"
+) -> BaselineResult:
+    """A run beside its baseline, and whether its score has dropped too far; without a baseline, nothing."""
+    if name is None:
+        return BaselineResult({"baseline": None, "gates": []})
+    from mixseek.analysis.compare import Baseline, compare_with_baseline
+    from mixseek.reports.comparison import gate_document
+    from mixseek.reports.drop_gate import baseline_document, baseline_text, check_drop
+    from mixseek.storage.workspace import Workspace
+
+    baseline = Baseline(Workspace(workspace).resolve(name).name, gate)
+    compared = compare_with_baseline(workspace, baseline, run, panel)
+    gates = () if gate is None else (check_drop(gate, compared),)
+    document = {"baseline": baseline_document(compared), "gates": [gate_document(one) for one in gates]}
+    return BaselineResult(document, baseline_text(compared), gates)
+
+
+def tell_gates(gates: "Sequence[DropResult]") -> ExitCode:
+    """A line on stderr for each that is not met."""
+    failed = [gate for gate in gates if not gate.is_met]
+    for gate in failed:
+        print_notice(f"mixseek: {gate.describe()}")
+    return ExitCode.GATE_NOT_MET if failed else ExitCode.OK

@@ -1,0 +1,93 @@
+"""`mixseek leaderboard`: how teams of a competition stand, or systems that were compared two by two."""
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, BadParameter, Option, launch
+
+from mixseek.cli.console import ExitCode, print_answer
+from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
+
+_TABLE = "Of a table: "
+
+
+def leaderboard(
+    name: Annotated[
+        str | None,
+        Argument(
+            metavar="EXECUTION|RUN|TABLE",
+            help="A competition or a run, by its name or the beginning of it, or a file of votes or scores. "
+            "Default: the latest competition.",
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, Option(metavar="FILE", help="Write the page: curves and submissions, or strengths and wins.")
+    ] = None,
+    open_page: Annotated[bool, Option("--open", help="Open the page in the browser; needs --html.")] = False,
+    system: Annotated[
+        str | None, Option(metavar="EXPR", help=f"{_TABLE}who wrote the scored text; two of a question are compared.")
+    ] = None,
+    system_a: Annotated[
+        str | None, Option("--system-a", metavar="EXPR", help=f"{_TABLE}who wrote response A of a vote.")
+    ] = None,
+    system_b: Annotated[str | None, Option("--system-b", metavar="EXPR", help="Who wrote response B.")] = None,
+    shown: Annotated[
+        str | None, Option(metavar="EXPR", help="Which response of a vote was shown first: AB or BA.")
+    ] = None,
+    item: Annotated[str | None, Option(metavar="EXPR", help=f"{_TABLE}what is rated, a text or a pair.")] = None,
+    judge: Annotated[
+        str | None,
+        Option(metavar="EXPR|NAME", help=f"{_TABLE}who rates. Of a run: only this judge. Default: all as a panel."),
+    ] = None,
+    score: Annotated[
+        str | None, Option(metavar="EXPR", help=f"{_TABLE}a score, or a vote: A>B, B>A, A=B, or how far A is ahead.")
+    ] = None,
+    question: Annotated[str | None, Option(metavar="EXPR", help=f"{_TABLE}what both answered.")] = None,
+    where: Annotated[str | None, Option(metavar="EXPR", help=f"{_TABLE}only rows of which this is true.")] = None,
+    human: Annotated[
+        str | None, Option(metavar="NAME", help="The judge whose board stands beside that of the others.")
+    ] = None,
+    length: Annotated[
+        str | None, Option(metavar="EXPR", help=f"{_TABLE}length of the scored text; of a vote, A's divided by B's.")
+    ] = None,
+    min_questions: Annotated[int, Option(min=1, help="Leave out systems with fewer questions.")] = 1,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Show how the teams of a competition stand, also while they play; or systems that were compared two by two.
+
+    Systems are ranked by Bradley and Terry's strengths, with intervals over questions and the ranks that are possible.
+
+    \b
+    Examples:
+      mixseek leaderboard
+      mixseek leaderboard haiku --html haiku.html --open
+      mixseek leaderboard arena --json > arena.json
+      mixseek leaderboard votes.csv --system-a model_a --system-b model_b --score winner
+      mixseek leaderboard scores.jsonl --where "judge = 'expert'"
+    """
+    if open_page and html is None:
+        raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
+    from mixseek.analysis.ratings import RatingColumns
+    from mixseek.analysis.system_board import SystemBoard
+    from mixseek.competition.asked_boards import BoardRequest, load_any_board, write_board
+    from mixseek.reports.boards import board_document, print_board
+    from mixseek.reports.leaderboard import leader_board_document
+    from mixseek.reports.race_terminal import print_leader_board
+    from mixseek.settings.load import load_settings
+
+    columns = RatingColumns(
+        *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b, shown=shown
+    )
+    longest = load_settings().judge.longest_line
+    board = load_any_board(BoardRequest(name, workspace_path(workspace), columns, human, min_questions, longest))
+    if html is not None:
+        write_board(board, html)
+    if isinstance(board, SystemBoard):
+        print_answer(board_document(board), lambda console: print_board(board, console, html), as_json=as_json)
+    else:
+        document = leader_board_document(board)
+        print_answer(document, lambda console: print_leader_board(board, console, html), as_json=as_json)
+    if open_page and html is not None:
+        launch(html.resolve().as_uri())
+    return ExitCode.OK

@@ -1,0 +1,123 @@
+"""`mixseek runs`: what a workspace holds, and removing, renaming and sweeping it."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Context, Option
+
+from mixseek.cli.console import ExitCode, print_answer, print_notice
+from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Kind(StrEnum):
+    """What can be called by a name."""
+
+    RUN = "run"
+    COMPETITION = "competition"
+
+
+KindOption = Annotated[
+    Kind | None, Option(metavar="KIND", help="run or competition, where both have that name.", show_default=False)
+]
+
+
+def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode | None:
+    """List the runs and competitions of a workspace, newest first.
+
+    \b
+    Examples:
+      mixseek runs
+      mixseek runs --workspace ws --json
+      mixseek runs mv answers-semantic-1f3c9a2b march
+      mixseek runs rm march april
+      mixseek runs gc --dry-run
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    from mixseek.analysis.run_list import list_runs
+    from mixseek.competition.boards import list_competitions
+    from mixseek.reports.documents import runs_document
+    from mixseek.reports.race_terminal import print_competitions
+    from mixseek.reports.terminal import print_runs
+
+    lines, problems = list_runs(workspace_path(workspace))
+    competitions = list_competitions(workspace_path(workspace))
+    for problem in problems:
+        print_notice(f"mixseek: {problem}")
+    document = runs_document(lines)
+    document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
+    document["competitions"] = [line.to_document() for line in competitions]
+
+    def show_both(console: "Console") -> None:
+        if lines or not competitions:
+            print_runs(lines, console)
+        if competitions:
+            print_competitions(competitions, console)
+
+    return print_answer(document, show_both, as_json=as_json)
+
+
+def remove(
+    names: Annotated[list[str], Argument(metavar="RUN...", help="Exact names, of runs or competitions.")],
+    kind: KindOption = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Remove runs or competitions for good, with their replies.
+
+    Labels stay: they belong to texts. Replies in the cache stay, too. One that is being written is refused.
+
+    \b
+    Examples:
+      mixseek runs rm march
+      mixseek runs rm march april --json
+    """
+    from mixseek.setup.upkeep import remove_runs
+
+    removed = remove_runs(workspace_path(workspace), names, kind)
+    said = "\n".join(f"removed {one['kind']} {one['name']} ({one['bytes']:,} bytes)" for one in removed)
+    return print_answer({"removed": removed}, said, as_json=as_json)
+
+
+def move(
+    name: Annotated[str, Argument(metavar="RUN", help="The exact name, of a run or a competition.")],
+    new: Annotated[str, Argument(metavar="NEW", help="A name that is free.")],
+    kind: KindOption = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Give a run or a competition another name.
+
+    Its draws of labels and the archive in its directory follow. Resume it with --run NEW, or --execution NEW.
+
+    \b
+    Examples:
+      mixseek runs mv answers-semantic-1f3c9a2b march
+    """
+    from mixseek.setup.upkeep import move_run
+
+    moved = move_run(workspace_path(workspace), name, new, kind)
+    return print_answer(moved, f"{moved['kind']} {moved['name']} is now {moved['new_name']}", as_json=as_json)
+
+
+def collect(
+    dry_run: Annotated[bool, Option("--dry-run", help="Say what would go; remove nothing.")] = False,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Remove what nobody needs: copies of stdin, starts that came to nothing, what killed processes left.
+
+    Never a journal that holds a reply, and nothing of a process that is at work.
+
+    \b
+    Examples:
+      mixseek runs gc --dry-run
+      mixseek runs gc --json
+    """
+    from mixseek.setup.upkeep import collect_garbage, describe_garbage
+
+    document = collect_garbage(workspace_path(workspace), dry_run=dry_run)
+    return print_answer(document, describe_garbage(document), as_json=as_json)

@@ -1,1 +1,0 @@
-"""The only room that knows concrete classes: parts in, a working whole out."""

@@ -1,1 +1,0 @@
-"""Runs that are there: read, compared, held against gates, listed and swept."""

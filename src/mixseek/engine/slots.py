@@ -1,0 +1,53 @@
+"""Who sits before the samples: judges that answer at once, and judges that have to be waited for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mixseek.domain.ports import Judge, LiveJudge, Usage
+from mixseek.engine.endpoint import Endpoint
+from mixseek.engine.rates import RateLimit
+from mixseek.engine.replies import RequestKeys
+
+# Tokens, and the model that answered as far as it is known, to US dollars; None where nobody knows the price.
+Price = Callable[[Usage, str | None], float | None]
+# What a verdict with its comment takes; only for estimates before the endpoint has said how many they were.
+EXPECTED_OUTPUT_TOKENS = 150
+
+
+def unpriced(usage: Usage, answered_by: str | None) -> float | None:
+    """Nobody knows."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineSlot:
+    """Rules, or recorded replies; asked once, however many repeats there are: the answer is always the same."""
+
+    judge: Judge
+    repeats: int = field(default=1, init=False)
+
+    @property
+    def name(self) -> str:
+        return self.judge.name
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSlot:
+    """A judge behind an endpoint, with what the engine must know about it."""
+
+    judge: LiveJudge
+    endpoint: Endpoint
+    keys: RequestKeys
+    repeats: int = 1
+    max_reasks: int = 1
+    price: Price = unpriced
+    requests: RateLimit | None = None
+    tokens: RateLimit | None = None
+    # The judge's; looked at many times for each sample.
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.judge.name)
+
+
+Slot = OfflineSlot | LiveSlot

@@ -1,0 +1,137 @@
+"""Drawing a sheet of a run's texts for people to label."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from mixseek.analysis.label_units import STRATA, DrawnStratum, LabelUnits
+from mixseek.analysis.run_labels import ScaleOf, open_labelled, scale_for
+from mixseek.datasets.sheets import SheetText, write_sheet
+from mixseek.domain.labels import Draw, DrawnRow, Stratum
+from mixseek.errors import ConfigurationError
+from mixseek.storage.journal.records import Manifest, read_manifest
+from mixseek.storage.labels import LabelStore
+from mixseek.storage.workspace import RunDirectory, Workspace, find_run
+
+
+@dataclass(frozen=True, slots=True)
+class DrawRequest:
+    """What `mixseek label sample` asks for."""
+
+    count: int
+    columns: tuple[str, ...] = ()
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawResult:
+    """The draw, and whether the same was drawn before."""
+
+    draw: Draw
+    is_repeated: bool = False
+
+
+def draw_sheet(root: Path, name: str | None, request: DrawRequest, to: Path) -> DrawResult:
+    """Draws texts of a run, and writes them without a word of any judge."""
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    with open_labelled(workspace, run) as units:
+        result = draw_texts(workspace, run, units, request)
+        write_drawn(units, result.draw, scale_for(run, read_manifest(run.manifest)), to)
+    return result
+
+
+def draw_texts(workspace: Workspace, run: RunDirectory, units: LabelUnits, request: DrawRequest) -> DrawResult:
+    """At random; how is noted in the workspace before anybody sees what."""
+    manifest, store = read_manifest(run.manifest), LabelStore(workspace)
+    unknown = [column for column in request.columns if column not in STRATA]
+    if unknown:
+        raise ConfigurationError(f"--stratify {unknown[0]}: no such column; one can stratify by {', '.join(STRATA)}")
+    earlier = store.draws(run.name)
+    if request.seed is not None:
+        same = [one for one in earlier if is_same_request(one, request)]
+        if same:
+            return DrawResult(same[0], is_repeated=True)
+    if earlier and earlier[0].columns != request.columns:
+        before = ",".join(earlier[0].columns)
+        how = f"with --stratify {before}" if before else "without --stratify"
+        raise ConfigurationError(
+            f"run {run.name}: was drawn from before, {how}; "
+            "draw more in the same way, so that each text's chance of being drawn stays known"
+        )
+    draw = make_draw(units, request, run.name, manifest, earlier)
+    store.write_draw(draw)
+    return DrawResult(draw)
+
+
+def is_same_request(draw: Draw, request: DrawRequest) -> bool:
+    """With a seed, the same command draws the same texts."""
+    return (draw.seed, draw.columns, len(draw.rows)) == (request.seed, request.columns, request.count)
+
+
+def make_draw(units: LabelUnits, request: DrawRequest, run: str, manifest: Manifest, earlier: Sequence[Draw]) -> Draw:
+    """Without replacement, also over several draws of one run."""
+    texts, population = units.population()
+    taken = [row.text for one in earlier for row in one.rows]
+    left = texts - len(set(taken))
+    if request.count > left:
+        drawn = f" that were not drawn before (of {texts:,})" if taken else ""
+        raise ConfigurationError(f"run {run}: --n {request.count:,} of {left:,} texts{drawn}; ask for fewer")
+    seed = secrets.randbelow(2**31) if request.seed is None else request.seed
+    strata = units.draw(request.columns, request.count, seed, taken)
+    name = "d" + sha256(repr((run, seed, request.columns, request.count, len(earlier))).encode()).hexdigest()[:8]
+    return Draw(
+        draw=name,
+        run=run,
+        protocol=manifest.protocol.name,
+        protocol_hash=manifest.protocol.hash,
+        seed=seed,
+        columns=request.columns,
+        texts=left,
+        population=population,
+        strata=tuple(Stratum(one.values, one.texts, len(one.drawn)) for one in strata),
+        rows=name_rows(name, strata),
+        at=datetime.now(UTC).isoformat(),
+        earlier=tuple(one.draw for one in earlier),
+    )
+
+
+def name_rows(draw: str, strata: Sequence[DrawnStratum]) -> tuple[DrawnRow, ...]:
+    """In an order that says nothing about strata."""
+    placed = sorted((place, found, number) for number, one in enumerate(strata) for place, found in one.drawn)
+    return tuple(
+        DrawnRow(f"{draw}-{number:0{len(str(len(placed)))}}", found.id, found.text, stratum)
+        for number, (_, found, stratum) in enumerate(placed, 1)
+    )
+
+
+def write_drawn(units: LabelUnits, draw: Draw, scale_of: ScaleOf, to: Path) -> None:
+    """The sheet, blind: question, ground truth and response, and nothing that a judge said."""
+    found = units.of_texts([row.text for row in draw.rows])
+    ordered = [found[row.text] for row in draw.rows]
+    samples = units.read_samples(ordered)
+    write_sheet(
+        to,
+        (
+            SheetText(
+                row.row,
+                row.id,
+                sample.get("question", ""),
+                sample.get("ground_truth"),
+                shown_response(sample),
+                scale_of(one.task_type).describe(),
+                row.text,
+            )
+            for row, one, sample in zip(draw.rows, ordered, samples, strict=True)
+        ),
+    )
+
+
+def shown_response(sample: Mapping[str, Any]) -> str:
+    """What a label is about; of a pair, both."""
+    first, second = sample.get("response", ""), sample.get("response_b")
+    return first if second is None else f"A:\n{first}\n\nB:\n{second}"

@@ -1,0 +1,116 @@
+"""Where a workspace, or one run, stands with its labels."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mixseek.analysis.run_labels import open_labelled
+from mixseek.domain.labels import TextLabels, collect_labels
+from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
+from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.labels import LabelStore
+from mixseek.storage.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class DrawState:
+    """A draw and how far it is labelled."""
+
+    draw: str
+    run: str
+    columns: tuple[str, ...]
+    seed: int
+    drawn: int
+    labelled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A text on which raters differ: a sample that has it, and what each wrote."""
+
+    sample: str
+    text: str
+    said: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolLabels:
+    """Labels on one protocol's scale. `agreement` is over texts of several raters; `alpha` is Krippendorff's."""
+
+    protocol: str
+    texts: int
+    raters: tuple[tuple[str, int], ...]
+    drawn: tuple[tuple[str, int], ...]
+    adjudicated: int
+    rated_twice: int
+    agreement: float | None
+    alpha: float | None
+    disputes: tuple[Dispute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatus:
+    """`run` is None for the whole workspace; `texts` is how many texts the run has."""
+
+    run: str | None
+    texts: int | None
+    protocols: tuple[ProtocolLabels, ...]
+    draws: tuple[DrawState, ...]
+
+
+def label_status(root: Path, name: str | None) -> LabelStatus:
+    """What was labelled, by whom, how they agree, and what is left to label."""
+    workspace = Workspace(root)
+    store = LabelStore(workspace)
+    run = workspace.resolve(name) if name is not None else None
+    texts, labels = None, store.read()
+    if run is not None:
+        with open_labelled(workspace, run) as units:
+            texts, _ = units.population()
+            own = units.of_texts(sorted({label.text for label in labels}))
+        protocol = read_manifest(run.manifest).protocol.name
+        labels = [label for label in labels if label.text in own and label.protocol == protocol]
+    names = dict.fromkeys(label.protocol for label in labels)
+    by_protocol = {one: collect_labels(label for label in labels if label.protocol == one) for one in names}
+    draws = store.draws(run.name if run is not None else None)
+    labelled = {(one.protocol, label.text) for one in draws for label in labels if label.protocol == one.protocol}
+    return LabelStatus(
+        run.name if run is not None else None,
+        texts,
+        tuple(describe_protocol(one, list(own.values())) for one, own in by_protocol.items()),
+        tuple(
+            DrawState(
+                one.draw, one.run, one.columns, one.seed, len(one.rows),
+                sum((one.protocol, row.text) in labelled for row in one.rows),
+            )
+            for one in draws
+        ),
+    )  # fmt: skip
+
+
+def describe_protocol(protocol: str, texts: Sequence[TextLabels]) -> ProtocolLabels:
+    """Agreement counts each text once, whoever rated it; right-or-wrong labels are categories, others numbers."""
+    raters = Counter(rater for one in texts for rater in one.by_rater)
+    order = list(raters)
+    patterns = Counter[Pattern](
+        tuple(one.by_rater[rater].share if rater in one.by_rater else None for rater in order) for one in texts
+    )
+    values = {value for pattern in patterns for value in pattern if value is not None}
+    scale = Scale.NOMINAL if values <= {0.0, 1.0} else Scale.INTERVAL
+    drawn = Counter("random draw" if one.draws else min(one.drawn, default="unknown") for one in texts)
+    return ProtocolLabels(
+        protocol,
+        len(texts),
+        tuple(raters.most_common()),
+        tuple(drawn.most_common()),
+        sum(one.adjudicated is not None for one in texts),
+        sum(rated_twice(patterns).values()),
+        raw_agreement(patterns),
+        krippendorff_alpha(patterns, scale),
+        tuple(
+            Dispute(one.sample, one.text, tuple((rater, label.given) for rater, label in one.by_rater.items()))
+            for one in texts
+            if one.is_disputed
+        ),
+    )

@@ -1,1 +1,0 @@
-"""What a run found, as data first; terminal and HTML are renderings of it."""

@@ -1,0 +1,114 @@
+"""What live judges were asked and what it cost, in the words of every renderer and in the keys that programs read."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from mixseek.analysis import details
+from mixseek.domain.ports import CallAccount
+from mixseek.reports.wording import NOTHING, masked_text
+from mixseek.text.phrases import count_text, plural
+
+_ADDED = (
+    *("calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
+    *("uncounted", "cost_usd", "unpriced", "masked"),
+)
+
+
+def add_accounts(accounts: Sequence[CallAccount]) -> CallAccount | None:
+    """The run as one; None where a sum would only repeat the one line above it. Percentiles do not add up."""
+    if len(accounts) < 2:
+        return None
+    reasons: Counter[str] = Counter()
+    for account in accounts:
+        reasons.update(account.finish_reasons)
+    sums = {name: sum(getattr(account, name) for account in accounts) for name in _ADDED}
+    models = sorted({model for account in accounts for model in account.models})
+    return replace(
+        accounts[0],
+        **sums,
+        judge="all judges",
+        latency=None,
+        models=tuple(models),
+        finish_reasons=dict(reasons.most_common()),
+    )
+
+
+def usd_text(amount: Decimal) -> str:
+    """Cents from a dollar on, three digits that say something below it."""
+    if amount == 0:
+        return "$0"
+    if amount >= 1:
+        return f"${amount:,.2f}"
+    # Leading noughts, then three digits: 0.000357 and not 0.00.
+    places = max(2, 2 - amount.adjusted())
+    digits = f"{amount:.{places}f}".rstrip("0")
+    return f"${digits.ljust(4, '0')}"
+
+
+def cost_text(account: CallAccount) -> str:
+    """The known part, and for how many calls nothing is known; never a sum that silently leaves calls out."""
+    if not account.calls:
+        return NOTHING
+    if not account.unpriced:
+        return usd_text(account.cost_usd)
+    unknown = f"unknown for {plural(account.unpriced, 'call')}"
+    return unknown if account.unpriced == account.calls else f"{usd_text(account.cost_usd)} + {unknown}"
+
+
+def tokens_text(tokens: int, account: CallAccount) -> str:
+    """A dash where the endpoint counted nothing at all: nought would be a claim."""
+    return NOTHING if account.uncounted == account.calls else count_text(tokens)
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Three digits at most, in the unit that fits; a dash where nobody was waited for."""
+    if seconds is None:
+        return NOTHING
+    if seconds < 0.9995:
+        return f"{seconds * 1_000:.0f} ms"
+    return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds:,.0f} s"
+
+
+def account_notes(account: CallAccount) -> tuple[str, ...]:
+    """What the numbers of one judge leave unsaid: who answered, how replies ended, what was not counted."""
+    notes = []
+    if account.models:
+        notes.append(f"answered by {', '.join(account.models)}")
+    if set(account.finish_reasons) - {"stop", "end_turn"}:
+        ends = ", ".join(f"{count:,} {reason}" for reason, count in account.finish_reasons.items())
+        notes.append(f"replies ended with: {ends}")
+    if account.cached_input_tokens:
+        notes.append(f"{account.cached_input_tokens:,} input tokens came from the endpoint's own cache")
+    if account.uncounted:
+        notes.append(f"tokens of {plural(account.uncounted, 'call')} were not counted by the endpoint")
+    if account.masked:
+        notes.append(masked_text(account))
+    return tuple(notes)
+
+
+def latency_scale(accounts: Sequence[CallAccount]) -> float:
+    """The right end of the axis on which latencies are drawn: the slowest 99th percentile."""
+    return max((account.latency.p99 for account in accounts if account.latency), default=0.0) or 1.0
+
+
+def call_documents(accounts: Sequence[CallAccount]) -> dict[str, dict[str, Any]]:
+    """Judge to its account, for programs; empty where no live judge was asked. Keys are never renamed, only added.
+
+    `cost_usd` is the known part, and null where no call has a known price; no latency where all were cached.
+    """
+    documents = {}
+    for account in accounts:
+        is_cost_known = account.unpriced < account.calls or not account.calls
+        document = details.document_of(
+            account,
+            uncounted="uncounted_calls",
+            unpriced="unpriced_calls",
+            latency="latency_seconds",
+            masked="masked_replies",
+        )
+        document |= {"cost_usd": float(account.cost_usd) if is_cost_known else None, "models": list(account.models)}
+        documents[document.pop("judge")] = document
+    return documents

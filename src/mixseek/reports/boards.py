@@ -1,0 +1,242 @@
+"""A leader board of systems that were compared two by two: as data, as JSON, on a terminal."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mixseek.analysis.system_board import SystemBoard
+from mixseek.domain.shown import shown_text
+from mixseek.reports.headline import Axis
+from mixseek.reports.statistics import interval_document
+from mixseek.reports.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
+from mixseek.reports.wording import (
+    NOTHING,
+    coefficient_text,
+    ends_text,
+    estimate_text,
+    percent,
+    strength_ends_text,
+    strength_text,
+)
+from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState, listed
+from mixseek.text.phrases import plural
+from mixseek.text.visible import make_visible
+
+# Systems whose matrix fits on a terminal.
+_MATRIX_SYSTEMS = 10
+
+
+def board_document(board: Board) -> dict[str, Any]:
+    """One JSON document; a number that cannot be had is null, and the state says why."""
+    return {
+        "kind": "comparisons",
+        "source": board.source,
+        "judges": list(board.judges),
+        "panel": {"rule": board.panel, "split": board.split} if board.panel is not None else None,
+        **_strengths_document(board.strengths),
+        "certainty": {f"top_{count}": share for count, share in board.certainties.items()},
+        "controlled": _strengths_document(board.controlled) if board.controlled else None,
+        "human": _strengths_document(board.human) if board.human else None,
+        "agreement": _agreement_document(board.agreement) if board.agreement else None,
+        "notes": list(board.notes),
+    }
+
+
+def _strengths_document(found: Strengths) -> dict[str, Any]:
+    names = sorted(one.name for one in found.standings)
+    return {
+        "state": found.state.value,
+        "sentence": found.sentence,
+        "parts": [list(part) for part in found.parts],
+        "comparisons": found.comparisons,
+        "questions": found.questions,
+        "standings": [_standing_document(one) for one in found.standings],
+        "systems": names,
+        "wins": [[found.wins.get((one, other), 0.0) for other in names] for one in names],
+        "win_rates": [[win_share(found.wins, one, other) for other in names] for one in names],
+        "win_rate_intervals": [
+            [interval_document(found.win_intervals.get((one, other))) for other in names] for one in names
+        ],
+        "length": {"slope": found.length_slope, "se": found.length_se} if found.length_slope is not None else None,
+    }
+
+
+def _standing_document(one: Standing) -> dict[str, Any]:
+    return {
+        "system": one.name,
+        "rank": one.rank,
+        "best_rank": one.best,
+        "worst_rank": one.worst,
+        "strength": one.strength,
+        "interval": interval_document(one.interval),
+        "se": one.se,
+        "se_fisher": one.fisher_se,
+        "win_rate": one.win_rate,
+        "win_rate_interval": interval_document(one.win_interval),
+        "won": one.won,
+        "ties": one.ties,
+        "comparisons": one.comparisons,
+        "questions": one.questions,
+    }
+
+
+def _agreement_document(found: OrderAgreement) -> dict[str, Any]:
+    return {"systems": found.names, "pairs": found.pairs, "same_order": found.same, "kendall_tau_b": found.tau_b}
+
+
+def board_sentences(board: Board) -> list[str]:
+    """How the numbers came about, and what stands beside them; a refusal is the first."""
+    found, controlled, agreement = board.strengths, board.controlled, board.agreement
+    said = [found.sentence]
+    if found.state is StrengthState.ESTIMATED:
+        said[0] += "; 95% intervals over questions, and the ranks that are possible"
+    if board.panel is not None:
+        said.append(f"one verdict a pair: the {board.panel} of {len(board.judges)} judges")
+        if board.split:
+            said.append(f"{plural(board.split, 'pair')} on which the judges are split: half a win for each side")
+    said += [
+        f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)}% certain"
+        for count, share in board.certainties.items()
+        if count > 1
+    ]
+    if controlled is not None and controlled.length_slope is not None:
+        worth = strength_text(controlled.length_slope * math.log(2))
+        said.append(f"at the same length (◇): twice as long is worth {worth}")
+    elif controlled is not None and controlled.state is not found.state:
+        said.append(controlled.sentence)
+    if agreement is not None and agreement.pairs:
+        tau = f", Kendall's tau_b {coefficient_text(agreement.tau_b)}" if agreement.tau_b is not None else ""
+        pairs = plural(agreement.pairs, "pair")
+        said.append(f"{agreement.same} of {pairs} of systems stand in the same order as by people{tau}")
+    return said
+
+
+def board_axis(board: Board) -> Axis | None:
+    """Half logits around everything that is drawn; None without strengths."""
+    ends = [*board.strengths.values.values(), *(board.controlled.values.values() if board.controlled else ())]
+    ends += [end for one in board.strengths.standings if one.interval for end in (one.interval.low, one.interval.high)]
+    if not board.strengths.values:
+        return None
+    step = 0.5 if max(ends) - min(ends) < 4 else 1.0 if max(ends) - min(ends) < 10 else 5.0
+    low, high = math.floor(min(ends) / step), math.ceil(max(ends) / step)
+    if low == high:
+        # Equal strengths, on a mark: an axis has two ends all the same.
+        low, high = low - 1, high + 1
+    return Axis(low * step, high * step, tuple(place * step for place in range(low, high + 1)))
+
+
+def beside_of(board: Board, name: str) -> float | None:
+    """The strength at the same length, where there is one."""
+    return board.controlled.values.get(name) if board.controlled is not None else None
+
+
+def standing_sentence(one: Standing) -> str:
+    limits = f" ({strength_ends_text(one.interval)})" if one.interval else ""
+    return f"{one.name}: strength {strength_text(one.strength)}{limits}"
+
+
+def won_text(one: Standing) -> str:
+    """`69.4% (60.2–77.4%)`: what it won of its comparisons, ties as half."""
+    low, high = (one.win_interval.low, one.win_interval.high) if one.win_interval else (None, None)
+    return estimate_text(one.win_rate, low, high, is_binary=True)
+
+
+def print_board(board: Board, console: Console, html_path: Path | None = None) -> None:
+    """Ranks first, then who beat whom."""
+    found = board.strengths
+    told = [plural(len(found.standings), "system"), plural(found.comparisons, "comparison")]
+    told += [plural(found.questions, "question"), f"by {listed(board.judges)}"]
+    console.print(Text(make_visible(f"{board.source}: {', '.join(told)}")))
+    for note in board.notes:
+        console.print(Text(make_visible(note), style=QUIET))
+    print_section(
+        console,
+        "Leader board",
+        board_table(board),
+        *(Text(make_visible(one), style=QUIET) for one in board_sentences(board)),
+    )
+    _print_wins(found, console)
+    if html_path is not None:
+        # Not wrapped: a path that is broken over two lines cannot be opened.
+        console.print(Text.assemble("\n", ("Page  ", QUIET), str(html_path)), soft_wrap=True)
+
+
+@shown_text.register
+def _(result: SystemBoard) -> str:
+    return as_text(lambda console: print_board(result, console))
+
+
+def board_table(board: Board) -> Table:
+    """Strongest first."""
+    return table_of(_heads(board), _rows(board))
+
+
+def _heads(board: Board) -> list[str]:
+    heads = [">rank", "system", ">strength", ">95% interval", ">ranks", ">won", ">questions"]
+    return [
+        *heads,
+        *([">same length"] if _is_estimated(board.controlled) else []),
+        *([">people"] if board.human else []),
+    ]
+
+
+def _is_estimated(found: Strengths | None) -> bool:
+    return found is not None and found.state is StrengthState.ESTIMATED
+
+
+def _rows(board: Board) -> list[Sequence[Cell]]:
+    rows: list[Sequence[Cell]] = []
+    for one in board.strengths.standings:
+        cells: list[Cell] = [
+            str(one.rank or NOTHING),
+            one.name,
+            strength_text(one.strength),
+            strength_ends_text(one.interval),
+            rank_range(one),
+            won_text(one),
+            number_cell(one.questions),
+        ]
+        if board.controlled is not None and _is_estimated(board.controlled):
+            cells.append(strength_text(board.controlled.values.get(one.name)))
+        if board.human is not None:
+            cells.append(strength_text(board.human.values.get(one.name)))
+        rows.append(cells)
+    return rows
+
+
+def rank_range(one: Standing) -> str:
+    """The ranks that are possible."""
+    if one.best is None or one.worst is None:
+        return NOTHING
+    return f"{one.best}" if one.best == one.worst else f"{one.best}–{one.worst}"
+
+
+def win_share(wins: Mapping[tuple[str, str], float], one: str, other: str) -> float | None:
+    """What the first won against the second, ties as half; None where they never met."""
+    won, lost = wins.get((one, other), 0.0), wins.get((other, one), 0.0)
+    return won / (won + lost) if won + lost else None
+
+
+def win_texts(found: Strengths, one: str, other: str) -> list[str]:
+    """`73.3%`, and below it the ends of its interval over questions; a dash where they never met."""
+    share, interval = win_share(found.wins, one, other), found.win_intervals.get((one, other))
+    if share is None:
+        return [NOTHING]
+    return [percent(share), *([ends_text(interval.low, interval.high, is_binary=True)] if interval else [])]
+
+
+def _print_wins(found: Strengths, console: Console) -> None:
+    names = [one.name for one in found.standings]
+    if not 2 < len(names) <= _MATRIX_SYSTEMS:
+        return
+    rows: list[Sequence[Cell]] = []
+    for number, name in enumerate(names, 1):
+        told = ["" if other == name else "\n".join(win_texts(found, name, other)) for other in names]
+        rows.append((f"{number} {name}", *told))
+    heads = ("", *(f">{number}" for number in range(1, len(names) + 1)))
+    print_section(console, "Who beat whom: won by the one in the row", table_of(heads, rows))

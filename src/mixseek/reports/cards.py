@@ -1,0 +1,181 @@
+"""A judge's card: who was examined, what was found and when it no longer fits; in a file, on a terminal, as a page."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from mixseek.domain.shown import shown_text
+from mixseek.reports.pages.html import joined_assets, render_page
+from mixseek.reports.tables import QUIET, as_text, print_indented, table_of
+from mixseek.reports.wording import NOTHING, p_number, percent, signed_text
+from mixseek.runs.cards import Card, CardExample, CardFinding
+from mixseek.stats.audits import AUDITS, AuditState, Side
+from mixseek.text.phrases import plural
+from mixseek.text.visible import make_visible
+
+STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css", "card.css")
+STATE_STYLES = {
+    AuditState.PASS: "green",
+    AuditState.CONCERN: "yellow",
+    AuditState.FAIL: "bold red",
+    AuditState.NOT_APPLICABLE: "dim",
+    AuditState.TOO_FEW: "magenta",
+}
+UNITS = "effects are shares of the scale, those of order and injection of the samples; all audits are one family (Holm)"
+# Ends of an axis that are easily read.
+_ROUND_ENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+
+
+def signed_share(share: float | None) -> str:
+    """Of the scale, or of the samples."""
+    return signed_text(share, None)
+
+
+def effect_text(finding: CardFinding) -> str:
+    """A signed share, with its interval where there is one."""
+    if finding.low is None:
+        return signed_share(finding.effect)
+    return f"{signed_share(finding.effect)} ({signed_share(finding.low)} to {signed_share(finding.high)})"
+
+
+def limit_text(finding: CardFinding) -> str:
+    """The least effect that is flagged; nothing where nothing could be."""
+    if finding.effect is None:
+        return NOTHING
+    sign = "±" if AUDITS[finding.audit].side is Side.BOTH else "≥ "
+    return f"{sign}{percent(finding.minimum) if finding.minimum >= 0 else signed_share(finding.minimum)}"
+
+
+def sought_text(finding: CardFinding) -> str | None:
+    """What a pass is worth: the defect that would have been seen."""
+    if finding.state is not AuditState.PASS or finding.sought is None:
+        return None
+    if not finding.sought:
+        # Planted defects that cost nothing.
+        return "a judge that overlooks them would have been seen"
+    either = " to either side" if AUDITS[finding.audit].side is Side.BOTH else ""
+    return f"an effect of {percent(finding.sought)}{either} would have been seen"
+
+
+def remark(finding: CardFinding) -> str:
+    """What else must be known: why there is nothing, how many would do, who was left out."""
+    said = []
+    if finding.reason is not None:
+        said.append(finding.reason)
+    elif finding.state is AuditState.TOO_FEW:
+        said.append(f"{finding.needed:,} items are needed" if finding.needed else "one question is no spread")
+    if finding.reason is None:
+        said += [f"{plural(count, 'sample')} left out: {reason}" for reason, count in finding.left_out.items()]
+    return "; ".join(said)
+
+
+def verdict_text(card: Card) -> str:
+    """The card in one line."""
+    counted = [(state, len(card.of_state(state))) for state in AuditState]
+    return ", ".join(f"{count} {state.value}" for state, count in counted if count)
+
+
+def print_card(card: Card, console: Console, *places: str) -> None:
+    """Flagged audits with samples to open; `places` are files that hold the card."""
+    protocol = card.protocol
+    head = f"{card.judge.name} under {protocol.name} {protocol.version} ({protocol.language}, {protocol.hash[:8]})"
+    console.print(Text(make_visible(head), style="bold"))
+    drawn = f"{plural(card.samples, 'sample')} of {card.dataset}, seed {card.seed}"
+    console.print(Text(make_visible(f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}")))
+    heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged at")
+    rows = [
+        (
+            one.title,
+            (one.state.value, STATE_STYLES[one.state]),
+            str(one.items),
+            effect_text(one),
+            p_number(one.p_adjusted),
+            limit_text(one),
+        )
+        for one in card.findings
+    ]
+    console.print()
+    print_indented(console, table_of(heads, rows))
+    print_indented(console, Text(UNITS, style=QUIET))
+    remarks = [(one.title, remark(one)) for one in card.findings if remark(one)]
+    if remarks:
+        console.print()
+        print_indented(console, table_of(("", ""), remarks))
+    for one in card.findings:
+        if one.is_flagged:
+            print_flagged(one, console)
+    for place in places:
+        console.print(Text(place), soft_wrap=True)
+
+
+@shown_text.register
+def _(result: Card) -> str:
+    return as_text(lambda console: print_card(result, console))
+
+
+def print_flagged(finding: CardFinding, console: Console) -> None:
+    console.print()
+    console.print(Text(make_visible(f"{finding.title}: {finding.measure}"), style="bold"))
+    for kind, (count, mean) in finding.kinds.items() if len(finding.kinds) > 1 else ():
+        console.print(Text(make_visible(f"  {kind}: {signed_share(mean)} in {plural(count, 'sample')}")))
+    for example in finding.examples:
+        shown = f"  {example.original}, {example.kind}: {example_scores(example)}   {example.command}"
+        console.print(Text(make_visible(shown)), soft_wrap=True)
+
+
+def example_scores(example: CardExample) -> str:
+    """Before and after the change, where there is a before."""
+    scores = (example.after,) if example.before is None else (example.before, example.after)
+    return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in scores)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFinding:
+    """Places are shares of the drawing's width."""
+
+    finding: CardFinding
+    zero: float
+    mean: float | None
+    low: float | None
+    high: float | None
+    minima: tuple[float, ...]
+
+
+def render_card_page(card: Card) -> str:
+    """One self-contained file."""
+    end = axis_end(card)
+    return render_page(
+        "card.html.j2",
+        STYLES,
+        joined_assets(("leaderboard.js",)),
+        card=card,
+        rows=list(draw(card, end)),
+        end=end,
+        verdict=verdict_text(card),
+        effect_text=effect_text,
+        limit_text=limit_text,
+        remark=remark,
+        sought_text=sought_text,
+        units=UNITS,
+        signed_share=signed_share,
+        example_scores=example_scores,
+    )
+
+
+def axis_end(card: Card) -> float:
+    """The same to both sides."""
+    ends = [abs(end) for one in card.findings for end in (one.low, one.high, one.effect) if end is not None]
+    return next((end for end in _ROUND_ENDS if end >= max(ends, default=0.05)), 1.0)
+
+
+def draw(card: Card, end: float) -> Iterator[DrawnFinding]:
+    def place(value: float | None) -> float | None:
+        return None if value is None else min(1.0, max(0.0, (value + end) / (2 * end)))
+
+    for one in card.findings:
+        both = AUDITS[one.audit].side is Side.BOTH
+        minima = (-one.minimum, one.minimum) if both else (one.minimum,)
+        inside = tuple((value + end) / (2 * end) for value in minima if abs(value) <= end)
+        yield DrawnFinding(one, 0.5, place(one.effect), place(one.low), place(one.high), inside)

@@ -1,0 +1,234 @@
+"""What a run says about what was judged: targets first, each with one verdict a sample. Data, words, documents."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
+from mixseek.analysis.model import Beside, Breakdown, Headline, ScoreSummary, split_of
+from mixseek.domain.counts import StatusCounts
+from mixseek.domain.panels import PanelRule
+from mixseek.reports import wording
+from mixseek.text import phrases, visible
+
+
+def rule_sentence(headline: Headline) -> str:
+    """Whose verdict a sample's one verdict is."""
+    judges = headline.judges
+    if headline.rule is None:
+        who = " → ".join(judges)
+        return f"One verdict a sample, by the cascade {who}." if len(judges) > 1 else f"Judged by {who}."
+    if len(judges) == 1:
+        return f"Judged by {judges[0]}; a log's own scorers are held against it, without a vote."
+    how = {
+        PanelRule.MAJORITY: "what more than half of them say, else split",
+        PanelRule.UNANIMOUS: "what all of them say, else split",
+        PanelRule.MEDIAN: "the middle score"
+        + ("; midway where two are in the middle" if len(judges) % 2 == 0 and not headline.score.is_binary else ""),
+        PanelRule.MEAN: "the mean of their scores, also where they disagree",
+    }[headline.rule]
+    of = phrases.plural(len(judges), "judge")
+    return f"Panel of {of} ({', '.join(judges)}), {headline.rule.value}: {how}."
+
+
+def column_title(column: str) -> str:
+    """`Targets`, `Prompt variants`; any other column by its name."""
+    return {"target_model": "Targets", "prompt_variant": "Prompt variants"}.get(column, f"By {column}")
+
+
+def column_word(column: str) -> str:
+    """The head of the column that names the groups."""
+    return {"target_model": "target", "prompt_variant": "variant"}.get(column, column)
+
+
+def headline_mean_text(score: ScoreSummary, maximum: float | None) -> str:
+    """On the protocol's own scale where there is one: `5.40 of 8`; else as a share."""
+    if score.mean is None or maximum is None:
+        return wording.score_text(score)
+    return f"{wording.scale_text(score.mean, maximum)} {wording.maximum_text(maximum)}"
+
+
+def headline_interval_text(score: ScoreSummary, maximum: float | None) -> str:
+    """In the unit of the mean."""
+    if maximum is None:
+        return wording.interval_text(score)
+    return wording.range_text(score.interval, maximum)
+
+
+def headline_bounds_text(score: ScoreSummary, maximum: float | None) -> str:
+    """What the mean could be, whatever the samples without a verdict are; a dash where all have one to rely on."""
+    if score.bounds is None or not (score.counts.unscored or score.unverified):
+        return wording.NOTHING
+    ends = score.bounds.worst, score.bounds.best
+    if maximum is not None:
+        return "–".join(wording.scale_text(end, maximum) for end in ends)
+    return wording.ends_text(*ends, is_binary=score.is_binary)
+
+
+def without_text(score: ScoreSummary) -> str:
+    """`2 split, 1 invalid`: samples beside the mean; a dash where there are none."""
+    counts = score.counts
+    ends = {
+        "split": split_of(counts),
+        "undecided": counts.undecided,
+        "invalid": counts.invalid,
+        "missing": counts.missing,
+    }
+    return ", ".join(f"{count:,} {name}" for name, count in ends.items() if count) or wording.NOTHING
+
+
+def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
+    """How samples ended, in the order in which a page shows it."""
+    names = ("valid", "split", "undecided", "invalid", "missing")
+    return [(name, split_of(counts) if name == "split" else getattr(counts, name)) for name in names]
+
+
+def beside_text(one: Beside, headline: Headline) -> str:
+    """`corrected 71.2% (64.0–78.5%)`: another estimate, in the unit of the means beside it."""
+    if headline.maximum is None:
+        return f"{one.label} {wording.estimate_text(one.mean, one.low, one.high, is_binary=headline.score.is_binary)}"
+    told = wording.scale_text(one.mean, headline.maximum)
+    ends = [wording.scale_text(end, headline.maximum) for end in (one.low, one.high) if end is not None]
+    return f"{one.label} {told}" + (f" ({'–'.join(ends)})" if ends else "")
+
+
+def score_sentence(score: ScoreSummary, maximum: float | None) -> str:
+    """`83.3% (95% clustered Wilson interval 60.1–94.2%, 24 samples of 12 questions)`, or why there is no interval."""
+    if score.mean is None:
+        return f"no verdict on {phrases.plural(score.counts.total, 'sample')}: {without_text(score)}"
+    if score.interval is None:
+        how = wording.no_interval_sentence(score)
+    else:
+        interval = f"{wording.level_text(score.interval)} {headline_interval_text(score, maximum)}"
+        how = f"{interval}, {wording.units_text(score)}"
+    return f"{headline_mean_text(score, maximum)} ({how})"
+
+
+def describe_headline(headline: Headline) -> list[str]:
+    """A few lines after `judge`: the leading column in its ranking, then all samples as one."""
+    lines = [] if headline.rule is None else [rule_sentence(headline)]
+    for part in headline.columns[:1]:
+        for place, group in enumerate(part.groups[:SHOWN_AFTER_JUDGE], 1):
+            score, name = group.score, visible.make_visible(wording.name_text(group.name))
+            mean = headline_mean_text(score, headline.maximum)
+            lines.append(f"{place:>2}. {mean:<10} {phrases.shortened(name, NAME_CHARACTERS)}")
+            lines += [f"    {line}" for line in _limits(score, headline.maximum)]
+        if len(part.groups) > SHOWN_AFTER_JUDGE:
+            rest = len(part.groups) - SHOWN_AFTER_JUDGE
+            lines.append(f"    and {phrases.plural(rest, column_word(part.column))} more: see the report")
+    return lines
+
+
+def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
+    """The interval and what it counts; the bounds where samples have no verdict."""
+    if score.interval is not None:
+        yield (
+            f"{wording.level_text(score.interval)} {headline_interval_text(score, maximum)}, "
+            f"{wording.units_text(score)}"
+        )
+    elif score.mean is not None:
+        yield wording.no_interval_sentence(score)
+    bounds = headline_bounds_text(score, maximum)
+    if bounds != wording.NOTHING:
+        unverified = f"{score.unverified:,} unverified" if score.unverified else ""
+        without = without_text(score) if score.counts.unscored else ""
+        yield f"bounds {bounds}: {', '.join(filter(None, (without, unverified)))}"
+
+
+# The picture: every target on one axis, zoomed to what is drawn, because differences are what a reader looks for.
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """From `low` to `high`, in shares of the scale; ticks at both ends and between."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def place(self, share: float) -> float:
+        """0..1 along the axis."""
+        return (share - self.low) / (self.high - self.low)
+
+    def length(self, low: float, high: float) -> float:
+        return (high - low) / (self.high - self.low)
+
+
+def axis_of(headline: Headline) -> Axis:
+    """Round numbers around everything that is drawn, in the unit of the means beside it."""
+    scores = [headline.score, *(group.score for part in (*headline.columns, *headline.asked) for group in part.groups)]
+    ends = [score.mean for score in scores if score.mean is not None]
+    ends += [end for score in scores if score.interval for end in (score.interval.low, score.interval.high)]
+    ends += [
+        end
+        for score in scores
+        if score.bounds and headline_bounds_text(score, None) != wording.NOTHING
+        for end in (score.bounds.worst, score.bounds.best)
+    ]
+    beside = [*headline.beside, *(one for part in headline.columns for group in part.groups for one in group.beside)]
+    ends += [end for one in beside for end in (one.mean, one.low, one.high) if end is not None]
+    scale = headline.maximum or (100.0 if headline.score.is_binary else 1.0)
+    low, high = min(ends, default=0.0) * scale, max(ends, default=1.0) * scale
+    # Never closer than a third of the scale: a hair's breadth must not look like a gulf.
+    if high - low < scale / 3:
+        middle = min(max((low + high) / 2, scale / 6), scale * 5 / 6)
+        low, high = middle - scale / 6, middle + scale / 6
+    step = _nice_step((high - low) / 4)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = [tick for number in range(first, last + 1) if (tick := number * step) <= scale + 1e-9]
+    end = min(scale, last * step)
+    return Axis(ticks[0] / scale, end / scale, tuple(tick / scale for tick in ticks))
+
+
+def _nice_step(least: float) -> float:
+    """1, 2 or 5 times a power of ten, at least so large."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least - 1e-12)
+
+
+def tick_text(share: float, headline: Headline) -> str:
+    """In the unit of the means beside it."""
+    if headline.maximum is not None:
+        return phrases.plain_number(round(share * headline.maximum, 3))
+    return f"{share * 100:.0f}%" if headline.score.is_binary else phrases.plain_number(round(share, 3))
+
+
+# Documents for programs.
+
+
+def score_document(score: ScoreSummary) -> dict[str, Any]:
+    """Counts beside the mean, never mixed into it. `units` are what the interval counts."""
+    fields = asdict(score)
+    return {
+        "mean_score": score.mean,
+        **{name: fields[name] for name in ("counts", "interval", "bounds", "unverified")},
+        "units": {
+            "samples": score.samples,
+            "questions": score.questions,
+            "effective_questions": score.effective_questions,
+        },
+    }
+
+
+def headline_document(headline: Headline) -> dict[str, Any]:
+    """`targets` and `variants` are ranked; `by` holds what was asked for, by column."""
+    parts = {part.column: part for part in headline.columns}
+    return {
+        "rule": headline.rule.value if headline.rule else None,
+        "judges": list(headline.judges),
+        **score_document(headline.score),
+        "targets": group_documents(parts.get("target_model"), "target"),
+        "variants": group_documents(parts.get("prompt_variant"), "variant"),
+        "by": {part.column: group_documents(part, "value") for part in headline.asked},
+    }
+
+
+def group_documents(part: Breakdown | None, key: str) -> list[dict[str, Any]]:
+    """With its place in the ranking; groups without a mean have none."""
+    if part is None:
+        return []
+    return [
+        {"rank": None if group.score.mean is None else place, key: group.name, **score_document(group.score)}
+        for place, group in enumerate(part.groups, 1)
+    ]

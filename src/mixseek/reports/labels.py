@@ -1,0 +1,434 @@
+"""`mixseek plan` and `mixseek label`: how many labels a width needs, and where they stand; for people and programs."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from mixseek.analysis.corrected import LEVEL, RIGHT, WRONG, ConfusionRow, CorrectedGroup, CorrectedReport, JudgeMean
+from mixseek.analysis.label_plan import PlanReport
+from mixseek.domain.labels import Draw, LabelScale
+from mixseek.reports.tables import QUIET, Cell, bar_text, print_section, table_of
+from mixseek.reports.wording import NOTHING, name_text, p_text, percent
+from mixseek.stats.corrected import ASSURANCE
+from mixseek.stats.estimates import Corrected, Drawing, State
+from mixseek.stats.label_planning import ASSUMED_AGREEMENT, ASSUMED_RESIDUAL
+from mixseek.text.phrases import plural
+from mixseek.text.visible import make_visible
+
+_DRAWN = {
+    Drawing.RANDOM: "drawn at random",
+    Drawing.STRATIFIED: "drawn at random within verdicts",
+    Drawing.WEIGHTED: "drawn at random within strata, weighted by their chances",
+    Drawing.ELSEWHERE: "from another mix of cases",
+    Drawing.UNKNOWN: "drawing unknown",
+}
+_VERDICTS = {RIGHT: "correct", WRONG: "incorrect"}
+TITLE = "Corrected by human labels"
+
+
+def on_scale(share: float, scale: LabelScale) -> str:
+    """A share of right answers in percent; a graded mean on its own scale."""
+    if scale.is_binary:
+        return percent(share)
+    return f"{scale.minimum + share * (scale.maximum - scale.minimum):.2f}"
+
+
+def scale_tick(share: float, scale: LabelScale) -> str:
+    """The same beside an axis, as short as it can be."""
+    return f"{share:.0%}" if scale.is_binary else f"{scale.minimum + share * (scale.maximum - scale.minimum):g}"
+
+
+def limits_text(low: float | None, high: float | None, scale: LabelScale) -> str:
+    """Both ends, the unit once."""
+    if low is None or high is None:
+        return NOTHING
+    return f"{on_scale(low, scale).removesuffix('%')}–{on_scale(high, scale)}"
+
+
+def judges_text(judges: JudgeMean, scale: LabelScale) -> str:
+    """The mean with its interval."""
+    if judges.mean is None:
+        return NOTHING
+    limits = judges.interval
+    interval = f" ({limits_text(limits.low, limits.high, scale)})" if limits else ""
+    return f"{on_scale(judges.mean, scale)}{interval}"
+
+
+def corrected_text(found: Corrected, scale: LabelScale) -> str:
+    """A number with its interval, bounds without one, or nothing."""
+    limits = limits_text(found.low, found.high, scale)
+    if found.point is None:
+        return f"between {limits.replace('–', ' and ')}" if found.low is not None else NOTHING
+    return f"{on_scale(found.point, scale)} ({limits})" if found.low is not None else on_scale(found.point, scale)
+
+
+def verdict_word(cell: str) -> str:
+    """As the protocol says it."""
+    return _VERDICTS.get(cell, cell)
+
+
+def group_sentence(group: CorrectedGroup) -> str:
+    """The estimator, or why there is no number; and what would help."""
+    found = group.corrected
+    if found.state is State.CORRECTED and found.estimator is not None:
+        clustered = f", {plural(found.clusters, 'labelled question')} as clusters" if found.clusters is not None else ""
+        return f"{found.estimator.value}; {_labels_text(group)}{clustered}"
+    estimator = f"; {found.estimator.value}" if found.estimator is not None and found.point is not None else ""
+    said = f"{found.sentence}{estimator}; {_labels_text(group)}"
+    if group.unlabelled:
+        named = ", ".join(f"{verdict_word(cell)} ({items:,})" for cell, items in group.unlabelled)
+        said += f"; without a label: {named}"
+    return said
+
+
+def _labels_text(group: CorrectedGroup) -> str:
+    # One label of a text is one of every sample with that text.
+    drawn, chance = _DRAWN[group.drawing], group.corrected.random_p
+    if group.corrected.is_odd and chance is not None:
+        drawn = f"not like a random draw ({p_text(chance)})"
+    caveat = group.labels.label_caveat
+    said = f"{group.labelled:,} of {plural(group.samples, 'sample')} labelled, {drawn}"
+    return f"{said}; {caveat}" if caveat else said
+
+
+def facts_sentence(report: CorrectedReport) -> str:
+    """Who labelled, and what raters dispute."""
+    facts = report.facts
+    parts = [f"{plural(facts.texts, 'labelled text')} by {', '.join(facts.raters)}"]
+    if facts.drawn_from is not None:
+        parts.append(f"drawn from run {facts.drawn_from}")
+    if facts.disputed:
+        parts.append(f"{facts.disputed:,} disputed, counted with the mean of their raters until adjudicated")
+    if facts.from_dataset:
+        parts.append(f"{facts.from_dataset:,} from the dataset's own column `label`")
+    if facts.unreadable:
+        parts.append(f"{facts.unreadable:,} values of that column are no labels here")
+    return "; ".join(parts)
+
+
+def people_sentence(report: CorrectedReport) -> str | None:
+    """How judges and people differ, over what was labelled."""
+    scale = report.facts.scale
+    if report.bias is None or report.distance is None:
+        return None
+    if scale.is_binary:
+        kappa = "" if report.kappa is None else f"; Cohen's kappa {report.kappa:.2f}"
+        return f"Judges and people agree on {percent(1 - report.distance)} of labelled verdicts{kappa}."
+    span = scale.span
+    way = "above" if report.bias >= 0 else "below"
+    return (
+        f"Over labelled texts judges are {abs(report.bias) * span:.2f} {way} people on average, and "
+        f"{report.distance * span:.2f} away from them, on a scale of {scale.describe()}."
+    )
+
+
+def corrected_lines(report: CorrectedReport) -> list[str]:
+    """For the summary after judging: the run as a whole."""
+    group, scale = report.whole, report.facts.scale
+    return [f"corrected   {corrected_text(group.corrected, scale)}: {group_sentence(group)}"]
+
+
+def print_corrected(report: CorrectedReport, console: Console) -> None:
+    """Judges, labels and correction side by side; then what judges and people make of the same texts."""
+    scale = report.facts.scale
+    rows: list[list[Cell]] = [
+        [
+            "all" if group is report.whole else name_text(group.name),
+            judges_text(group.judges, scale),
+            corrected_text(group.labels, scale),
+            (corrected_text(group.corrected, scale), "bold"),
+        ]
+        for group in report.groups
+    ]
+    table = table_of(("", ">judges alone", ">labels alone", ">corrected"), rows)
+    sentences = [group_sentence(report.whole)]
+    sentences += [
+        f"{name_text(group.name)}: {group_sentence(group)}"
+        for group in report.targets
+        if group.corrected.state is not report.whole.corrected.state
+    ]
+    sentences += filter(None, [facts_sentence(report), people_sentence(report)])
+    notes = [Text(make_visible(sentence), style=QUIET) for sentence in sentences]
+    unit = f"{LEVEL:.0%} intervals" + ("" if scale.is_binary else f", on a scale of {scale.describe()}")
+    print_section(console, f"{TITLE} ({unit})", table, *notes, table_of(*_people_table(report)))
+    console.print()
+
+
+def _people_table(report: CorrectedReport) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
+    if report.confusion:
+        heads = ("|judges say", ">samples", ">people: correct", ">incorrect", ">disputed", ">share correct")
+        return heads, [_confusion_cells(row) for row in report.confusion]
+    scale = report.facts.scale
+    points: list[tuple[Cell, ...]] = [
+        (on_scale(point.judges, scale), on_scale(point.people, scale), f"{point.count:,}")
+        for point in report.calibration
+    ]
+    return (">judges give", ">people give", ">labelled"), points
+
+
+def _confusion_cells(row: ConfusionRow) -> tuple[Cell, ...]:
+    return (
+        verdict_word(row.verdict),
+        f"{row.samples:,}",
+        f"{row.right:,}",
+        f"{row.wrong:,}",
+        (f"{row.disputed:,}", QUIET),
+        confusion_share(row),
+    )
+
+
+def confusion_share(row: ConfusionRow) -> str:
+    """Of one verdict's labels, how many people call correct."""
+    if row.interval is None:
+        return NOTHING
+    share = row.right / (row.right + row.wrong)
+    return f"{percent(share)} ({limits_text(row.interval.low, row.interval.high, LabelScale())})"
+
+
+def corrected_document(report: CorrectedReport) -> dict[str, Any]:
+    """For programs: shares of the scale, states by name, and the sentence that a person reads."""
+    return {
+        "level": LEVEL,
+        "scale": asdict(report.facts.scale),
+        "labels": {
+            "texts": report.facts.texts,
+            "raters": list(report.facts.raters),
+            "disputed": report.facts.disputed,
+            "draws": list(report.facts.draws),
+            "drawn_from": report.facts.drawn_from,
+            "from_dataset": report.facts.from_dataset,
+            "unreadable": report.facts.unreadable,
+        },
+        **group_document(report.whole),
+        "targets": {name_text(group.name): group_document(group) for group in report.targets},
+        "confusion": [
+            {"verdict": verdict_word(row.verdict), **{k: v for k, v in asdict(row).items() if k != "verdict"}}
+            for row in report.confusion
+        ],
+        "kappa": report.kappa,
+        "calibration": [asdict(point) for point in report.calibration],
+        "bias": report.bias,
+        "distance": report.distance,
+    }
+
+
+def group_document(group: CorrectedGroup) -> dict[str, Any]:
+    """One headline, three ways."""
+    return {
+        "samples": group.samples,
+        "labelled": group.labelled,
+        "drawing": group.drawing.value,
+        "judges": asdict(group.judges),
+        "labels_only": estimate_document(group.labels),
+        "corrected": estimate_document(group.corrected),
+        "unlabelled": [{"verdict": verdict_word(cell), "samples": items} for cell, items in group.unlabelled],
+        "sentence": group_sentence(group),
+    }
+
+
+def estimate_document(found: Corrected) -> dict[str, Any]:
+    """`state` says whether there is a number; `mean`, `low` and `high` are null where there is none."""
+    return {
+        "state": found.state.value,
+        "estimator": found.estimator.value if found.estimator is not None else None,
+        "mean": found.point,
+        "low": found.low,
+        "high": found.high,
+        "labels": found.labels,
+        "clusters": found.clusters,
+        "design_effect": found.design_effect,
+        "random_p": found.random_p,
+        "sentence": found.sentence,
+    }
+
+
+_BAR_WIDTH = 30
+
+
+def width_text(half_width: float, scale: LabelScale) -> str:
+    """Points of percent, or points of the scale."""
+    if scale.is_binary:
+        return f"±{half_width * 100:.1f} points"
+    return f"±{half_width * scale.span:.2f} on a scale of {scale.describe()}"
+
+
+def plan_sentence(report: PlanReport) -> str:
+    """How many labels are needed, or why no number of them is enough."""
+    plan = report.plan
+    wanted = width_text(plan.half_width, report.scale)
+    if plan.needed is None:
+        best = width_text(plan.curve[-1][1], report.scale)
+        return (
+            f"Not even labels for all {plural(plan.items, 'sample')} give {wanted}: they would give {best}, because so "
+            "many samples say no more about others like them. Judge more samples, or ask for less."
+        )
+    return f"About {plural(plan.needed, 'label')} for a {LEVEL:.0%} interval of {wanted} ({report.run})."
+
+
+def known_sentences(report: PlanReport) -> list[str]:
+    """What the plan rests on, and what of it is assumed."""
+    sentences = []
+    for one in report.verdicts:
+        basis = f"assumed: {percent(one.share)}" if one.is_assumed else f"{percent(one.share)}, from {one.labels:,}"
+        basis += "" if one.is_assumed else f" labelled sample{'s' * (one.labels != 1)}"
+        sentences.append(f"{verdict_word(one.verdict)}: {percent(one.weight)} of samples; people call right {basis}")
+    if spread := report.spread:
+        span = report.scale.span
+        basis = "assumed" if spread.is_assumed else f"from {plural(spread.labels, 'label')}"
+        sentences.append(f"labels lie {spread.residual * span:.2f} around what the judges' scores tell ({basis})")
+    if report.has_clusters:
+        known = report.plan.design_effect > 1 or report.drawn
+        effect = f"design effect {report.plan.design_effect:.2f} so far" if known else "assumed to be independent"
+        sentences.append(f"questions repeat: {effect}")
+    sentences.append(f"with {ASSURANCE - 1:.0%} more than the least, so that about nine plans in ten hold")
+    return sentences
+
+
+def print_plan(report: PlanReport, console: Console, where: str = "") -> None:
+    """The answer, what it rests on, and the curve; `where` ends the command that comes next."""
+    console.print(Text(make_visible(plan_sentence(report)), style="bold"))
+    for sentence in known_sentences(report):
+        console.print(Text(make_visible(f"  {sentence}"), style=QUIET))
+    if report.more:
+        have = f"{plural(report.drawn, 'label')} are there; " if report.drawn > 1 else ""
+        if report.labelled > report.drawn:
+            have = f"{plural(report.labelled, 'label is', 'labels are')} there, none drawn at random; "
+        strata = f" --stratify {','.join(report.columns)}" if report.columns else ""
+        command = f"mixseek label sample {quote(report.run)} --n {report.more}{strata} --to sheet.csv{where}"
+        console.print(Text(make_visible(f"  {have}{report.more:,} more: {command}")), soft_wrap=True)
+    elif report.more == 0:
+        console.print(Text(f"  {plural(report.drawn, 'label is', 'labels are')} there already"))
+    widest = max(width for _, width in report.plan.curve)
+    rows: list[tuple[Cell, ...]] = [
+        (f"{labels:,}", width_text(width, report.scale).partition(" on")[0], (bar_text(share, _BAR_WIDTH), "blue"))
+        for labels, width in report.plan.curve
+        for share in [width / widest]
+    ]
+    print_section(console, "Width to expect", table_of((">labels", ">interval", "|"), rows))
+
+
+def plan_document(report: PlanReport) -> dict[str, Any]:
+    """For programs: widths are half widths, as shares of the scale."""
+    assumed = [one.verdict for one in report.verdicts if one.is_assumed]
+    return {
+        "run": report.run,
+        "level": LEVEL,
+        "half_width": report.plan.half_width,
+        "samples": report.plan.items,
+        "labelled": report.labelled,
+        "drawn": report.drawn,
+        "needed": report.plan.needed,
+        "more": report.more,
+        "design_effect": report.plan.design_effect,
+        "verdicts": [
+            {**asdict(one), "verdict": verdict_word(one.verdict), "assumed": one.is_assumed} for one in report.verdicts
+        ],
+        "spread": asdict(report.spread) if report.spread else None,
+        "assumed": bool(assumed) or (report.spread is not None and report.spread.is_assumed),
+        "assumptions": {"agreement": ASSUMED_AGREEMENT, "residual": ASSUMED_RESIDUAL, "assurance": ASSURANCE},
+        "curve": [{"labels": labels, "half_width": width} for labels, width in report.plan.curve],
+        "sentence": plan_sentence(report),
+    }
+
+
+# How labels are told: what was drawn, what was taken in, and where it stands.
+
+_DISPUTES_SHOWN = 10
+_DRAWN_WORDS = {
+    "random draw": "drawn here at random",
+    "random": "said to be a random sample",
+    "elsewhere": "from another mix of cases",
+    "unknown": "drawing unknown: agreement only",
+}
+
+
+def draw_result_document(draw: Draw, sheet: Path, *, is_repeated: bool) -> dict[str, Any]:
+    """For programs: what was drawn from what, without the rows."""
+    return {
+        "draw": draw.draw,
+        "run": draw.run,
+        "sheet": str(sheet),
+        "seed": draw.seed,
+        "drawn": len(draw.rows),
+        "texts": draw.texts,
+        "stratify": list(draw.columns),
+        "strata": [
+            {
+                "values": dict(zip(draw.columns, one.values, strict=True)),
+                "texts": one.texts,
+                "drawn": one.drawn,
+                "probability": one.probability,
+            }
+            for one in draw.strata
+        ],
+        "repeated": is_repeated,
+    }
+
+
+def describe_draw(draw: Draw, sheet: Path, where: str, *, is_repeated: bool) -> str:
+    """A few lines for a person; `where` ends the command that comes next."""
+    again = " (drawn before: the same sheet again)" if is_repeated else ""
+    lines = [f"{sheet}: {plural(len(draw.rows), 'text')} of {draw.texts:,}, drawn at random from {draw.run}{again}"]
+    if draw.columns:
+        lines.append(f"  stratified by {', '.join(draw.columns)}:")
+        lines += [
+            f"    {make_visible(' · '.join(value or '(none)' for value in one.values))}: {one.drawn:,} of {one.texts:,}"
+            for one in draw.strata
+        ]
+    lines.append(f"  draw {draw.draw}, seed {draw.seed}; write into the column `label`, then:")
+    lines.append(f"  mixseek label import {quote(str(sheet))} --rater NAME{where}")
+    return "\n".join(lines)
+
+
+def describe_import(told: Mapping[str, Any], where: str) -> str:
+    """What was new, and what it counts for; `where` ends the command that comes next."""
+    lines = [f"{plural(told['added'], 'label')} of {told['rater']} for run {told['run']}"]
+    if told["revised"]:
+        lines.append(f"  {told['revised']:,} of them take the place of earlier ones")
+    if told["known"]:
+        lines.append(f"  {told['known']:,} more were there already")
+    if told["draw"] is not None:
+        lines.append(f"  draw {told['draw']}: {plural(told['empty'], 'row waits', 'rows wait')} for a label")
+    else:
+        lines.append(f"  {_DRAWN_WORDS[told['drawn']]}")
+    lines.append(f"  mixseek report {quote(told['run'])}{where}")
+    return "\n".join(lines)
+
+
+def print_status(status: Mapping[str, Any], console: Console) -> None:
+    """Protocol by protocol: labels of different scales are different things."""
+    where = f"run {status['run']}: {plural(status['texts'], 'text')}" if status["run"] else "all labels"
+    console.print(Text(make_visible(where), style="bold"))
+    if not status["protocols"]:
+        console.print(Text("No labels yet. Draw a sheet: mixseek label sample RUN --n 100 --to sheet.csv", style=QUIET))
+    for one in status["protocols"]:
+        raters = ", ".join(f"{rater} {count:,}" for rater, count in one["raters"])
+        drawn = ", ".join(f"{count:,} {_DRAWN_WORDS.get(word, word)}" for word, count in one["drawn"])
+        console.print(Text(make_visible(f"{one['protocol']}: {plural(one['texts'], 'labelled text')}; {drawn}")))
+        console.print(Text(make_visible(f"  raters: {raters}"), style=QUIET))
+        console.print(Text(f"  {_agreement_sentence(one)}", style=QUIET))
+        disputes = [
+            (each["sample"], ", ".join(f"{rater}: {given}" for rater, given in each["said"]))
+            for each in one["disputes"]
+        ]
+        title = f"Raters differ on {plural(len(disputes), 'text')}; settle them with `label import --adjudicate`"
+        print_section(console, title, table_of(("sample", "said"), disputes, limit=_DISPUTES_SHOWN))
+    draws = [
+        (one["draw"], one["run"], ", ".join(one["columns"]) or "–", f"{one['labelled']:,} of {one['drawn']:,}")
+        for one in status["draws"]
+    ]
+    print_section(console, "Draws", table_of(("draw", "run", "stratified by", ">labelled"), draws))
+
+
+def _agreement_sentence(one: Mapping[str, Any]) -> str:
+    settled = f"; {one['adjudicated']:,} adjudicated" if one["adjudicated"] else ""
+    if one["agreement"] is None:
+        return f"one rater a text: nothing to compare{settled}"
+    alpha = "no alpha: all labels are the same" if one["alpha"] is None else f"Krippendorff's alpha {one['alpha']:.2f}"
+    several = plural(one["rated_twice"], "text")
+    return f"raters agree on {percent(one['agreement'])} of pairs over {several} of several raters; {alpha}{settled}"

@@ -1,0 +1,233 @@
+"""One self-contained page: nothing is fetched, and no judged text can break out of its place."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from importlib import resources
+from inspect import isfunction
+from itertools import dropwhile
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run_summary import RunSummary
+from mixseek.domain.scored_counts import FailureGroup
+from mixseek.reports import accounts, boards, headline, labels, trust, votes, wording
+from mixseek.reports.payload import PackedRows
+from mixseek.text import phrases, visible
+
+# In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
+# in older script engines. Unpaired surrogates have no UTF-8 bytes, but JSON has an escape for them.
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def embed_json(payload: Any) -> str:
+    """JSON that is inert inside a script element, whatever the judged texts hold."""
+    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+# Joined in this order; each script file only uses names of the files before it.
+STYLES = (
+    "tokens.css",
+    "page.css",
+    "summary.css",
+    "corrected.css",
+    "scored.css",
+    "panel.css",
+    "board.css",
+    "browser.css",
+    "print.css",
+)
+SCRIPTS = ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
+# Beyond this many verdict words a row of buttons is no longer a row.
+_MAX_OUTCOME_BUTTONS = 7
+_WHY_CHARACTERS = 160
+
+
+def render_html(report: ReportData) -> str:
+    """The whole file as text that UTF-8 can hold."""
+    return "".join(stream_html(report))
+
+
+def stream_html(report: ReportData) -> Iterator[str]:
+    """The file piece by piece: judgments are read and packed as they are written, and only a block is held."""
+    return stream_page(
+        "report.html.j2",
+        STYLES,
+        wrapped_script(joined_assets(SCRIPTS)),
+        data=inert_json(page_facts(report)),
+        packed=PackedRows(report.rows, report.rows_total),
+        outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
+        **report_context(report),
+    )
+
+
+def page_facts(report: ReportData) -> dict[str, Any]:
+    """What the scripts know of the run before they open any block."""
+    return {
+        "run": report.run.run_id,
+        "judges": [judge.judge for judge in report.judges],
+        "labels": dict(sorted(report.models.items())),
+        "dimensions": list(report.scored.dimensions) if report.scored else [],
+        "repeats": report.manifest.get("repeats", 1),
+        "samples": [],
+        "rows": [],
+    }
+
+
+def report_context(report: ReportData) -> dict[str, Any]:
+    """What the template shows of a run, apart from the list of judgments."""
+    return {
+        "report": report,
+        "run": report.run,
+        "manifest": manifest_entries(report.manifest),
+        "calls_total": accounts.add_accounts(report.calls),
+        "latency_scale": accounts.latency_scale(report.calls),
+    }
+
+
+def wrapped_script(source: str) -> str:
+    """In a scope of its own."""
+    return '"use strict";(() => {\n' + source + "})();"
+
+
+def inert_json(payload: Any) -> Markup:
+    """For a script element that holds data."""
+    return Markup(embed_json(payload))  # noqa: S704 every `<`, `>` and `&` is a JSON escape
+
+
+def render_page(template: str, styles: Sequence[str], script: str, **context: Any) -> str:
+    """A page as one text."""
+    return "".join(stream_page(template, styles, script, **context))
+
+
+def stream_page(template: str, styles: Sequence[str], script: str, **context: Any) -> Iterator[str]:
+    """For every page: only our own style and script go in unescaped, and only they may run."""
+    style = joined_assets(styles)
+    pieces = (
+        page_environment()
+        .get_template(template)
+        .generate(
+            policy=content_security_policy(style, script),
+            style=Markup(style),  # noqa: S704 our own asset, read from the package
+            script=Markup(script),  # noqa: S704 our own asset, read from the package
+            **context,
+        )
+    )
+    # Imports and macros leave their line ends before the page begins.
+    for piece in dropwhile(lambda piece: not piece.strip(), pieces):
+        yield visible.replace_unpaired_surrogates(piece)
+
+
+# Reasons and flags in a cell of a notebook; the report has them all.
+_CARD_LINES = 5
+
+
+def render_card(
+    summary: RunSummary, state: str, reasons: Sequence[str] = (), failures: Sequence[FailureGroup] = ()
+) -> str:
+    """A run as a small table for a notebook: the headline with its interval, counts, flags, and what is not well."""
+    score = summary.headline.score
+    interval = wording.interval_sentence(score) if score.interval else wording.no_interval_sentence(score)
+    card = (
+        page_environment()
+        .get_template("run_card.html.j2")
+        .render(
+            summary=summary,
+            score=score,
+            interval=interval,
+            state=state.replace("_", " "),
+            counts=[(name, count) for name, count in asdict(score.counts).items() if count],
+            failures=[(phrases.shortened(one.why, _WHY_CHARACTERS), one.count) for one in failures[:_CARD_LINES]],
+            reasons=reasons,
+        )
+    )
+    return visible.replace_unpaired_surrogates(card)
+
+
+def render_table(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """A plain table for a notebook; every text in it is text, whatever it looks like."""
+    return page_environment().get_template("table.html.j2").render(heads=heads, rows=rows, caption=caption)
+
+
+def manifest_entries(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Keys with a text or with entries of their own; plain lines first: a reader meets the short facts first."""
+    entries = [(str(key), _manifest_value(value)) for key, value in manifest.items()]
+    return sorted(entries, key=lambda entry: not isinstance(entry[1], str))
+
+
+def _manifest_value(value: Any) -> str | list[tuple[str, Any]]:
+    if isinstance(value, Mapping) and value:
+        return manifest_entries(value)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        if any(isinstance(item, Mapping) for item in value):
+            return [(str(number), _manifest_value(item)) for number, item in enumerate(value, 1)]
+        return " ".join(str(_manifest_value(item)) for item in value) or wording.NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return wording.NOTHING if value is None or value == {} else str(value)
+
+
+def link_to(**filters: str | None) -> str:
+    """The address inside the page that shows exactly these judgments."""
+    return "#" + urlencode({name: value for name, value in filters.items() if value is not None}, errors="replace")
+
+
+def position(share: float) -> str:
+    """A place on a 0..1 axis as SVG writes it; five digits are finer than any screen."""
+    return f"{share * 100:.3f}%"
+
+
+def content_security_policy(*blocks: str) -> str:
+    """Only this style and this script run, by hash: even a text that broke out could not execute or call home."""
+    hashes = [base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() for block in blocks]
+    style, script = (f"'sha256-{digest}'" for digest in hashes)
+    return (
+        f"default-src 'none'; style-src {style}; script-src {script}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def asset_text(name: str) -> str:
+    return (resources.files("mixseek.reports") / "assets" / name).read_text(encoding="utf-8")
+
+
+def joined_assets(names: Sequence[str]) -> str:
+    return "\n".join(asset_text(name) for name in names)
+
+
+@cache
+def page_environment() -> Environment:
+    """For every page: escaped by default, strict, with the words that all renderers share."""
+    environment = Environment(
+        loader=FunctionLoader(asset_text),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    words = {
+        name: word
+        for module in (accounts, boards, votes, labels, phrases, visible, wording, headline, trust)
+        for name, word in vars(module).items()
+        if isfunction(word) and word.__module__ == module.__name__ and not name.startswith("_")
+    }
+    environment.filters.update(words, position=position)
+    environment.globals.update(
+        words,
+        say=str,
+        link_to=link_to,
+        NO_TASK=wording.NO_TASK,
+        NO_NAME=wording.NO_NAME,
+        TRUST_TITLE=wording.TRUST_TITLE,
+    )
+    return environment

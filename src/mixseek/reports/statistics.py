@@ -1,0 +1,461 @@
+"""Statistics of ratings as data, as a JSON document, and on a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mixseek.analysis.statistics import (
+    RATINGS,
+    AgreementSection,
+    CorrectedLine,
+    PairLine,
+    RaterLine,
+    Statistics,
+    SystemComparison,
+)
+from mixseek.domain.shown import shown_text
+from mixseek.reports.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
+from mixseek.reports.wording import (
+    NOTHING,
+    coefficient_ends_text,
+    coefficient_text,
+    ends_text,
+    equal_items_text,
+    estimate_text,
+    few_questions_text,
+    lead_ends_text,
+    lead_text,
+    p_text,
+    score_number,
+)
+from mixseek.stats.corrected import PredictionPowered
+from mixseek.stats.estimates import Corrected
+from mixseek.stats.intervals import Interval, wilson_interval
+from mixseek.stats.known_judge import KnownJudge
+from mixseek.stats.paired_test import PairedTest
+from mixseek.stats.raters import Coefficient, Confusion, Estimate, Measure
+from mixseek.text.phrases import plural
+from mixseek.text.visible import make_visible
+
+# Raters whose matrix fits on a terminal.
+_MATRIX_RATERS = 9
+_CLEAR = "clear"
+# The coefficients that fit on a line: of graded scores the weighted ones.
+_SHOWN = (Measure.RAW, Measure.KAPPA, Measure.ALPHA_NOMINAL, Measure.AC1)
+_SHOWN_OF_GRADED = (
+    *(Measure.RAW, Measure.KAPPA, Measure.KAPPA_QUADRATIC, Measure.ALPHA_ORDINAL),
+    Measure.AC2_QUADRATIC,
+)
+
+
+# For programs.
+
+
+def statistics_document(found: Statistics) -> dict[str, Any]:
+    """One JSON document; a number that cannot be had is null."""
+    return {
+        "source": found.source,
+        "ratings": found.ratings,
+        "items": found.items,
+        "questions": found.questions,
+        "repeated": {"ratings": found.repeated, "rule": "mean" if found.uses_mean else "first"},
+        "categories": list(found.categories) or None,
+        "scale": list(found.scale) if found.scale else None,
+        "human": found.human,
+        "labels": found.drawing.value if found.human else None,
+        "raters": [_rater_document(line) for line in found.raters],
+        "against_human": [_pair_document(line) for line in found.against_human],
+        "agreement": _agreement_document(found.agreement) if found.agreement else None,
+        "verdict_agreement": _agreement_document(found.verdict_agreement) if found.verdict_agreement else None,
+        "pairs": [_pair_document(line) for line in found.pairs],
+        "corrected": [_corrected_document(line) for line in found.corrected],
+        "comparison": _comparison_document(found.comparison) if found.comparison else None,
+        "notes": list(found.notes),
+    }
+
+
+def _rater_document(line: RaterLine) -> dict[str, Any]:
+    errors = asdict(line.errors) if line.errors else dict.fromkeys(("iid", "cr0", "cr1", "miller"))
+    return {
+        "name": line.name,
+        "n": line.ratings,
+        "missing": line.missing,
+        "questions": line.questions,
+        "mean": line.mean,
+        "interval": interval_document(line.interval),
+        "se": errors,
+        "t_interval": list(line.t_interval) if line.t_interval else None,
+        "bounds": asdict(line.bounds) if line.bounds else None,
+        "effective_questions": line.effective_questions,
+    }
+
+
+def interval_document(interval: Interval | None) -> dict[str, Any] | None:
+    """Never without its method."""
+    return asdict(interval) if interval else None
+
+
+def _coefficient_document(one: Coefficient) -> dict[str, Any]:
+    independent = Estimate(one.value, one.se).interval() if one.value is not None else None
+    return {
+        "value": one.value,
+        "interval": interval_document(one.interval),
+        "se": one.se,
+        "independent_interval": list(independent) if independent else None,
+        "over": asdict(one.over) if one.over else None,
+    }
+
+
+def _pair_document(line: PairLine) -> dict[str, Any]:
+    return {
+        "rater_1": line.first,
+        "rater_2": line.second,
+        "n": line.items,
+        "coefficients": {one.measure.value: _coefficient_document(one) for one in line.coefficients},
+        "mean_difference": line.mean_difference,
+        "pearson": line.pearson,
+        "spearman": line.spearman,
+        "kendall_tau_b": line.kendall_tau_b,
+        "auc": line.auc,
+        "brier": line.brier,
+        "confusion": _confusion_document(line.confusion, line.shares) if line.confusion else None,
+    }
+
+
+def _confusion_document(confusion: Confusion, intervals: Mapping[str, Interval | None]) -> dict[str, Any]:
+    """Shares with the interval over questions, and Wilson's (`low`, `high`), which takes items for independent."""
+    shares = {name: _share_document(*counts, intervals.get(name)) for name, counts in confusion.shares.items()}
+    return {**asdict(confusion), **shares, "mcc": confusion.mcc}
+
+
+def _share_document(part: int, whole: int, interval: Interval | None) -> dict[str, Any] | None:
+    if not whole:
+        return None
+    wilson = wilson_interval(part, whole)
+    over_questions = {"low": interval.low, "high": interval.high, "method": interval.method.value} if interval else None
+    ends = {"low": wilson.low, "high": wilson.high, "n": whole, "over_questions": over_questions}
+    return {"value": part / whole, **ends}
+
+
+def _agreement_document(section: AgreementSection) -> dict[str, Any]:
+    return {
+        "raters": list(section.raters),
+        "items": section.items,
+        "complete_items": section.complete_items,
+        "ratings": section.ratings,
+        "categories": list(section.categories),
+        "of": section.of,
+        "coefficients": {one.measure.value: _coefficient_document(one) for one in section.coefficients},
+    }
+
+
+def corrected_document(found: Corrected) -> dict[str, Any]:
+    """With its state in words: a number is never alone."""
+    return {
+        "state": found.state.value,
+        "sentence": found.sentence,
+        "estimator": found.estimator.value if found.estimator else None,
+        "point": found.point,
+        "low": found.low,
+        "high": found.high,
+        "labels": found.labels,
+        "items": found.items,
+        "labelled_questions": found.clusters,
+        "design_effect": found.design_effect,
+        "random_p": found.random_p,
+    }
+
+
+def _corrected_document(line: CorrectedLine) -> dict[str, Any]:
+    beside: dict[str, Any] = {}
+    for name, one in line.beside.items():
+        if isinstance(one, PredictionPowered):
+            beside[name] = {"point": one.point, "low": one.low, "high": one.high, "lam": one.weight, "se": one.se}
+        else:
+            beside[name] = corrected_document(one) if one else None
+    return {
+        "judge": line.judge,
+        "corrected": corrected_document(line.corrected),
+        "labels_only": corrected_document(line.labels_only),
+        "judge_mean": line.judge_mean,
+        "human": {"n": line.known, "mean": line.known_mean},
+        "cells": {name: [cell.items, cell.labels, cell.positive] for name, cell in sorted(line.cells.items())},
+        "known_judge": _known_document(line.known_judge) if line.known_judge else None,
+        "unlabelled_share": line.unlabelled_share,
+        "unscored": line.unscored,
+        "left_out": line.left_out,
+        "beside": beside,
+    }
+
+
+def _known_document(known: KnownJudge) -> dict[str, Any]:
+    return {
+        "positive": known.positive,
+        "negative": known.negative,
+        "sensitivity": known.true_positive / known.positive if known.positive else None,
+        "specificity": known.true_negative / known.negative if known.negative else None,
+    }
+
+
+def _comparison_document(comparison: SystemComparison) -> dict[str, Any]:
+    return {
+        "first": comparison.first,
+        "second": comparison.second,
+        "raters": [
+            {
+                "name": line.rater,
+                **_test_document(line.test),
+                "unscored": line.unscored,
+                "bounds": asdict(line.bounds) if line.bounds else None,
+            }
+            for line in comparison.tests
+        ],
+        "corrected": [_corrected_document(line) for line in comparison.corrected],
+    }
+
+
+def _test_document(test: PairedTest | None) -> dict[str, Any]:
+    if test is None:
+        return {"questions": 0}
+    return {
+        "questions": test.questions,
+        "difference": test.mean,
+        "se": test.se,
+        "interval": interval_document(test.interval),
+        "better": test.better,
+        "worse": test.worse,
+        "p": test.p_value,
+        "test": test.method.value,
+        "t_p": test.t_p,
+        "mcnemar_exact_p": test.exact_p,
+        "mcnemar_mid_p": test.mid_p,
+        "correlation": test.correlation,
+        "is_clear": test.is_clear,
+    }
+
+
+# For people.
+
+
+def print_statistics(found: Statistics, console: Console) -> None:
+    """Raters first, then how far to trust them, then what labels make of them."""
+    told = (plural(found.ratings, "rating"), plural(found.items, "item"), plural(found.questions, "question"))
+    console.print(Text(make_visible(f"{found.source}: {', '.join(told)}")))
+    for note in found.notes:
+        console.print(Text(make_visible(note), style=QUIET))
+    print_section(console, "Raters", _rater_table(found), *_uneven_notes(found))
+    if found.against_human:
+        title = f"Against {found.human}"
+        shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
+        print_section(console, title, table_of(shares, list(_confusion_rows(found.against_human))))
+        graded = [one for one in found.against_human if one.confusion is None and one.auc is not None]
+        cells = [(one.second, number_cell(one.items), _number(one.auc), _number(one.brier)) for one in graded]
+        print_section(console, f"Scores against {found.human}", table_of(("judge", ">n", ">AUC", ">Brier"), cells))
+        heads = ("judge", ">n", *(f">{one.value}" for one in _shown_measures(found.against_human)))
+        print_section(console, f"Agreement with {found.human}", table_of(heads, list(_pair_rows(found.against_human))))
+    for section in _agreements(found):
+        _print_agreement(section, console)
+    _print_matrix(found.pairs, console)
+    _print_corrected(found.corrected, console, f"What {found.human} would say, from labels")
+    if found.comparison is not None:
+        _print_comparison(found.comparison, console)
+
+
+@shown_text.register
+def _(result: Statistics) -> str:
+    return as_text(lambda console: print_statistics(result, console))
+
+
+def _uneven_notes(found: Statistics) -> Iterator[Text]:
+    """Raters whose mean few questions carry, in the words of a report."""
+    for line in found.raters:
+        if few := few_questions_text(line.questions, line.effective_questions):
+            units = f"{plural(line.ratings, 'item')} of {plural(line.questions, 'question')}"
+            yield Text(make_visible(f"{line.name}: {units}{few}"), style=QUIET)
+
+
+def _number(value: float | None) -> str:
+    return score_number(value, is_binary=False)
+
+
+def _rater_table(found: Statistics) -> Table:
+    """How many items have no score, and what the mean could be, where there are any."""
+    has_missing, has_bounds = (any(getattr(line, name) for line in found.raters) for name in ("missing", "bounds"))
+    heads = ["rater", ">n", *([">no score"] if has_missing else []), ">questions", ">mean", ">95% interval"]
+    rows: list[Sequence[Cell]] = []
+    for line in found.raters:
+        limits = (line.interval.low, line.interval.high) if line.interval else (None, None)
+        ends = (line.bounds.worst, line.bounds.best) if line.bounds else (None, None)
+        rows.append(
+            (
+                line.name,
+                number_cell(line.ratings),
+                *([number_cell(line.missing)] if has_missing else []),
+                number_cell(line.questions),
+                score_number(line.mean, is_binary=line.is_binary),
+                ends_text(*limits, is_binary=line.is_binary),
+                *([ends_text(*ends, is_binary=line.is_binary)] if has_bounds else []),
+            )
+        )
+    return table_of((*heads, *([">bounds"] if has_bounds else [])), rows)
+
+
+def _confusion_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
+    for line in lines:
+        if line.confusion is None:
+            continue
+        told = []
+        for name in ("accuracy", "sensitivity", "specificity"):
+            part, whole = line.confusion.shares[name]
+            interval = line.shares.get(name)
+            limits = (interval.low, interval.high) if interval else (None, None)
+            told.append(estimate_text(part / whole, *limits, is_binary=True) if whole else NOTHING)
+        yield line.second, number_cell(line.items), *told, coefficient_text(line.confusion.mcc)
+
+
+def _shown_measures(lines: Sequence[PairLine]) -> list[Measure]:
+    """Of those that fit, the ones that are defined."""
+    found = {one.measure for line in lines for one in line.coefficients}
+    is_graded = Measure.KAPPA_QUADRATIC in found and any(line.confusion is None and line.coefficients for line in lines)
+    return [measure for measure in (_SHOWN_OF_GRADED if is_graded else _SHOWN) if measure in found]
+
+
+def _pair_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
+    measures = _shown_measures(lines)
+    for line in lines:
+        found = {one.measure: one for one in line.coefficients}
+        yield line.second, number_cell(line.items), *(_coefficient_text(found.get(measure)) for measure in measures)
+
+
+def _coefficient_text(one: Coefficient | None) -> str:
+    if one is None:
+        return NOTHING
+    limits = f" ({coefficient_ends_text(one.interval)})" if one.interval else ""
+    return f"{coefficient_text(one.value)}{limits}"
+
+
+def _agreements(found: Statistics) -> Iterator[AgreementSection]:
+    """Verdicts, and scores where those are more than another name of the verdicts."""
+    verdicts, scores = found.verdict_agreement, found.agreement
+    if verdicts is not None:
+        yield verdicts
+    if scores is not None and (verdicts is None or len(scores.categories) > len(verdicts.categories)):
+        yield scores
+
+
+def _print_agreement(section: AgreementSection, console: Console) -> None:
+    raters = len(section.raters)
+    whose = f"All {raters} together" if section.of == RATINGS else f"{section.of.capitalize()} of all {raters}"
+    title = f"{whose}: {plural(section.items, 'item')} with two ratings or more"
+    rows: list[Sequence[Cell]] = []
+    notes = []
+    for one in section.coefficients:
+        rows.append((one.measure.value, coefficient_text(one.value), coefficient_ends_text(one.interval)))
+        if over := equal_items_text(one.over, "item"):
+            notes.append(Text(f"{one.measure.value}: {over}", style=QUIET))
+    heads = ("coefficient", ">value", ">95% interval over questions")
+    print_section(console, title, table_of(heads, rows), *notes)
+
+
+def _print_matrix(pairs: Sequence[PairLine], console: Console) -> None:
+    """Kappa of every two, the weighted one where scores are graded."""
+    names = list(dict.fromkeys(name for line in pairs for name in (line.first, line.second)))
+    if len(names) < 3 or len(names) > _MATRIX_RATERS:
+        return
+    is_graded = any(line.confusion is None and line.spearman is not None for line in pairs)
+    measure = Measure.KAPPA_QUADRATIC if is_graded else Measure.KAPPA
+    values = {
+        frozenset((line.first, line.second)): one.value
+        for line in pairs
+        for one in line.coefficients
+        if one.measure is measure
+    }
+    rows: list[Sequence[Cell]] = [
+        (
+            f"{number} {name}",
+            *(coefficient_text(values.get(frozenset((name, other)))) if other != name else "" for other in names),
+        )
+        for number, name in enumerate(names, 1)
+    ]
+    title = "Rater by rater: Cohen's kappa" + (", quadratic weights" if is_graded else "")
+    print_section(console, title, table_of(("", *(f">{number}" for number in range(1, len(names) + 1))), rows))
+
+
+def _print_corrected(lines: Sequence[CorrectedLine], console: Console, title: str) -> None:
+    rows: list[Sequence[Cell]] = []
+    for line in lines:
+        found, own = line.corrected, line.labels_only
+        rows.append(
+            (
+                line.judge,
+                number_cell(found.labels),
+                number_cell(found.items),
+                _estimate(line, line.judge_mean, None, None),
+                _estimate(line, own.point, own.low, own.high) if own.point is not None else NOTHING,
+                _estimate(line, found.point, found.low, found.high),
+            )
+        )
+    heads = ("judge", ">labels", ">of", ">judge only", ">labels only", ">corrected")
+    said: dict[str, list[str]] = {}
+    for line in lines:
+        estimator = f" ({line.corrected.estimator.value})" if line.corrected.estimator else ""
+        said.setdefault(line.corrected.sentence + estimator, []).append(line.judge)
+    sentences = [one if len(said) == 1 else f"{', '.join(judges)}: {one}" for one, judges in said.items()]
+    sentences += [_unscored_sentence(line) for line in lines if line.unscored or line.left_out]
+    sentences += dict.fromkeys(line.labels_only.label_caveat for line in lines if line.labels_only.label_caveat)
+    print_section(console, title, table_of(heads, rows), *(Text(make_visible(one), style=QUIET) for one in sentences))
+
+
+def _estimate(line: CorrectedLine, point: float | None, low: float | None, high: float | None) -> str:
+    if not line.is_difference:
+        return estimate_text(point, low, high, is_binary=line.is_share)
+    ends = lead_ends_text(low, high, is_binary=line.is_share)
+    if point is None:
+        return ends
+    told = lead_text(point, is_binary=line.is_share)
+    return told if ends == NOTHING else f"{told} ({ends})"
+
+
+def _unscored_sentence(line: CorrectedLine) -> str:
+    """That they are not in the judge's mean, and that the corrected number is about them, too, where there is one."""
+    if line.left_out:
+        return f"{line.judge}: {plural(line.left_out, 'item')} without a score, left out here by --pool rated"
+    what = plural(line.unscored, "question" if line.is_difference else "item")
+    whole = "" if line.corrected.low is None else ", but in the corrected number"
+    return f"{line.judge}: {what} without a score, not in its own mean{whole}"
+
+
+def _print_comparison(comparison: SystemComparison, console: Console) -> None:
+    has_bounds = any(line.bounds for line in comparison.tests)
+    rows: list[Sequence[Cell]] = []
+    for line in comparison.tests:
+        test, is_share = line.test, line.is_share
+        ends = (line.bounds.worst, line.bounds.best) if line.bounds else (None, None)
+        missing: list[Cell] = []
+        if has_bounds:
+            missing = [number_cell(line.unscored), lead_ends_text(*ends, is_binary=is_share)]
+        if test is None:
+            why = "no score" if line.unscored else "no question in common"
+            rows.append((line.rater, number_cell(0), NOTHING, NOTHING, *missing, NOTHING, NOTHING, why))
+            continue
+        limits = (test.interval.low, test.interval.high) if test.interval else (None, None)
+        rows.append(
+            (
+                line.rater,
+                number_cell(test.questions),
+                lead_text(test.mean, is_binary=is_share),
+                lead_ends_text(*limits, is_binary=is_share),
+                *missing,
+                f"{test.better:,} / {test.worse:,}",
+                f"{p_text(test.p_value)} ({test.method.value})",
+                _CLEAR if test.is_clear else "not clear",
+            )
+        )
+    more = (">no score", ">bounds") if has_bounds else ()
+    heads = ("rater", ">questions", ">difference", ">95% interval", *more, ">better / worse", ">p", "")
+    print_section(console, f"{comparison.first} minus {comparison.second}", table_of(heads, rows))
+    _print_corrected(comparison.corrected, console, "The difference that people would see, from labels")

@@ -1,0 +1,149 @@
+"""What a run amounts to in a few lines: for a person, and as a document for programs and the manifest."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from shlex import quote
+from typing import Any
+
+from mixseek.analysis.details import document_of
+from mixseek.analysis.model import ScoreSummary, split_of
+from mixseek.analysis.run_summary import RunSummary
+from mixseek.domain.counts import ReaskCount
+from mixseek.domain.judgments import Status
+from mixseek.domain.ports import CallAccount
+from mixseek.reports import wording
+from mixseek.reports.accounts import call_documents, cost_text, tokens_text
+from mixseek.reports.headline import describe_headline, headline_document, score_document
+from mixseek.reports.labels import corrected_document, corrected_lines
+from mixseek.reports.trust import describe_pairs, pairs_document
+from mixseek.reports.wording import masked_text
+from mixseek.text import phrases
+
+
+def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str, Any]:
+    """The contract for programs: keys are never renamed, only added. Gates are of this module or of a baseline."""
+    header, first_replies = summary.header, {count.judge: count for count in summary.reasks}
+    return {
+        "run": header.run_id,
+        "workspace": str(summary.workspace),
+        "protocol": header.protocol,
+        "protocol_hash": header.protocol_hash,
+        "dataset": dict(summary.dataset),
+        "samples": header.samples,
+        "judges": list(summary.judges),
+        "cascade": summary.cascade,
+        "repeats": summary.repeats,
+        # Of samples, each with one verdict; the counts are of judgments, `headline.counts` has those of samples.
+        **score_document(summary.headline.score),
+        "counts": asdict(summary.score.counts),
+        "headline": headline_document(summary.headline),
+        "control": score_document(summary.control) if summary.control.counts.total else None,
+        "per_judge": {
+            judge: {
+                **score_document(score),
+                "asked_again": summary.asked_again(judge),
+                "first_replies": first_replies_document(first_replies.get(judge)),
+            }
+            for judge, score in summary.by_judge.items()
+        },
+        "asked_again": summary.asked_again(),
+        "calls": call_documents(summary.calls),
+        "spreads": {spread.judge: asdict(spread) for spread in summary.spreads},
+        "gates": [document_of(gate, name="gate", is_met="met") for gate in gates],
+        "unmatched_replies": {
+            judge: {"count": count, "first": first} for judge, (count, first) in summary.unmatched.items()
+        },
+        "needs_maths": summary.needs_maths,
+        "complete": summary.is_complete,
+        "journal": str(summary.journal),
+        "manifest": str(summary.manifest),
+        "seconds": round(summary.seconds, 3),
+        "notices": list(summary.notices),
+        "corrected": corrected_document(summary.corrected) if summary.corrected else None,
+        "pairs": pairs_document(summary.pairs) if summary.pairs else None,
+    }
+
+
+def first_replies_document(count: ReaskCount | None) -> dict[str, Any] | None:
+    """How many first replies were invalid, whatever came of asking again; null for judges without replies."""
+    if count is None:
+        return None
+    share = count.first_invalid / count.replies if count.replies else None
+    return {"replies": count.replies, "invalid": count.first_invalid, "invalid_share": share}
+
+
+def describe_calls(account: CallAccount) -> str:
+    cached = f", {account.cached:,} from the cache" if account.cached else ""
+    again = f", {account.reasks:,} asked again" if account.reasks else ""
+    masked = f"; {masked_text(account)}" if account.masked else ""
+    return (
+        f"{account.judge}: {account.tries:,} requests for {account.calls:,} replies{cached}{again}; "
+        f"{tokens_text(account.input_tokens, account)} tokens in, {tokens_text(account.output_tokens, account)} out; "
+        f"cost {cost_text(account)}{masked}"
+    )
+
+
+def describe_summary(summary: RunSummary) -> str:
+    """A few lines for a person; `mixseek report` says more."""
+    run = summary.header.run_id
+    samples = phrases.plural(summary.header.samples, "sample")
+    lines = [f"{run}: {samples}, {summary.seconds:.1f} s"]
+    lines += [f"  {line}" for line in describe_headline(summary.headline)]
+    lines += [f"  {line}" for line in describe_pairs(summary.pairs)] if summary.pairs else []
+    # Which of a pair is A is chance, or the dataset's: the mean of A is only of use where that means something.
+    label = "A preferred" if summary.pairs else "mean score"
+    lines += [f"  {line}" for line in describe_score(summary.headline.score, summary.asked_again(), label)]
+    if summary.corrected:
+        lines += [f"  {line}" for line in corrected_lines(summary.corrected)]
+    if len(summary.by_judge) > 1:
+        lines += [f"  {line}" for line in describe_judges(summary)]
+    if total := summary.control.counts.total:
+        mean = wording.score_text(wording.in_unit_of(summary.score, summary.control))
+        lines.append(f"  control     {phrases.plural(total, 'self-judgment')} apart, mean {mean}")
+    lines += [f"  {describe_calls(account)}" for account in summary.calls]
+    lines += [
+        f"  {spread.judge}: agrees with itself on {spread.unanimous:,} of {phrases.plural(spread.samples, 'sample')} "
+        f"with several valid takes; mean spread {spread.mean_spread:.3f}"
+        for spread in summary.spreads
+    ]
+    lines += [f"  {judge}: {warning}" for judge, warning in summary.warnings]
+    if summary.needs_maths:
+        lines.append(f"  {needs_maths_text(summary.needs_maths)}")
+    lines.append(f"  report      mixseek report {quote(run)} --workspace {quote(str(summary.workspace))}")
+    return "\n".join(lines)
+
+
+def describe_judges(summary: RunSummary) -> Iterator[str]:
+    """A line a judge: what it gave, and its own mean where it judged everything."""
+    for judge, own in summary.by_judge.items():
+        told = [f"{count:,} {status}" for status, count in asdict(own.counts).items() if count]
+        mean = f"mean {wording.score_text(own)}, " if summary.is_panel and own.mean is not None else ""
+        yield f"{judge}: {mean}{', '.join(told) or 'not asked'}"
+
+
+def needs_maths_text(count: int) -> str:
+    """What would help where mathematics was left undecided."""
+    said = phrases.plural(count, "answer is mathematics", "answers are mathematics")
+    return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
+
+
+def describe_score(score: ScoreSummary, asked_again: int, label: str = "mean score") -> list[str]:
+    """The mean with what limits it, then how samples ended."""
+    counts = score.counts
+    interval = f" ({wording.interval_sentence(score)})" if score.interval else ""
+    if score.mean is not None and not score.interval:
+        interval = f" ({wording.no_interval_sentence(score)})"
+    lines = [f"{label:<10}  {wording.score_text(score)}{interval}"]
+    lines += [f"{'bounds':<10}  {sentence}" for sentence in (wording.bounds_sentence(score),) if sentence]
+    unverified = f", {score.unverified:,} of them unverified: the answer they call correct is not in the response"
+    notes = {
+        Status.VALID: unverified if score.unverified else "",
+        Status.INVALID: f" {wording.reasks_text(asked_again)}" if asked_again else "",
+    }
+    for status, note in {**dict.fromkeys(Status, ""), **notes}.items():
+        # "0 invalid" is true of a judge's last replies only, where first ones had to be asked for again.
+        if counts.of(status) or status is Status.VALID or note:
+            lines.append(f"{status.value:<10}  {counts.of(status):,}{note}")
+    if split := split_of(counts):
+        lines.append(f"{'split':<10}  {split:,}: no verdict, because the judges cancel each other out")
+    return lines

@@ -1,0 +1,122 @@
+"""Tables and sections on a terminal: wide or narrow, every row keeps its name and every number stays whole."""
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Column, Table
+from rich.text import Text
+
+from mixseek.text.visible import make_visible
+
+# How a terminal shows what stands beside the point.
+QUIET = "dim"
+# Characters by which names mostly differ.
+_LEAST_NAME = 16
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+# The head of a column that holds a picture of shares.
+DRAWN = "0%" + " " * 16 + "100%"
+
+# A text, a text with its style, or what is styled already; what came from outside is made visible in the first two.
+Cell = str | tuple[str, str] | Text
+
+
+# Wide enough for the tables, narrow enough for a log.
+_TEXT_WIDTH = 120
+
+
+def as_text(show: Callable[[Console], None]) -> str:
+    """What a terminal would show, plain: for `print` and for notebooks."""
+    page = io.StringIO()
+    show(Console(file=page, width=_TEXT_WIDTH))
+    return page.getvalue().rstrip()
+
+
+def table_of(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, limit: int | None = None) -> Table:
+    """A head that begins with `>` is of numbers, set right; one with `|` is of pictures. Both are never broken.
+
+    Names give way, but their column is at least as wide as its head: a word that breaks there is not read.
+    Without any head there is no line for them. Of more than `limit` rows, the last line says how many are left out.
+    """
+    has_heads = any(head.strip(">|") for head in heads)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET, show_header=has_heads)
+    for head in heads:
+        if head.startswith(">"):
+            table.add_column(head[1:], justify="right", no_wrap=True)
+        elif head.startswith("|"):
+            table.add_column(head[1:], no_wrap=True)
+        else:
+            table.add_column(head, overflow="fold", min_width=cell_len(head))
+    lines = list(rows)
+    for cells in lines[:limit]:
+        table.add_row(*map(_shown, cells))
+    if limit is not None and len(lines) > limit:
+        table.add_row(Text(f"… {len(lines) - limit:,} more", style=QUIET))
+    return table
+
+
+def _shown(cell: Cell) -> Text:
+    if isinstance(cell, Text):
+        return cell
+    text, style = (cell, "") if isinstance(cell, str) else cell
+    return Text(make_visible(text), style=style)
+
+
+def number_cell(count: int, style: str = "") -> Cell:
+    """Nought is quiet."""
+    return f"{count:,}", style if count else QUIET
+
+
+def print_section(console: Console, title: str, *parts: RenderableType) -> None:
+    """A heading with something below it; tables without rows are left out, and so is a heading above nothing."""
+    shown = [part for part in parts if not isinstance(part, Table) or part.row_count]
+    if not shown:
+        return
+    console.print()
+    console.print(Text(make_visible(title), style="bold"))
+    for part in shown:
+        print_indented(console, part)
+
+
+def print_indented(console: Console, part: RenderableType) -> None:
+    body = fitted(part, console.width - 2) if isinstance(part, Table) else part
+    console.print(Padding(body, (0, 0, 0, 2), expand=False))
+
+
+def fitted(table: Table, width: int) -> RenderableType:
+    """The table, or its rows below each other where names would be squeezed out: numbers need their names."""
+    needed = sum(_least_width(column) + 2 for column in table.columns) - 2
+    return table if needed <= width or not table.rows else _stacked(table)
+
+
+def _least_width(column: Column) -> int:
+    """What a column must have: all of a number, and of a name so much that it can be told from others."""
+    lines = [line for cell in (column.header, *column.cells) for line in str(cell).split("\n")]
+    longest = max(map(cell_len, lines), default=0)
+    return longest if column.no_wrap else min(longest, _LEAST_NAME)
+
+
+def _stacked(table: Table) -> RenderableType:
+    """A line with the name of each row, and its values with their heads below."""
+    heads = [str(column.header).replace("\n", " ").strip() for column in table.columns]
+    names = 1 + (len(table.columns) > 1 and not table.columns[1].no_wrap)
+    lines: list[RenderableType] = []
+    for cells in zip(*(list(column.cells) for column in table.columns), strict=True):
+        told = [
+            f"{head} {flat}".strip()
+            for head, cell in zip(heads[names:], cells[names:], strict=True)
+            if (flat := " ".join(str(cell).split())) and head != DRAWN
+        ]
+        lines.append(Text(" · ".join(str(cell) for cell in cells[:names] if str(cell).strip()), style="bold"))
+        if told:
+            lines.append(Padding(Text(" · ".join(told)), (0, 0, 0, 2)))
+    return Group(*lines)
+
+
+def bar_text(share: float, width: int) -> str:
+    """Eighths of a cell, and at least one of them for anything that occurred."""
+    eighths = max(1, round(share * width * 8)) if share > 0 else 0
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)

@@ -1,0 +1,82 @@
+"""What a run would send, before anything is sent: calls, tokens and cost, said to be estimates."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+
+from mixseek.domain.ports import PLAIN, Call, ReplyKey, Usage, presentations_of
+from mixseek.engine.call import PendingSample, estimate_usage
+from mixseek.engine.offline import refuse_incomplete
+from mixseek.engine.replies import NoCache
+from mixseek.engine.slots import EXPECTED_OUTPUT_TOKENS, LiveSlot
+from mixseek.errors import DatasetError
+from mixseek.runs.budget_rounds import likely_batches
+from mixseek.runs.dry_run import DryRun, Forecast
+from mixseek.runs.judge import first_batches
+from mixseek.runs.live import Earlier, live_batches, live_slots, open_cache, panel_of
+from mixseek.runs.request import JudgeRequest, Plan, available_cores, make_plan
+from mixseek.storage.journal.recall import recall_journal
+from mixseek.storage.workspace_key import workspace_key
+from mixseek.templating import fence_nonce
+
+# Prompts are measured on the first so many; the rest is taken to be like them.
+_MEASURED_SAMPLES = 2_000
+
+
+def forecast_run(request: JudgeRequest) -> DryRun:
+    """Reads the dataset, the journal and the cache; writes no run and sends nothing."""
+    plan = make_plan(request, cores=available_cores())
+    if not plan.is_live:
+        return DryRun(plan.run.name, plan.samples, plan.samples, False, ())
+    panel_of(plan).check_limits()
+    key = workspace_key(plan.workspace.root)
+    slots = panel_of(plan).make_slots(plan.protocol.hash, key, lambda _: None)
+    journal, before = plan.run.journal, None
+    if journal.is_file():
+        before = Earlier(recall_journal(journal, plan.judge_names, plan.repeats), journal, request.live)
+    with open_cache(plan.workspace.root, is_wanted=request.live.use_cache, notify=lambda _: None) as cache:
+        shown = presentations_of(plan.protocol)
+        samples = first_batches(plan) if request.budget is None else likely_batches(plan)
+        batches = live_batches(samples, slots, plan.request.cascade, before, cache or NoCache(), shown)
+        pending = (one for batch in batches for one in batch.samples)
+        return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending)
+
+
+def add_up(
+    plan: Plan, slots: Sequence[LiveSlot], nonce_of: Callable[[str], str], pending: Iterator[PendingSample]
+) -> DryRun:
+    """Count every request that is neither journaled nor cached."""
+    calls, cached = Counter[str](), Counter[str]()
+    measured = list(islice(pending, _MEASURED_SAMPLES))
+    tokens = mean_tokens(plan, nonce_of, measured)
+    count, shown = 0, presentations_of(plan.protocol)
+    for one in chain(measured, pending):
+        count += 1
+        if refuse_incomplete(one.sample, plan.protocol) is not None:
+            continue
+        for slot in slots:
+            repeats = (ReplyKey(slot.name, repeat) for repeat in range(1, slot.repeats + 1))
+            for wanted in (one_repeat._replace(presentation=name) for one_repeat in repeats for name in shown):
+                if wanted._replace(presentation=PLAIN) in one.known or wanted in one.unread:
+                    continue
+                is_cached = slot.keys.key(one.key, wanted, 1) in one.cached
+                (cached if is_cached else calls)[slot.name] += 1
+    forecasts = []
+    for slot in slots:
+        each, own = slot.price(Usage(round(tokens), EXPECTED_OUTPUT_TOKENS), None), calls[slot.name]
+        sizes = round(own * tokens), own * EXPECTED_OUTPUT_TOKENS
+        forecasts.append(Forecast(slot.name, own, cached[slot.name], *sizes, None if each is None else each * own))
+    return DryRun(plan.run.name, plan.samples, count, plan.request.cascade and len(plan.judges) > 1, tuple(forecasts))
+
+
+def mean_tokens(plan: Plan, nonce_of: Callable[[str], str], measured: list[PendingSample]) -> float:
+    """Input tokens of one request, by characters."""
+    counts: list[int] = []
+    for one in measured:
+        try:
+            messages = plan.protocol.messages(one.sample, nonce_of(one.key))
+        except DatasetError:
+            continue
+        counts.append(estimate_usage(Call(one.key, messages, plan.protocol.reply_schema)).input_tokens or 0)
+    return sum(counts) / len(counts) if counts else 0.0

@@ -1,0 +1,435 @@
+"""A run whose judges have to be waited for."""
+
+import asyncio
+import contextlib
+import gc
+import random
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mixseek.domain.judgments import Reply, Status
+from mixseek.domain.ports import PLAIN, JudgeProtocol, LiveJudge, ProgressSink, ReplyKey, Usage, presentations_of
+from mixseek.domain.samples import Sample
+from mixseek.engine.adaptive_limit import AdaptiveLimit
+from mixseek.engine.budget import Budget
+from mixseek.engine.call import CallContext, PendingSample
+from mixseek.engine.endings import Ending, FirstReplies, RunEnd
+from mixseek.engine.endpoint import Endpoint, Environment
+from mixseek.engine.gate import Gate, GatedJudge, OpenLimit, SharedLimits, patient
+from mixseek.engine.journaling import GroupCommit
+from mixseek.engine.live import LiveBatch, LiveRun
+from mixseek.engine.offline import Judged, is_settled
+from mixseek.engine.rates import RateLimit
+from mixseek.engine.replies import NoCache, ReplyCache, RequestKeys
+from mixseek.engine.retry import RetryPolicy
+from mixseek.engine.slots import LiveSlot, OfflineSlot, Price, Slot
+from mixseek.errors import ConfigurationError
+from mixseek.judges.prices import PriceList
+from mixseek.judges.telemetry import open_tracing, traced
+from mixseek.runs.kept_replies import BufferedCache
+from mixseek.runs.named import AnyJudge, is_remote
+from mixseek.runs.request import LiveOptions, Plan
+from mixseek.settings.models import JudgeSettings
+from mixseek.storage.journal import records
+from mixseek.storage.journal.journal import JournalFile, read_records
+from mixseek.storage.journal.recall import JudgedBefore
+from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
+from mixseek.storage.workspace_key import key_id, workspace_key
+from mixseek.templating import fence_nonce
+
+# Given the number of samples, something to be told about them while they are judged.
+ProgressMaker = Callable[[int], AbstractContextManager[ProgressSink]]
+
+
+@dataclass(frozen=True, slots=True)
+class RunObserver:
+    """`notify` gets a sentence where a person would otherwise wonder; `stop` is asked now and then."""
+
+    show_progress: ProgressMaker
+    stop: Callable[[], bool]
+    notify: Callable[[str], None]
+
+
+def encode_judged(sample: Sample, results: Sequence[Judged]) -> Iterator[bytes]:
+    """The sample once, then for each judge its reply before what was made of it."""
+    key = sample.key()
+    yield records.encode_sample(sample, key)
+    for judged in results:
+        yield from (records.encode_reply(key, reply) for reply in judged.replies)
+        yield records.encode_outcome(sample, key, judged.judge, judged.outcome)
+
+
+# A batch is one fsync and one message between processes: large enough that both vanish beside the judging,
+# small enough that an interruption is answered within a fraction of a second.
+BATCH_SAMPLES = 512
+
+
+# From a plan to slots before endpoints: limits, prices, cache and keys, each where it belongs.
+
+# Memory stays flat however many endpoints there are.
+MOST_SAMPLES_AT_HAND = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Judges with the settings that hold for each of them: the same for runs and for competitions."""
+
+    judges: Sequence[AnyJudge]
+    configured: Mapping[str, JudgeSettings]
+    options: LiveOptions
+
+    @property
+    def remote(self) -> list[LiveJudge]:
+        """Those that have to be waited for."""
+        return [judge for judge in self.judges if is_remote(judge)]
+
+    @property
+    def pending_samples(self) -> int:
+        """Enough to keep every endpoint busy."""
+        return min(2 * sum(self.concurrency_of(judge) for judge in self.remote), MOST_SAMPLES_AT_HAND)
+
+    @property
+    def drain_seconds(self) -> float:
+        """How long a call in flight may take."""
+        return max(self.settings_of(judge).timeout_seconds for judge in self.remote)
+
+    def settings_of(self, judge: LiveJudge) -> JudgeSettings:
+        """Of its table, or the defaults; the command line's timeout wins."""
+        settings = self.configured.get(judge.name, JudgeSettings())
+        timeout = self.options.timeout_seconds
+        return settings if timeout is None else settings.model_copy(update={"timeout_seconds": timeout})
+
+    def concurrency_of(self, judge: LiveJudge) -> int:
+        """The judge's own setting wins over the command line's; a model in this process knows how many it can hold."""
+        own = self.settings_of(judge).concurrency or getattr(judge, "concurrency", None)
+        return own if isinstance(own, int) else self.options.concurrency
+
+    def check_limits(self) -> None:
+        """Raises ConfigurationError for a limit on costs that nobody can count."""
+        if self.options.max_cost_usd is None:
+            return
+        for judge in self.remote:
+            if price_of(judge, self.settings_of(judge))(Usage(1_000, 100), None) is None:
+                raise ConfigurationError(
+                    f"--max-cost: nobody knows the price of {judge.name}; add price_input and price_output "
+                    f"(US dollars per million tokens) to its [judges.NAME] table, install the extra `prices`, "
+                    f"or use --max-calls"
+                )
+
+    def shared_limits(self) -> SharedLimits:
+        """What all processes that judge for one run may do together; judges behind one address share its calls."""
+        most: Counter[str] = Counter()
+        for judge in self.remote:
+            most[judge.endpoint] = max(most[judge.endpoint], self.concurrency_of(judge))
+        judges = {
+            judge.name: (judge.endpoint, settings.rpm, settings.tpm)
+            for judge, settings in ((judge, self.settings_of(judge)) for judge in self.remote)
+        }
+        return SharedLimits(most, judges, self.options.max_calls, self.options.max_cost_usd)
+
+    def make_slots(
+        self,
+        protocol_hash: str,
+        key: bytes,
+        notify: Callable[[str], None],
+        tracer: Any | None = None,
+        gate: Gate | None = None,
+    ) -> tuple[Slot, ...]:
+        """`tracer` gets a span for each call; with a `gate` the limits are those behind it, and none are kept here."""
+        limits = self.shared_limits()
+        policy = RetryPolicy.of_patience(self.options.patience_seconds)
+        kind, policy = (AdaptiveLimit, policy) if gate is None else (OpenLimit, patient(policy))
+        endpoints = {
+            name: make_endpoint(name, kind(calls), policy, notify) for name, calls in limits.concurrency.items()
+        }
+
+        def make_slot(judge: LiveJudge) -> LiveSlot:
+            settings, endpoint = self.settings_of(judge), endpoints[judge.endpoint]
+            price, asked = price_of(judge, settings), traced(judge, tracer)
+            if gate is not None:
+                asked = GatedJudge(asked, endpoint, gate, price, self.options.max_cost_usd is not None)
+            return LiveSlot(
+                judge=asked,
+                endpoint=endpoint,
+                keys=RequestKeys(protocol_hash, judge.fingerprint, key_id(key)),
+                repeats=self.options.repeats,
+                max_reasks=self.options.max_reasks if settings.max_reasks is None else settings.max_reasks,
+                price=price,
+                requests=RateLimit(settings.rpm) if settings.rpm and gate is None else None,
+                tokens=RateLimit(settings.tpm) if settings.tpm and gate is None else None,
+            )
+
+        return tuple(make_slot(one) if is_remote(one) else OfflineSlot(one) for one in self.judges)
+
+
+def make_endpoint(name: str, limit: AdaptiveLimit, policy: RetryPolicy, notify: Callable[[str], None]) -> Endpoint:
+    """With the time and the chance of this process."""
+    return Endpoint(name, limit, policy, Environment(time.monotonic, asyncio.sleep, random.random, notify))
+
+
+def panel_of(plan: Plan) -> Panel:
+    """The judges of a run."""
+    return Panel(plan.judges, plan.request.configured, plan.request.live)
+
+
+def live_slots(slots: Iterable[Slot]) -> tuple[LiveSlot, ...]:
+    """Those whose replies cost something."""
+    return tuple(slot for slot in slots if isinstance(slot, LiveSlot))
+
+
+def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
+    """By the settings, or by the public table for hosted models; None where neither knows."""
+    base_url, model = judge.description.get("base_url"), judge.description.get("model")
+    known_url = base_url if isinstance(base_url, str) else None
+    prices = PriceList(known_url, model if isinstance(model, str) else judge.name, settings)
+
+    def price(usage: Usage, answered_by: str | None) -> float | None:
+        cost = prices.price_of(usage, datetime.now(UTC), answered_by)
+        return None if cost is None else float(cost)
+
+    return price
+
+
+@contextlib.contextmanager
+def open_cache(root: Path, *, is_wanted: bool, notify: Callable[[str], None]) -> Iterator[ReplyCacheFile | None]:
+    """The workspace's replies, told what was wrong with the file in the end; None where the caller wants none."""
+    if not is_wanted:
+        yield None
+        return
+    file = ReplyCacheFile(root / CACHE_FILE, lambda: datetime.now(UTC))
+    try:
+        yield file
+    finally:
+        file.close()
+        for warning in file.warnings:
+            notify(warning)
+
+
+@contextlib.contextmanager
+def open_tracer(environment: Mapping[str, str]) -> Iterator[Any | None]:
+    """Where spans go, if the environment says so."""
+    tracing = open_tracing(environment)
+    try:
+        yield tracing.tracer if tracing is not None else None
+    finally:
+        if tracing is not None:
+            tracing.shutdown()
+
+
+class Earlier:
+    """What earlier processes left in the journal, without what is to be asked again."""
+
+    def __init__(self, judged: JudgedBefore, journal: Path, options: LiveOptions) -> None:
+        self._judged = judged
+        counts = judged.counts()
+        # A judge that never said anything but no is asked again in any case: it was no matter of single samples.
+        self._refusers = {
+            judge for judge, own in counts.items() if options.retry_refused or set(own) == {Status.MISSING}
+        }
+        self._invalid: dict[str, dict[ReplyKey, Reply]] = defaultdict(dict)
+        self.proven = {judge for judge, own in counts.items() if own[Status.VALID]}
+        self._asks_invalid_again = options.retry_invalid
+        if options.retry_invalid:
+            self._find_invalid(journal)
+
+    def _find_invalid(self, journal: Path) -> None:
+        for record in read_records(journal):
+            if not isinstance(record, records.ReplyRecord):
+                continue
+            reply = record.reply
+            place = ReplyKey(reply.judge, reply.details.get("take", 1))
+            shown = reply.details.get("presentation", PLAIN)
+            status = self._judged.statuses(record.key).get(place)
+            # Of several presentations one may have been invalid, so that nothing was decided.
+            if status is Status.INVALID or (status is Status.UNDECIDED and shown != PLAIN):
+                # The last one stays: the next attempt follows it.
+                self._invalid[record.key][place._replace(presentation=shown)] = reply
+
+    def pending_sample(
+        self, sample: Sample, key: str, repeats: Mapping[str, int], cascade: bool
+    ) -> PendingSample | None:
+        """The sample with what is known of it; None where nobody is left to ask."""
+        known = self._judged.statuses(key)
+        again: Mapping[ReplyKey, Reply] = {}
+        if known and not (cascade and Status.VALID in known.values()):
+            again = self._invalid.get(key, {})
+            repeated = {place._replace(presentation=PLAIN) for place in again}
+            known = {
+                place: status
+                for place, status in known.items()
+                if place not in repeated and not (status is Status.MISSING and place.judge in self._refusers)
+            }
+        if known and is_settled(known, repeats, cascade):
+            return None
+        unread = {**self._judged.unread_replies(key), **{place: (reply,) for place, reply in again.items()}}
+        # A reply that nobody has read yet, and that turns out invalid, is followed by another one too.
+        asked = {place: replies[-1].attempt for place, replies in unread.items()} if self._asks_invalid_again else {}
+        return PendingSample(sample, key, known, self._judged.lost(key), unread, asked)
+
+
+def live_batches(
+    batches: Iterator[list[Sample]],
+    slots: Sequence[Slot],
+    cascade: bool,
+    before: Earlier | None,
+    cache: ReplyCache,
+    presentations: Sequence[str] = (PLAIN,),
+) -> Generator[LiveBatch, None, None]:
+    """Without what the journal holds, and with what the cache knows: one look-up a batch."""
+    repeats = {slot.name: slot.repeats for slot in slots}
+    remote = live_slots(slots)
+    for samples in batches:
+        keyed = [(sample, sample.key()) for sample in samples]
+        if before is None:
+            rest = [PendingSample(sample, key) for sample, key in keyed]
+        else:
+            found = (before.pending_sample(sample, key, repeats, cascade) for sample, key in keyed)
+            rest = [pending for pending in found if pending is not None]
+        if not isinstance(cache, NoCache):
+            # The requests that a sample may need, re-asks aside.
+            keys = [
+                slot.keys.key(one.key, wanted._replace(presentation=shown), 1)
+                for one in rest
+                for slot in remote
+                for wanted in map(partial(ReplyKey, slot.name), range(1, slot.repeats + 1))
+                if wanted not in one.known
+                for shown in presentations
+            ]
+            if keys and (cached := cache.get_many(keys)):
+                rest = [one._replace(cached=cached) for one in rest]
+        yield LiveBatch(rest, skipped=len(samples) - len(rest))
+
+
+# New objects between two searches for cycles; Python's own 700 are a few judgments.
+_COLLECT_EVERY = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who is asked by what protocol, where replies are remembered, and who has proven to be of use before."""
+
+    panel: Panel
+    protocol: JudgeProtocol
+    cascade: bool
+    # The workspace's.
+    key: bytes
+    slots: tuple[Slot, ...]
+    cache: ReplyCache
+    proven: Collection[str] = ()
+    # Whether somebody else counts calls and money.
+    is_gated: bool = False
+
+    def judge(
+        self,
+        rounds: Iterable[Generator[LiveBatch, None, None]],
+        journal: JournalFile,
+        progress: ProgressSink,
+        stop: Callable[[], bool],
+    ) -> RunEnd:
+        """Ask about all of them, round by round; connections are given back whatever happens."""
+        options = self.panel.options
+        context = CallContext(
+            protocol=self.protocol,
+            encoder=records,
+            # Needs no running loop before it is started.
+            commits=GroupCommit(journal, progress),
+            cache=self.cache,
+            budget=Budget() if self.is_gated else Budget(options.max_calls, options.max_cost_usd),
+            nonce_of=partial(fence_nonce, self.key),
+            first_replies=None if options.keep_going else FirstReplies(self.proven),
+        )
+
+        async def judge_round(pending: Generator[LiveBatch, None, None]) -> RunEnd:
+            fresh = replace(context, commits=GroupCommit(journal, progress))
+            patience = self.panel.drain_seconds
+            run = LiveRun(fresh, self.slots, self.cascade, self.panel.pending_samples, patience, progress, stop)
+            with contextlib.closing(pending):
+                return await run.judge(pending)
+
+        return asyncio.run(judge_and_close(self.slots, map(judge_round, rounds)))
+
+
+# Samples, without those that the journal holds and with what the cache knows.
+PendingOf = Callable[[Iterator[list[Sample]]], Generator[LiveBatch, None, None]]
+
+
+@contextlib.contextmanager
+def asking_live(
+    plan: Plan, journal: Path, before: JudgedBefore | None, notify: Callable[[str], None]
+) -> "Iterator[tuple[Asking, PendingOf]]":
+    """Who is to be asked, and what is left of samples; the cache is open for as long as that takes."""
+    options = plan.request.live
+    earlier = Earlier(before, journal, options) if before is not None else None
+    key = workspace_key(plan.workspace.root)
+    with (
+        open_tracer(plan.request.environment) as tracer,
+        open_cache(plan.workspace.root, is_wanted=options.use_cache, notify=notify) as file,
+        contextlib.closing(BufferedCache(file)) if file is not None else contextlib.nullcontext(NoCache()) as cache,
+    ):
+        panel = panel_of(plan)
+        slots = panel.make_slots(plan.protocol.hash, key, notify, tracer)
+        for slot in live_slots(slots):
+            if warning := slot.judge.description.get("warning"):
+                notify(f"{slot.name}: {warning}")
+        cascade, shown = plan.request.cascade, presentations_of(plan.protocol)
+        proven = earlier.proven if earlier is not None else ()
+        for slot in live_slots(slots):
+            slot.endpoint.has_answered |= slot.name in proven
+
+        def pending_of(samples: Iterator[list[Sample]]) -> Generator[LiveBatch, None, None]:
+            return live_batches(samples, slots, cascade, earlier, cache, shown)
+
+        yield Asking(panel, plan.protocol, cascade, key, slots, cache, proven), pending_of
+
+
+async def judge_and_close(slots: Sequence[Slot], rounds: Iterator[Awaitable[RunEnd]]) -> RunEnd:
+    """Each round after the one before, until one does not come to its end; connections are given back in any case."""
+    end = RunEnd(Ending.COMPLETE)
+    try:
+        for judged in rounds:
+            end = await judged
+            if end.ending is not Ending.COMPLETE:
+                break
+        return end
+    finally:
+        for slot in live_slots(slots):
+            await slot.judge.close()
+
+
+class FewerCollections:
+    """What is there stays, and what a judgment makes is freed by its references: searching both again costs 5 %.
+
+    More where a program holds many rows itself. It may have several runs under way in threads: the first one makes the
+    change, and the last one undoes it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._under_way = 0
+        self._thresholds = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._under_way += 1
+            if self._under_way == 1:
+                self._thresholds = gc.get_threshold()
+                gc.freeze()
+                gc.set_threshold(_COLLECT_EVERY, *self._thresholds[1:])
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._under_way -= 1
+            if not self._under_way:
+                gc.set_threshold(*self._thresholds)
+                gc.unfreeze()
+
+
+fewer_collections = FewerCollections()

@@ -1,0 +1,136 @@
+"""Protocols and judges by name, and the files that hold a protocol."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from mixseek.domain.lines import LONGEST_LINE_BYTES
+from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
+from mixseek.errors import ConfigurationError
+from mixseek.judges.endpoint.address import PROVIDERS, split_spec
+from mixseek.judges.function import FunctionJudge
+from mixseek.judges.specs import is_live, make_judge, make_live_judge
+from mixseek.protocols.registry import describe, load_protocol
+from mixseek.runs.protocol_record import protocol_of_run
+from mixseek.settings.models import JudgeSettings
+from mixseek.storage.journal.records import Manifest
+from mixseek.storage.workspace import RunDirectory
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from mixseek.judges.replay import FileReplayJudge
+
+AnyJudge = Judge | LiveJudge
+# As a request names it: what may stand after --judge, or a judge itself.
+NamedJudge = str | Judge | LiveJudge
+
+
+def get_panel(
+    judges: Sequence[NamedJudge],
+    configured: Mapping[str, JudgeSettings],
+    environment: Mapping[str, str],
+    timeout_seconds: float | None = None,
+    *,
+    takes_bundles: bool = False,
+    longest_line: int = LONGEST_LINE_BYTES,
+) -> tuple[AnyJudge, ...]:
+    """All kinds of judges, in order; nothing is sent yet."""
+    check_specs([judge if isinstance(judge, str) else judge.name for judge in judges])
+
+    def get(judge: NamedJudge) -> AnyJudge:
+        if isinstance(judge, FunctionJudge):
+            return judge if timeout_seconds is None else replace(judge, timeout_seconds=timeout_seconds)
+        if not isinstance(judge, str):
+            return judge
+        if is_live(judge, configured):
+            return make_live_judge(judge, with_timeout(judge, configured, timeout_seconds), environment)
+        return make_judge(judge, configured, takes_bundles=takes_bundles, longest_line=longest_line)
+
+    return tuple(map(get, judges))
+
+
+def check_specs(specs: Sequence[str]) -> None:
+    """At least one judge, and none twice."""
+    if not specs:
+        raise ConfigurationError("no judge; name one with --judge, e.g. --judge rules")
+    # Two functions may have one name without anybody having given one of them twice.
+    repeated = {spec for spec in specs if specs.count(spec) > 1}
+    if repeated:
+        raise ConfigurationError(
+            f"--judge {sorted(repeated)[0]} is given twice; name each judge once (--repeats asks one several times; "
+            "in Python, function_judge(f, name=…) gives a function a name)"
+        )
+
+
+def with_timeout(
+    spec: str, configured: Mapping[str, JudgeSettings], timeout_seconds: float | None
+) -> Mapping[str, JudgeSettings]:
+    """The settings with the timeout of the command line, which wins over the file."""
+    if timeout_seconds is None:
+        return configured
+    settings = configured.get(spec)
+    if settings is None:
+        if spec.partition(":")[0] not in PROVIDERS or not split_spec(spec)[1]:
+            return configured
+        provider, model, base_url = split_spec(spec)
+        settings = JudgeSettings(model=model, provider=provider, base_url=base_url)
+    return {**configured, spec: settings.model_copy(update={"timeout_seconds": timeout_seconds})}
+
+
+def is_remote(judge: AnyJudge) -> "TypeIs[LiveJudge]":
+    """Whether the judge is behind an endpoint or a model; rules and recorded replies answer at once."""
+    return hasattr(judge, "fingerprint")
+
+
+def replays_file(judge: AnyJudge) -> "TypeGuard[FileReplayJudge]":
+    """Whether its replies stand in a file of their own; told without loading what reads such files."""
+    return hasattr(judge, "matched_to")
+
+
+def replays_rows(judge: AnyJudge) -> bool:
+    """Whether its replies stand in the rows of the dataset."""
+    return judge.name == "replay"
+
+
+def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
+    """Everything that is asked and demanded, as data."""
+    return document_protocol(load_protocol(name, language))
+
+
+def document_protocol(protocol: JudgeProtocol) -> dict[str, Any]:
+    """The same of a protocol at hand; `documentation` is None for one without dimensions."""
+    # Here and not above: judging with rules does not pay for loading what scores.
+    from mixseek.protocols.scored.protocol import ScoredProtocol
+
+    page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
+    return {**describe(protocol), "documentation": page}
+
+
+def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[str, str], ...]:
+    """What is scored and what judges are told, by title; empty where another version of mixseek asked it."""
+    try:
+        document = document_protocol(protocol_of_run(run, manifest))
+    except ConfigurationError:
+        return ()
+    told = [message["content"] for message in document["messages"] if message["role"] == "system"]
+    parts = (("Rubric", document["documentation"]), ("What judges are told", "\n\n".join(told)))
+    return tuple((title, text.strip()) for title, text in parts if text)
+
+
+def describe_protocol(name: str, language: str | None = None) -> str:
+    """The same for a person: what is scored and checked, then the prompt as a judge sees it, with an example."""
+    document = protocol_document(name, language)
+    lines = [
+        f"protocol    {document['name']} {document['version']} ({document['language']})",
+        f"hash        {document['hash']}",
+    ]
+    if document["documentation"] is not None:
+        # Its first two lines are the name and the hash again.
+        lines += ["", document["documentation"].split("\n", 3)[3].strip()]
+    for message in document["messages"]:
+        lines += ["", f"--- {message['role']} message ---", message["content"].rstrip()]
+    for title, key in (("parameters", "parameters"), ("reply schema", "reply_schema")):
+        lines += ["", f"--- {title} ---", json.dumps(document[key], ensure_ascii=False, indent=2)]
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""A protocol as one JSON document, so that a run and its archive carry what they were judged by."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.errors import ConfigurationError, reason_of
+from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration
+from mixseek.protocols.registry import load_protocol, make_protocol
+from mixseek.storage.documents import encode_document
+from mixseek.storage.durable import replacing
+from mixseek.storage.journal.records import Manifest
+from mixseek.storage.workspace import RunDirectory
+
+
+def protocol_record(protocol: JudgeProtocol) -> dict[str, Any]:
+    """Everything that its hash covers; the order of dimensions and verdicts is part of it."""
+    declaration: ProtocolDeclaration | None = getattr(protocol, "declaration", None)
+    if declaration is None:
+        raise ConfigurationError(f"protocol {protocol.name!r} is not declared in a file, so it cannot be kept")
+    return {
+        "name": protocol.name,
+        "version": protocol.version,
+        "kind": declaration.kind,
+        "language": protocol.language,
+        "hash": protocol.hash,
+        "parameters": protocol.parameters,
+        "templates": {role: source.text for role, source in declaration.templates.items()},
+    }
+
+
+def restore_protocol(record: Mapping[str, Any], where: str) -> JudgeProtocol:
+    """The protocol again; raises ConfigurationError for a record that holds none."""
+    try:
+        templates = {role: PromptSource(text, f"{where}: {role}") for role, text in record["templates"].items()}
+        kept: dict[str, Any] = {name: record[name] for name in ("name", "version", "kind", "language", "parameters")}
+        declaration = ProtocolDeclaration(**kept, templates=templates, where=where)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ConfigurationError(f"{where}: not a protocol ({error})") from error
+    return make_protocol(declaration)
+
+
+def read_protocol_record(path: Path) -> Mapping[str, Any]:
+    """Raises ConfigurationError where there is none."""
+    try:
+        record = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}") from error
+    except orjson.JSONDecodeError as error:
+        raise ConfigurationError(f"{path}: not JSON ({error})") from error
+    if not isinstance(record, dict):
+        raise ConfigurationError(f"{path}: not a protocol")
+    return record
+
+
+def keep_protocol(run: RunDirectory, protocol: JudgeProtocol) -> None:
+    """Beside the manifest: a user's file may be edited or gone by the time somebody checks the run."""
+    if getattr(protocol, "declaration", None) is None:
+        return
+    with replacing(run.protocol) as stream:
+        stream.write(encode_document(protocol_record(protocol)))
+
+
+def protocol_of_run(run: RunDirectory, manifest: Manifest) -> JudgeProtocol:
+    """As kept with the run; for runs that kept none, the built-in of that name if it still is the same."""
+    entry = manifest.protocol
+    if run.protocol.is_file():
+        protocol = restore_protocol(read_protocol_record(run.protocol), str(run.protocol))
+    else:
+        protocol = load_protocol(entry.name, entry.language, entry.parameters)
+    if protocol.hash != entry.hash:
+        raise ConfigurationError(
+            f"run {run.name}: was judged by another version of the {entry.name} protocol than this mixseek has; "
+            "judge the dataset anew to archive it"
+        )
+    return protocol

@@ -1,0 +1,466 @@
+"""What a request asks of the dataset, and the parts it is made into."""
+
+import hashlib
+import importlib.util
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import cache, partial
+from importlib import metadata, resources
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mixseek.datasets.attachments import RowRequirements
+from mixseek.datasets.pairing import PairChoice, read_choice
+from mixseek.datasets.planned_grid import PlannedGrid
+from mixseek.datasets.reader import Dataset, open_dataset
+from mixseek.datasets.rubric_files import RubricDirectory
+from mixseek.domain.judgments import Method
+from mixseek.domain.lines import LONGEST_LINE_BYTES
+from mixseek.domain.panels import PanelRule
+from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.samples import Sample, SampleNeeds
+from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.judges.specs import RulesJudge
+from mixseek.protocols.declaration import DeclaredProtocol
+from mixseek.protocols.registry import load_protocol
+from mixseek.runs.log_scorers import expand_scorers, is_log_judge
+from mixseek.runs.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
+from mixseek.settings.models import JudgeSettings
+from mixseek.storage.journal.records import (
+    REPLIES_BYTES,
+    REPLIES_SHA256,
+    Environment,
+    JudgeEntry,
+    Manifest,
+    ProtocolEntry,
+    RunStatus,
+)
+from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
+
+if TYPE_CHECKING:
+    from mixseek.judges.replay import FileReplayJudge
+
+RULES = Method.RULES.value
+
+
+def refuse_absent_rules(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
+    """A protocol that only a model can judge would leave every sample undecided."""
+    has_rules = not isinstance(protocol, DeclaredProtocol) or protocol.has_rules
+    if not has_rules and any(judge.name == RULES for judge in judges):
+        raise ConfigurationError(
+            f"the {protocol.name} protocol has no rules to decide by; name who judges with --judge PROVIDER:MODEL, "
+            "or --judge replay:FILE for recorded replies"
+        )
+
+
+def refuse_log_scores(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
+    """Scorers of other tools say correct or incorrect, or give a number: no other protocol has such verdicts."""
+    named = next((judge.name for judge in judges if is_log_judge(judge.name)), None)
+    if named is not None and not (isinstance(protocol, DeclaredProtocol) and protocol.has_rules):
+        raise ConfigurationError(
+            f"judge {named!r}: the score of another tool is no judgment by the {protocol.name} protocol; "
+            "use --protocol semantic, which asks the same: correct or not"
+        )
+
+
+# What a person asked for, checked and turned into parts.
+
+_MATCHED_AT_ONCE = 512
+# What decides a verdict or the shape of a file; anything else can be looked up from these.
+PACKAGES = ("mixseek", "aiohttp", "duckdb", "jinja2", "orjson", "pydantic", "math-verify")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOptions:
+    """How judges are asked that have to be waited for; a judge's own settings win over the first two."""
+
+    concurrency: int = 32
+    max_reasks: int = 1
+    repeats: int = 1
+    max_calls: int | None = None
+    max_cost_usd: float | None = None
+    use_cache: bool = True
+    # None: as long as is usual, which is not long for an endpoint that has never answered.
+    patience_seconds: float | None = None
+    # Ask again what the judge refused, or gave no valid reply to, when this run was judged before.
+    retry_refused: bool = False
+    retry_invalid: bool = False
+    # A judge that refuses everything, or gives nothing valid, stops the run unless this is set.
+    keep_going: bool = False
+    timeout_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """Ray instead of this machine: where it is (None: RAY_ADDRESS, or one of our own here), and into how many parts."""
+
+    address: str | None = None
+    shards: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairBudget:
+    """So many pairs; `top`: they are to tell who belongs to the first so many, None: the whole order."""
+
+    pairs: int
+    top: int | None = 3
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """`mixseek judge` as data; `data` is a path, or `-` for stdin."""
+
+    data: str
+    workspace: Path
+    protocol: str | JudgeProtocol = "semantic"
+    language: str | None = None
+    judges: Sequence[NamedJudge] = (RULES,)
+    cascade: bool = False
+    run: str | None = None
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    limit: int | None = None
+    workers: int = 0
+    gates: Mapping[str, float] = field(default_factory=dict)
+    # How several judges become one verdict; None is the default of the protocol's scale.
+    panel: PanelRule | None = None
+    command_line: Sequence[str] = ()
+    live: LiveOptions = LiveOptions()
+    # None: this machine.
+    cluster: ClusterOptions | None = None
+    configured: Mapping[str, JudgeSettings] = field(default_factory=dict)
+    # A list of what was meant to be judged: its holes are flagged.
+    planned: str | None = None
+    # Whether one recorded reply may be about many samples, and is taken apart then.
+    bundles: bool = False
+    # Replace those of the protocol's file; part of its hash.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    # A Markdown rubric, or a directory with one for each task.
+    rubric: Path | None = None
+    # Rows may name files outside the dataset's directory.
+    allows_outside_files: bool = False
+    # Which pairs are made of single outputs: all, baseline:MODEL, or a number; None where rows hold pairs, or none.
+    pairs: str | None = None
+    # Of whatever is drawn.
+    seed: int = 0
+    # How many of the pairs are judged, chosen round by round; None: all.
+    budget: PairBudget | None = None
+    # What the data are called where the file is only a copy of what was in memory.
+    data_name: str | None = None
+    # How many bytes a line of the data may have.
+    longest_line: int = LONGEST_LINE_BYTES
+    # Judge cards that must fit and hold before anything is asked, and how old they may be.
+    required_cards: Sequence[Path] = ()
+    card_max_age: timedelta | None = None
+    # Whether a run that stopped before anything was judged is kept: who has it as an object asks it why.
+    keeps_empty_run: bool = False
+    # Where keys are found; never to be shown.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def load_protocol(self) -> JudgeProtocol:
+        """By its name and what the request changes of it; one that is given as an object is taken as it is."""
+        if isinstance(self.protocol, str):
+            return load_protocol(self.protocol, self.language, self.parameters)
+        if self.language is not None or self.parameters:
+            raise ConfigurationError(
+                f"the {self.protocol.name} protocol is loaded already; give language and parameters to load_protocol"
+            )
+        return self.protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every part of a run, ready to work; nothing has been written yet."""
+
+    request: JudgeRequest
+    workspace: Workspace
+    run: RunDirectory
+    dataset: Dataset
+    samples: int
+    protocol: JudgeProtocol
+    judges: tuple[AnyJudge, ...]
+    workers: int
+    # Planned places without an output; judged to be incomplete, after the dataset.
+    holes: tuple[Sample, ...] = ()
+    grid: PlannedGrid | None = None
+
+    @property
+    def judge_names(self) -> tuple[str, ...]:
+        """In the order in which they are asked."""
+        return tuple(judge.name for judge in self.judges)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether anybody has to be waited for."""
+        return any(is_remote(judge) for judge in self.judges)
+
+    @property
+    def repeats(self) -> int:
+        """Rules and recorded replies would only repeat themselves."""
+        return self.request.live.repeats if self.is_live else 1
+
+
+def make_plan(request: JudgeRequest, cores: int) -> Plan:
+    """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
+    if request.cluster is not None and request.budget is not None:
+        raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
+    if request.cluster is not None and importlib.util.find_spec("ray") is None:
+        raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
+    request = replace(request, judges=expand_scorers(request.judges, request.data, request.longest_line))
+    protocol = request.load_protocol()
+    timeout = request.live.timeout_seconds
+    judges = get_panel(
+        request.judges,
+        request.configured,
+        request.environment,
+        timeout,
+        takes_bundles=request.bundles,
+        longest_line=request.longest_line,
+    )
+    workspace = Workspace(request.workspace)
+    if request.run is not None:
+        workspace.run(request.run)
+    refuse_absent_rules(protocol, judges)
+    refuse_log_scores(protocol, judges)
+    grid = PlannedGrid(request.planned) if request.planned is not None else None
+    dataset = open_requested(request, workspace, protocol, judges, grid)
+    refuse_blind_rules(dataset, judges)
+    survey = dataset.survey()
+    # Bundled replies name their samples in their own words, so they are laid out before anything is judged.
+    judges = tuple(
+        judge.matched_to(lambda: chain.from_iterable(dataset.batches(_MATCHED_AT_ONCE)))
+        if replays_file(judge) and judge.bundles
+        else judge
+        for judge in judges
+    )
+    holes = tuple(grid.holes()) if grid is not None else ()
+    samples = min((survey.rows, *count_of(request))) + len(holes)
+    name = request.run or default_run_id(
+        dataset_stem=dataset.stem,
+        dataset_digest=survey.sha256,
+        protocol_name=protocol.name,
+        protocol_hash=protocol.hash,
+        judges=[describe_judge(judge).model_dump_json() for judge in judges],
+        options=options_of(request, survey.mapping, samples, judges, grid),
+    )
+    # Rules are pure computation and spread well; a replay file would be opened again by every process, and a class of
+    # the user's may not be found there.
+    spreads = isinstance(protocol, DeclaredProtocol) and all(isinstance(judge, RulesJudge) for judge in judges)
+    workers = (request.workers or cores) if spreads else 1
+    run = workspace.run(name)
+    return Plan(request, workspace, run, dataset, samples, protocol, judges, workers, holes, grid)
+
+
+def open_requested(
+    request: JudgeRequest,
+    workspace: Workspace,
+    protocol: JudgeProtocol,
+    judges: Sequence[AnyJudge],
+    grid: PlannedGrid | None,
+) -> Dataset:
+    """The dataset with what the protocol and the judges ask of its rows, worked out before a row is read."""
+    # Only replies that stand in the rows themselves can do without the judged text.
+    is_recorded = all(map(replays_rows, judges))
+    needs = protocol.needs if isinstance(protocol, DeclaredProtocol) else SampleNeeds()
+    pairs = choose_pairs(request, protocol, needs)
+    requirements = RowRequirements(
+        protocol=protocol.name,
+        needs=needs,
+        response=not is_recorded,
+        rubrics=RubricDirectory(request.rubric) if request.rubric is not None else None,
+        bundles=request.bundles,
+        scores=any(is_log_judge(judge.name) for judge in judges),
+        allows_outside_files=request.allows_outside_files,
+    )
+    recorded = [judge for judge in judges if replays_file(judge)]
+    return open_dataset(
+        request.data,
+        name=request.data_name,
+        mapping=request.mapping,
+        spool_directory=workspace.spool,
+        requirements=requirements,
+        note_row=partial(note_row, recorded, grid) if recorded or grid is not None else None,
+        pairs=pairs,
+        longest_line=request.longest_line,
+    )
+
+
+def count_of(request: JudgeRequest) -> tuple[int, ...]:
+    """What bounds the number of samples."""
+    return tuple(one for one in (request.limit, request.budget.pairs if request.budget else None) if one is not None)
+
+
+def choose_pairs(request: JudgeRequest, protocol: JudgeProtocol, needs: SampleNeeds) -> PairChoice | None:
+    """None where the rows are taken as they are; ConfigurationError where nobody would judge pairs."""
+    if request.budget is not None and not needs.is_pair:
+        raise ConfigurationError(f"--budget: chooses pairs; the {protocol.name} protocol judges one response at a time")
+    if request.budget is not None and request.limit is not None:
+        raise ConfigurationError("--budget says how many pairs are judged; leave --limit out")
+    if request.pairs is None:
+        return None
+    if not needs.is_pair:
+        raise ConfigurationError(
+            f"--pairs: the {protocol.name} protocol judges one response at a time; use --protocol pairwise"
+        )
+    return read_choice(request.pairs, request.seed)
+
+
+def note_row(judges: "Sequence[FileReplayJudge]", grid: PlannedGrid | None, values: Mapping[str, Any]) -> None:
+    """So that judges can say which of their replies nobody wanted, and a plan which of its places are empty."""
+    for judge in judges:
+        judge.note_sample(values["id"])
+    if grid is not None:
+        grid.note_row(values)
+
+
+def options_of(
+    request: JudgeRequest,
+    mapping: Mapping[str, str],
+    samples: int,
+    judges: Sequence[AnyJudge],
+    grid: PlannedGrid | None,
+) -> dict[str, object]:
+    """What else makes a request another one."""
+    options: dict[str, object] = {"cascade": request.cascade, "mapping": dict(mapping), "samples": samples}
+    if request.live.repeats > 1 and any(map(is_remote, judges)):
+        options["repeats"] = request.live.repeats
+    if grid is not None:
+        options["plan"] = grid.description["sha256"]
+    if request.pairs is not None:
+        options["pairs"] = f"{request.pairs}|{request.seed}"
+    if request.budget is not None:
+        options["budget"] = f"{request.budget.pairs}|{request.budget.top}|{request.seed}"
+    return options
+
+
+def refuse_blind_rules(dataset: Dataset, judges: Sequence[AnyJudge]) -> None:
+    """Rules without a single ground truth would leave everything undecided: surely a column with another name."""
+    survey = dataset.survey()
+    if survey.rows_without_ground_truth == survey.rows and any(judge.name == RULES for judge in judges):
+        columns = ", ".join(islice(survey.columns, 12))
+        if column := survey.mapping.get("ground_truth"):
+            raise DatasetError(
+                f"{dataset.name}: the column `{column}` is there and empty in every row, so rules have nothing to "
+                "compare with; fill it in, or name another with --map ground_truth=COLUMN"
+            )
+        raise DatasetError(
+            f"{dataset.name}: no row has a `ground_truth`, so rules have nothing to compare with; "
+            f"name its column with --map ground_truth=COLUMN (columns: {columns})"
+        )
+
+
+def first_manifest(plan: Plan, now: datetime) -> Manifest:
+    """What is about to be run."""
+    return Manifest(
+        run=plan.run.name,
+        status=RunStatus.RUNNING,
+        created_at=now,
+        started_at=now,
+        dataset={**plan.dataset.description, **beside_dataset(plan)},
+        sample_count=plan.samples,
+        protocol=describe_protocol(plan.protocol),
+        judges=tuple(describe_judge(judge) for judge in plan.judges),
+        cascade=plan.request.cascade,
+        repeats=plan.repeats,
+        network_used=any(is_remote(judge) and "base_url" in judge.description for judge in plan.judges),
+        gates=plan.request.gates,
+        panel=plan.request.panel,
+        environment=Environment(
+            command_line=tuple(plan.request.command_line),
+            command=shlex.join(plan.request.command_line),
+            package_versions=package_versions(),
+            python=platform.python_version(),
+            platform=f"{sys.platform} {platform.machine()}",
+        ),
+    )
+
+
+def beside_dataset(plan: Plan) -> dict[str, Any]:
+    """What else says which samples there are."""
+    request, found = plan.request, dict[str, Any]()
+    if plan.grid is not None:
+        found["plan"] = plan.grid.description
+    if request.budget is not None:
+        found["budget"] = {"pairs": request.budget.pairs, "top": request.budget.top, "seed": request.seed}
+    return found
+
+
+def describe_protocol(protocol: JudgeProtocol) -> ProtocolEntry:
+    """What is asked, to the letter."""
+    # Only a protocol that is declared in files has some.
+    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
+    return ProtocolEntry(
+        name=protocol.name,
+        version=protocol.version,
+        language=protocol.language,
+        hash=protocol.hash,
+        parameters=protocol.parameters,
+        prompt_hashes={role: hashlib.sha256(one.text.encode()).hexdigest() for role, one in templates.items()},
+    )
+
+
+def describe_judge(judge: AnyJudge) -> JudgeEntry:
+    """Rules and recorded replies are named by their digest: a run begun by others is another run, not half of this."""
+    if is_remote(judge):
+        said = dict(judge.description)
+        model = said.pop("model", None)
+        kind = str(said.pop("provider", judge.name.partition(":")[0]))
+        said["fingerprint"] = judge.fingerprint
+        return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=said)
+    kind = judge.name.partition(":")[0]
+    parameters: dict[str, Any] = {}
+    if isinstance(judge, RulesJudge):
+        # What decides a rules verdict: our own text, and the version of math-verify, or that it was not there.
+        maths = judge.maths
+        parameters = {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
+    if replays_file(judge):
+        parameters = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
+    if getattr(judge, "bundles", False):
+        parameters["bundles"] = True
+    return JudgeEntry(name=judge.name, kind=kind, parameters=parameters)
+
+
+def allow_appended_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:
+    """The request as if files of replies had not grown: who adds missing ones goes on, who corrects one begins anew."""
+    begun = {entry.name: entry for entry in before.judges}
+
+    def overlook(judge: AnyJudge, entry: JudgeEntry) -> JudgeEntry:
+        known = begun.get(judge.name, entry)
+        digest, length_bytes = known.parameters.get(REPLIES_SHA256), known.parameters.get(REPLIES_BYTES)
+        if not replays_file(judge) or not isinstance(digest, str) or not isinstance(length_bytes, int):
+            return entry
+        return known if judge.has_grown_from(digest, length_bytes) else entry
+
+    entries = tuple(overlook(judge, entry) for judge, entry in zip(judges, request.judges, strict=True))
+    return request.model_copy(update={"judges": entries})
+
+
+@cache
+def digest_rules() -> str:
+    """Over the text of every module that matches answers, and of the phrases they look for."""
+    room = Path(str(resources.files("mixseek.matching")))
+    digest = hashlib.sha256()
+    for path in sorted((*room.rglob("*.py"), *room.rglob("*.toml"))):
+        digest.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@cache
+def package_versions() -> Mapping[str, str]:
+    """Installed versions; an extra that is not there is left out."""
+    versions = {}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
+
+
+def available_cores() -> int:
+    """Cores this process may use, which in a container are fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

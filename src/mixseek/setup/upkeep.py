@@ -1,0 +1,198 @@
+"""Runs and competitions of a workspace: renamed, removed, and cleared of what nobody needs any more."""
+
+import asyncio
+import difflib
+import os
+import unicodedata
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mixseek.archive.upkeep import (
+    Leftover,
+    find_garbage,
+    is_half_renamed,
+    leftover,
+    remove_run,
+    remove_tree,
+    rename_run,
+    size_bytes,
+)
+from mixseek.competition.boards import journal_path, open_store
+from mixseek.competition.sessions import Patience
+from mixseek.competition.store import AggregationStore
+from mixseek.errors import ConfigurationError
+from mixseek.storage.durable import make_directory, storage_error, sync_directory
+from mixseek.storage.journal.journal import says_nothing
+from mixseek.storage.journal.lock import holding_lock, is_being_written
+from mixseek.storage.workspace import Workspace, check_run_name, list_first
+from mixseek.text.phrases import plural
+
+RUN, COMPETITION = "run", "competition"
+_PATIENCE_SECONDS = 15.0
+
+
+def find_kind(root: Path, name: str, kind: str | None) -> tuple[str, str]:
+    """What is called exactly so; raises ConfigurationError where nothing is, or a run and a competition are."""
+    wanted = unicodedata.normalize("NFC", name)
+    known = {RUN: [run.name for run in Workspace(root).runs()], COMPETITION: list_executions(root)}
+    kinds = [one for one, names in known.items() if wanted in names and kind in (None, one)]
+    if len(kinds) == 1:
+        return kinds[0], wanted
+    if kinds:
+        raise ConfigurationError(
+            f"{name!r} is a run and a competition; say which with --kind run or --kind competition"
+        )
+    names = [*known[RUN], *known[COMPETITION]]
+    close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
+    there = f"there is {list_first(close)}" if close else "there is none"
+    raise ConfigurationError(f"{root}: no {kind or 'run or competition'} is called exactly {name!r}; {there}")
+
+
+def list_executions(root: Path) -> list[str]:
+    """Names of competitions."""
+
+    async def read() -> list[str]:
+        with open_store(root) as store:
+            return [one.execution_id for one in await store.executions()]
+
+    return asyncio.run(read())
+
+
+def writing_store(root: Path) -> "closing[AggregationStore]":
+    return closing(AggregationStore(root, patience=Patience(_PATIENCE_SECONDS)))
+
+
+def remove_runs(root: Path, names: Sequence[str], kind: str | None) -> list[dict[str, Any]]:
+    """All names are looked at before anything is removed."""
+    found = dict.fromkeys(find_kind(root, name, kind) for name in names)
+    removed = []
+    for one, name in found:
+        if one == RUN:
+            workspace = Workspace(root)
+            taken = remove_run(workspace, workspace.run(name), datetime.now(UTC))
+        else:
+            taken = remove_competition(root, name)
+        removed.append({"kind": one, "name": name, "bytes": taken})
+    return removed
+
+
+def remove_competition(root: Path, name: str) -> int:
+    """Its rows in one step, then its directory."""
+    journal = journal_path(root, name)
+    taken = size_bytes(journal.parent)
+
+    async def forget() -> None:
+        with writing_store(root) as store:
+            await store.remove_execution(name)
+
+    if not journal.parent.is_dir():
+        asyncio.run(forget())
+        return taken
+    with holding_lock(journal.with_suffix(".lock")):
+        asyncio.run(forget())
+        remove_tree(journal.parent)
+    return taken
+
+
+def move_run(root: Path, old: str, new: str, kind: str | None) -> dict[str, Any]:
+    """Under its new name wholly, or still under the old one; given again, it finishes what a crash has left."""
+    target = check_run_name(new)
+    workspace = Workspace(root)
+    before = check_run_name(old)
+    if kind != COMPETITION and not workspace.run(before).exists() and is_half_renamed(workspace.run(target), before):
+        rename_run(workspace, before, target)
+        return {"kind": RUN, "name": before, "new_name": target}
+    one, name = find_kind(root, old, kind)
+    if one == RUN:
+        rename_run(workspace, name, target)
+    else:
+        rename_competition(root, name, target)
+    return {"kind": one, "name": name, "new_name": target}
+
+
+def rename_competition(root: Path, old: str, new: str) -> None:
+    """The journal stands under both names until the store has decided which one holds."""
+    journal, target = journal_path(root, old), journal_path(root, new)
+    if new in list_executions(root) or (target.exists() and not (journal.exists() and target.samefile(journal))):
+        raise ConfigurationError(f"competition {new!r} is there already; choose another name, or remove it first")
+
+    async def rename() -> None:
+        with writing_store(root) as store:
+            await store.rename_execution(old, new)
+
+    make_directory(journal.parent, "rename the competition")
+    with holding_lock(journal.with_suffix(".lock")):
+        make_directory(target.parent, "rename the competition")
+        try:
+            if journal.exists() and not target.exists():
+                os.link(journal, target)
+            sync_directory(target.parent)
+        except OSError as error:
+            raise storage_error("rename the competition", target, error) from error
+        asyncio.run(rename())
+        remove_tree(journal.parent)
+
+
+def collect_garbage(root: Path, *, dry_run: bool) -> dict[str, Any]:
+    """What went, or would go, and what looks like it and stays. Asks nobody, and never takes a paid reply."""
+    workspace = Workspace(root)
+    found, kept = find_garbage(workspace)
+    empty, orphans = asyncio.run(find_empty_competitions(root))
+    found += orphans
+    gone = [one for one in found if dry_run or one.remove()]
+    if not dry_run:
+        for execution in empty:
+            remove_competition(root, execution)
+    told = [{"path": str(one.path), "kind": one.kind, "why": one.why, "bytes": one.bytes} for one in gone]
+    told += [
+        {
+            "path": str(journal_path(root, one).parent),
+            "kind": COMPETITION,
+            "why": "nobody said or handed in anything",
+            "bytes": size_bytes(journal_path(root, one).parent) if dry_run else 0,
+        }
+        for one in empty
+    ]
+    return {"dry_run": dry_run, "removed": told, "bytes": sum(one["bytes"] for one in told), "kept": kept}
+
+
+async def find_empty_competitions(root: Path) -> tuple[list[str], list[Leftover]]:
+    """Executions in which nothing was said or handed in, and directories that no execution belongs to."""
+    with open_store(root) as store:
+        known = [one.execution_id for one in await store.executions()]
+        played = {one: any(team.rounds for team in (await store.progress(one)).values()) for one in known}
+    empty = [
+        one
+        for one in known
+        if not played[one]
+        and not is_being_written(journal_path(root, one).with_suffix(".lock"))
+        and says_nothing(journal_path(root, one))
+    ]
+    room = root / "competitions"
+    directories = [entry for entry in room.iterdir() if entry.is_dir()] if room.is_dir() else []
+    orphans = [
+        leftover(entry, COMPETITION, "no competition is called so, and its journal holds nothing of its own")
+        for entry in directories
+        if unicodedata.normalize("NFC", entry.name) not in known
+        and not entry.name.startswith(".")
+        and not is_being_written(entry / "journal.lock")
+        and is_spare(entry / "journal.jsonl")
+    ]
+    return empty, orphans
+
+
+def is_spare(journal: Path) -> bool:
+    """Whether it says nothing, or stands under another name as well: then a rename was cut short."""
+    return says_nothing(journal) or journal.stat().st_nlink > 1
+
+
+def describe_garbage(document: dict[str, Any]) -> str:
+    """A line each, and the sum."""
+    verb = "would go" if document["dry_run"] else "removed"
+    lines = [f"{one['path']}  {one['bytes']:,} bytes  ({one['kind']}: {one['why']})" for one in document["removed"]]
+    lines += [f"kept: {sentence}" for sentence in document["kept"]]
+    said = plural(len(document["removed"]), "thing")
+    return "\n".join([*lines, f"{verb}: {said}, {document['bytes']:,} bytes"])

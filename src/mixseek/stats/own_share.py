@@ -1,0 +1,42 @@
+"""How far a judge agrees with itself: how much of the spread of its scores is its own doing."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mixseek.domain.counts import TakeSums
+from mixseek.stats.intervals import Interval, jackknife
+
+
+@dataclass(frozen=True, slots=True)
+class OwnShare:
+    """The judge's own part of the variance, 0..1; None where scores do not vary, or nothing was judged twice."""
+
+    value: float | None
+    interval: Interval | None
+
+
+def own_share_of_variance(hands: Sequence[TakeSums], level: float = 0.95) -> OwnShare:
+    """One minus the intraclass correlation of one-way analysis of variance, over hands of questions.
+
+    Of scores that differ because samples differ, a judge asked again gives the same; the rest is its own. The interval
+    leaves out one hand at a time (jackknife, Student's t with hands - 1 degrees of freedom).
+    """
+    value = _share(hands)
+    without = [_share([*hands[:number], *hands[number + 1 :]]) for number in range(len(hands))]
+    interval = jackknife(value, without, level)
+    return OwnShare(value, replace(interval, low=max(0.0, interval.low)) if interval else None)
+
+
+def _share(hands: Sequence[TakeSums]) -> float | None:
+    samples, takes = sum(one.samples for one in hands), sum(one.takes for one in hands)
+    if samples < 2 or takes <= samples:
+        return None
+    within = math.fsum(one.within for one in hands) / (takes - samples)
+    total = math.fsum(one.total for one in hands)
+    between = (math.fsum(one.between for one in hands) - total * total / takes) / (samples - 1)
+    # Takes of a sample on average, where samples have different numbers of them.
+    size = (takes - math.fsum(one.squares_of_takes for one in hands) / takes) / (samples - 1)
+    of_samples = max(0.0, (between - within) / size)
+    whole = within + of_samples
+    return within / whole if whole > 1e-12 else None

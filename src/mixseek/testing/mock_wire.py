@@ -1,0 +1,126 @@
+"""The two wire formats that the loopback judge speaks, both ways: requests read, answers and errors written."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from mixseek.judges.endpoint.wire import mapping, text_of
+from mixseek.testing.mock_replies import Said
+from mixseek.testing.prompts import Prompt, make_prompt
+
+
+class _Turn(BaseModel):
+    role: str
+    content: Any = None
+
+
+class _Request(BaseModel):
+    """What both formats ask for; the mock does not stream."""
+
+    model: str = Field(min_length=1)
+    messages: Sequence[_Turn] = Field(min_length=1)
+    stream: Literal[False] | None = None
+    response_format: Any = None
+
+
+class _AnthropicTurn(_Turn):
+    # The Messages API takes what the system says beside the messages.
+    role: Literal["user", "assistant"]
+
+
+class _AnthropicRequest(_Request):
+    messages: Sequence[_AnthropicTurn] = Field(min_length=1)
+    max_tokens: int
+    system: Any = ""
+    output_config: Any = None
+    output_format: Any = None
+
+
+class OpenAIChat:
+    """POST /v1/chat/completions."""
+
+    name = "openai"
+    request_id_header = "x-request-id"
+    key_header = "Authorization"
+    # By status; what is not here is a server_error.
+    _errors: Mapping[int, tuple[str, str | None]] = {
+        400: ("invalid_request_error", None),
+        401: ("invalid_request_error", "invalid_api_key"),
+        429: ("rate_limit_exceeded", "rate_limit_exceeded"),
+    }
+
+    def read(self, body: bytes) -> Prompt:
+        """Raises ValidationError when a request is not of this format."""
+        asked = _Request.model_validate_json(body)
+        form = mapping(asked.response_format)
+        schema = mapping(mapping(form.get("json_schema")).get("schema"))
+        turns = [(turn.role, text_of(turn.content)) for turn in asked.messages]
+        return make_prompt(asked.model, turns, schema if form.get("type") == "json_schema" else None)
+
+    def answer(self, prompt: Prompt, said: Said, number: int) -> dict[str, Any]:
+        is_refusal = said.finish_reason == "refusal"
+        content, refusal = (None, said.text) if is_refusal else (said.text, None)
+        message = {"role": "assistant", "content": content, "refusal": refusal}
+        finish = "stop" if is_refusal else said.finish_reason
+        return {
+            "id": f"chatcmpl-mock-{number}",
+            "object": "chat.completion",
+            "created": 1_700_000_000,
+            "model": prompt.model,
+            "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+            "usage": {
+                "prompt_tokens": said.input_tokens,
+                "completion_tokens": said.output_tokens,
+                "total_tokens": said.input_tokens + said.output_tokens,
+                "prompt_tokens_details": {"cached_tokens": 0},
+            },
+        }
+
+    def error(self, status: int, message: str) -> dict[str, Any]:
+        kind, code = self._errors.get(status, ("server_error", None))
+        return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+class AnthropicMessages:
+    """POST /v1/messages."""
+
+    name = "anthropic"
+    request_id_header = "request-id"
+    key_header = "x-api-key"
+    _errors: Mapping[int, str] = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
+    _stop_reasons: Mapping[str, str] = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
+
+    def read(self, body: bytes) -> Prompt:
+        """Raises ValidationError when a request is not of this format."""
+        asked = _AnthropicRequest.model_validate_json(body)
+        form = mapping(asked.output_format or mapping(asked.output_config).get("format"))
+        turns = [("system", text_of(asked.system)), *((turn.role, text_of(turn.content)) for turn in asked.messages)]
+        return make_prompt(asked.model, turns, mapping(form.get("schema")) if form else None)
+
+    def answer(self, prompt: Prompt, said: Said, number: int) -> dict[str, Any]:
+        return {
+            "id": f"msg_mock_{number}",
+            "type": "message",
+            "role": "assistant",
+            "model": prompt.model,
+            "content": [{"type": "text", "text": said.text}],
+            "stop_reason": self._stop_reasons[said.finish_reason],
+            "stop_sequence": None,
+            "usage": {
+                "input_tokens": said.input_tokens,
+                "output_tokens": said.output_tokens,
+                "cache_read_input_tokens": 0,
+                "cache_creation_input_tokens": 0,
+            },
+        }
+
+    def error(self, status: int, message: str) -> dict[str, Any]:
+        return {"type": "error", "error": {"type": self._errors.get(status, "api_error"), "message": message}}
+
+
+WireFormat = OpenAIChat | AnthropicMessages
+# By how the path of a request ends.
+WIRE_FORMATS: Mapping[str, WireFormat] = {"/chat/completions": OpenAIChat(), "/messages": AnthropicMessages()}
+# GET /v1/models: any model name is answered, one is listed.
+MODELS = {"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]}

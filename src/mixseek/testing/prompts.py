@@ -1,0 +1,64 @@
+"""What the mock is asked: a prompt with its turns, its fenced texts and its ids."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+def digest_of(*parts: str) -> bytes:
+    blob = b"".join(b"%d:" % len(data) + data for part in parts for data in [part.encode("utf-8", "surrogatepass")])
+    return hashlib.blake2b(blob, digest_size=16).digest()
+
+
+# The time of asking stands in prompts and says nothing about the sample.
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)")
+_NONCE_OF_A_PROMPT = re.compile(r"<<<\w+ ([0-9A-Za-z]{16,})>>>")
+# A prompt whose nonce was taken out.
+_FENCED = re.compile(r"^<<<\w+ >>>$.*^<<<END \w+ >>>$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A request without its wire format: who is asked, and what is said by whom."""
+
+    model: str
+    # (role, text), system first; the nonce is already taken out.
+    turns: tuple[tuple[str, str], ...]
+    # The JSON schema of the reply, where one is asked for; empty where there is none, None where no one asks.
+    schema: Mapping[str, Any] | None = None
+
+    @property
+    def system(self) -> str:
+        return next((text for role, text in self.turns if role == "system"), "")
+
+    @property
+    def task(self) -> str:
+        return next((text for role, text in self.turns if role == "user"), "")
+
+    @property
+    def subject(self) -> str:
+        """What is judged: all that is fenced. A re-ask adds words around it and is still about the same thing."""
+        fenced = _FENCED.search(self.task.partition("<<<OBJECTIONS ")[0])
+        return fenced[0] if fenced else _MOMENT.sub("", self.task)
+
+    @property
+    def response(self) -> str:
+        """The judged text, whatever the protocol calls it."""
+        return next((text for name in ("MODEL_RESPONSE", "RESPONSE", "SUBMISSION") if (text := self.section(name))), "")
+
+    def section(self, name: str) -> str:
+        """The fenced text of that name; blank when the prompt has none."""
+        _, found, rest = self.task.partition(f"<<<{name} >>>\n")
+        return f"\n{rest}".partition(f"\n<<<END {name} >>>")[0][1:] if found else ""
+
+    def digest(self, seed: int) -> bytes:
+        """The same for the same request, whatever order requests come in."""
+        return digest_of(str(seed), self.model, *(_MOMENT.sub("", part) for turn in self.turns for part in turn))
+
+
+def make_prompt(model: str, turns: list[tuple[str, str]], schema: Mapping[str, Any] | None = None) -> Prompt:
+    """Takes the nonce out of every turn: it says nothing about the sample and differs between workspaces."""
+    found = _NONCE_OF_A_PROMPT.search("\n".join(text for role, text in turns if role == "user"))
+    return Prompt(model, tuple((role, text.replace(found[1], "") if found else text) for role, text in turns), schema)

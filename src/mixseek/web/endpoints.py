@@ -1,0 +1,96 @@
+"""The JSON endpoints that the pages use themselves; docs/view.md describes each of them."""
+
+import asyncio
+
+import orjson
+from aiohttp import web
+
+from mixseek.competition.boards import load_leader_board
+from mixseek.reports.comparison import comparison_document
+from mixseek.reports.documents import report_document
+from mixseek.reports.leaderboard import leader_board_document
+from mixseek.storage.journal.records import read_manifest
+from mixseek.web.answers import answer_json, answer_pending, run_of, viewer_of
+from mixseek.web.pages import LONGEST_JOURNAL, compare_request
+from mixseek.web.slow_work import Pending
+from mixseek.web.viewed import expected_judgments, list_workspace, read_list_request, read_number
+
+_EVENT_SECONDS = 1.0
+
+
+async def workspace(request: web.Request) -> web.Response:
+    """Runs and competitions with their state."""
+    return answer_json(await asyncio.to_thread(list_workspace, viewer_of(request).root))
+
+
+async def run(request: web.Request) -> web.Response:
+    """The numbers of a run, as `mixseek report --json` prints them."""
+    report = await viewer_of(request).report(run_of(request))
+    return answer_pending(report) if isinstance(report, Pending) else answer_json(report_document(report.data, None))
+
+
+async def judgments(request: web.Request) -> web.Response:
+    """A page of judgments, filtered, searched and sorted."""
+    asked = read_list_request(request.query)
+    # What a live page has just shown is asked for by how long the journal was then.
+    as_of = read_number(request.query, "as_of", 0, LONGEST_JOURNAL)
+    viewed = await viewer_of(request).judgments(run_of(request), as_of)
+    return (
+        answer_pending(viewed)
+        if isinstance(viewed, Pending)
+        else answer_json(await asyncio.to_thread(viewed.page, asked))
+    )
+
+
+async def choices(request: web.Request) -> web.Response:
+    """What the judgments can be filtered by."""
+    viewed = await viewer_of(request).judgments(run_of(request))
+    return (
+        answer_pending(viewed) if isinstance(viewed, Pending) else answer_json(await asyncio.to_thread(viewed.choices))
+    )
+
+
+async def sample(request: web.Request) -> web.Response:
+    """One sample under every judge, with every reply."""
+    viewed = await viewer_of(request).judgments(run_of(request))
+    if isinstance(viewed, Pending):
+        return answer_pending(viewed)
+    return answer_json(await asyncio.to_thread(viewed.sample, request.query.get("id", "")))
+
+
+async def prompt(request: web.Request) -> web.Response:
+    """What a judge was shown of a sample."""
+    viewer = viewer_of(request)
+    viewed = await viewer.judgments(run_of(request))
+    if isinstance(viewed, Pending):
+        return answer_pending(viewed)
+    names = request.query.get("id", ""), request.query.get("judge", "")
+    return answer_json(await asyncio.to_thread(viewed.prompt, viewer.root, *names))
+
+
+async def live(request: web.Request) -> web.StreamResponse:
+    """A run as it grows: an event a second until it ends."""
+    directory = run_of(request)
+    expected = expected_judgments(read_manifest(directory.manifest))
+    tail = viewer_of(request).tail(directory)
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    while True:
+        told = {**await asyncio.to_thread(tail.look), "expected": expected}
+        name = b"progress" if told["is_running"] or told["is_behind"] else b"end"
+        await response.write(b"event: " + name + b"\ndata: " + orjson.dumps(told) + b"\n\n")
+        if name == b"end":
+            return response
+        await asyncio.sleep(0.05 if told["is_behind"] else _EVENT_SECONDS)
+
+
+async def compare(request: web.Request) -> web.Response:
+    """B against A, as `mixseek compare --json` prints it."""
+    found = await viewer_of(request).comparison(*compare_request(request))
+    return answer_pending(found) if isinstance(found, Pending) else answer_json(comparison_document(found[0]))
+
+
+async def competition(request: web.Request) -> web.Response:
+    """A leader board, as `mixseek leaderboard --json` prints it."""
+    board = await asyncio.to_thread(load_leader_board, viewer_of(request).root, request.match_info["execution"])
+    return answer_json(leader_board_document(board))

@@ -1,0 +1,111 @@
+"""The pages; what they need at once is in them, the rest they ask for through the documented endpoints."""
+
+import asyncio
+
+from aiohttp import web
+
+from mixseek.analysis.compare import LISTED, CompareRequest
+from mixseek.analysis.summarise import run_header
+from mixseek.competition.boards import load_leader_board
+from mixseek.domain.rounds import ExecutionStatus
+from mixseek.errors import ConfigurationError
+from mixseek.reports.pages.comparison import comparison_context
+from mixseek.reports.pages.html import inert_json, manifest_entries, report_context
+from mixseek.reports.pages.leaderboard import leader_board_context
+from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.workspace import RunDirectory
+from mixseek.web.answers import answer_page, run_of, served_asset, viewer_of
+from mixseek.web.slow_work import Pending
+from mixseek.web.viewed import list_workspace, read_number
+
+# Pairs before this are held in memory to find the next ones.
+_LAST_START = 1_000_000
+LONGEST_JOURNAL = 10**15
+_KINDS = {".css": "text/css", ".js": "text/javascript"}
+
+
+async def home_page(request: web.Request) -> web.Response:
+    """Runs and competitions."""
+    listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
+    return answer_page(request, "home.html.j2", **listed)
+
+
+async def run_page(request: web.Request) -> web.Response:
+    """A run: its numbers as in the report, when they are counted, and its judgments."""
+    directory = run_of(request)
+    manifest = read_manifest(directory.manifest)
+    report = await viewer_of(request).report(directory)
+    facts = {"run": directory.name, "judges": list(manifest.judge_names), "labels": {}, "dimensions": []}
+    payload = {**facts, "repeats": manifest.repeats, "samples": [], "rows": []}
+    is_pending = isinstance(report, Pending)
+    counted_at = None if isinstance(report, Pending) else report.at
+    context = {"report": None, "run": run_header(manifest), "manifest": manifest_entries({})}
+    return answer_page(
+        request,
+        "run.html.j2",
+        data=inert_json(payload),
+        is_pending=is_pending,
+        has_ended=manifest.has_ended,
+        counted_at=counted_at,
+        outcome_buttons=(),
+        **(context if isinstance(report, Pending) else report_context(report.data)),
+    )
+
+
+async def sample_page(request: web.Request) -> web.Response:
+    """One sample under every judge, side by side."""
+    directory = run_of(request)
+    viewed = await viewer_of(request).judgments(directory)
+    if isinstance(viewed, Pending):
+        return answer_page(request, "pending.html.j2", status=202, what=directory.name)
+    payload = await asyncio.to_thread(viewed.sample, request.query.get("id", ""))
+    return answer_page(
+        request, "sample.html.j2", data=inert_json(payload), run_name=directory.name, sample=payload["samples"][0]
+    )
+
+
+async def compare_page(request: web.Request) -> web.Response:
+    """B against A; without names, a form to choose them."""
+    runs, asked = compare_request(request)
+    if not runs:
+        listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
+        return answer_page(request, "choose.html.j2", **listed)
+    start = read_number(request.query, "start", 0, _LAST_START)
+    found = await viewer_of(request).comparison(runs, asked, start)
+    if isinstance(found, Pending):
+        return answer_page(request, "pending.html.j2", status=202, what=" ↔ ".join(run.name for run in runs))
+    context = await asyncio.to_thread(comparison_context, *found)
+    longest = max(count for _, _, count, _, _ in context["kinds"])
+    starts = [("Earlier page", start - LISTED), ("Next page", start + LISTED)]
+    # By the query alone: before a proxy, the path is another one.
+    address = request.rel_url.update_query
+    turns = [(words, f"?{address(start=at).raw_query_string}") for words, at in starts if 0 <= at < longest]
+    return answer_page(request, "compare.html.j2", turns=turns, start=start, listed=LISTED, **context)
+
+
+def compare_request(request: web.Request) -> tuple[list[RunDirectory], CompareRequest]:
+    """`a` and `b` are runs; `target` or `variant`, given twice, tell the sides apart."""
+    query, viewer = request.query, viewer_of(request)
+    runs = [viewer.find_run(name) for name in (query.get("a"), query.get("b")) if name]
+    targets, variants = (tuple(filter(None, query.getall(name, []))) for name in ("target", "variant"))
+    return runs, CompareRequest(viewer.root, tuple(runs), targets, variants)
+
+
+async def competition_page(request: web.Request) -> web.Response:
+    """A leader board with its rounds; a running one looks for news."""
+    name = request.match_info["execution"]
+    board = await asyncio.to_thread(load_leader_board, viewer_of(request).root, name)
+    if board.execution_id != name:
+        raise ConfigurationError(f"no competition {name!r}; write its whole name")
+    is_running = board.status is ExecutionStatus.RUNNING
+    context = await asyncio.to_thread(leader_board_context, board)
+    return answer_page(request, "competition.html.j2", is_running=is_running, **context)
+
+
+async def asset(request: web.Request) -> web.Response:
+    """Styles and scripts, from a closed list: no path is ever made of a request."""
+    name = request.match_info["name"]
+    text = served_asset(name)
+    if text is None:
+        raise web.HTTPNotFound
+    return web.Response(text=text, content_type=_KINDS[name[name.rindex(".") :]], charset="utf-8")

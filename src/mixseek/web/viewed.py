@@ -1,0 +1,209 @@
+"""What the viewer shows of a workspace: lists, judgments page by page, one sample whole, a run as it grows."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mixseek.analysis.model import tone_of
+from mixseek.analysis.run_list import list_runs
+from mixseek.competition.boards import list_competitions
+from mixseek.domain.ports import JudgeAwareProtocol
+from mixseek.errors import ConfigurationError
+from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
+from mixseek.reports.documents import runs_document
+from mixseek.reports.payload import rows_payload
+from mixseek.runs.protocol_record import protocol_of_run
+from mixseek.storage.journal.records import Manifest, decode_sample, read_manifest
+from mixseek.storage.journal.tail import TextSearches
+from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace_key import find_workspace_key
+from mixseek.templating import fence_nonce
+
+# Between conditions on metadata, which are one value of an address; in it, %1F.
+ALSO = "\x1f"
+# Judgments on a page, and the most that a program may ask for at once.
+PAGE_ROWS, MOST_ROWS = 100, 1_000
+# Characters of judged text on a page of the list, and of one sample: the list shows a line of each.
+_LIST_BUDGET, _SAMPLE_BUDGET = 200_000, 4_000_000
+# Of a reply's details, what a person looks at.
+_DETAILS = ("ask", "take", "cached", "model", "finish_reason", "latency_seconds", "cost_usd", "tries", "usage")
+
+
+def list_workspace(root: Path) -> dict[str, Any]:
+    """Runs and competitions with their state, the newest first; empty for a workspace that is not there yet."""
+    lines, problems = list_runs(root)
+    competitions = [line.to_document() for line in list_competitions(root)]
+    return {"workspace": str(root), **runs_document(lines), "competitions": competitions, "problems": problems}
+
+
+def find_exact_run(workspace: Workspace, name: str) -> RunDirectory:
+    """By its whole name: an address means one run. What cannot be a name is refused before any path is made."""
+    run = workspace.run(name)
+    if not run.exists():
+        raise ConfigurationError(f"{workspace.root}: no run {name!r}; `mixseek runs` lists those that are there")
+    return run
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """What a page of the list asks for; as in its address."""
+
+    filters: Mapping[str, str] = field(default_factory=dict)
+    words: str = ""
+    metadata: tuple[tuple[str, str], ...] = ()
+    sort: str = ""
+    offset: int = 0
+    limit: int = PAGE_ROWS
+    named: NamedJudgment | None = None
+
+
+def read_list_request(asked: Mapping[str, str]) -> ListRequest:
+    """From the parameters of an address; raises ConfigurationError for what has no meaning."""
+    sort = asked.get("sort", "")
+    if sort not in SORTS:
+        raise ConfigurationError(
+            f"sort={sort}: there is {', '.join(filter(None, SORTS))}; leave it out for the dataset's order"
+        )
+    bounds = (("offset", 0, 10**12), ("limit", PAGE_ROWS, MOST_ROWS), ("repeat", 1, 10**6))
+    numbers = {name: read_number(asked, name, default, most) for name, default, most in bounds}
+    metadata = []
+    for pair in filter(None, asked.get("meta", "").split(ALSO)):
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigurationError(f"meta={pair}: write name=value, as in meta=language=ja")
+        metadata.append((name, value))
+    repeat = numbers["repeat"] if asked.get("repeat") else None
+    return ListRequest(
+        filters={name: asked[name] for name in FILTERS if asked.get(name)},
+        words=asked.get("q", ""),
+        metadata=tuple(metadata),
+        sort=sort,
+        offset=numbers["offset"],
+        limit=numbers["limit"],
+        named=NamedJudgment(asked["id"], asked.get("by") or None, repeat) if asked.get("id") else None,
+    )
+
+
+def read_number(asked: Mapping[str, str], name: str, default: int, most: int) -> int:
+    """Raises ConfigurationError for what is none, or too large."""
+    text = asked.get(name) or str(default)
+    if not (text.isascii() and text.isdecimal() and int(text) <= most):
+        raise ConfigurationError(f"{name}={text}: not a number from 0 to {most:,}")
+    return int(text)
+
+
+class ViewedRun:
+    """A run as it was when it was opened; texts are read from its journal as they are asked for."""
+
+    def __init__(self, workspace: Workspace, run: RunDirectory, searches: TextSearches, directory: Path) -> None:
+        self.run, self.manifest = run, read_manifest(run.manifest)
+        self._directory = directory
+        directory.mkdir(parents=True)
+        self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
+        self._searches = searches
+
+    def facts(self) -> dict[str, Any]:
+        """What the scripts of the page know of a run, as in a report."""
+        return {
+            "run": self.run.name,
+            "judges": list(self.manifest.judge_names),
+            "labels": dict(sorted(self.judgments.models.items())),
+            "dimensions": self.judgments.dimensions,
+            "repeats": self.manifest.repeats,
+        }
+
+    def choices(self) -> dict[str, Any]:
+        """What judgments can be filtered by, with how many of them have it; metadata as far as it is searched."""
+        self._searches.go_on(self.judgments.samples)
+        texts = self._searches.texts
+        outcomes = [
+            {"outcome": one.outcome, "tone": tone_of(one.status, one.score).value, "count": one.count}
+            for one in self.judgments.outcomes
+        ]
+        told = texts.choices(self.judgments.usual, self.judgments.unusual)
+        metadata = [[f"{name}={value}", count] for name, found in told.items() for value, count in found]
+        choices = {**self.judgments.choices, **({"meta": metadata} if metadata else {})}
+        read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
+        return {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
+
+    def _query(self, asked: ListRequest) -> tuple[ListQuery, dict[str, int] | None]:
+        """With how far a search has come; None where nothing is searched for."""
+        samples = self.judgments.samples
+        has_words = bool(asked.words.split() or asked.metadata)
+        search = self._searches.find(asked.words, asked.metadata, samples) if has_words else None
+        done = {"searched": min(search.searched, samples), "samples": samples} if search else None
+        return ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort), done
+
+    def sample_positions(self, asked: ListRequest, limit: int) -> list[int] | None:
+        """Of all that the filters mean; None while a search goes on."""
+        query, done = self._query(asked)
+        if done is not None and done["searched"] < done["samples"]:
+            return None
+        return self.judgments.sample_positions(query, limit)
+
+    def page(self, asked: ListRequest) -> dict[str, Any]:
+        """A page of the list in the shape of a report's payload; a search says how far it has come."""
+        query, done = self._query(asked)
+        with self._searches.resting():
+            offset = asked.offset
+            if asked.named is not None and not asked.sort:
+                offset = self.judgments.rank_of(query, asked.named) // asked.limit * asked.limit
+            rows, matches = self.judgments.page(query, offset, asked.limit)
+            payload = rows_payload(rows, _LIST_BUDGET)
+        counted = {"offset": offset, "matches": matches, "total": self.judgments.total, "search": done}
+        return {**self.facts(), **payload, **counted}
+
+    def sample(self, sample_id: str) -> dict[str, Any]:
+        """One sample with all that was ever said of it; every row has its replies in the order of asking."""
+        rows, record, replies = self.judgments.sample(sample_id)
+        if not rows:
+            raise ConfigurationError(f"run {self.run.name}: no sample with the id {sample_id!r}")
+        payload = rows_payload(rows, _SAMPLE_BUDGET)
+        for row, told in zip(rows, payload["rows"], strict=True):
+            told["attempts"] = [
+                describe_reply(reply)
+                for reply in replies
+                if reply.get("judge") == row.judge and (reply.get("details") or {}).get("take", 1) == row.take
+            ]
+        sample = record.get("sample") or {}
+        more = {name: sample[name] for name in ("metadata", "rubric", "task_type", "output_id") if sample.get(name)}
+        return {**self.facts(), **payload, "more": more}
+
+    def prompt(self, root: Path, sample_id: str, judge: str) -> dict[str, Any]:
+        """What a judge was shown, made again from the run's own protocol."""
+        entry = next((one for one in self.manifest.judges if one.name == judge), None)
+        _, record, _ = self.judgments.sample(sample_id)
+        if entry is None or not record:
+            raise ConfigurationError(f"run {self.run.name}: no sample {sample_id!r} before a judge {judge!r}")
+        if entry.kind == "rules":
+            raise ConfigurationError("the rules read no prompt: they look at the response itself")
+        protocol = protocol_of_run(self.run, self.manifest)
+        if isinstance(protocol, JudgeAwareProtocol):
+            protocol = protocol.for_judge(entry.model or judge)
+        # A workspace may have no key yet, or none for this user, and asking here must not make one.
+        nonce = fence_nonce(find_workspace_key(root) or b"", record["key"])
+        messages = protocol.messages(decode_sample(record["sample"]), nonce)
+        return {"judge": judge, "messages": [asdict(message) for message in messages]}
+
+    def close(self) -> None:
+        """A run that grows is opened again and again: what was made of it before goes."""
+        self.judgments.close()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def describe_reply(reply: Mapping[str, Any]) -> dict[str, Any]:
+    """A reply as it came, with what its call took."""
+    details = reply.get("details") or {}
+    told = {name: details[name] for name in _DETAILS if details.get(name) is not None}
+    return {"attempt": reply.get("attempt"), "text": reply.get("text"), **told}
+
+
+def expected_judgments(manifest: Manifest) -> int | None:
+    """How many there will be; None for a cascade, where each judge sees what the ones before leave open."""
+    if manifest.cascade and len(manifest.judges) > 1:
+        return None
+    # Rules and replays are asked once, whatever is repeated.
+    asked = [manifest.repeats if judge.kind not in ("rules", "replay") else 1 for judge in manifest.judges]
+    return manifest.sample_count * sum(asked)
