@@ -98,6 +98,8 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
             opening = _opening(sentence, mark, is_first=True)
             if is_spoken(opening.words[:VERB_REACH]) or _is_spoken_unspaced(sentence.text):
                 hint = Frame(None, cut)
+            if not sentence.text.isascii() and UNSPACED.by_name.match(sentence.text):
+                return Frame(Stance.ATTRIBUTED, cut)
             is_whole = mark is None and sentence.end <= start
             words = opening.words if is_whole else split_words(text[sentence.start : min(start, sentence.end)])
             if _forbids_saying(words):
