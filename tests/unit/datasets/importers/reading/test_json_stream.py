@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.datasets.importers import reading
-from mixseek.datasets.importers.reading import CutShortError, JsonStream
+from mixseek.datasets.importers.reading import json_stream
+from mixseek.datasets.importers.reading.json_stream import CutShortError, JsonStream
 from mixseek.errors import DatasetError
 
 VALUES = st.recursive(
@@ -75,7 +75,7 @@ def test_what_is_nested_too_deeply_is_refused_wherever_it_stands() -> None:
 
 
 def test_a_value_that_would_fill_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_LARGEST_VALUE_BYTES", 100)
+    monkeypatch.setattr(json_stream, "LARGEST_VALUE_BYTES", 100)
 
     with pytest.raises(DatasetError, match="too large for a sample"):
         list(stream_of(json.dumps(["x" * 500])).walk({(): True}))
@@ -85,3 +85,25 @@ def test_a_value_that_would_fill_the_memory_is_refused(monkeypatch: pytest.Monke
 def test_what_is_no_json_is_an_error_and_no_end(text: str) -> None:
     with pytest.raises(DatasetError, match="invalid JSON"):
         list(stream_of(text).walk({("a",): False} if text[0] == "{" else {(): True}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["NaN", "-Infinity", "1e400", "9223372036854775808", '"half of a pair: \\ud800"', '{"a.b": 1, "a": {"b": 2}}'],
+)
+def test_what_other_streams_refuse_or_change_is_kept_to_the_letter(text: str) -> None:
+    """Inspect writes NaN for a grade that failed; decision 24 has what ijson makes of each."""
+    walked = list(stream_of(f'{{"samples": [{text}]}}').walk({("samples",): True}))
+
+    assert walked == [(("samples",), text.encode())]
+
+
+def test_a_key_with_a_dot_is_no_path() -> None:
+    text = '{"a.b": [1], "a": {"b": [2]}}'
+
+    assert list(stream_of(text).walk({("a", "b"): True})) == [(("a", "b"), b"2")]
+
+
+def test_brackets_without_an_end_are_refused_before_they_fill_the_memory() -> None:
+    with pytest.raises(DatasetError, match="levels deep"):
+        list(JsonStream(io.BytesIO(b"[" * 400_000), "text").walk({(): True}))

@@ -8,17 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mixseek.datasets.importers.record import (
-    TEXT_KEYS,
-    as_rows,
-    as_table,
-    as_text,
-    content_text,
-    is_message,
-    messages_of,
-    plain_message,
-    role_of,
-)
+from mixseek.datasets.importers.samples.messages import content_text, is_message, messages_of, plain_message, role_of
+from mixseek.datasets.importers.samples.texts import TEXT_KEYS
+from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
 
 _ANSWER_KEYS = ("response", "output", "answer", *TEXT_KEYS)
 # Kinds of items that ask the caller to do something; what a provider does by itself (`server_tool_use`) is not asked.
@@ -42,6 +34,15 @@ class Answer:
     said: str | None = None
     # How the last message ended, where it says so.
     stop: str | None = None
+
+
+def answered(answer: Answer) -> dict[str, Any]:
+    """What an output says, as the fields of a sample."""
+    return {
+        "response": answer.said if answer.text is None else answer.text,
+        "withheld": answer.withheld,
+        "stop_reason": answer.stop,
+    }
 
 
 def read_answer(value: Any, depth: int = 0) -> Answer:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.storage import log_files
+from tests.unit.datasets.importers import log_files
 
-from mixseek.datasets.importers.registry import LogCounts, recognise
+from mixseek.datasets.importers.counts import LogCounts
+from mixseek.datasets.importers.registry import recognise
 from mixseek.errors import DatasetError
 
 TIMES = 30
