@@ -15,8 +15,10 @@ import typer
 from pydantic import Field
 from typer import TyperException
 
+from mixseek.cli.commands import Command
 from mixseek.cli.judge import judge
 from mixseek.cli.label import import_sheet
+from mixseek.cli.old_spellings import renew, renew_key
 from mixseek.cli.report import archive, export, report
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.settings.load import explaining_failures
@@ -33,7 +35,7 @@ _NAME_OR_FILE, _SPEC, _PARAMETERS = "NAME|FILE", "SPEC", "KEY=VALUE"
 def command_of(function: Callable[..., Any]) -> Any:
     """The parsed command; typed Any because typer's own class for it is private."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command()(function)
+    app.command(cls=Command)(function)
     return typer.main.get_command(app)
 
 
@@ -56,7 +58,7 @@ class Step:
 
 STEPS = {
     "labels": Step(import_sheet, "file", frozenset({"workspace", "json"}), writes=False),
-    "report": Step(report, "out", frozenset({"runs", "workspace", "json"})),
+    "report": Step(report, "to", frozenset({"runs", "workspace", "json"})),
     "export": Step(export, "to", frozenset({"run", "workspace", "json"})),
     "archive": Step(archive, "to", frozenset({"run", "workspace", "json", "check"})),
 }
@@ -172,7 +174,8 @@ class JobReader:
         """A plain value is the file; a table has the options of the command behind it."""
         step = STEPS[key]
         command = command_of(step.function)
-        values = dict(value) if isinstance(value, dict) else {step.main: value}
+        given = dict(value) if isinstance(value, dict) else {step.main: value}
+        values = {renew_key(command.name, inner): one for inner, one in given.items()}
         known = [key_of(one) for one in command.params if key_of(one) not in step.own]
         for inner in values:
             if inner not in known:
@@ -194,7 +197,7 @@ class JobReader:
         for key, value in values.items():
             is_option = keys[key].param_type_name == "option"
             (options if is_option else positional).extend(self.arguments(keys[key], value, where(key)))
-        arguments = (*options, "--", *positional)
+        arguments = (*renew(command.name, options), "--", *positional)
         try:
             command.make_context(command.name, list(arguments))
         except TyperException as error:
