@@ -22,11 +22,13 @@ from mixseek.cli.old_spellings import renew, renew_key
 from mixseek.cli.report import archive, export, report
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.settings.load import explaining_failures
-from mixseek.settings.models import JudgeSettings, Table
+from mixseek.settings.models import SETTINGS_FILE, JudgeSettings, Table
 from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 
 # Tables of the file that are no options.
 _JUDGES, _JOBS = "judges", "jobs"
+# Where jobs may stand beside the settings.
+SETTINGS_PATH = Path(SETTINGS_FILE)
 # A value that names a place; of a protocol's and a judge's name only some do.
 _IS_PLACE = re.compile(r"\b(FILE|DIR|DATA|PATH)\b")
 _NAME_OR_FILE, _SPEC, _PARAMETERS = "NAME|FILE", "SPEC", "KEY=VALUE"
@@ -92,6 +94,11 @@ def read_jobs(path: Path, names: Sequence[str], own: frozenset[str]) -> JobFile:
     """The jobs that are named, or all; `own` are options of `mixseek run`. Raises ConfigurationError in one line."""
     with explaining_failures(path, JudgesTable):
         document = parse_toml(decode_text(read_bounded(path)))
+        if path == SETTINGS_PATH:
+            # The rest of it are settings, its judges among them, which every command reads by itself.
+            document = {_JOBS: document.get(_JOBS)}
+            if document[_JOBS] is None:
+                raise ConfigurationError(f"{path}: no [jobs.NAME] in it; write one, or name a file: run JOB.toml")
         given = document.pop(_JUDGES, {})
         if isinstance(given, list | str):
             raise ConfigurationError(
@@ -110,6 +117,17 @@ def read_jobs(path: Path, names: Sequence[str], own: frozenset[str]) -> JobFile:
     jobs = tuple(reader.read(name, {**document, **tables[name]}, tables[name]) for name in chosen(path, tables, names))
     refuse_shared_targets(path, jobs)
     return JobFile(path, jobs, {name: reader.place_model(one) for name, one in judges.items()})
+
+
+def find_file(word: Path | None, names: Sequence[str]) -> tuple[Path, tuple[str, ...]]:
+    """The file and the names of its jobs: a first word that can be no file is a job of mixseek.toml."""
+    if word is not None and (word.is_file() or looks_like_file(str(word)) or not SETTINGS_PATH.is_file()):
+        return word, tuple(names)
+    if not SETTINGS_PATH.is_file():
+        raise ConfigurationError(
+            f"no job file is named, and there is no {SETTINGS_PATH} here with [jobs.NAME]; `mixseek init` writes a job"
+        )
+    return SETTINGS_PATH, (*(() if word is None else (str(word),)), *names)
 
 
 def chosen(path: Path, tables: Mapping[str, Any], names: Sequence[str]) -> list[str]:
