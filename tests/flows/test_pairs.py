@@ -379,7 +379,7 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
     assert "one verdict a pair: the majority of 3 judges" in shown
     assert "3 pairs on which the judges are split: half a win for each side" in shown
     assert unknown.returncode == 2
-    assert "--judge 'w' has judged nothing" in the_one_line(unknown)
+    assert "--rater 'w' has judged nothing" in the_one_line(unknown)
 
 
 def test_a_pair_with_one_invalid_order_is_seen_by_the_gate_and_asked_for_again(tmp_path: Path) -> None:
