@@ -4,8 +4,10 @@ A table is a TypedDict whose every key is `Annotated[type, Declared(...)]`: a ch
 every door reads the rest here. Imported by whatever prints help, so nothing heavy may be imported.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -64,7 +66,8 @@ class Declared:
 SHARE, POINTS, MAPPING, PARAMETERS = "SHARE", "POINTS", "FIELD=COLUMN", "KEY=VALUE"
 
 
-def declarations(table: type) -> dict[str, Declared]:
+@cache
+def declarations(table: type) -> Mapping[str, Declared]:
     """By the name that the option has in Python."""
     return {name: annotation.__metadata__[0] for name, annotation in table.__annotations__.items()}
 
