@@ -205,7 +205,7 @@ def corrected_command(name: str) -> tuple[str, tuple[str, ...], str | None]:
         options = list(llmrubric_options(judge.removesuffix("_expected")))
         expected = "list_sum([i * probs[i] for i in [1, 2, 3, 4]]) / list_sum(probs)"
         score = f"CASE WHEN judge_type = 'human' THEN score ELSE {expected} END"
-        return "scores_llmrubric.jsonl", (*options, "--score", score, "--repeats", "mean"), None
+        return "scores_llmrubric.jsonl", (*options, "--score", score, "--takes", "mean"), None
     if source == "wildbench":
         return "scores_wildbench.jsonl", ("--human", "gpt-4-turbo-2024-04-09@v2.0522"), "gpt-4o-2024-05-13@v2.0522"
     if source == "nq301":

@@ -70,7 +70,7 @@ def run(words: Sequence[str]) -> Done:
 def reading_commands(file: RealFile, workspace: Path) -> Iterator[list[str]]:
     """Everything that reads a run."""
     name, place = file.path.stem, ["--workspace", str(workspace)]
-    yield ["report", name, *place, "--out", str(workspace / f"{name}.html")]
+    yield ["report", name, *place, "--to", str(workspace / f"{name}.html")]
     for suffix in ("jsonl", "csv", "parquet"):
         yield ["export", name, *place, "--to", str(workspace / f"{name}.{suffix}")]
     with file.path.open(encoding="utf-8") as lines:

@@ -8,11 +8,14 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, is_typeddict
 
 from scripts.generated_pages import write_or_compare
 
 import mixseek
+from mixseek.api.options import wording_of
+from mixseek.settings.declared import declarations
 
 TARGET = Path(__file__).parent.parent / "docs" / "api.md"
 HEAD = """# Python
@@ -51,7 +54,7 @@ def describe_class(name: str, found: Any) -> Iterator[str]:
     if issubclass(found, enum.Enum):
         yield ", ".join(f"`{member.value}`" for member in found)
         return
-    members = documented_members(found)
+    members = declared_options(found) if is_typeddict(found) else documented_members(found)
     if members:
         yield "\n".join(["| member | what it is |", "|---|---|", *(f"| `{one}` | {said} |" for one, said in members)])
 
@@ -71,6 +74,22 @@ def documented_members(found: Any) -> list[tuple[str, str]]:
             said = text_of(after)
             described.append((node.target.id, cell(f"`{ast.unparse(node.annotation)}`{'. ' if said else ''}{said}")))
     return described
+
+
+def declared_options(table: Any) -> list[tuple[str, str]]:
+    """Of a table of options: the type that Python may pass, and what the option does."""
+    described = []
+    for name, declared in declarations(table).items():
+        kind = table.__annotations__[name].__origin__
+        members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+        shown = getattr(kind, "__forward_arg__", None) or " | ".join(map(name_of_type, members))
+        described.append((name, cell(f"`{shown}`. {wording_of(declared)}")))
+    return described
+
+
+def name_of_type(kind: Any) -> str:
+    """As a program would write it."""
+    return "None" if kind is type(None) else re.sub(r"\b(?:[a-z_]+\.)+", "", inspect.formatannotation(kind))
 
 
 def text_of(node: ast.stmt | None) -> str:

@@ -52,6 +52,8 @@ def help_texts(node: Any, path: str, parent: Any) -> Iterator[tuple[str, str]]:
     lines = (line.rstrip() for line in node.get_help(context).splitlines())
     yield path, "\n".join(lines)
     for name, child in getattr(node, "commands", {}).items():
+        if child.hidden:
+            continue
         yield from help_texts(child, f"{path} {name}", context)
 
 

@@ -172,7 +172,7 @@ def commands_shown(text: str) -> set[str]:
 def command_names() -> list[str]:
     from mixseek.cli.app import command
 
-    return list(command().commands)
+    return [name for name, one in command().commands.items() if not one.hidden]
 
 
 @pytest.mark.parametrize("path", [ROOT / "README.md", ROOT / "docs" / "tour.md"], ids=name_of)

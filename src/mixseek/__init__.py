@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mixseek.api.compete import Competition, acompete, aevaluate, compete, evaluate
-    from mixseek.api.judging import AuditOptions, ajudge, audit, forecast, judge
-    from mixseek.api.options import JudgeOptions
+    from mixseek.api.judging import ajudge, audit, forecast, judge
     from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from mixseek.reports.evaluation import Evaluation
     from mixseek.round_controller.team import RoundRecord
     from mixseek.runs.cards import Card
+    from mixseek.settings.options import AuditOptions, JudgeOptions
 
 __all__ = [
     "AuditOptions",
@@ -54,13 +54,13 @@ __all__ = [
 
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
-    "AuditOptions": "mixseek.api.judging",
+    "AuditOptions": "mixseek.settings.options",
     "Card": "mixseek.reports.cards",
     "Competition": "mixseek.api.compete",
     "Evaluation": "mixseek.reports.evaluation",
     "GateError": "mixseek.errors",
     "InvalidJudgment": "mixseek.domain.judgments",
-    "JudgeOptions": "mixseek.api.options",
+    "JudgeOptions": "mixseek.settings.options",
     "Judged": "mixseek.engine.offline",
     "Missing": "mixseek.domain.judgments",
     "MixseekError": "mixseek.errors",

@@ -228,8 +228,8 @@ _JUDGED_FILES: pytest.StashKey[dict[tuple[str, str], dict[str, JudgedAnswer]]] =
 
 def split_columns(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What belongs to the sample, and what to the judging; `rubric` is the sample's own text."""
-    from mixseek.api.options import JudgeOptions
     from mixseek.domain.samples import Sample
+    from mixseek.settings.options import JudgeOptions
 
     __tracebackhide__ = True
     known = {*JudgeOptions.__annotations__, *Sample.__dataclass_fields__}

@@ -49,6 +49,6 @@ def make_workspace(root: Path) -> Path:
     run_example(workspace, "rubric", ("kiri-judge", "sumi-judge"))
     run_example(workspace, "cross", ("aster-1", "cedar-7"))
     run_demo_competition(workspace)
-    done = mixseek_here("report", "numbers", "--workspace", "ws", "--out", "report.html", cwd=root)
+    done = mixseek_here("report", "numbers", "--workspace", "ws", "--to", "report.html", cwd=root)
     assert done.returncode == 0, done.stderr
     return workspace

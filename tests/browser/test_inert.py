@@ -171,9 +171,7 @@ def test_files_to_send_around_run_nothing_and_ask_nobody(chromium: Chromium, hos
         "board.html": ("leaderboard", EXECUTION),
     }
     for name, words in commands.items():
-        done = mixseek_here(
-            *words, "--workspace", "ws", "--html" if words[0] == "leaderboard" else "--out", name, cwd=root
-        )
+        done = mixseek_here(*words, "--workspace", "ws", "--to", name, cwd=root)
         assert done.returncode == 0, done.stderr
 
     async def scenario() -> None:

@@ -38,9 +38,11 @@ def judge(place: Path, labelled: int) -> None:
 
 @pytest.mark.parametrize("labelled", [0, 25, 140])
 def test_labels_that_were_not_drawn_bring_no_width_nearer(chromium: Chromium, labelled: int, tmp_path: Path) -> None:
-    """The same number as `mixseek plan`, and never "1 more" because labels of unknown drawing lie about."""
+    """The same number as `mixseek label plan`, and never "1 more" because labels of unknown drawing lie about."""
     judge(tmp_path, labelled)
-    planned = json.loads(mixseek_here("plan", "sums", "--width", "5%", "-w", "ws", "--json", cwd=tmp_path).stdout)
+    planned = json.loads(
+        mixseek_here("label", "plan", "sums", "--width", "5%", "-w", "ws", "--json", cwd=tmp_path).stdout
+    )
     viewer = chromium.serve(tmp_path / "ws")
 
     async def scenario() -> str:

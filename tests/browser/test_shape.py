@@ -33,7 +33,7 @@ DARK = ("home", "run", "compare", "competition")
 @pytest.fixture(scope="module")
 def files(workspace: Path) -> dict[str, Path]:
     """What is sent around: reports, a comparison, a leader board."""
-    done = mixseek_here("compare", "sums", "later", "--workspace", "ws", "--out", "compare.html", cwd=workspace.parent)
+    done = mixseek_here("compare", "sums", "later", "--workspace", "ws", "--to", "compare.html", cwd=workspace.parent)
     assert done.returncode == 0, done.stderr
     cross, rubric = (next((workspace / "runs").glob(f"{name}-*/report.html")) for name in ("cross", "rubric"))
     return {

@@ -128,7 +128,7 @@ def test_a_key_that_is_repeated_is_written_nowhere(tmp_path: Path) -> None:
         done = judge(data, endpoint.spec, cwd=tmp_path)
     shown = mixseek_here("show", "r", "riddle-1", "-w", "ws", cwd=tmp_path)
     exported = mixseek_here("export", "r", "-w", "ws", "--to", "out.jsonl", cwd=tmp_path)
-    report = mixseek_here("report", "r", "-w", "ws", "--out", "page.html", cwd=tmp_path)
+    report = mixseek_here("report", "r", "-w", "ws", "--to", "page.html", cwd=tmp_path)
     (reply, *_) = journal_lines(tmp_path, "reply")
     held = {path: path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()}
 

@@ -122,7 +122,7 @@ def test_every_reply_that_was_asked_for_again_is_archived_as_invalid(tmp_path: P
     }
     assert log["temperature"] == "not sent: the endpoint's default was used"
     rate = f"{len(first_invalid) / 40:.1%}"
-    shown = mixseek_here("report", "-w", "ws", "--out", "page.html", cwd=tmp_path)
+    shown = mixseek_here("report", "-w", "ws", "--to", "page.html", cwd=tmp_path)
     assert f"First replies: {len(first_invalid)} of 40 invalid ({rate})." in shown.stdout
     assert f"First replies: {len(first_invalid)} of 40 invalid ({rate})." in (tmp_path / "page.html").read_text("utf-8")
     reported = json.loads(mixseek_here("report", "-w", "ws", "--json", cwd=tmp_path).stdout)

@@ -28,7 +28,7 @@ FOUND_BY = {
 }
 
 
-ASKED = ("--protocol", "cross", "--language", "en", "--data", "bridges.jsonl", "--n", "20")
+ASKED = ("--protocol", "cross", "--language", "en", "--n", "20")
 
 
 def bridges(count: int) -> list[dict[str, Any]]:
@@ -61,7 +61,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def audit(endpoint: Loopback, place: Path, workspace: str, *more: str) -> subprocess.CompletedProcess[str]:
-    return mixseek_here("audit", endpoint.spec, *ASKED, "-w", workspace, "-q", *more, cwd=place, env=KEYS)
+    return mixseek_here(
+        "audit", "bridges.jsonl", "--judge", endpoint.spec, *ASKED, "-w", workspace, "-q", *more, cwd=place, env=KEYS
+    )
 
 
 def states(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
@@ -82,7 +84,7 @@ def test_a_defect_is_found_by_the_audit_that_looks_for_it(place: Path, defect: D
 
 def test_a_sound_judge_passes_every_audit_and_its_card_opens_the_gate(place: Path) -> None:
     """The cost is told first, nothing is asked twice, the card fits this judge and no other, and it shows drift."""
-    out = ("--out", "card.html", "--out", "card.json")
+    out = ("--to", "card.html", "--to", "card.json")
     with loopback(MockOptions(defect=Defect.NONE)) as endpoint:
         dry = audit(endpoint, place, "ws", "--dry-run", "--json")
         assert endpoint.requests == 0
@@ -134,11 +136,13 @@ def test_every_look_for_drift_has_a_name_of_its_own(place: Path) -> None:
     """The same command goes on with the same look, and says so; under another name the judge is asked again."""
     since = ("--since", "first.json", "--only", "drift", "--json")
     with loopback(MockOptions(defect=Defect.NONE)) as endpoint:
-        audit(endpoint, place, "w-looks", "--only", "retest", "--out", "first.json")
+        audit(endpoint, place, "w-looks", "--only", "retest", "--to", "first.json")
         endpoint.server.options = MockOptions(defect=Defect.DRIFTING, defect_size=0.4)
         drifted = audit(endpoint, place, "w-looks", *since)
         asked, endpoint.server.options = endpoint.requests, MockOptions(defect=Defect.NONE)
-        same = mixseek_here("audit", endpoint.spec, *ASKED, "-w", "w-looks", *since, cwd=place, env=KEYS)
+        same = mixseek_here(
+            "audit", "bridges.jsonl", "--judge", endpoint.spec, *ASKED, "-w", "w-looks", *since, cwd=place, env=KEYS
+        )
         assert endpoint.requests == asked
         later = audit(endpoint, place, "w-looks", *since, "--run", "later")
 
@@ -166,12 +170,25 @@ def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:
     for defect in (Defect.NONE, Defect.POSITION):
         with loopback(MockOptions(defect=defect, defect_size=0.6)) as endpoint:
             only = ("--only", "order", "--only", "padding", "--only", "lenient")
-            asked = ("--data", "pairs.jsonl", "--protocol", "pairwise", *only)
+            asked = ("pairs.jsonl", "--protocol", "pairwise", *only)
             told[defect] = mixseek_here(
-                "audit", endpoint.spec, *asked, "--n", "20", "-w", f"w-{defect}", "-q", "--json", cwd=place, env=KEYS
+                "audit",
+                *asked,
+                "--judge",
+                endpoint.spec,
+                "--n",
+                "20",
+                "-w",
+                f"w-{defect}",
+                "-q",
+                "--json",
+                cwd=place,
+                env=KEYS,
             )
-            made = ("--data", "singles.jsonl", "--pairs", "all", "--protocol", "pairwise", "--only", "order")
-            paired = mixseek_here("audit", endpoint.spec, *made, "-w", "w-made", "-q", "--json", cwd=place, env=KEYS)
+            made = ("singles.jsonl", "--pairs", "all", "--protocol", "pairwise", "--only", "order")
+            paired = mixseek_here(
+                "audit", *made, "--judge", endpoint.spec, "-w", "w-made", "-q", "--json", cwd=place, env=KEYS
+            )
 
     # People prefer A in each of them, which says nothing about how good A is.
     assert states(told[Defect.NONE]) == {"order": "pass", "padding": "pass", "lenient": "not applicable"}
@@ -184,14 +201,14 @@ def test_a_judge_that_follows_the_order_of_a_pair_is_found(place: Path) -> None:
     ("more", "words"),
     [
         (("--only", "paddin"), "--only 'paddin': did you mean 'padding'?"),
-        (("--out", "card.pdf"), "name a .html or a .json file"),
+        (("--to", "card.pdf"), "name a .html or a .json file"),
         (("--since", "bridges.jsonl"), "not a judge card"),
-        (("--data", "nowhere.jsonl"), "nowhere.jsonl"),
+        (("--rubric", "nowhere.md"), "nowhere.md"),
     ],
 )
 def test_a_slip_is_one_clear_line(place: Path, more: tuple[str, ...], words: str) -> None:
     """Exit 2, before anything is judged."""
-    done = mixseek_here("audit", "rules", "--data", "bridges.jsonl", "--map", "ground_truth=id", *more, cwd=place)
+    done = mixseek_here("audit", "bridges.jsonl", "--judge", "rules", "--map", "ground_truth=id", *more, cwd=place)
 
     assert done.returncode == 2
     assert words in the_one_line(done)

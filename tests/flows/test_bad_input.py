@@ -149,7 +149,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
         (("export", "nosuch", "--to", "x.jsonl"), ("nosuch",)),
         (("export", "r", "--to", "x.xlsx"), ("x.xlsx", ".jsonl", ".csv", ".parquet")),
         (("export", "r", "--to", "absent-directory/x.jsonl"), ("absent-directory",)),
-        (("report", "r", "--out", "absent-directory/x.html"), ("absent-directory",)),
+        (("report", "r", "--to", "absent-directory/x.html"), ("absent-directory",)),
         (("protocol", "show", "nosuch"), ("nosuch", "semantic")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

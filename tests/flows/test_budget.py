@@ -73,7 +73,7 @@ def test_rounds_are_the_same_after_a_kill_and_a_limit(tmp_path: Path) -> None:
     votes = json.loads(mixseek_here("stats", "r", "-w", "ws", "--votes", "--json", cwd=tmp_path).stdout)["votes"]
     assert [one["both_orders"]["consistency"]["value"] for one in votes] == [1.0]
     page = tmp_path / "r.html"
-    assert mixseek_here("report", "r", "-w", "ws", "--out", page, cwd=tmp_path).returncode == 0
+    assert mixseek_here("report", "r", "-w", "ws", "--to", page, cwd=tmp_path).returncode == 0
     assert '<section id="board"' in (shown := page.read_text(encoding="utf-8"))
     assert ">Strengths by Bradley and Terry" in shown  # a sentence, on a page
     planned = mixseek_here(*words, "--dry-run", cwd=tmp_path)

@@ -227,12 +227,12 @@ def test_a_slip_in_a_name_never_costs_the_data(tmp_path: Path) -> None:
     data = write_jsonl(tmp_path / "sums.jsonl", sums(2))
     before = data.read_bytes()
     assert mixseek_here("judge", data, "--run", "a", cwd=tmp_path).returncode == 0
-    for command, to, said in (("report", "--out", "something else"), ("export", "--to", "the data that was judged")):
+    for command, to, said in (("report", "--to", "something else"), ("export", "--to", "the data that was judged")):
         done = mixseek_here(command, "a", to, data, cwd=tmp_path)
         assert (done.returncode, said in the_one_line(done)) == (2, True)
         assert data.read_bytes() == before
     for _ in range(2):
-        assert mixseek_here("report", "a", "--out", "a.html", cwd=tmp_path).returncode == 0
+        assert mixseek_here("report", "a", "--to", "a.html", cwd=tmp_path).returncode == 0
 
 
 def test_an_excerpt_of_a_long_response_keeps_its_span(tmp_path: Path) -> None:

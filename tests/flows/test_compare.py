@@ -84,7 +84,7 @@ def test_a_planted_difference_is_found_with_its_samples(two_runs: Path) -> None:
 
 
 def test_the_terminal_says_the_same_and_writes_a_page(two_runs: Path) -> None:
-    done = compare(two_runs, "a", "b", "--out", "page.html")
+    done = compare(two_runs, "a", "b", "--to", "page.html")
 
     assert done.returncode == 0, done.stderr
     assert "b scores higher than a; interval and test agree." in done.stdout
@@ -101,7 +101,7 @@ def test_a_page_of_many_changes_shows_some_and_says_of_how_many(tmp_path: Path) 
     """At most 250 of a kind with their texts; a program gets the ids of all."""
     judge(tmp_path, "a", answers(set(), count=300))
     judge(tmp_path, "b", answers(set(range(290)), count=300))
-    compare(tmp_path, "a", "b", "--out", "page.html")
+    compare(tmp_path, "a", "b", "--to", "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
 
     assert page.count('<details class="change"') == 250
@@ -125,7 +125,7 @@ def test_a_run_against_itself_is_exactly_nought(two_runs: Path) -> None:
     assert (found["better"], found["worse"], found["unscored"]) == ([], [], [])
     assert (found["drift"]["same_texts"], found["drift"]["changed"]) == (40, 0)
     assert found["bounds"] == {"worst": 0, "best": 0}
-    assert compare(two_runs, "a", "a", "--max-drop", "0", "--on", "lower").returncode == 0
+    assert compare(two_runs, "a", "a", "--max-drop", "0", "--gate-on", "lower").returncode == 0
 
 
 def test_pairs_of_one_question_widen_the_interval(tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ def test_one_question_has_no_interval_and_meets_no_gate_on_it(tmp_path: Path) ->
     for name, right in (("a", {0, 1}), ("b", {0, 1, 2})):
         judge(tmp_path, name, answers(right, count=4, per_question=4))
     found = compared(tmp_path, "a", "b")
-    gate = compare(tmp_path, "a", "b", "--max-drop", "50%", "--on", "lower")
+    gate = compare(tmp_path, "a", "b", "--max-drop", "50%", "--gate-on", "lower")
 
     assert (found["state"], found["difference"], found["interval"], found["test"]) == ("one_question", 0.25, None, None)
     assert gate.returncode == 1
@@ -350,10 +350,10 @@ def test_other_protocols_are_refused_with_what_differs(two_runs: Path) -> None:
         (("a", "b", "--max-drop", "-1"), "outside 0..1"),
         (("a", "b", "--max-drop", "nan"), "outside 0..1"),
         (("a", "b", "--max-drop", "a lot"), "is not a share"),
-        (("a", "b", "--max-drop", "2%", "--on", "upper"), "neither `point` nor `lower`"),
-        (("a", "b", "--on", "lower"), "--max-drop"),
+        (("a", "b", "--max-drop", "2%", "--gate-on", "upper"), "neither `point` nor `lower`"),
+        (("a", "b", "--gate-on", "lower"), "--max-drop"),
         (("a", "b", "--panel", "loudest"), "'loudest' is not one of 'majority'"),
-        (("a", "b", "--out", "nowhere/page.html"), "there is no directory nowhere"),
+        (("a", "b", "--to", "nowhere/page.html"), "there is no directory nowhere"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -393,7 +393,7 @@ def test_a_missing_partner_is_helped_with_the_names_there_are(tmp_path: Path) ->
 )
 def test_a_drop_is_held_against_its_limit(two_runs: Path, command: str, limit: str, on: str, code: int) -> None:
     """A fell behind B by exactly 20 points; the lower end of the interval is further away."""
-    gate = ("--max-drop", limit, "--on", on)
+    gate = ("--max-drop", limit, "--gate-on", on)
     words = {
         "judge": ("judge", "a.jsonl", "--run", "a", "-q", "--baseline", "b"),
         "report": ("report", "a", "--baseline", "b"),

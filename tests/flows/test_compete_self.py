@@ -56,7 +56,7 @@ def test_a_team_that_judges_itself_is_shown_apart_and_not_ranked(tmp_path: Path)
         done = compete(tmp_path)
         again = document(compete(tmp_path, "--json"))
         prompts = "\n".join(endpoint.texts)
-    board = mixseek_here("leaderboard", "-w", "ws", "--html", "board.html", cwd=tmp_path)
+    board = mixseek_here("leaderboard", "-w", "ws", "--to", "board.html", cwd=tmp_path)
     page = (tmp_path / "board.html").read_text(encoding="utf-8")
     teams = {team["team_id"]: team for team in again["teams"]}
 
@@ -135,7 +135,7 @@ def test_a_race_of_nothing_but_self_judges_has_scores_and_no_winner(tmp_path: Pa
         done = compete(tmp_path)
         gated = compete(tmp_path, "--fail-under", "5")
         teams = document(compete(tmp_path, "--json"))["teams"]
-    page = mixseek_here("leaderboard", "-w", "ws", "--html", "board.html", cwd=tmp_path)
+    page = mixseek_here("leaderboard", "-w", "ws", "--to", "board.html", cwd=tmp_path)
 
     assert done.returncode == page.returncode == 0, done.stderr
     assert [team["rank"] for team in teams] == [None, None]

@@ -40,7 +40,7 @@ def asked_of(place: Path, run: str) -> Mapping[str, tuple[str, ...]]:
         "stats": ("stats", run),
         "show": ("show", run, first_sample(place, run)),
         "leaderboard": ("leaderboard", run),
-        "plan": ("plan", run),
+        "plan": ("label", "plan", run),
     }
 
 

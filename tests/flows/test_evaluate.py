@@ -10,12 +10,13 @@ from tests.flows.live import KEYS
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
-from mixseek.api.compete import EvaluateOptions, make_request
+from mixseek.api.compete import make_request
 from mixseek.api.options import check_options
 from mixseek.domain.rounds import ExecutionStatus, StopReason
 from mixseek.errors import AfterRoundError, ConfigurationError, PermanentJudgeError
 from mixseek.evaluator.scores import MissingMetric
 from mixseek.runs.request import LiveOptions
+from mixseek.settings.options import EvaluateOptions
 
 QUERY = "Write something good."
 TEXTS = {f"t{team}": f"Submission of t{team} in round 1 (asked 1 times)." for team in range(2)}
@@ -181,7 +182,7 @@ def test_a_race_that_cannot_work_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_an_option_that_is_none_is_left_out() -> None:
     """As in `judge`: whoever passes his own defaults on need not know ours."""
     nothing = dict.fromkeys(("concurrency", "max_calls", "patience", "cache", "workspace", "language"))
-    given = check_options(nothing, EvaluateOptions.__annotations__, "evaluate")
+    given = check_options(nothing, EvaluateOptions, "evaluate")
 
     assert make_request("q", "text", given, Path("ws")).live == LiveOptions()
 

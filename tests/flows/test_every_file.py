@@ -59,10 +59,10 @@ def commands(path: Path, place: Path) -> Iterator[tuple[str | Path, ...]]:
     )
     yield ("stats", path, "--json")
     for name in sorted(found.name for found in (place / "ws" / "runs").glob("*")):
-        yield ("report", name, "--workspace", "ws", "--out", f"{name}.html")
+        yield ("report", name, "--workspace", "ws", "--to", f"{name}.html")
         yield ("export", name, "--workspace", "ws", "--to", f"{name}.jsonl")
         yield ("compare", name, name, "--workspace", "ws", "--json")
-        yield ("label", "sample", name, "--n", "5", "--workspace", "ws", "--out", f"{name}-sheet.csv")
+        yield ("label", "sample", name, "--n", "5", "--workspace", "ws", "--to", f"{name}-sheet.csv")
         yield ("archive", name, "--workspace", "ws")
     yield ("runs", "--workspace", "ws")
 

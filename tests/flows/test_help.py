@@ -1,5 +1,6 @@
 """What a newcomer and a script see before anything is judged."""
 
+import re
 import resource
 import subprocess
 import sys
@@ -7,6 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line
+
+from mixseek.cli.app import command as whole_command
+from mixseek.cli.commands import Wanted
+from mixseek.settings.declared import Group
 
 COMMANDS = (
     "demo",
@@ -50,6 +55,36 @@ def test_help_is_instant(tmp_path: Path) -> None:
     )
 
     assert min(ours) < max(0.3, 4 * min(bare))
+
+
+def test_commands_stand_under_what_a_person_wants(tmp_path: Path) -> None:
+    """The eight that matter first, then every other one, each once; an old name is not listed."""
+    shown = mixseek_here("--help", cwd=tmp_path).stdout.partition("Begin with these:")[2]
+    headings = [heading.value for heading in Wanted]
+    sections = re.split(rf"^(?:{'|'.join(map(re.escape, headings))}):$", f"\n{shown}", flags=re.MULTILINE)
+    listed = [re.findall(r"^  ([a-z-]+)", section, re.MULTILINE) for section in sections]
+
+    assert listed[0] == ["demo", "judge", "report", "view", "compare", "init", "run", "doctor"]
+    assert len(listed) == len(headings)
+    names = [name for section in listed for name in section]
+    assert sorted(names) == sorted(name for name, one in whole_command().commands.items() if not one.hidden)
+
+
+def test_every_command_says_what_it_does(tmp_path: Path) -> None:
+    """A name alone tells nobody anything."""
+    shown = mixseek_here("--help", cwd=tmp_path).stdout.partition("Begin with these:")[2]
+
+    assert re.findall(r"^  [a-z-]+\s*$", shown, re.MULTILINE) == []
+
+
+def test_many_options_stand_under_headings(tmp_path: Path) -> None:
+    """Those of the table; a command with few has one list."""
+    judge, show = (mixseek_here(name, "--help", cwd=tmp_path).stdout for name in ("judge", "show"))
+
+    places = [judge.index(f"\n{group.value}:\n") for group in Group]
+    assert places == sorted(places)
+    assert "\nOptions:\n" in show
+    assert not any(f"\n{group.value}:\n" in show for group in Group)
 
 
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:

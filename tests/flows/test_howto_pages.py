@@ -10,7 +10,8 @@ from tests.flows.loopback import loopback
 from tests.flows.pages import ROOT, check_page, read_page
 
 from mixseek.judges.endpoint.address import PROVIDERS
-from mixseek.settings.models import JudgeDefaults, JudgeSettings, Settings
+from mixseek.prompt_builder.models import PromptBuilderSettings
+from mixseek.settings.models import JudgeDefaults, JudgeSettings, PromptTable, Settings
 from mixseek.testing.mock_server import MockOptions
 
 SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
@@ -66,7 +67,9 @@ def test_every_key_and_provider_is_in_the_reference() -> None:
         for field in model.model_fields.values()
         if not field.description
     ] == []
-    assert set(Settings.model_fields) == {"workspace", "judge", "judges"}
+    assert set(Settings.model_fields) == {"workspace", "judge", "judges", "jobs", "prompt_builder"}
+    assert PromptTable.model_fields.keys() == PromptBuilderSettings.model_fields.keys()
+    assert [table for table in ("[jobs.NAME]", "[prompt_builder]") if table not in page] == []
 
 
 def test_the_messages_that_are_explained_are_messages_of_ours() -> None:

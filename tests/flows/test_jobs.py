@@ -110,7 +110,7 @@ def test_a_whole_job_in_one_file(place: Path) -> None:
     fail_under = 0.5
     max_undecided = "20%"
     labels = "mia.csv"
-    report = { out = "out.html", by = "task_name" }
+    report = { to = "out.html", by = "task_name" }
     export = "rows.jsonl"
     archive = "kept"
     """
@@ -276,7 +276,7 @@ _REFUSED = {
     "protocol = 'semantic'": "data: is missing",
     'data = "s"\njudges = ["rules"]': 'who judges is judge = ["rules"]',
     'data = "s"\njson = true': "job.toml: json: stands on the command line of `mixseek run`",
-    'data = "s"\nreport = {outt = "x"}': "job.toml: report: unknown key 'outt'; did you mean 'out'?",
+    'data = "s"\nreport = {too = "x"}': "job.toml: report: unknown key 'too'; did you mean 'to'?",
     'data = "s"\nlabels = {rater = "mia"}': "job.toml: labels.file: is missing",
     'data = "s"\n[judges.v]\nmodle = "x"': "job.toml: unknown key 'judges.v.modle'; did you mean 'model'?",
     'data = "s"\n[judges.v]\napi_key = "x"': "keys do not stand in files",

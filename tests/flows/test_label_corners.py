@@ -83,9 +83,9 @@ def test_a_plan_counts_what_was_drawn_and_not_what_lies_about(tmp_path: Path) ->
     judged(tmp_path)
     write_labels(tmp_path, list(range(200)))
     label(tmp_path, "import", "own.csv", "--rater", "mia", "--run", "r")
-    done = mixseek_here("plan", "r", "--width", "5%", "-w", "ws", "--json", cwd=tmp_path)
+    done = mixseek_here("label", "plan", "r", "--width", "5%", "-w", "ws", "--json", cwd=tmp_path)
     plan = json.loads(done.stdout)
-    words = shown(tmp_path, "plan", "r", "--width", "5%", "-w", "ws")
+    words = shown(tmp_path, "label", "plan", "r", "--width", "5%", "-w", "ws")
 
     assert (plan["labelled"], plan["drawn"]) == (200, 0)
     assert plan["more"] == plan["needed"] > 15

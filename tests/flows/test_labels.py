@@ -344,12 +344,12 @@ def test_draws_of_one_run_have_the_same_strata(place: Path) -> None:
 
 def test_a_plan_says_what_it_assumes_and_then_what_it_knows(place: Path) -> None:
     """Labels needed, a curve, and the command that draws the rest in the same way."""
-    before = json.loads(mixseek_here("plan", "r", "-w", "ws", "--width", "6%", "--json", cwd=place).stdout)
+    before = json.loads(mixseek_here("label", "plan", "r", "-w", "ws", "--width", "6%", "--json", cwd=place).stdout)
     label(place, "sample", "r", "--n", "60", "--stratify", "verdict", "--seed", "1", "--to", "sheet.csv")
     fill(place / "sheet.csv", place / "filled.csv", know_better)
     label(place, "import", "filled.csv", "--rater", "mia")
-    after = json.loads(mixseek_here("plan", "r", "-w", "ws", "--width", "6%", "--json", cwd=place).stdout)
-    told = mixseek_here("plan", "r", "-w", "ws", "--width", "6%", cwd=place).stdout
+    after = json.loads(mixseek_here("label", "plan", "r", "-w", "ws", "--width", "6%", "--json", cwd=place).stdout)
+    told = mixseek_here("label", "plan", "r", "-w", "ws", "--width", "6%", cwd=place).stdout
 
     assert (before["assumed"], before["labelled"], before["more"]) == (True, 0, before["needed"])
     assert (after["assumed"], after["labelled"], after["more"]) == (False, 60, after["needed"] - 60)
@@ -359,8 +359,8 @@ def test_a_plan_says_what_it_assumes_and_then_what_it_knows(place: Path) -> None
 
 
 def test_a_plan_that_cannot_be_met_says_so(place: Path) -> None:
-    done = mixseek_here("plan", "r", "-w", "ws", "--width", "0.1%", cwd=place)
-    refused = mixseek_here("plan", "r", "-w", "ws", "--width", "0", cwd=place)
+    done = mixseek_here("label", "plan", "r", "-w", "ws", "--width", "0.1%", cwd=place)
+    refused = mixseek_here("label", "plan", "r", "-w", "ws", "--width", "0", cwd=place)
 
     assert "Not even labels for all 500 samples" in done.stdout
     assert (refused.returncode, "every interval has a width" in the_one_line(refused)) == (2, True)

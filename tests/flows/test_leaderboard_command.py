@@ -48,8 +48,8 @@ def test_the_board_is_shown_while_a_store_is_at_work(workspace: Path, tmp_path: 
 
 
 def test_page_and_document_hold_the_same_places(workspace: Path, tmp_path: Path) -> None:
-    """--json for programs, --html for people, both at once if wanted."""
-    done = mixseek_here("leaderboard", "ra", "-w", workspace, "--html", "board.html", "--json", cwd=tmp_path)
+    """--json for programs, --to for people, both at once if wanted."""
+    done = mixseek_here("leaderboard", "ra", "-w", workspace, "--to", "board.html", "--json", cwd=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
@@ -66,8 +66,8 @@ def test_page_and_document_hold_the_same_places(workspace: Path, tmp_path: Path)
     ("arguments", "message"),
     [
         (["rase"], "no execution 'rase'; there is race"),
-        (["--open"], "needs --html FILE"),
-        (["--html", "missing/board.html"], "there is no directory missing; create it first"),
+        (["--open"], "needs --to FILE"),
+        (["--to", "missing/board.html"], "there is no directory missing; create it first"),
         (["--workspace", "elsewhere"], "elsewhere: no competitions here; start one with `mixseek compete`"),
     ],
 )

@@ -129,7 +129,7 @@ def test_the_key_is_nowhere(data: Path, tmp_path: Path) -> None:
         assert wait_until(lambda: endpoint.requests > 20, process)
         shown = command_lines_of(process)
         out, err = process.communicate(timeout=180)
-        page = mixseek_here("report", "r", "--workspace", "ws", "--out", "report.html", cwd=tmp_path, env=KEYS)
+        page = mixseek_here("report", "r", "--workspace", "ws", "--to", "report.html", cwd=tmp_path, env=KEYS)
         debugged = judge(data, endpoint.spec.replace("/v1", "/nowhere"), "--debug", cwd=tmp_path, workspace="broken")
     with loopback(MockOptions(refuses_keys=True)) as endpoint:
         refused = mixseek(*judge_arguments(data, endpoint.spec, "--debug", workspace="refused"), cwd=tmp_path, env=KEYS)

@@ -161,7 +161,7 @@ def test_recorded_orders_that_agree_contradict_or_are_absent_end_as_they_should(
     assert judged["without_a_vote"] == 3
     # People say A of the first four and a tie of the last: of the five with a verdict, the first and the last agree.
     assert (judged["human_agreement"]["pairs"], judged["human_agreement"]["value"]) == (5, 0.4)
-    report = mixseek_here("report", "r", "--workspace", "ws", "--out", "r.html", cwd=tmp_path)
+    report = mixseek_here("report", "r", "--workspace", "ws", "--to", "r.html", cwd=tmp_path)
     assert "Both orders" in report.stdout
     assert "1 for what came first" in report.stdout
     assert "Targets against each other" in (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -358,13 +358,13 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
         found: dict[str, Any] = json.loads(mixseek_here("leaderboard", "r", *more, "--json", cwd=tmp_path).stdout)
         return found
 
-    panel, alone = board(), board("--judge", "replay:y.jsonl")
+    panel, alone = board(), board("--rater", "replay:y.jsonl")
     write_jsonl(tmp_path / "said.jsonl", [{"id": str(n), "label": "B"} for n in range(3, 12, 4)])
     brought = mixseek_here("label", "import", "said.jsonl", "--rater", "mia", "--run", "r", cwd=tmp_path)
     assert brought.returncode == 0, brought.stderr
     labelled = board()
     shown = mixseek_here("leaderboard", "r", cwd=tmp_path).stdout
-    unknown = mixseek_here("leaderboard", "r", "--judge", "w", cwd=tmp_path)
+    unknown = mixseek_here("leaderboard", "r", "--rater", "w", cwd=tmp_path)
     assert "no run 'x'; there is r" in the_one_line(mixseek_here("leaderboard", "x", cwd=tmp_path))
 
     # A, A, split and B: of each four pairs, two for A, one for B, and half a win for each in the one that is split.
@@ -379,7 +379,7 @@ def test_the_board_of_a_panel_has_one_verdict_a_pair_and_people_beside_it(tmp_pa
     assert "one verdict a pair: the majority of 3 judges" in shown
     assert "3 pairs on which the judges are split: half a win for each side" in shown
     assert unknown.returncode == 2
-    assert "--judge 'w' has judged nothing" in the_one_line(unknown)
+    assert "--rater 'w' has judged nothing" in the_one_line(unknown)
 
 
 def test_a_pair_with_one_invalid_order_is_seen_by_the_gate_and_asked_for_again(tmp_path: Path) -> None:

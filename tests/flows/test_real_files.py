@@ -48,7 +48,7 @@ def test_answers_of_all_files_are_judged_and_no_rule_is_below_its_floor(tmp_path
     assert len(trusted) > 4_000
     assert below_the_floor(entries) == []
     assert {"text: contained", "option: option_label"} <= {entry.rule for entry in entries if entry.standing == "holds"}
-    for words in (("report", "answers", "--out", "answers.html"), ("export", "answers", "--to", "answers.parquet")):
+    for words in (("report", "answers", "--to", "answers.html"), ("export", "answers", "--to", "answers.parquet")):
         done = mixseek_here(*words, "--workspace", tmp_path, cwd=tmp_path)
         assert done.returncode == 0, (words, done.stderr)
 

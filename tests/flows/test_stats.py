@@ -60,7 +60,7 @@ def test_three_identical_repeats_change_nothing_but_their_count(tmp_path: Path) 
     once = list(ratings())
     one = stats(write_jsonl(tmp_path / "one.jsonl", once), "--human", "expert")
     for repeats in ("first", "mean"):
-        three = stats(write_jsonl(tmp_path / "three.jsonl", once * 3), "--human", "expert", "--repeats", repeats)
+        three = stats(write_jsonl(tmp_path / "three.jsonl", once * 3), "--human", "expert", "--takes", repeats)
 
         assert three.pop("repeated") == {"ratings": 2 * len(once), "rule": repeats}
         assert three["notes"]

@@ -54,7 +54,7 @@ def test_judge_ranks_the_targets_with_interval_units_and_bounds(judged: Path) ->
 
 def test_the_report_opens_with_the_targets_and_keeps_its_judges_for_later(judged: Path) -> None:
     """Before any word about how generous the judge is; a question that both targets answer is one observation."""
-    done = mixseek_here("report", "r", "--workspace", "ws", "--out", "r.html", cwd=judged)
+    done = mixseek_here("report", "r", "--workspace", "ws", "--to", "r.html", cwd=judged)
     document = json.loads(mixseek_here("report", "r", "--workspace", "ws", "--json", cwd=judged).stdout)
     page = (judged / "r.html").read_text(encoding="utf-8")
 
@@ -70,7 +70,7 @@ def test_by_breaks_down_by_any_column_of_the_samples(judged: Path) -> None:
     """Columns of the index, of the metadata with any name, and texts; on the terminal, in the page and in JSON."""
     columns = ("difficulty", "a.b/c~d", "question_id", "ground_truth")
     options = [option for column in columns for option in ("--by", column)]
-    done = mixseek_here("report", "r", "--workspace", "ws", *options, "--out", "by.html", cwd=judged)
+    done = mixseek_here("report", "r", "--workspace", "ws", *options, "--to", "by.html", cwd=judged)
     by = json.loads(mixseek_here("report", "r", "--workspace", "ws", *options, "--json", cwd=judged).stdout)[
         "headline"
     ]["by"]

@@ -87,7 +87,7 @@ def test_a_board_of_votes_and_of_people_beside_it(tmp_path: Path) -> None:
     assert interval["low"] < rate < interval["high"]
     assert mirror[dog][ant] == pytest.approx(1 - rate)
     assert mirror[ant][ant] is board["win_rate_intervals"][ant][ant] is None
-    shown = mixseek_here("leaderboard", path, *options, "--html", "board.html", cwd=tmp_path)
+    shown = mixseek_here("leaderboard", path, *options, "--to", "board.html", cwd=tmp_path)
     ends = f"{interval['low'] * 100:.1f}–{interval['high'] * 100:.1f}%"
     for door in (shown.stdout, (tmp_path / "board.html").read_text(encoding="utf-8")):
         assert ends in door.partition("Who beat whom")[2]

@@ -90,7 +90,7 @@ def choose_judges(raters: Sequence[Rater], only: str | None) -> list[Rater]:
     chosen = [one for one in raters if one.name == only]
     if not chosen:
         raise ConfigurationError(
-            f"--judge {only!r} has judged nothing; there is {listed([one.name for one in raters])}"
+            f"--rater {only!r} has judged nothing; there is {listed([one.name for one in raters])}"
         )
     return chosen
 

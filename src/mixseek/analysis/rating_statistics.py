@@ -11,7 +11,16 @@ from pathlib import Path
 from mixseek.analysis.agreement import between
 from mixseek.analysis.boards import unscored_notes
 from mixseek.analysis.label_pool import NO_SCORE, LabelPool
-from mixseek.analysis.ratings import MOST_CATEGORIES, Rater, Ratings, RatingSource, SilentRater, open_run, open_table
+from mixseek.analysis.ratings import (
+    MOST_CATEGORIES,
+    Rater,
+    Ratings,
+    RatingSource,
+    SilentRater,
+    flag_of,
+    open_run,
+    open_table,
+)
 from mixseek.analysis.report import opinions_of_run
 from mixseek.analysis.statistics import (
     AgreementSection,
@@ -84,9 +93,8 @@ def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
     else:
         for option, given in asdict(request.source.columns).items():
             if given is not None:
-                named = option.replace("_", "-")
                 raise ConfigurationError(
-                    f"--{named} is for tables, and {request.name!r} is no file; `mixseek export` makes one"
+                    f"{flag_of(option)} is for tables, and {request.name!r} is no file; `mixseek export` makes one"
                 )
         workspace = Workspace(request.workspace)
         with open_run(workspace, find_run(workspace, request.name), request.source) as ratings:

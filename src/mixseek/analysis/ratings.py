@@ -119,6 +119,11 @@ class RatingColumns:
     shown: str | None = None
 
 
+def flag_of(column: str) -> str:
+    """The option that names it: whoever rates is a rater here, because `--judge` is who is asked."""
+    return "--rater" if column == "judge" else f"--{column.replace('_', '-')}"
+
+
 @dataclass(frozen=True, slots=True)
 class RatingSource:
     """`human` is the rater whose word is the truth.
@@ -499,7 +504,7 @@ class _Table:
         """As a number and as a text, one of which is NULL; and which of them it is."""
         score, kind = self._expression(name, given)
         if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
-            raise ConfigurationError(f"--{name} {given or score}: a score is a number, a boolean or a word")
+            raise ConfigurationError(f"{flag_of(name)} {given or score}: a score is a number, a boolean or a word")
         if kind.startswith(_NUMBERS):
             return f"CAST({score} AS DOUBLE)", "NULL::VARCHAR", True
         text = f"({score}) ->> '$'" if kind == "JSON" else f"CAST({score} AS VARCHAR)"
@@ -534,9 +539,9 @@ class _Table:
             usual = _WINNER
         if given is None and usual is None:
             # A table of one judge's votes does not name it.
-            more = ", or --judge \"'me'\" where all rows are of one" if name == "judge" else ""
+            more = ", or --rater \"'me'\" where all rows are of one" if name == "judge" else ""
             raise DatasetError(
-                f"{self._path}: no column for the {name}; name one with --{name}{more} "
+                f"{self._path}: no column for the {name}; name one with {flag_of(name)}{more} "
                 f"(there is {self._named_columns()})"
             )
         sql = self._checked(name, given or usual)
@@ -565,7 +570,7 @@ class _Table:
             said = first_line(error).partition(": ")[2] or first_line(error)
             problem = f"{said[:1].lower()}{said[1:].rstrip('!')}"
             raise ConfigurationError(
-                f"--{name} {given!r}: {problem}; {self._path} has {self._named_columns()}"
+                f"{flag_of(name)} {given!r}: {problem}; {self._path} has {self._named_columns()}"
             ) from error
         self._types[name] = str(described[0][1])
         return sql
@@ -576,12 +581,14 @@ class _Table:
         tree = json.loads(parsed[0])
         if tree["error"]:
             raise ConfigurationError(
-                f"--{name} {given!r}: {tree['error_message']}; write an SQL expression over columns"
+                f"{flag_of(name)} {given!r}: {tree['error_message']}; write an SQL expression over columns"
             )
         node = tree["statements"][0]["node"]
         is_plain = len(tree["statements"]) == 1 and len(node.get("select_list", ())) == 1
         if not is_plain or node["from_table"]["type"] != "EMPTY" or '"class":"SUBQUERY"' in parsed[0]:
-            raise ConfigurationError(f"--{name} {given!r}: one expression over the columns of a row, not a query")
+            raise ConfigurationError(
+                f"{flag_of(name)} {given!r}: one expression over the columns of a row, not a query"
+            )
 
     def _reader(self) -> str:
         path = quoted(escape_glob(self._path.resolve()))
@@ -663,7 +670,7 @@ def _ratings(
                 f"scores near 1 with --score, such as '(score - {one.least:g}) / {width:g}'"
             )
     if categories and source.uses_mean and ratings.repeated:
-        raise ConfigurationError("--repeats mean: texts have no mean; take the first")
+        raise ConfigurationError("--takes mean: texts have no mean; take the first")
     return ratings
 
 

@@ -5,9 +5,9 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
-from mixseek.api.options import check_options, live_options, run_to_end
+from mixseek.api.options import check_options, run_to_end
 from mixseek.api.words import in_python_words, without_flags
 from mixseek.competition import evaluation
 from mixseek.competition import play as composition
@@ -23,32 +23,10 @@ from mixseek.reports.pages.html import render_table
 from mixseek.reports.race_words import points_text
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import AfterRound
+from mixseek.runs.given_options import live_options
 from mixseek.settings.load import load_settings
-from mixseek.settings.models import Language
-from mixseek.settings.race import EvaluationFile, RaceFile, make_race
-
-
-class CompeteOptions(TypedDict, total=False):
-    """Every option of `mixseek compete`; what is left out is as on the command line."""
-
-    workspace: str | Path
-    """Where the competition is stored and resumed. Default: as on the command line, .mixseek or what is set."""
-    execution: str
-    """Name of the execution. Default: the same for the same race."""
-    directory: str | Path
-    """Where paths and modules of a race begin that is no file. Default: the current directory."""
-    concurrency: int
-    """Calls at once to an endpoint, at most. Default: 32."""
-    max_calls: int
-    """Stop after so many requests; resumable."""
-    max_cost: float
-    """Stop before more US dollars are spent; resumable."""
-    cache: bool
-    """False: evaluate again even what the workspace has a reply for."""
-    patience: float
-    """Wait so many seconds for an endpoint that is down. Default: 600; 10 for one that has not answered yet."""
-    retry_invalid: bool
-    """Ask again for metric replies that cannot be used; nobody plays again."""
+from mixseek.settings.options import CompeteOptions, EvaluateOptions
+from mixseek.settings.race import RaceFile, make_race
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +139,7 @@ async def acompete(
 async def _compete(
     race: RaceLike, after_round: AfterRound | None, options: CompeteOptions, stop: Callable[[], bool]
 ) -> Competition:
-    given = check_options(dict(options), CompeteOptions.__annotations__, "compete")
+    given = check_options(dict(options), CompeteOptions, "compete")
     settings = load_settings()
     directory = Path(given.get("directory", ".")).resolve()
     request = CompeteRequest(
@@ -180,31 +158,6 @@ async def _compete(
 
 
 # `mixseek.evaluate` and `mixseek.aevaluate`: the evaluator of a race, without a race.
-
-
-class EvaluateOptions(TypedDict, total=False):
-    """Every option of `mixseek evaluate`; what is left out is as on the command line."""
-
-    judge: str
-    """The judge of all metrics that name none: `openai:gpt-5-mini`, a name from mixseek.toml."""
-    evaluator: str | Path | Mapping[str, Any] | EvaluationFile
-    """A file with an `[evaluator]` as in a race, or what would stand in it. Default: the three built-in metrics."""
-    language: Language
-    """Of the prompts. Default: ja, as in a race."""
-    workspace: str | Path
-    """Where replies are journaled and cached. Default: nowhere; nothing is left behind."""
-    concurrency: int
-    """Calls at once to an endpoint, at most. Default: 32."""
-    max_calls: int
-    """Stop after so many requests."""
-    max_cost: float
-    """Stop before more US dollars are spent."""
-    cache: bool
-    """False: do not look for replies in the workspace's cache."""
-    patience: float
-    """Wait so many seconds for an endpoint that is down. Default: 600; 10 for one that has not answered yet."""
-    retry_invalid: bool
-    """Ask again for metric replies of an earlier call that cannot be used."""
 
 
 Submissions = str | Mapping[str, str] | Iterable[str]
@@ -230,7 +183,7 @@ async def aevaluate(user_query: str, submissions: Submissions, **options: Unpack
 async def _evaluate(
     user_query: str, submissions: Submissions, options: EvaluateOptions, stop: Callable[[], bool]
 ) -> Evaluation:
-    given = check_options(dict(options), EvaluateOptions.__annotations__, "evaluate")
+    given = check_options(dict(options), EvaluateOptions, "evaluate")
     if "workspace" in given:
         return await evaluation.evaluate(make_request(user_query, submissions, given, Path(given["workspace"])), stop)
     with tempfile.TemporaryDirectory(prefix="mixseek-") as directory:

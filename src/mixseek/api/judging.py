@@ -6,38 +6,30 @@ import contextlib
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.summarise import summarise_run
-from mixseek.api.options import (
-    Data,
-    JudgeLike,
-    JudgeOptions,
-    JudgeOrder,
-    check_options,
-    in_thread,
-    make_order,
-    several,
-    wait_for,
-)
+from mixseek.api.options import Data, JudgeOrder, check_options, in_thread, kinds_of, make_order, wait_for
 from mixseek.api.run import Run
 from mixseek.api.words import in_python_words, without_flags
-from mixseek.audits.examine import read_audits, run_audit, write_card
+from mixseek.audits.examine import audit_request, run_audit, write_card
 from mixseek.audits.plan import AuditRequest
-from mixseek.domain.ports import JudgeProtocol, ProgressSink
+from mixseek.domain.ports import JudgeLike, ProgressSink
 from mixseek.errors import JudgeCallError
 from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
 from mixseek.reports.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.runs.forecast import forecast_run
+from mixseek.runs.given_options import several
 from mixseek.runs.judge import Interruption
+from mixseek.settings.options import AuditOptions, JudgeOptions
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace
 
@@ -105,7 +97,7 @@ def forecast(data: Data, **options: Unpack[JudgeOptions]) -> DryRun:
 
 def list_options() -> Signature:
     """For help() and for notebooks: names and defaults as if they had been written out."""
-    kinds = JudgeOptions.__annotations__
+    kinds = kinds_of(JudgeOptions)
     named = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kinds[name]) for name in kinds]
     return Signature([Parameter("data", Parameter.POSITIONAL_OR_KEYWORD, annotation=Data), *named])
 
@@ -187,48 +179,8 @@ def choose_progress(total: int, order: JudgeOrder) -> Iterator[ProgressSink]:
 # `mixseek.audit`: a judge's card without a terminal.
 
 
-class AuditOptions(TypedDict, total=False):
-    """Every option of `mixseek audit`; what is left out, or None, is as on the command line."""
-
-    protocol: str | Path | JudgeProtocol | None
-    """What is asked: a built-in, a .toml file, or what `load_protocol` gave. Default: semantic."""
-    pairs: str | int | None
-    """Make pairs of single outputs: "all", "baseline:MODEL", or how many of each question."""
-    n: int | None
-    """Draw so many samples. Default: 100."""
-    seed: int | None
-    """Of the pairs, of the draw and of every change. Default: 0."""
-    only: str | Sequence[str] | None
-    """Only these audits: retest, order, padding, format, tone, name, own, injection, language, implant, …"""
-    since: str | Path | None
-    """An earlier card of this judge: ask again, and look for drift."""
-    own_name: str | None
-    """The model that judges, where the judge does not say it, as a function of yours: whose name it may favour."""
-    out: str | Path | Sequence[str | Path] | None
-    """Write the card to these files too: .html or .json."""
-    workspace: str | Path | None
-    """Where the runs are kept, resumed and cached. Default: in memory, which leaves nothing behind."""
-    run: str | None
-    """Name of the run. Default: the same for the same request."""
-    language: str | None
-    """Of the prompt: en, ja or zh."""
-    mapping: dict[str, str] | None
-    """Where a field stands in the data: `{"response": "output"}`."""
-    rubric: str | Path | None
-    """Task rubrics in Markdown: one for all samples, or a directory with one for each task."""
-    parameters: dict[str, Any] | None
-    """Replace parameters of the protocol."""
-    concurrency: int | None
-    """Calls at once to an endpoint or a function, at most. Default: 32."""
-    max_calls: int | None
-    """Stop after so many requests; resumable."""
-    max_cost: float | None
-    """Stop before more US dollars are spent; resumable."""
-    progress: bool | None
-    """False: show nothing while judging."""
-
-
-_OWN = ("n", "seed", "only", "since", "own_name", "out")
+# What is asked of the audit and not of its runs.
+_OF_AUDIT = ("n", "only", "since", "own_name", "to")
 
 
 def audit(judge: JudgeLike, data: Data, **options: Unpack[AuditOptions]) -> Card:
@@ -244,21 +196,14 @@ def audit(judge: JudgeLike, data: Data, **options: Unpack[AuditOptions]) -> Card
     (True, [('test–retest', 'pass'), ('padding', 'pass')])
     """
     with in_python_words():
-        given = check_options(dict(options), AuditOptions.__annotations__, "audit")
-        own = {name: given.pop(name) for name in _OWN if name in given}
-        order = make_order(data, {**given, "judges": judge, "seed": own.get("seed", 0)})
-        request = AuditRequest(
-            order.request,
-            items=own.get("n", 100),
-            seed=own.get("seed", 0),
-            only=read_audits(several(own.get("only", ()))),
-            since=Path(own["since"]) if "since" in own else None,
-            own_name=own.get("own_name"),
-        )
+        given = check_options(dict(options), AuditOptions, "audit")
+        of_runs = {name: value for name, value in given.items() if name not in _OF_AUDIT}
+        order = make_order(data, {**of_runs, "judges": judge, "cascade": False})
+        request = audit_request(order.request, given)
         stop = threading.Event()
         work = in_thread(lambda: carry_out_audit(request, order, stop))
         card = wait_for(work, stop, lambda sentence: tell(order, sentence))
-        for path in several(own.get("out", ())):
+        for path in several(given.get("to", ())):
             write_card(card, Path(path))
         return card
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from mixseek.errors import MixseekError
 
 # Options that have another name as a keyword.
-_RENAMED = {"html": "path", "to": "path"}
+_RENAMED = {"to": "path", "rater": "judge", "takes": "repeats"}
 # Those that are switched on by being there, and one that is switched off.
 _SWITCHES = ("cascade", "keep_going", "retry_refused", "retry_invalid", "bundles", "allow_outside_files")
 # Those whose value is a word of its own; of others only what cannot be the sentence's next word is the value.
@@ -19,10 +19,11 @@ _WORDED = {
     "protocol": "semantic|pairwise|cross|rubric",
     "panel": "majority|unanimous|median|mean",
     "language": "en|ja|zh",
-    "on": "ray|point|lower",
+    "on": "ray",
+    "gate-on": "point|lower",
     "kind": "run|competition",
     "pairs": "all",
-    "repeats": "first|mean",
+    "takes": "first|mean",
     "judge": "rules|replay",
 }
 # A command line in a message is to be typed into a shell, and stays as it is.

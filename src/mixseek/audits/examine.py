@@ -1,8 +1,9 @@
 """`mixseek audit`: variants of drawn samples before one judge, as ordinary runs, and the card that they make."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.run_summary import RunSummary
@@ -16,8 +17,10 @@ from mixseek.reports.conclusion import explain_missing
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.runs.forecast import forecast_run
+from mixseek.runs.given_options import several
 from mixseek.runs.judge import Interruption
 from mixseek.runs.live import ProgressMaker
+from mixseek.runs.request import JudgeRequest
 from mixseek.stats.audits import Audit
 from mixseek.storage.durable import write_page
 from mixseek.storage.workspace import Workspace
@@ -58,6 +61,18 @@ def write_card(card: Card, path: Path) -> None:
     is_page = path.suffix == ".html"
     text = render_card_page(card) if is_page else card.model_dump_json(indent=2) + "\n"
     write_page(text, path, "card.html" if is_page else CARD_FILE)
+
+
+def audit_request(request: JudgeRequest, given: Mapping[str, Any]) -> AuditRequest:
+    """From options by the names of the table, whichever door they came through."""
+    return AuditRequest(
+        request,
+        items=given.get("n", 100),
+        seed=given.get("seed", 0),
+        only=read_audits(several(given.get("only", ()))),
+        since=Path(given["since"]) if "since" in given else None,
+        own_name=given.get("own_name"),
+    )
 
 
 def read_audits(names: Sequence[str]) -> tuple[Audit, ...]:

@@ -1,5 +1,6 @@
 """The tree of commands, each importing what it needs when it runs."""
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -7,6 +8,7 @@ import typer
 
 from mixseek.cli.audit import audit
 from mixseek.cli.cache import prune, show_cache
+from mixseek.cli.commands import Command, Commands, Wanted
 from mixseek.cli.compare import compare
 from mixseek.cli.compete import compete
 from mixseek.cli.console import print_result
@@ -51,7 +53,7 @@ def root(
     Begin here:
       mixseek demo                                  the bundled samples, offline, and a report
       mixseek judge answers.jsonl --judge rules     a verdict for each of your answers
-      mixseek report latest --out report.html       one file to send to a colleague
+      mixseek report latest --to report.html        one file to send to a colleague
 
     \b
     Exit codes: 0 done, 1 a gate was not met or nothing is valid, 2 usage or input, 3 internal error,
@@ -59,47 +61,56 @@ def root(
     """
 
 
+Functions = Mapping[str, Callable[..., Any]]
+# By what a person wants; the first eight are those that matter.
+WANTED: Mapping[Wanted, tuple[Callable[..., Any], ...]] = {
+    Wanted.FIRST: (demo, judge, report, view, compare, init, run, doctor),
+    Wanted.JUDGE: (evaluate,),
+    Wanted.READ: (show, stats),
+    Wanted.TRUST: (audit,),
+    Wanted.COMPETE: (compete, leaderboard),
+    Wanted.SHARE: (export, archive),
+}
+
+
 def build_app() -> typer.Typer:
     """All commands, in the order a newcomer meets them."""
-    app = typer.Typer(rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
+    app = typer.Typer(cls=Commands, rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
     app.callback()(root)
-    first = (demo, judge, audit, run, report, view, compare, show, export, archive)
-    for function in (*first, stats, compete, leaderboard, evaluate):
-        app.command()(function)
-    app.command("import")(import_log)
-    kept = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)
-    kept.callback()(runs)
-    kept.command("rm")(remove)
-    kept.command("mv")(move)
-    kept.command("gc")(collect)
-    app.add_typer(kept, name="runs")
-    labels = typer.Typer(rich_markup_mode=MARKUP, help="What people say about judged texts: draw, fill in, take in.")
-    labels.command("sample")(sample_labels)
-    labels.command("import")(import_sheet)
-    labels.command("status")(label_state)
-    app.add_typer(labels, name="label")
-    app.command()(plan)
-    protocols = typer.Typer(rich_markup_mode=MARKUP, help="What is asked of a judge: look at it, write your own.")
-    protocols.command("show")(show_protocol)
-    protocols.command("new")(new_protocol)
-    protocols.command("lint")(lint_protocols)
-    protocols.command("hash")(protocol_hash)
-    app.add_typer(protocols, name="protocol")
-    judges = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)
-    judges.callback()(list_judges)
-    judges.command("check")(check)
-    app.add_typer(judges, name="judges")
-    models = typer.Typer(rich_markup_mode=MARKUP, help="Weights for judging on this machine.")
-    models.command("install")(install_model)
-    app.add_typer(models, name="models")
-    cache = typer.Typer(rich_markup_mode=MARKUP, help="Replies that were paid for once, for all runs of a workspace.")
-    cache.command("size")(show_cache)
-    cache.command("prune")(prune)
-    app.add_typer(cache, name="cache")
-    app.command()(init)
-    app.command()(doctor)
-    app.command("serve-mock")(serve_mock)
+    for heading, functions in WANTED.items():
+        for function in functions:
+            app.command(cls=Command, rich_help_panel=heading.value)(function)
+    app.command("import", cls=Command, rich_help_panel=Wanted.JUDGE.value)(import_log)
+    app.command("serve-mock", cls=Command, rich_help_panel=Wanted.TOOLS.value)(serve_mock)
+    app.command("plan", cls=Command, hidden=True)(plan)
+    add_group(app, "runs", Wanted.READ, {"rm": remove, "mv": move, "gc": collect}, runs)
+    labels: Functions = {"sample": sample_labels, "import": import_sheet, "status": label_state, "plan": plan}
+    add_group(app, "label", Wanted.TRUST, labels, "What people say about judged texts: draw, fill in, take in.")
+    protocols: Functions = {"show": show_protocol, "new": new_protocol, "lint": lint_protocols, "hash": protocol_hash}
+    add_group(app, "protocol", Wanted.JUDGE, protocols, "What is asked of a judge: look at it, write your own.")
+    add_group(app, "judges", Wanted.JUDGE, {"check": check}, list_judges)
+    add_group(app, "models", Wanted.TOOLS, {"install": install_model}, "Weights for judging on this machine.")
+    kept: Functions = {"size": show_cache, "prune": prune}
+    add_group(app, "cache", Wanted.TOOLS, kept, "Replies that were paid for once, for all runs of a workspace.")
     return app
+
+
+def add_group(
+    app: typer.Typer,
+    name: str,
+    heading: Wanted,
+    commands: Functions,
+    what: str | Callable[..., Any],
+) -> None:
+    """Commands under one name; `what` says what they are about, or is what the name alone does."""
+    if callable(what):
+        group = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)
+        group.callback()(what)
+    else:
+        group = typer.Typer(rich_markup_mode=MARKUP, help=what)
+    for inner, function in commands.items():
+        group.command(inner, cls=Command)(function)
+    app.add_typer(group, name=name, rich_help_panel=heading.value)
 
 
 @cache

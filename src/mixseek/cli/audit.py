@@ -4,71 +4,35 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from typer import Argument, BadParameter, Option
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
-from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, parse_mapping, parse_parameters
+from mixseek.cli.old_spellings import note_old
+from mixseek.cli.options import with_options
+from mixseek.settings.declared import Group
+from mixseek.settings.options import AuditCommand
 
 if TYPE_CHECKING:
     from mixseek.audits.plan import AuditRequest
 
-_ONLY = (
-    "Only these audits; repeat for more: retest, order, padding, format, tone, name, own, injection, language, "
-    "implant, lenient, drift, rescaled. Default: all that apply."
-)
-_OUT = "Write the card to this file too: a page (.html), or what --require-card reads (.json)."
 
-
+@with_options(AuditCommand)
 def audit(
-    judge: Annotated[str, Argument(metavar="JUDGE", help="What may stand after --judge of `mixseek judge`.")],
-    data: Annotated[str, Option("--data", metavar="DATA", help="Samples to draw from, as for `mixseek judge`.")],
-    protocol: Annotated[
-        str | None, Option(metavar="NAME|FILE", help="What is asked: a built-in, or a .toml file. Default: semantic.")
-    ] = None,
-    pairs: Annotated[
-        str | None, Option(metavar="all|baseline:MODEL|N", help="Make pairs of single outputs, as for `mixseek judge`.")
-    ] = None,
-    items: Annotated[int, Option("--n", metavar="N", min=1, help="Draw so many samples.")] = 100,
-    seed: Annotated[int, Option(metavar="N", help="Of the pairs, of the draw and of every change.")] = 0,
-    only: Annotated[list[str] | None, Option(metavar="AUDIT", help=_ONLY)] = None,
-    since: Annotated[
-        Path | None,
+    data: Annotated[str, Argument(metavar="DATA", help="Samples to draw from, as for `mixseek judge`.")],
+    judge: Annotated[
+        str | None,
         Option(
-            metavar="CARD",
-            help="An earlier card of this judge: ask again, and look for drift. A later look needs a --run.",
+            "--judge",
+            metavar="SPEC",
+            help="Whom to examine, as for `mixseek judge`.  [required]",
+            rich_help_panel=Group.JUDGES.value,
         ),
     ] = None,
-    own_name: Annotated[
-        str | None,
-        Option(metavar="MODEL", help="The model that judges, where JUDGE does not say it: whose name it may favour."),
-    ] = None,
-    out: Annotated[list[Path] | None, Option(metavar="FILE", help=_OUT)] = None,
-    workspace: WorkspaceOption = None,
-    run: Annotated[
-        str | None, Option(metavar="NAME", help="Name of the run. Default: the same for the same request.")
-    ] = None,
-    language: Annotated[
-        str | None, Option(metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own.")
-    ] = None,
-    mapping: Annotated[
-        list[str] | None, Option("--map", metavar="FIELD=COLUMN", help="Where a field stands in DATA.")
-    ] = None,
-    rubric: Annotated[
-        Path | None, Option(metavar="DIR|FILE", help="Task rubrics in Markdown, as for `mixseek judge`.")
-    ] = None,
-    parameters: Annotated[
-        list[str] | None, Option("--parameter", metavar="KEY=VALUE", help="Replace a parameter of the protocol.")
-    ] = None,
-    concurrency: Annotated[int, Option(metavar="N", min=1, max=4096, help="Calls at once, at most.")] = 32,
-    max_calls: MaxCalls = None,
-    max_cost: MaxCost = None,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Print the calls, tokens and cost to be expected; send nothing.")
-    ] = False,
-    quiet: Quiet = False,
-    as_json: JsonOption = False,
+    # The order of the release before: `audit JUDGE --data DATA`.
+    old_data: Annotated[str | None, Option("--data", hidden=True)] = None,
+    **options: Unpack[AuditCommand],
 ) -> ExitCode:
     """Examine a judge with controlled variants of the same samples, and write its card.
 
@@ -80,51 +44,42 @@ def audit(
 
     \b
     Examples:
-      mixseek audit openai:gpt-5-mini --protocol cross --data outputs.jsonl --n 100 --dry-run
-      mixseek audit openai:gpt-5-mini --protocol cross --data outputs.jsonl --out card.html --out card.json
-      mixseek audit vllm --data answers.jsonl --only padding --only injection
-      mixseek audit vllm --protocol pairwise --pairs all --data outputs.jsonl --only order
-      mixseek audit vllm --data answers.jsonl --since card-march.json
+      mixseek audit outputs.jsonl --judge openai:gpt-5-mini --protocol cross --n 100 --dry-run
+      mixseek audit outputs.jsonl --judge openai:gpt-5-mini --protocol cross --to card.html --to card.json
+      mixseek audit answers.jsonl --judge vllm --only padding --only injection
+      mixseek audit outputs.jsonl --judge vllm --protocol pairwise --pairs all --only order
+      mixseek audit answers.jsonl --judge vllm --since card-march.json
       mixseek judge outputs.jsonl --protocol cross --judge openai:gpt-5-mini --require-card card.json
     """
-    from mixseek.audits.examine import read_audits
-    from mixseek.audits.plan import AuditRequest
-    from mixseek.runs.request import JudgeRequest, LiveOptions
+    from mixseek.audits.examine import audit_request
+    from mixseek.runs.given_options import make_request, several
     from mixseek.settings.load import load_settings
 
-    for path in out or ():
+    if old_data is not None and judge is None:
+        note_old("audit JUDGE --data DATA", "audit DATA --judge JUDGE")
+        data, judge = old_data, data
+    if judge is None or old_data not in (None, data):
+        raise BadParameter("name the data first, then who is examined: audit DATA --judge SPEC", param_hint="'--judge'")
+    to = [Path(path) for path in several(options.get("to", ()))]
+    for path in to:
         if path.suffix not in (".html", ".json"):
-            raise BadParameter(f"{path}: name a .html or a .json file", param_hint="'--out'")
+            raise BadParameter(f"{path}: name a .html or a .json file", param_hint="'--to'")
     settings = load_settings()
-    request = AuditRequest(
-        JudgeRequest(
-            data=data,
-            workspace=workspace or settings.workspace,
-            protocol=protocol or settings.judge.protocol,
-            language=language or settings.judge.language,
-            judges=(judge,),
-            run=run,
-            mapping=parse_mapping(mapping or []),
-            command_line=("mixseek", *sys.argv[1:]),
-            live=LiveOptions(concurrency=concurrency, max_calls=max_calls, max_cost_usd=max_cost),
-            configured=settings.judges,
-            longest_line=settings.judge.longest_line,
-            parameters=parse_parameters(parameters or []),
-            pairs=pairs,
-            seed=seed,
-            rubric=rubric,
-            environment=os.environ,
-        ),
-        items=items,
-        seed=seed,
-        only=read_audits(only or ()),
-        since=since,
-        own_name=own_name,
+    request = make_request(
+        data,
+        options,
+        settings,
+        workspace=options.get("workspace", settings.workspace),
+        judges=(judge,),
+        cascade=False,
+        command_line=("mixseek", *sys.argv[1:]),
+        environment=os.environ,
     )
-    return run_order(request, out or (), is_dry=dry_run, quiet=quiet, as_json=as_json)
+    is_dry, quiet, as_json = (bool(options.get(name)) for name in ("dry_run", "quiet", "as_json"))
+    return run_order(audit_request(request, options), to, is_dry=is_dry, quiet=quiet, as_json=as_json)
 
 
-def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, quiet: bool, as_json: bool) -> ExitCode:
+def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quiet: bool, as_json: bool) -> ExitCode:
     """Ask, write, print, decide."""
     from mixseek.audits.examine import forecast_audit, run_audit, write_card
     from mixseek.cli.judging import explain_interruption, show_progress
@@ -152,7 +107,7 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
     if isinstance(made, Interruption):
         return explain_interruption(made, notify_plainly)
     card, kept = made
-    for path in out:
+    for path in to:
         write_card(card, path)
     print_answer(
         card.model_dump(mode="json"), lambda console: print_card(card, console, f"Card  {kept}"), as_json=as_json

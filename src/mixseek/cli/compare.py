@@ -9,6 +9,7 @@ from typer import Argument, BadParameter, Option, launch
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer, print_notice, print_result
 from mixseek.cli.options import (
+    GateOnOption,
     GithubSummaryOption,
     JsonOption,
     JUnitOption,
@@ -27,28 +28,22 @@ if TYPE_CHECKING:
 _COMPARED = "Two runs, A and B; or one, with two targets or variants. `latest` is the one started last."
 _TARGET = "Whose outputs. Once: on both sides. Twice: A's, then B's."
 _VARIANT = "Which prompt variant. Once: on both sides. Twice: A's, then B's."
-_OUT = "Where the HTML goes. Default: compare-….html beside the journal of B."
-_BASELINE = "Say how far this run differs from an earlier one, sample by sample (see `mixseek compare`)."
-_MAX_DROP = "Exit 1 when the mean score is lower than the baseline's by more, e.g. 0.02 or 2%."
-_ON = "Hold the difference itself against --max-drop, or the lower end of its interval. Default: point."
-BaselineOption = Annotated[str | None, Option("--baseline", metavar="RUN", help=_BASELINE)]
-MaxDropOption = Annotated[float | None, share_option(_MAX_DROP)]
-OnOption = Annotated[str | None, Option("--on", metavar="point|lower", help=_ON)]
+_TO = "Where the HTML goes. Default: compare-….html beside the journal of B."
 
 
-def read_drop_gate(max_drop: float | None, on: str | None, baseline: str | None) -> "DropGate | None":
+def read_drop_gate(max_drop: float | None, gate_on: str | None, baseline: str | None) -> "DropGate | None":
     """None without a limit; raises BadParameter for options that mean nothing without each other."""
-    if on not in (None, "point", "lower"):
-        raise BadParameter(f"{on!r} is neither `point` nor `lower`", param_hint="'--on'")
+    if gate_on not in (None, "point", "lower"):
+        raise BadParameter(f"{gate_on!r} is neither `point` nor `lower`", param_hint="'--gate-on'")
     if max_drop is None:
-        if on is not None:
-            raise BadParameter("says what is held against --max-drop SHARE; give that too", param_hint="'--on'")
+        if gate_on is not None:
+            raise BadParameter("says what is held against --max-drop SHARE; give that too", param_hint="'--gate-on'")
         return None
     if baseline is None:
         raise BadParameter("needs a run to hold this one against: --baseline RUN", param_hint="'--max-drop'")
     from mixseek.analysis.comparison import DropGate, GateEnd
 
-    return DropGate(max_drop, GateEnd(on or "point"))
+    return DropGate(max_drop, GateEnd(gate_on or "point"))
 
 
 def compare(
@@ -57,12 +52,12 @@ def compare(
     variants: Annotated[list[str] | None, Option("--variant", metavar="NAME", help=_VARIANT)] = None,
     panel: PanelOption = None,
     workspace: WorkspaceOption = None,
-    out: Annotated[Path | None, Option("--out", "-o", metavar="FILE", help=_OUT)] = None,
+    to: Annotated[Path | None, Option("--to", "-o", metavar="FILE", help=_TO)] = None,
     open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
     max_drop: Annotated[
         float | None, share_option("Exit 1 when B's mean score is lower than A's by more, e.g. 2%.")
     ] = None,
-    on: OnOption = None,
+    gate_on: GateOnOption = None,
     as_json: JsonOption = False,
     junit: JUnitOption = None,
     github_summary: GithubSummaryOption = False,
@@ -79,7 +74,7 @@ def compare(
       mixseek compare bbh-march bbh-april
       mixseek compare latest --target gpt-5 --target gpt-6
       mixseek compare latest --variant A --variant B --target gpt-5 --json
-      mixseek compare bbh-march bbh-april --max-drop 2% --on lower
+      mixseek compare bbh-march bbh-april --max-drop 2% --gate-on lower
     """
     from mixseek.analysis.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
     from mixseek.reports.build_server import comparison_report, write_ci
@@ -87,13 +82,13 @@ def compare(
     from mixseek.reports.drop_gate import check_drop
     from mixseek.reports.files import default_page, write_comparison
 
-    gate = read_drop_gate(max_drop, on, "A")
+    gate = read_drop_gate(max_drop, gate_on, "A")
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
     request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel)
     comparison = load_comparison(request, listed=LISTED_IN_JSON if as_json else LISTED, is_complete=as_json)
     has_pairs = bool(comparison.difference.sums.pairs)
     # A page about nothing is only written where it was asked for.
-    target = out or (None if as_json or not has_pairs else default_page(request.workspace, comparison))
+    target = to or (None if as_json or not has_pairs else default_page(request.workspace, comparison))
     if target is not None:
         write_comparison(request.workspace, comparison, target)
     gates = () if gate is None else (check_drop(gate, comparison),)

@@ -2,24 +2,16 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Unpack
 
-from typer import Argument, BadParameter, Option
+from typer import Argument, BadParameter
 
-from mixseek.cli.compete import live_options, parse_points
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
-from mixseek.cli.options import (
-    Concurrency,
-    JsonOption,
-    MaxCalls,
-    MaxCost,
-    Patience,
-    Quiet,
-    WorkspaceOption,
-    parse_mapping,
-)
+from mixseek.cli.options import with_options
 from mixseek.cli.stopping import stopping_on_signals
+from mixseek.settings.options import EvaluateCommand
 
 if TYPE_CHECKING:
     from mixseek.competition.evaluation import SubmissionText
@@ -30,46 +22,10 @@ _TABLES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".ndjso
 _SUBMISSIONS = "Files: a text each, or tables (.jsonl, .csv, .parquet) with a row for each; `-` is stdin."
 
 
+@with_options(EvaluateCommand)
 def evaluate(
     submissions: Annotated[list[str] | None, Argument(metavar="[SUBMISSION]...", help=_SUBMISSIONS)] = None,
-    query: Annotated[str | None, Option(metavar="TEXT", help="What was asked. Default: each row's `question`.")] = None,
-    query_file: Annotated[Path | None, Option(metavar="FILE", help="What was asked, as a file.")] = None,
-    text: Annotated[
-        list[str] | None, Option("--text", metavar="TEXT", help="A submission itself; repeat for more.")
-    ] = None,
-    judge: Annotated[
-        str | None, Option(metavar="SPEC", help="The judge of all metrics that name none: openai:gpt-5-mini.")
-    ] = None,
-    evaluator: Annotated[
-        Path | None,
-        Option(
-            metavar="FILE",
-            help="A TOML file with [evaluator] as in a race, or a race. Default: ClarityCoherence, Coverage and "
-            "Relevance with equal weights.",
-        ),
-    ] = None,
-    mapping: Annotated[
-        list[str] | None,
-        Option("--map", metavar="FIELD=COLUMN", help="Where a field stands in a table: response=output."),
-    ] = None,
-    language: Annotated[
-        Literal["en", "ja", "zh"] | None, Option(metavar="LANGUAGE", help="Of the prompts: en, ja or zh.")
-    ] = None,
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-    quiet: Quiet = False,
-    concurrency: Concurrency = 32,
-    max_calls: MaxCalls = None,
-    max_cost: MaxCost = None,
-    no_cache: Annotated[bool, Option("--no-cache", help="Do not look for replies in the workspace's cache.")] = False,
-    patience: Patience = None,
-    retry_invalid: Annotated[
-        bool, Option("--retry-invalid", help="Ask again for metric replies that cannot be used.")
-    ] = False,
-    fail_under: Annotated[
-        float | None,
-        Option(metavar="POINTS", parser=parse_points, help="Exit 1 if a submission scores lower: 80 or 80%."),
-    ] = None,
+    **options: Unpack[EvaluateCommand],
 ) -> ExitCode:
     """Score submissions with the metrics of a race, without a race.
 
@@ -85,36 +41,39 @@ def evaluate(
     """
     from mixseek.competition.evaluation import EvaluateRequest, run_evaluation
     from mixseek.reports.evaluation import evaluation_document, print_evaluation
+    from mixseek.runs.given_options import live_options
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
 
-    if query is not None and query_file is not None:
+    query_file, evaluator = options.get("query_file"), options.get("evaluator")
+    if "query" in options and query_file is not None:
         raise BadParameter("give the query as --query or as --query-file, not both", param_hint="'--query-file'")
     settings = load_settings()
-    root = workspace or settings.workspace
+    root = Path(options.get("workspace") or settings.workspace)
     request = EvaluateRequest(
         submissions=gather(
-            submissions or [], text or [], parse_mapping(mapping or []), root, settings.judge.longest_line
+            submissions or [], options.get("text", []), options.get("mapping", {}), root, settings.judge.longest_line
         ),
         workspace=root,
-        user_query=query if query_file is None else read_text(query_file, "--query-file"),
-        evaluator=evaluator,
-        judge=judge,
-        language=language,
-        live=live_options(concurrency, max_calls, max_cost, patience, use_cache=not no_cache, retry=retry_invalid),
+        user_query=options.get("query") if query_file is None else read_text(query_file, "--query-file"),
+        evaluator=Path(evaluator) if isinstance(evaluator, str) else evaluator,
+        judge=options.get("judge"),
+        language=options.get("language"),
+        live=live_options(options),
         configured=settings.judges,
         environment=os.environ,
         longest_line=settings.judge.longest_line,
     )
     with stopping_on_signals() as stop:
-        evaluation = run_evaluation(request, stop, (lambda _: None) if quiet else notify_plainly)
+        evaluation = run_evaluation(request, stop, (lambda _: None) if options.get("quiet") else notify_plainly)
     document = evaluation_document(evaluation)
+    as_json = options.get("as_json", False)
     print_answer(document, lambda console: print_evaluation(evaluation, console), as_json=as_json)
-    return ExitCode.INTERRUPTED if stop() else decide_exit(evaluation, fail_under)
+    return ExitCode.INTERRUPTED if stop() else decide_exit(evaluation, options.get("fail_under"))
 
 
 def gather(
-    paths: list[str], texts: list[str], mapping: dict[str, str], workspace: Path, longest_line: int
+    paths: list[str], texts: list[str], mapping: Mapping[str, str], workspace: Path, longest_line: int
 ) -> "list[SubmissionText]":
     """In the order of the command line, texts that stand on it last; raises ConfigurationError for what is none."""
     from mixseek.competition.evaluation import SubmissionText, read_submissions

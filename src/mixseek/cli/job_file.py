@@ -15,16 +15,20 @@ import typer
 from pydantic import Field
 from typer import TyperException
 
+from mixseek.cli.commands import Command
 from mixseek.cli.judge import judge
 from mixseek.cli.label import import_sheet
+from mixseek.cli.old_spellings import renew, renew_key
 from mixseek.cli.report import archive, export, report
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.settings.load import explaining_failures
-from mixseek.settings.models import JudgeSettings, Table
+from mixseek.settings.models import SETTINGS_FILE, JudgeSettings, Table
 from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 
 # Tables of the file that are no options.
 _JUDGES, _JOBS = "judges", "jobs"
+# Where jobs may stand beside the settings.
+SETTINGS_PATH = Path(SETTINGS_FILE)
 # A value that names a place; of a protocol's and a judge's name only some do.
 _IS_PLACE = re.compile(r"\b(FILE|DIR|DATA|PATH)\b")
 _NAME_OR_FILE, _SPEC, _PARAMETERS = "NAME|FILE", "SPEC", "KEY=VALUE"
@@ -33,7 +37,7 @@ _NAME_OR_FILE, _SPEC, _PARAMETERS = "NAME|FILE", "SPEC", "KEY=VALUE"
 def command_of(function: Callable[..., Any]) -> Any:
     """The parsed command; typed Any because typer's own class for it is private."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command()(function)
+    app.command(cls=Command)(function)
     return typer.main.get_command(app)
 
 
@@ -56,7 +60,7 @@ class Step:
 
 STEPS = {
     "labels": Step(import_sheet, "file", frozenset({"workspace", "json"}), writes=False),
-    "report": Step(report, "out", frozenset({"runs", "workspace", "json"})),
+    "report": Step(report, "to", frozenset({"runs", "workspace", "json"})),
     "export": Step(export, "to", frozenset({"run", "workspace", "json"})),
     "archive": Step(archive, "to", frozenset({"run", "workspace", "json", "check"})),
 }
@@ -90,6 +94,11 @@ def read_jobs(path: Path, names: Sequence[str], own: frozenset[str]) -> JobFile:
     """The jobs that are named, or all; `own` are options of `mixseek run`. Raises ConfigurationError in one line."""
     with explaining_failures(path, JudgesTable):
         document = parse_toml(decode_text(read_bounded(path)))
+        if path == SETTINGS_PATH:
+            # The rest of it are settings, its judges among them, which every command reads by itself.
+            document = {_JOBS: document.get(_JOBS)}
+            if document[_JOBS] is None:
+                raise ConfigurationError(f"{path}: no [jobs.NAME] in it; write one, or name a file: run JOB.toml")
         given = document.pop(_JUDGES, {})
         if isinstance(given, list | str):
             raise ConfigurationError(
@@ -108,6 +117,17 @@ def read_jobs(path: Path, names: Sequence[str], own: frozenset[str]) -> JobFile:
     jobs = tuple(reader.read(name, {**document, **tables[name]}, tables[name]) for name in chosen(path, tables, names))
     refuse_shared_targets(path, jobs)
     return JobFile(path, jobs, {name: reader.place_model(one) for name, one in judges.items()})
+
+
+def find_file(word: Path | None, names: Sequence[str]) -> tuple[Path, tuple[str, ...]]:
+    """The file and the names of its jobs: a first word that can be no file is a job of mixseek.toml."""
+    if word is not None and (word.is_file() or looks_like_file(str(word)) or not SETTINGS_PATH.is_file()):
+        return word, tuple(names)
+    if not SETTINGS_PATH.is_file():
+        raise ConfigurationError(
+            f"no job file is named, and there is no {SETTINGS_PATH} here with [jobs.NAME]; `mixseek init` writes a job"
+        )
+    return SETTINGS_PATH, (*(() if word is None else (str(word),)), *names)
 
 
 def chosen(path: Path, tables: Mapping[str, Any], names: Sequence[str]) -> list[str]:
@@ -172,7 +192,8 @@ class JobReader:
         """A plain value is the file; a table has the options of the command behind it."""
         step = STEPS[key]
         command = command_of(step.function)
-        values = dict(value) if isinstance(value, dict) else {step.main: value}
+        given = dict(value) if isinstance(value, dict) else {step.main: value}
+        values = {renew_key(command.name, inner): one for inner, one in given.items()}
         known = [key_of(one) for one in command.params if key_of(one) not in step.own]
         for inner in values:
             if inner not in known:
@@ -194,7 +215,7 @@ class JobReader:
         for key, value in values.items():
             is_option = keys[key].param_type_name == "option"
             (options if is_option else positional).extend(self.arguments(keys[key], value, where(key)))
-        arguments = (*options, "--", *positional)
+        arguments = (*renew(command.name, options), "--", *positional)
         try:
             command.make_context(command.name, list(arguments))
         except TyperException as error:

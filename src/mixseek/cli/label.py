@@ -130,8 +130,8 @@ def plan(
 
     \b
     Examples:
-      mixseek plan latest --width 4%
-      mixseek plan bbh-march --width 2.5% --json
+      mixseek label plan latest --width 4%
+      mixseek label plan bbh-march --width 2.5% --json
     """
     from mixseek.labels.intake import find_plan
     from mixseek.reports.labels import plan_document, print_plan

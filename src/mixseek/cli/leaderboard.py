@@ -20,10 +20,11 @@ def leaderboard(
             "Default: the latest competition.",
         ),
     ] = None,
-    html: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the page: curves and submissions, or strengths and wins.")
+    to: Annotated[
+        Path | None,
+        Option("--to", "-o", metavar="FILE", help="Write the page: curves and submissions, or strengths and wins."),
     ] = None,
-    open_page: Annotated[bool, Option("--open", help="Open the page in the browser; needs --html.")] = False,
+    open_page: Annotated[bool, Option("--open", help="Open the page in the browser; needs --to.")] = False,
     system: Annotated[
         str | None, Option(metavar="EXPR", help=f"{_TABLE}who wrote the scored text; two of a question are compared.")
     ] = None,
@@ -35,7 +36,7 @@ def leaderboard(
         str | None, Option(metavar="EXPR", help="Which response of a vote was shown first: AB or BA.")
     ] = None,
     item: Annotated[str | None, Option(metavar="EXPR", help=f"{_TABLE}what is rated, a text or a pair.")] = None,
-    judge: Annotated[
+    rater: Annotated[
         str | None,
         Option(metavar="EXPR|NAME", help=f"{_TABLE}who rates. Of a run: only this judge. Default: all as a panel."),
     ] = None,
@@ -61,13 +62,13 @@ def leaderboard(
     \b
     Examples:
       mixseek leaderboard
-      mixseek leaderboard haiku --html haiku.html --open
+      mixseek leaderboard haiku --to haiku.html --open
       mixseek leaderboard arena --json > arena.json
       mixseek leaderboard votes.csv --system-a model_a --system-b model_b --score winner
       mixseek leaderboard scores.jsonl --where "judge = 'expert'"
     """
-    if open_page and html is None:
-        raise BadParameter("needs --html FILE to have something to open", param_hint="'--open'")
+    if open_page and to is None:
+        raise BadParameter("needs --to FILE to have something to open", param_hint="'--open'")
     from mixseek.analysis.ratings import RatingColumns
     from mixseek.analysis.system_board import SystemBoard
     from mixseek.competition.asked_boards import BoardRequest, load_any_board, write_board
@@ -77,17 +78,17 @@ def leaderboard(
     from mixseek.settings.load import load_settings
 
     columns = RatingColumns(
-        *(item, judge, score, question, system, where), length=length, system_a=system_a, system_b=system_b, shown=shown
+        *(item, rater, score, question, system, where), length=length, system_a=system_a, system_b=system_b, shown=shown
     )
     longest = load_settings().judge.longest_line
     board = load_any_board(BoardRequest(name, workspace_path(workspace), columns, human, min_questions, longest))
-    if html is not None:
-        write_board(board, html)
+    if to is not None:
+        write_board(board, to)
     if isinstance(board, SystemBoard):
-        print_answer(board_document(board), lambda console: print_board(board, console, html), as_json=as_json)
+        print_answer(board_document(board), lambda console: print_board(board, console, to), as_json=as_json)
     else:
         document = leader_board_document(board)
-        print_answer(document, lambda console: print_leader_board(board, console, html), as_json=as_json)
-    if open_page and html is not None:
-        launch(html.resolve().as_uri())
+        print_answer(document, lambda console: print_leader_board(board, console, to), as_json=as_json)
+    if open_page and to is not None:
+        launch(to.resolve().as_uri())
     return ExitCode.OK

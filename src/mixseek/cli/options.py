@@ -1,13 +1,27 @@
-"""Options that several commands share, worded once."""
+"""Options of the table on a command line: their flags, how what is typed is read, and how a command gets them."""
 
+import functools
+import inspect
 import os
 import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mixseek.cli.console import ExitCode
 from mixseek.domain.panels import PanelRule
+from mixseek.settings.declared import (
+    MAPPING,
+    PARAMETERS,
+    POINTS,
+    SHARE,
+    Declared,
+    declarations,
+    kind_on_command_line,
+)
+from mixseek.settings.options import BuildServerOptions, CallOptions, JudgeOptions, ShownOptions
 
 if TYPE_CHECKING:
     from mixseek.reports.build_server import CiTargets
@@ -89,65 +103,117 @@ def parse_value(text: str) -> Any:
         return text
 
 
+def parse_points(given: str | float) -> float:
+    """80 and 80% are the same points of 100; 0.8 could be meant either way."""
+    text = str(given)
+    try:
+        points = float(text.removesuffix("%"))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number of points; write 80 or 80%") from None
+    # Written so that NaN is refused too.
+    if not 0 <= points <= 100:
+        raise typer.BadParameter(f"{text!r} is outside 0..100, the scale of scores; write 80 or 80%")
+    if 0 < points <= 1 and not text.endswith("%"):
+        raise typer.BadParameter(f"{text!r} could be points or a share; write {points * 100:g} or {points:g}%")
+    return points
+
+
+# How a single value is read by the way it is written, and how all values of an option become one.
+_PARSERS = {SHARE: parse_share, POINTS: parse_points}
+_COLLECTORS: Mapping[str | None, Callable[[list[str]], Any]] = {
+    MAPPING: parse_mapping,
+    PARAMETERS: parse_parameters,
+}
+
+
 def share_option(help_text: str) -> Any:
     """Written 0.8 or 80%; read by `parse_share`."""
-    return typer.Option(metavar="SHARE", parser=parse_share, help=help_text)
+    return typer.Option(metavar=SHARE, parser=parse_share, help=help_text)
 
 
-WorkspaceOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--workspace",
-        "-w",
-        metavar="DIR",
-        help="Where runs are kept. Default: $MIXSEEK_WORKSPACE, then mixseek.toml, then .mixseek.",
-        show_default=False,
-    ),
-]
-PanelOption = Annotated[
-    PanelRule | None,
-    typer.Option(
-        "--panel",
-        metavar="RULE",
-        help="How several judges become one verdict: majority, unanimous, median or mean. Default: majority where "
-        "answers are right or wrong, else median.",
-        show_default=False,
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+def option_of(table: type, name: str, help_text: str | None = None) -> Any:
+    """What typer is told of an option of the table; a command may have its own words for it."""
+    declared = declarations(table)[name]
+    # typer would give every switch a second flag that is nowhere described.
+    flags = declared.flags or (f"--{name.replace('_', '-')}",)
+    return typer.Option(
+        *flags,
+        metavar=declared.metavar,
+        parser=_PARSERS.get(declared.metavar or ""),
+        min=None if declared.metavar == SHARE else declared.least,
+        max=None if declared.metavar == SHARE else declared.most,
+        help=help_text or declared.help,
+        show_default=declared.default is not None,
+        rich_help_panel=declared.group.value,
+    )
+
+
+def with_options(table: type) -> Callable[[Callable[..., ExitCode]], Callable[..., ExitCode]]:
+    """Gives a command that takes `**options` every option of the table, and the command what was typed of them."""
+
+    def equip(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+        @functools.wraps(function)
+        def command(**typed: Any) -> ExitCode:
+            known = declarations(table)
+            given = {name: value for name, value in typed.items() if name not in known}
+            return function(**given, **read_options(table, typed))
+
+        given = [one for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        parameters = [*given, *map(functools.partial(parameter_of, table), typed_names(table))]
+        # Set by name, because a checker knows no such attribute of a function; typer reads both.
+        setattr(command, "__signature__", inspect.Signature(parameters))  # noqa: B010 - see above
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return equip
+
+
+def typed_names(table: type) -> list[str]:
+    """The options that a command line has, in the order of their groups."""
+    known = {name: declared for name, declared in declarations(table).items() if declared.is_typed}
+    groups = list(type(next(iter(known.values())).group))
+    return sorted(known, key=lambda name: groups.index(known[name].group))
+
+
+def parameter_of(table: type, name: str) -> inspect.Parameter:
+    """As if it stood in the signature of the command."""
+    declared, kind = declarations(table)[name], kind_on_command_line(table, name)
+    is_switch = kind is bool and not has_two_flags(declared)
+    default = False if is_switch else declared.default
+    # Not a type that a checker could follow: it is made here, for typer to read.
+    annotated: Any = Annotated
+    annotation = annotated[kind if default is not None else kind | None, option_of(table, name)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def has_two_flags(declared: Declared) -> bool:
+    """Whether it may be switched on, switched off, or left to the settings."""
+    return any("/" in flag for flag in declared.flags)
+
+
+def read_options(table: type, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """What was typed, as Python has it: without what was left out, and with pairs as one mapping."""
+    given: dict[str, Any] = {}
+    for name, declared in declarations(table).items():
+        value = typed.get(name)
+        if value is None or value == [] or (value is False and not has_two_flags(declared)):
+            continue
+        collect = _COLLECTORS.get(declared.metavar)
+        given[name] = not declared.is_switched_off if value is True else collect(value) if collect else value
+    return given
+
+
+# For commands that have some of them only.
+WorkspaceOption = Annotated[Path | None, option_of(CallOptions, "workspace")]
+PanelOption = Annotated[PanelRule | None, option_of(JudgeOptions, "panel")]
+BaselineOption = Annotated[str | None, option_of(JudgeOptions, "baseline")]
+MaxDropOption = Annotated[float | None, option_of(JudgeOptions, "max_drop")]
+GateOnOption = Annotated[str | None, option_of(JudgeOptions, "gate_on")]
+JsonOption = Annotated[bool, option_of(ShownOptions, "as_json")]
+Quiet = Annotated[bool, option_of(ShownOptions, "quiet")]
+JUnitOption = Annotated[Path | None, option_of(BuildServerOptions, "junit")]
+GithubSummaryOption = Annotated[bool, option_of(BuildServerOptions, "github_summary")]
+SummaryFileOption = Annotated[Path | None, option_of(BuildServerOptions, "summary_file")]
 RunArgument = Annotated[
     str | None, typer.Argument(metavar="RUN", help="A run's name, or `latest`; may be left out when there is only one.")
-]
-JUnitOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--junit",
-        metavar="FILE",
-        help="Write JUnit XML for a build server: a test case for each gate and each sample that failed.",
-    ),
-]
-GithubSummaryOption = Annotated[
-    bool,
-    typer.Option(
-        "--github-summary", help="Add headline, gates and the worst five as Markdown to $GITHUB_STEP_SUMMARY."
-    ),
-]
-SummaryFileOption = Annotated[
-    Path | None, typer.Option("--summary-file", metavar="FILE", help="Write the same Markdown to this file instead.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-Concurrency = Annotated[int, typer.Option(metavar="N", min=1, max=4096, help="Calls at once to an endpoint, at most.")]
-Patience = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS",
-        min=1.0,
-        help="Wait so long for an endpoint that is down. Default: 600; 10 for one that has not answered yet.",
-    ),
-]
-MaxCalls = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Stop after so many requests of this command; resumable.")
-]
-MaxCost = Annotated[
-    float | None, typer.Option(metavar="USD", min=0.0, help="Stop before this command has spent more; resumable.")
 ]

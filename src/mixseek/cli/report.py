@@ -6,12 +6,15 @@ from typing import Annotated
 
 from typer import Argument, BadParameter, Option, launch
 
-from mixseek.cli.compare import BaselineOption, MaxDropOption, OnOption, check_baseline, read_drop_gate
+from mixseek.cli.compare import check_baseline, read_drop_gate
 from mixseek.cli.console import ExitCode, print_answer, print_notice
 from mixseek.cli.options import (
+    BaselineOption,
+    GateOnOption,
     GithubSummaryOption,
     JsonOption,
     JUnitOption,
+    MaxDropOption,
     PanelOption,
     RunArgument,
     SummaryFileOption,
@@ -28,9 +31,9 @@ _PROBLEMS_SHOWN = 50
 def report(
     runs: Annotated[list[str] | None, Argument(metavar="[RUN]...", help=_RUNS)] = None,
     workspace: WorkspaceOption = None,
-    out: Annotated[
+    to: Annotated[
         Path | None,
-        Option("--out", "-o", metavar="FILE", help="Where the HTML goes. Default: report.html beside the journal."),
+        Option("--to", "-o", metavar="FILE", help="Where the HTML goes. Default: report.html beside the journal."),
     ] = None,
     open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
     by: Annotated[
@@ -42,7 +45,7 @@ def report(
     panel: PanelOption = None,
     baseline: BaselineOption = None,
     max_drop: MaxDropOption = None,
-    on: OnOption = None,
+    gate_on: GateOnOption = None,
     as_json: JsonOption = False,
     junit: JUnitOption = None,
     github_summary: GithubSummaryOption = False,
@@ -57,7 +60,7 @@ def report(
     \b
     Examples:
       mixseek report latest
-      mixseek report bbh-march --out bbh.html --open
+      mixseek report bbh-march --to bbh.html --open
       mixseek report bbh-march --json > summary.json
       mixseek report bbh-march --by difficulty --panel unanimous
       mixseek report bbh-march bbh-april
@@ -70,16 +73,16 @@ def report(
     from mixseek.reports.files import write_html
     from mixseek.reports.terminal import print_report
 
-    gate = read_drop_gate(max_drop, on, baseline)
+    gate = read_drop_gate(max_drop, gate_on, baseline)
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
     if runs and len(runs) > 1:
-        if out is not None or open_page or by or panel is not None or baseline is not None or ci is not None:
-            message = "these are of one run; leave out --out, --open, --by, --panel, --baseline, --junit and summaries"
+        if to is not None or open_page or by or panel is not None or baseline is not None or ci is not None:
+            message = "these are of one run; leave out --to, --open, --by, --panel, --baseline, --junit and summaries"
             raise BadParameter(message, param_hint="'[RUN]...'")
         return set_side_by_side(runs, workspace_path(workspace), as_json=as_json)
     root = workspace_path(workspace)
     report_data, directory = load_report(root, runs[0] if runs else None, panel, by or ())
-    target = out or (None if as_json else directory.report)
+    target = to or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
     document = report_document(report_data, target)

@@ -39,6 +39,7 @@ STATES = {
     ExitCode.OK: "done",
 }
 NOT_STARTED = "not started"
+_FILE = "The job file; `mixseek init` writes one. Default: the [jobs.NAME] tables of mixseek.toml."
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class Outcome:
 
 
 def run(
-    file: Annotated[Path, Argument(metavar="JOB.toml", help="The job file; `mixseek init` writes one.")],
+    file: Annotated[Path | None, Argument(metavar="[JOB.toml]", help=_FILE)] = None,
     names: Annotated[
         list[str] | None, Argument(metavar="[NAME]...", help="Only these jobs of the file. Default: all, in order.")
     ] = None,
@@ -78,7 +79,7 @@ def run(
     A key of the file is an option of `mixseek judge` with underscores: data, judge, map, fail_under, baseline, junit.
     Beside them stand labels, report, export and archive: a file, or a table with the options of that command. Keys at
     the top hold for all jobs, a table [jobs.NAME] is one job, [judges.NAME] is a judge as in mixseek.toml. Paths are
-    relative to the file.
+    relative to the file. Tables [jobs.NAME] may stand in mixseek.toml as well; then no file has to be named.
 
     A job that fails does not keep others from running. The exit code is the worst of all: 130 interrupted, 3 internal
     error, 2 usage or input, 4 incomplete, 1 a gate was not met, 0 done. Interrupted? Run the same command again.
@@ -87,13 +88,15 @@ def run(
     Examples:
       mixseek run job.toml
       mixseek run job.toml nightly --dry-run
+      mixseek run nightly                            a job of mixseek.toml
       mixseek run job.toml --json > jobs.json
     """
-    from mixseek.cli.job_file import command_of, key_of, read_jobs
+    from mixseek.cli.job_file import command_of, find_file, key_of, read_jobs
 
     # Who carries out, where and how it is told, is the command line's; the workspace may be the file's.
     own = frozenset(key_of(one) for one in command_of(run).params) - {"workspace"}
-    jobs = read_jobs(file, names or (), own)
+    file, chosen = find_file(file, names or ())
+    jobs = read_jobs(file, chosen, own)
     flags = {"--dry-run": dry_run, "--quiet": quiet, "--log-json": log_json, "--json": as_json}
     shared = [f"--workspace={workspace}"] if workspace is not None else []
     shared += [option for option, is_set in flags.items() if is_set]

@@ -9,7 +9,7 @@ from mixseek.cli.console import ExitCode, print_answer
 from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
 
 
-class Repeats(StrEnum):
+class Takes(StrEnum):
     """What counts where one rater has rated an item several times."""
 
     FIRST = "first"
@@ -50,7 +50,7 @@ _EXPRESSION = "a column, or an SQL expression over columns"
 def stats(
     name: Annotated[str, Argument(metavar="TABLE|RUN", help="A .jsonl, .csv, .tsv or .parquet file, or a run's name.")],
     item: Annotated[str | None, Option(metavar="EXPR", help=f"What is rated: {_EXPRESSION}.")] = None,
-    judge: Annotated[str | None, Option(metavar="EXPR", help="Who rates.")] = None,
+    rater: Annotated[str | None, Option(metavar="EXPR", help="Who rates.")] = None,
     score: Annotated[str | None, Option(metavar="EXPR", help="The rating: a number, a boolean or a word.")] = None,
     question: Annotated[
         str | None, Option(metavar="EXPR", help="Items of one question resemble each other. Default: each its own.")
@@ -60,8 +60,8 @@ def stats(
     order: Annotated[
         str | None, Option(metavar="EXPR", help="Rows in this order decide which one is first. Default: as they stand.")
     ] = None,
-    repeats: Annotated[
-        Repeats | None,
+    takes: Annotated[
+        Takes | None,
         Option(
             help="Several ratings of an item by one rater: the first counts, or their mean. Default: the first in a "
             "table, the mean in a run."
@@ -122,7 +122,7 @@ def stats(
       mixseek stats latest --compare model-a model-b
       mixseek stats stars.parquet --score "stars / 5" --where "criterion = 'style'"
       mixseek stats votes.jsonl --votes --gold winner --length "length(a) / length(b)"
-      mixseek stats votes.jsonl --jury --judge "judge || shown" --gold winner
+      mixseek stats votes.jsonl --jury --rater "judge || shown" --gold winner
     """
     from mixseek.analysis.rating_statistics import StatisticsRequest, load_statistics
     from mixseek.analysis.ratings import RatingColumns, RatingSource
@@ -137,9 +137,9 @@ def stats(
     if human is not None and gold is not None:
         raise BadParameter("the truth is a rater (--human) or a column (--gold), not both", param_hint="'--gold'")
     columns = RatingColumns(
-        *(item, judge, score, question, system, where, order, labelled), gold=gold, length=length, shown=shown
+        *(item, rater, score, question, system, where, order, labelled), gold=gold, length=length, shown=shown
     )
-    uses_mean = repeats is Repeats.MEAN if repeats else None
+    uses_mean = takes is Takes.MEAN if takes else None
     request = StatisticsRequest(
         name,
         workspace_path(workspace),

@@ -2,7 +2,7 @@
 what is sent to a judge that has to be waited for, what comes back, what it cost.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -232,6 +232,10 @@ class LiveJudge(Protocol):
 
     async def close(self) -> None:
         """Give connections back."""
+
+
+# What a caller from Python may name as a judge: a spec as on the command line, a function, or a judge object.
+JudgeLike = str | Callable[..., Any] | Judge | LiveJudge
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from mixseek.prompt_builder.constants import (
     TEMPLATE_VARIABLES,
 )
 from mixseek.settings.load import explaining_failures, load_settings
-from mixseek.settings.models import ENVIRONMENT_PREFIX
+from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, PromptTable
 from mixseek.settings.sources import FileSettings
 from mixseek.templating import StrictTemplate, compile_template, used_variables
 
@@ -68,7 +68,9 @@ class RoundPromptContext(PromptContext):
 
 
 class PromptBuilderSettings(FileSettings):
-    """Environment > `$MIXSEEK_WORKSPACE/configs/prompt_builder.toml` > default; templates are compiled as they load.
+    """Environment > `$MIXSEEK_WORKSPACE/configs/prompt_builder.toml` > `[prompt_builder]` of mixseek.toml > default.
+
+    Key by key, and templates are compiled as they load.
 
     Raises ValidationError, a ValueError, for an empty template or an unknown key, and TemplateRenderError, a
     RuntimeError, for a template that does not compile or uses a variable it is not given.
@@ -86,6 +88,7 @@ class PromptBuilderSettings(FileSettings):
     # What nested settings of this name would be called.
     exact_prefix: ClassVar[str | None] = "MIXSEEK_PROMPT_BUILDER__"
     table_header: ClassVar[str | None] = "prompt_builder"
+    settings_table: ClassVar[str | None] = "prompt_builder"
     model_config = SettingsConfigDict(
         env_prefix=ENVIRONMENT_PREFIX, toml_file=TOML_FILE, env_file_encoding="utf-8", extra="forbid", frozen=True
     )
@@ -139,7 +142,10 @@ def find_omissions(settings: PromptBuilderSettings) -> list[str]:
 
 def load_prompt_settings(workspace: Path | None = None) -> PromptBuilderSettings:
     """Settings of this workspace, or else of the configured one; raises ConfigurationError in one line."""
-    file = (workspace or load_settings().workspace) / TOML_FILE
+    settings = load_settings()
+    file: str | Path = (workspace or settings.workspace) / TOML_FILE
+    if settings.prompt_builder != PromptTable():
+        file = f"{file}, [prompt_builder] of {SETTINGS_FILE}"
     try:
         with explaining_failures(file, PromptBuilderSettings, or_environment=True):
             return PromptBuilderSettings() if workspace is None else PromptBuilderSettings.of_workspace(workspace)

@@ -25,7 +25,7 @@ def check_drop(gate: DropGate, comparison: Comparison) -> DropResult:
     said = f"mean score {difference_text(difference.mean, is_binary=comparison.is_binary)}"
     interval = difference.interval
     if gate.on is GateEnd.LOWER and difference.state is DifferenceState.ONE_QUESTION:
-        why = f"{said} over one question, which has no interval; {limit} is for its lower end (--on lower)"
+        why = f"{said} over one question, which has no interval; {limit} is for its lower end (--gate-on lower)"
         return DropResult("max_drop", gate.limit, None, False, gate.on, baseline, why)
     end = difference.mean if gate.on is GateEnd.POINT or interval is None else interval.low
     # A drop of exactly the limit is allowed, in spite of rounding.

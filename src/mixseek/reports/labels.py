@@ -1,4 +1,4 @@
-"""`mixseek plan` and `mixseek label`: how many labels a width needs, and where they stand; for people and programs."""
+"""`mixseek label`: how many labels a width needs, and where they stand; for people and programs."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -48,7 +48,7 @@ def print_leader_board(board: LeaderBoard, console: Console, html_path: Path | N
         # Not wrapped and not styled: a path that is broken over two lines cannot be opened.
         console.print(Text.assemble(("Page  ", QUIET), str(html_path)), soft_wrap=True)
     else:
-        console.print(Text("Submissions, remarks and opinions: add --html FILE, or --json.", style=QUIET))
+        console.print(Text("Submissions, remarks and opinions: add --to FILE, or --json.", style=QUIET))
 
 
 def _print_teams(teams: Sequence[TeamView], console: Console) -> None:

@@ -130,6 +130,20 @@ class JudgeDefaults(Table):
         return self.max_line_mb << 20
 
 
+class JobTable(BaseModel):
+    """One `[jobs.NAME]` table: its keys are options of `mixseek judge`, which reads and checks them."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class PromptTable(Table):
+    """`[prompt_builder]`: templates of competitions, checked where they are used."""
+
+    team_user_prompt: str | None = None
+    evaluator_user_prompt: str | None = None
+    judgment_user_prompt: str | None = None
+
+
 class Settings(Table):
     """Everything `mixseek.toml` and `MIXSEEK_*` may say."""
 
@@ -141,3 +155,6 @@ class Settings(Table):
     judges: dict[str, JudgeSettings] = Field(
         default_factory=dict, description="By name: what stands after `--judge`, or in `judge.judges`."
     )
+    # Of the file only: variables of the environment have no such names.
+    jobs: dict[str, JobTable] = Field(default_factory=dict, description="By name: what `mixseek run` runs.")
+    prompt_builder: PromptTable = PromptTable()

@@ -188,7 +188,7 @@ def test_other_bad_input_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="not a table"):
         load(tmp_path / "r.xlsx")
     with pytest.raises(
-        DatasetError, match=r"no column for the judge; name one with --judge, or .*there is item, score"
+        DatasetError, match=r"no column for the judge; name one with --rater, or .*there is item, score"
     ):
         load(write(tmp_path / "n.jsonl", [{"item": "a", "score": 1}]))
     for far in (1e9, 1e-9):

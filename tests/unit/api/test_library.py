@@ -14,13 +14,14 @@ from tests.cases import each
 from tests.flows.running import mixseek_here, sums, write_jsonl
 
 import mixseek
-from mixseek.api.options import RANGES
 from mixseek.cli.audit import audit as audit_command
 from mixseek.cli.judge import judge as judge_command
 from mixseek.cli.options import parse_share
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.settings.declared import declarations
+from mixseek.settings.options import JudgeOptions
 
 SURFACE = [
     "AuditOptions",
@@ -59,7 +60,6 @@ RIGHT = {"id": "1", "response": "The answer is 4.", "ground_truth": "4"}
 ANYTHING: Any = "vald"
 WRONG = {"id": "2", "response": "The answer is 5.", "ground_truth": "4"}
 # Options of the command that Python has another word for, and those whose work is done by the run or the caller.
-RENAMED = {"no_cache": "cache", "planned": "plan"}
 ELSEWHERE = {
     "data": "the first argument",
     "as_json": "run.document()",
@@ -97,19 +97,18 @@ def command_options() -> dict[str, Any]:
 
 def test_the_command_and_the_function_take_the_same() -> None:
     """What one of them can do and the other cannot is a defect."""
-    typed = {RENAMED.get(name, name) for name in command_options()} - ELSEWHERE.keys()
+    typed = command_options().keys() - ELSEWHERE.keys()
 
     assert typed | {"progress"} == set(mixseek.JudgeOptions.__annotations__)
     assert set(inspect.signature(mixseek.judge).parameters) == {"data", *mixseek.JudgeOptions.__annotations__}
 
 
 def test_an_audit_takes_the_same_from_both() -> None:
-    """`--n` and `items` are one; what a terminal needs is elsewhere."""
+    """What a terminal needs is elsewhere."""
     hints = get_type_hints(audit_command, include_extras=True)
     typed = {name for name, hint in hints.items() if get_origin(hint) is Annotated}
 
-    own = {"n" if name == "items" else name for name in typed} - {"judge", *ELSEWHERE}
-    assert own | {"progress"} == set(mixseek.AuditOptions.__annotations__)
+    assert typed - {"judge", "old_data", *ELSEWHERE} | {"progress"} == set(mixseek.AuditOptions.__annotations__)
 
 
 def test_numbers_have_the_bounds_of_the_command() -> None:
@@ -121,7 +120,7 @@ def test_numbers_have_the_bounds_of_the_command() -> None:
         if option.parser is parse_share or option.min is not None
     }
 
-    assert typed == RANGES
+    assert typed == {name: one.bounds for name, one in declarations(JudgeOptions).items() if one.bounds is not None}
 
 
 @each(
@@ -139,7 +138,7 @@ def test_numbers_have_the_bounds_of_the_command() -> None:
         ({"panel": "mean", "cascade": True}, "choose one of both"),
         ({"max_drop": 0.1}, "give baseline"),
         ({"baseline": "x"}, "give workspace"),
-        ({"on": "lower"}, "give that too"),
+        ({"gate_on": "lower"}, "give that too"),
         ({"mapping": {"response": "nowhere"}}, "nowhere"),
     ],
 )

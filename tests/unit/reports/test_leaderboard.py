@@ -264,7 +264,7 @@ def test_the_terminal_shows_places_scores_rounds_and_endings() -> None:
         "–  Gone       –      –  0       team failed            –",
         "Gone: exit code 1",
         "",
-        "Submissions, remarks and opinions: add --html FILE, or --json.",
+        "Submissions, remarks and opinions: add --to FILE, or --json.",
     ]
 
 

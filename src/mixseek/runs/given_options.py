@@ -1,0 +1,61 @@
+"""Options as a request, whichever door they came through: values by the names of the table, checked by the door."""
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from mixseek.runs.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
+from mixseek.settings.declared import declarations
+from mixseek.settings.models import Settings
+from mixseek.settings.options import JudgeOptions
+
+GATES = ("fail_under", "max_invalid", "max_undecided", "max_unverified")
+
+
+def several(given: Any) -> Sequence[Any]:
+    """One is one, not its letters."""
+    return given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+
+
+def live_options(given: Mapping[str, Any]) -> LiveOptions:
+    """How endpoints are asked; what is not given is the default."""
+    known = declarations(JudgeOptions)
+    return LiveOptions(
+        **{known[name].live or "": value for name, value in given.items() if name in known and known[name].live}
+    )
+
+
+def make_request(data: str, given: Mapping[str, Any], settings: Settings, **known: Any) -> JudgeRequest:
+    """What is given wins over the environment, that over mixseek.toml; `known` is what only the caller knows."""
+    protocol = given.get("protocol", settings.judge.protocol)
+    is_loaded = not isinstance(protocol, str | os.PathLike)
+    panel = given.get("panel")
+    fields: dict[str, Any] = {
+        "protocol": protocol if is_loaded else str(protocol),
+        "language": given.get("language", None if is_loaded else settings.judge.language),
+        "judges": tuple(given.get("judges", settings.judge.judges)),
+        "cascade": given.get("cascade", settings.judge.cascade and panel is None),
+        "panel": panel,
+        "workers": given.get("workers", settings.judge.workers),
+        "longest_line": settings.judge.longest_line,
+        "configured": settings.judges,
+        "gates": {name: given[name] for name in (*GATES, "max_drop") if name in given},
+        "live": live_options(given),
+        "cluster": ClusterOptions(given.get("address"), given.get("shards")) if "on" in given else None,
+        "budget": PairBudget(given["budget"], given.get("top", 3) or None) if "budget" in given else None,
+        "required_cards": tuple(map(Path, several(given.get("require_card", ())))),
+        "card_max_age": timedelta(days=given["card_max_age"]) if "card_max_age" in given else None,
+    }
+    return JudgeRequest(data=data, **{**fields, **plain_fields(given), **known})
+
+
+def plain_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the request that are an option's value and nothing else."""
+    fields: dict[str, Any] = {}
+    for name, declared in declarations(JudgeOptions).items():
+        if name in given and declared.request is not None:
+            is_converted = declared.typed_as in (str, Path)
+            fields[declared.request] = declared.typed_as(given[name]) if is_converted else given[name]
+    return fields
