@@ -20,6 +20,7 @@ from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, sh
 from mixseek.cli.report import archive, export, report, show
 from mixseek.cli.run import run
 from mixseek.cli.runs import collect, move, remove, runs
+from mixseek.cli.schema import schema
 from mixseek.cli.stats import stats
 from mixseek.cli.view import view
 
@@ -98,6 +99,7 @@ def build_app() -> typer.Typer:
     app.add_typer(cache, name="cache")
     app.command()(init)
     app.command()(doctor)
+    app.command()(schema)
     app.command("serve-mock")(serve_mock)
     return app
 

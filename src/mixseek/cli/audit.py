@@ -10,6 +10,7 @@ from typer import Argument, BadParameter, Option
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.options import JsonOption, MaxCalls, MaxCost, Quiet, WorkspaceOption, parse_mapping, parse_parameters
+from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
     from mixseek.audits.plan import AuditRequest
@@ -136,7 +137,7 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
 
     if is_dry:
         dry = forecast_audit(request)
-        document = {"runs": [dry_run_document(one) for one in dry]}
+        document = with_schema(DocumentName.AUDIT_DRY_RUN, {"runs": [dry_run_document(one) for one in dry]})
         return print_answer(document, "\n".join(map(describe_dry_run, dry)), as_json=as_json)
     try:
         with stopping_on_signals(drains=False) as stop:
@@ -154,9 +155,7 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
     card, kept = made
     for path in out:
         write_card(card, path)
-    print_answer(
-        card.model_dump(mode="json"), lambda console: print_card(card, console, f"Card  {kept}"), as_json=as_json
-    )
+    print_answer(card.to_document(), lambda console: print_card(card, console, f"Card  {kept}"), as_json=as_json)
     failed = card.of_state(AuditState.FAIL)
     if failed:
         notify_plainly(f"{card.judge.name} failed {', '.join(one.title for one in failed)}")

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.reports.boards import board_document, board_table
 from mixseek.reports.cards import STATE_STYLES, effect_text
 from mixseek.reports.comparison import brief, comparison_document
@@ -46,7 +47,7 @@ def print_demo(result: DemoResult, *, as_json: bool) -> ExitCode:
 def demo_document(result: DemoResult) -> dict[str, Any]:
     """The same for programs."""
     return {
-        **summary_document(result.summary),
+        **with_schema(DocumentName.DEMO, summary_document(result.summary)),
         "report": str(result.report),
         "disagreements": [line.id for line in result.disagreements],
         "lines": [{**asdict(line), "agrees": line.agrees} for line in result.lines],
@@ -65,7 +66,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         ],
         "corrected": corrected_document(result.corrected),
         "comparison": comparison_document(result.comparison, result.comparison_page),
-        "card": result.card.model_dump(mode="json", exclude={"anchors"}),
+        "card": result.card.to_document(with_anchors=False),
         "competition": leader_board_document(result.board),
         "leader_board": board_document(result.pairs),
     }

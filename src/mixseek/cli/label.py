@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, share_option, workspace_path
+from mixseek.domain.documents import DocumentName, with_schema
 
 
 class DrawnOption(StrEnum):
@@ -112,7 +113,7 @@ def import_sheet(
     request = ImportRequest(
         file, rater, run, Drawing(drawn.value), adjudicate, revise, load_settings().judge.longest_line
     )
-    told = asdict(import_labels(workspace_path(workspace), request))
+    told = with_schema(DocumentName.LABEL_IMPORT, asdict(import_labels(workspace_path(workspace), request)))
     return print_answer(told, describe_import(told, where(workspace)), as_json=as_json)
 
 
@@ -153,5 +154,5 @@ def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_j
     from mixseek.labels.status import label_status
     from mixseek.reports.labels import print_status
 
-    status = asdict(label_status(workspace_path(workspace), run))
+    status = with_schema(DocumentName.LABEL_STATUS, asdict(label_status(workspace_path(workspace), run)))
     return print_answer(status, lambda console: print_status(status, console), as_json=as_json)

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.analysis.system_board import SystemBoard
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_text
 from mixseek.reports.headline import Axis
 from mixseek.reports.statistics import interval_document
@@ -34,6 +35,7 @@ _MATRIX_SYSTEMS = 10
 def board_document(board: Board) -> dict[str, Any]:
     """One JSON document; a number that cannot be had is null, and the state says why."""
     return {
+        "schema": schema_id(DocumentName.BOARD),
         "kind": "comparisons",
         "source": board.source,
         "judges": list(board.judges),

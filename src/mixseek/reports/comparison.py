@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.analysis.comparison import ComparedSide, Comparison, DropResult, GroupDifference
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.shown import shown_text
 from mixseek.reports import wording
@@ -334,6 +335,7 @@ def comparison_document(
     """The contract for programs: keys are never renamed, only added."""
     drift = comparison.drift
     return {
+        "schema": schema_id(DocumentName.COMPARE),
         "protocol": comparison.protocol,
         "protocol_hash": comparison.protocol_hash,
         "a": asdict(comparison.a),

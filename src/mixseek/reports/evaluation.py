@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.evaluator.scores import POINTS, EvaluationResult, MetricScore, MissingMetric
 from mixseek.reports.pages.html import render_table
 from mixseek.reports.race_words import points_text, scale_text
@@ -108,6 +109,7 @@ class Evaluation:
 def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
     """For programs."""
     return {
+        "schema": schema_id(DocumentName.EVALUATE),
         "submissions": [one.to_dict() for one in evaluation],
         "weights": dict(evaluation.weights),
         "reason": evaluation.reason,

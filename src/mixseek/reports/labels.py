@@ -11,6 +11,7 @@ from rich.text import Text
 
 from mixseek.analysis.corrected import LEVEL, RIGHT, WRONG, ConfusionRow, CorrectedGroup, CorrectedReport, JudgeMean
 from mixseek.analysis.label_plan import PlanReport
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.labels import Draw, LabelScale
 from mixseek.reports.tables import QUIET, Cell, bar_text, print_section, table_of
 from mixseek.reports.wording import NOTHING, name_text, p_text, percent
@@ -316,6 +317,7 @@ def plan_document(report: PlanReport) -> dict[str, Any]:
     """For programs: widths are half widths, as shares of the scale."""
     assumed = [one.verdict for one in report.verdicts if one.is_assumed]
     return {
+        "schema": schema_id(DocumentName.PLAN),
         "run": report.run,
         "level": LEVEL,
         "half_width": report.plan.half_width,
@@ -350,6 +352,7 @@ _DRAWN_WORDS = {
 def draw_result_document(draw: Draw, sheet: Path, *, is_repeated: bool) -> dict[str, Any]:
     """For programs: what was drawn from what, without the rows."""
     return {
+        "schema": schema_id(DocumentName.LABEL_SAMPLE),
         "draw": draw.draw,
         "run": draw.run,
         "sheet": str(sheet),

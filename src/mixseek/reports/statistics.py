@@ -17,6 +17,7 @@ from mixseek.analysis.statistics import (
     Statistics,
     SystemComparison,
 )
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_text
 from mixseek.reports.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
 from mixseek.reports.wording import (
@@ -58,6 +59,7 @@ _SHOWN_OF_GRADED = (
 def statistics_document(found: Statistics) -> dict[str, Any]:
     """One JSON document; a number that cannot be had is null."""
     return {
+        "schema": schema_id(DocumentName.STATS),
         "source": found.source,
         "ratings": found.ratings,
         "items": found.items,

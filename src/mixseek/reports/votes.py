@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.analysis.votes_found import ORDERS, JurySection, LengthLine, VoteLine, VoteStatistics
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_text
 from mixseek.reports.statistics import interval_document
 from mixseek.reports.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
@@ -20,6 +21,7 @@ from mixseek.text.visible import make_visible
 def votes_document(found: VoteStatistics) -> dict[str, Any]:
     """One JSON document; a number that cannot be had is null."""
     return {
+        "schema": schema_id(DocumentName.VOTES),
         "source": found.source,
         "ratings": found.ratings,
         "items": found.items,

@@ -11,6 +11,7 @@ import orjson
 
 from mixseek.datasets.importers.registry import FORMATS, LogCounts, OpenLog, recognise
 from mixseek.datasets.reader import check_file
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import ProgressSink
@@ -36,6 +37,7 @@ class ImportSummary:
         """For programs."""
         counts = self.counts
         return {
+            "schema": schema_id(DocumentName.IMPORT),
             "file": str(self.log.path),
             "format": self.log.format.name,
             "tool_version": self.log.log.tool_version,
