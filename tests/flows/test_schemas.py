@@ -1,6 +1,7 @@
 """Every JSON document names its schema, `mixseek schema` prints it, and what commands print is what it promises."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -205,7 +206,9 @@ def test_every_command_with_json_is_asked_below_or_known_elsewhere() -> None:
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What each command prints, in order: later ones use what earlier ones made."""
-    place = made_once(tmp_path_factory, "schemas", make_workspace)
+    place = tmp_path_factory.mktemp("asked") / "place"
+    # A copy: other workers ask the same, and commands change what they find.
+    shutil.copytree(made_once(tmp_path_factory, "schemas", make_workspace), place)
     found = {}
     with arena() as endpoint:
         (place / "race.toml").write_text(race_text(endpoint.spec, 2, rounds="min = 1\nmax = 1"), encoding="utf-8")
