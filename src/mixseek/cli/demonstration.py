@@ -17,8 +17,10 @@ from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
 from mixseek.reports.leaderboard import leader_board_document
 from mixseek.reports.race_terminal import print_leader_board
+from mixseek.reports.render.terminal import print_sections
+from mixseek.reports.sections import Section
 from mixseek.reports.summary import summary_document
-from mixseek.reports.tables import fitted, table_of
+from mixseek.reports.tables import table_of
 from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 
 STYLES = {
@@ -96,7 +98,7 @@ def render_demo(result: DemoResult, console: Console) -> None:
     print_leader_board(result.board, console, result.board_page)
     console.print()
     console.print(Text("Which of two answers is better, asked in both orders: the leader board", style="bold"))
-    console.print(fitted(board_table(result.pairs), console.width))
+    print_sections([Section(None, [board_table(result.pairs)])], console)
     console.print(Text.assemble(("Page  ", "dim"), str(result.pairs_page)), soft_wrap=True)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",

@@ -84,7 +84,8 @@ def evaluate(
       echo "A quorum is …" | mixseek evaluate - --query "What is a quorum?" --judge vllm
     """
     from mixseek.competition.evaluation import EvaluateRequest, run_evaluation
-    from mixseek.reports.evaluation import evaluation_document, print_evaluation
+    from mixseek.reports.evaluation import evaluation_document
+    from mixseek.reports.render.terminal import print_result
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
 
@@ -109,7 +110,7 @@ def evaluate(
     with stopping_on_signals() as stop:
         evaluation = run_evaluation(request, stop, (lambda _: None) if quiet else notify_plainly)
     document = evaluation_document(evaluation)
-    print_answer(document, lambda console: print_evaluation(evaluation, console), as_json=as_json)
+    print_answer(document, lambda console: print_result(evaluation, console), as_json=as_json)
     return ExitCode.INTERRUPTED if stop() else decide_exit(evaluation, fail_under)
 
 

@@ -135,12 +135,12 @@ def plan(
       mixseek plan bbh-march --width 2.5% --json
     """
     from mixseek.labels.intake import find_plan
-    from mixseek.reports.labels import plan_document, print_plan
+    from mixseek.reports.labels import plan_document, plan_sections
+    from mixseek.reports.render.terminal import print_sections
 
     report = find_plan(workspace_path(workspace), run, width)
-    return print_answer(
-        plan_document(report), lambda console: print_plan(report, console, where(workspace)), as_json=as_json
-    )
+    sections = plan_sections(report, where(workspace))
+    return print_answer(plan_document(report), lambda console: print_sections(sections, console), as_json=as_json)
 
 
 def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
@@ -152,7 +152,8 @@ def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_j
       mixseek label status bbh-march --json
     """
     from mixseek.labels.status import label_status
-    from mixseek.reports.labels import print_status
+    from mixseek.reports.labels import status_sections
+    from mixseek.reports.render.terminal import print_sections
 
     status = with_schema(DocumentName.LABEL_STATUS, asdict(label_status(workspace_path(workspace), run)))
-    return print_answer(status, lambda console: print_status(status, console), as_json=as_json)
+    return print_answer(status, lambda console: print_sections(status_sections(status), console), as_json=as_json)

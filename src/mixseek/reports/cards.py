@@ -8,7 +8,8 @@ from rich.text import Text
 
 from mixseek.domain.shown import shown_text
 from mixseek.reports.pages.html import joined_assets, render_page
-from mixseek.reports.tables import QUIET, as_text, print_indented, table_of
+from mixseek.reports.sections import QUIET
+from mixseek.reports.tables import as_text, print_indented, table_of
 from mixseek.reports.wording import NOTHING, p_number, percent, signed_text
 from mixseek.runs.cards import Card, CardExample, CardFinding
 from mixseek.stats.audits import AUDITS, AuditState, Side

@@ -13,7 +13,8 @@ from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.shown import shown_text
 from mixseek.reports import wording
-from mixseek.reports.tables import QUIET, Cell, as_text, fitted, print_section, table_of
+from mixseek.reports.sections import QUIET
+from mixseek.reports.tables import Cell, as_text, fitted, print_section, table_of
 from mixseek.reports.wording import NOTHING
 from mixseek.stats.difference import Difference, DifferenceState, Direction
 from mixseek.stats.intervals import Bounds, Interval

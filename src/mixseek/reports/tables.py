@@ -9,10 +9,9 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
+from mixseek.reports.sections import QUIET
 from mixseek.text.visible import make_visible
 
-# How a terminal shows what stands beside the point.
-QUIET = "dim"
 # Characters by which names mostly differ.
 _LEAST_NAME = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -62,11 +61,6 @@ def _shown(cell: Cell) -> Text:
         return cell
     text, style = (cell, "") if isinstance(cell, str) else cell
     return Text(make_visible(text), style=style)
-
-
-def number_cell(count: int, style: str = "") -> Cell:
-    """Nought is quiet."""
-    return f"{count:,}", style if count else QUIET
 
 
 def print_section(console: Console, title: str, *parts: RenderableType) -> None:
