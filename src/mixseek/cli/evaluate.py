@@ -85,7 +85,7 @@ def evaluate(
     """
     from mixseek.competition.evaluation import EvaluateRequest, run_evaluation
     from mixseek.reports.evaluation import evaluation_document
-    from mixseek.reports.render.terminal import print_result
+    from mixseek.reports.render.terminal import print_shown
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
 
@@ -110,7 +110,7 @@ def evaluate(
     with stopping_on_signals() as stop:
         evaluation = run_evaluation(request, stop, (lambda _: None) if quiet else notify_plainly)
     document = evaluation_document(evaluation)
-    print_answer(document, lambda console: print_result(evaluation, console), as_json=as_json)
+    print_answer(document, lambda console: print_shown(evaluation, console), as_json=as_json)
     return ExitCode.INTERRUPTED if stop() else decide_exit(evaluation, fail_under)
 
 

@@ -2,19 +2,15 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.text import Text
 
 from mixseek.analysis.system_board import SystemBoard
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports.headline import Axis
 from mixseek.reports.render.html import result_html
-from mixseek.reports.render.terminal import print_result, result_text
-from mixseek.reports.sections import QUIET, Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
+from mixseek.reports.render.terminal import result_text
+from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
 from mixseek.reports.statistics import interval_document
 from mixseek.reports.wording import (
     NOTHING,
@@ -157,14 +153,6 @@ def board_sections(board: Board) -> Iterator[Section]:
     yield Section(None, (Sentence(f"{board.source}: {', '.join(told)}", ""), *notes(board.notes)))
     yield Section("Leader board", (board_table(board), *notes(board_sentences(board))))
     yield from _win_sections(found)
-
-
-def print_board(board: Board, console: Console, html_path: Path | None = None) -> None:
-    """The board, and where its page is."""
-    print_result(board, console)
-    if html_path is not None:
-        # Not wrapped: a path that is broken over two lines cannot be opened.
-        console.print(Text.assemble("\n", ("Page  ", QUIET), str(html_path)), soft_wrap=True)
 
 
 shown_text.register(SystemBoard, result_text)

@@ -39,7 +39,14 @@ class TableRows:
     limit: int | None = None
 
 
-Part = Sentence | TableRows
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Lines of a word and what it says."""
+
+    lines: Sequence[tuple[str, str]]
+
+
+Part = Sentence | Facts | TableRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,6 @@ def notes(texts: Iterable[str]) -> list[Sentence]:
     return [Sentence(text) for text in texts]
 
 
-def number_cell(count: int, style: str = "") -> Cell:
+def number_cell(count: int, style: str = "") -> tuple[str, str]:
     """Nought is quiet."""
     return f"{count:,}", style if count else QUIET

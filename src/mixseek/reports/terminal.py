@@ -215,7 +215,7 @@ def _print_calls(accounts: Sequence[CallAccount], console: Console) -> None:
     """What live judges were asked and what it took; below the numbers, what they leave unsaid."""
     total = add_accounts(accounts)
     heads = ("judge", ">calls", ">tries", ">cached", ">re-asks", ">tokens in", ">out", ">cost", ">p50", ">p90", ">p99")
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
             account.judge,
             *map(number_cell, (account.calls, account.tries, account.cached, account.reasks)),

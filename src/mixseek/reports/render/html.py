@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from mixseek.reports.sections import Bar, Cell, Part, Section, Sentence, TableRows, sections_of
+from mixseek.reports.sections import Bar, Cell, Facts, Part, Section, Sentence, TableRows, sections_of
 from mixseek.text.visible import make_visible
 
 
@@ -13,7 +13,7 @@ def result_html(result: object) -> str:
 
 
 def _section(section: Section) -> str:
-    parts = [part for part in section.parts if isinstance(part, Sentence) or part.rows]
+    parts = [part for part in section.parts if not isinstance(part, TableRows) or part.rows]
     if not parts:
         return ""
     title = "" if section.title is None else f"<h4>{_escaped(section.title)}</h4>"
@@ -21,7 +21,17 @@ def _section(section: Section) -> str:
 
 
 def _part(part: Part) -> str:
-    return f"<p>{_escaped(part.text)}</p>" if isinstance(part, Sentence) else f"<table>{''.join(_rows(part))}</table>"
+    match part:
+        case Sentence(text):
+            return f"<p>{_escaped(text)}</p>"
+        case Facts(lines):
+            return (
+                "<dl>"
+                + "".join(f"<dt>{_escaped(head)}</dt><dd>{_escaped(text)}</dd>" for head, text in lines)
+                + "</dl>"
+            )
+        case TableRows():
+            return f"<table>{''.join(_rows(part))}</table>"
 
 
 def _rows(table: TableRows) -> Iterator[str]:
