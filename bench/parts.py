@@ -68,6 +68,11 @@ class _Watched:
         self._noted([match])
         return match
 
+    def fullmatch(self, *where: Any) -> re.Match[str] | None:
+        match: re.Match[str] | None = self._pattern.fullmatch(*where)
+        self._noted([match])
+        return match
+
     def finditer(self, *where: Any) -> Iterator[re.Match[str]]:
         matches = list(self._pattern.finditer(*where))
         self._noted(matches)

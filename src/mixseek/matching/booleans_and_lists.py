@@ -94,7 +94,7 @@ def _asks_plausibility(question: str) -> bool:
 _QUOTED = re.compile(r"\"[^\"\n]{6,}\"|`[^`\n]{6,}`")
 _NEGATION_REACH = 25
 _NOT_SIGN = re.compile(r"(?:^|[\s(`])[¬!~]$")
-_STOP = re.compile(r"[.!?](?=\s)|[。\n]")
+_STOP = re.compile(r"[.!?。\n](?:(?<=[。\n])|(?=\s))")
 
 
 class PolarWord(NamedTuple):

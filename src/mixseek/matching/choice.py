@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 from mixseek.domain.judgments import Span
 from mixseek.matching import statements
@@ -242,12 +241,18 @@ def _other_kind(visible: Visible, reader: Reader, question: str) -> Statement | 
     return last if is_of_another_kind(piece, reader, question) else None
 
 
+_DECLINING = ("can", "able", "won't", "will not")
+
+
 def _is_declined(firm: Stated, lowered: str) -> bool:
     """Whether the no of a short response belongs to a refusal: "I'm sorry, no, I cannot assist"."""
     statement, reading = firm
     if statement.cue != "whole_response" or not reading.rule.startswith("boolean"):
         return False
-    return _SAYS.declines.search(lowered, statement.start, statement.end) is not None
+    piece = lowered[statement.start : statement.end]
+    if piece.isascii() and not any(word in piece for word in _DECLINING):
+        return False  # a look, before the pattern is tried
+    return _SAYS.declines.search(piece) is not None
 
 
 def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
@@ -285,20 +290,23 @@ def _is_value(text: str, place: Statement) -> bool:
     return place.end - place.start <= _BARE and text[place.end - 1] != ":"
 
 
+def _firm_places(visible: Visible) -> Iterator[Statement]:
+    text, lowered, lead, cut = visible.text, visible.lowered, visible.lead, visible.cut
+    yield from statements.firm_statements(text, lowered, 0, cut)
+    yield from statements.other_fields(text, cut)
+    if cut < len(text):
+        # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
+        yield from (place for place in _whole_response(text, lead, cut) if _is_value(text, place))
+        yield from statements.firm_statements(text, lowered, cut, len(text))
+    yield from _under_heading(visible)
+    yield from _whole_response(text, lead, cut)
+
+
 def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
-    text, lowered, lead, cut = visible.text, visible.lowered, visible.lead, visible.cut
-    places = chain(
-        statements.firm_statements(text, lowered, 0, cut),
-        statements.other_fields(text, cut),
-        # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
-        (place for place in _whole_response(text, lead, cut) if cut < len(text) and _is_value(text, place)),
-        statements.firm_statements(text, lowered, cut, len(text)),
-        _under_heading(visible),
-        _whole_response(text, lead, cut),
-    )
+    text = visible.text
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
-    for place in places:
+    for place in _firm_places(visible):
         # Words in another field of an object do not overrule its answer field.
         reading = None if has_field and place.cue in _PROSE else _read_statement(text, place, reader)
         if reading is not None:

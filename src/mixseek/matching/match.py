@@ -41,6 +41,8 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
     gold = fold(gold).strip()
     question = _folded(question)
+    if _is_plain_text(gold):
+        return option_by_text(gold, question) or _word_list(gold, question)
     letter = _LETTER.fullmatch(gold)
     if letter is not None:
         return OptionReader(letter[1], question)
@@ -58,12 +60,31 @@ def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> 
     value = plain_number(gold)
     if value is not None:
         # The question lists numbered options and wants one of their numbers.
-        is_listed = gold.isdigit() and len(gold) <= 2 and _SAYS.numbered_question.search(question)
-        if is_listed and gold in numbered_options(question):
+        is_listed = gold.isdigit() and len(gold) <= 2 and any(f"{gold}{sign}" in question for sign in ".)、]")
+        if is_listed and _SAYS.numbered_question.search(question) and gold in numbered_options(question):
             return OptionReader(gold, question)
         return NumberReader(value.values[0], question, gold, maths, value.percent or "%" in gold)
+    return _word_list(gold, question)
+
+
+@lru_cache(maxsize=4096)  # the responses of several models are judged by the same ground truths
+def _is_plain_text(gold: str) -> bool:
+    """Whether a folded ground truth is neither letters, brackets, a polarity nor a number, whatever was asked."""
+    return (
+        _LETTER.fullmatch(gold) is None
+        and several_labels(gold) is None
+        and not is_bracket_sequence(gold)
+        and polarity_of(gold) is None
+        and polarity_of(gold, "plausible") is None
+        and plain_number(gold) is None
+    )
+
+
+def _word_list(gold: str, question: str) -> WordListReader | None:
+    if not _asks_for_order(question):
+        return None
     words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
-    if len(words) >= 2 and _asks_for_order(question):
+    if len(words) >= 2:
         asked = _QUESTION_WORD.findall(question.casefold())
         wanted = frozenset(words)
         if wanted.issubset(asked):
@@ -155,7 +176,8 @@ def _match_golds(
         results.append(Comparison(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
-    closed = _stood_by(visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
+    best = results[0] if len(results) == 1 else min(results, key=lambda result: _BEST_FIRST.index(result.decision))
+    closed = _stood_by(visible, best)
     return _unflipped(visible, closed, lambda rest: _match_golds(rest, golds, question, is_open, maths))
 
 
@@ -163,7 +185,8 @@ def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
     """Every acceptable answer once; a ground truth that only joins its alternatives ("A | B") is no further one."""
     given = [gold for gold in alternatives if gold.strip()]
     if not given:
-        return list(dict.fromkeys(part for part in ground_truth.split(" | ") if part.strip()))
+        parts = ground_truth.split(" | ") if " | " in ground_truth else [ground_truth]
+        return list(dict.fromkeys(part for part in parts if part.strip()))
     is_heading = len(given) > 1 and all(gold in ground_truth for gold in given)
     return list(dict.fromkeys(given if is_heading else [ground_truth, *given]))
 
@@ -341,19 +364,31 @@ _SHORT_RESPONSE = 240
 
 def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: OtherValue) -> bool:
     """Whether the value at [start, end) of a lower-case text is hedged, as a rule by what stands right around it."""
-    if _HEDGE.example_or_near.search(text, max(0, start - _BEFORE), start):
-        return True
     if ends_plainly(text, start, end, cut):
         return False
     begin, finish = max(0, start - _BEFORE), min(cut, end + _BEHIND)
+    if not _is_stated(text, begin, start) and _is_open_ahead(text, begin, start, end, kind, is_other):
+        return True
+    return _is_open_behind(text, start, end, finish, kind, is_other)
+
+
+def _is_stated(text: str, begin: int, start: int) -> bool:
+    """Whether nothing but "is" leads to the value, which no pattern for what leaves it open ends with but "no way"."""
+    return text[begin:start].rstrip(_MARKUP).endswith(" is") and "no way" not in text[begin:start]
+
+
+_MARKUP = " \t\n\r*_\"'`()[]{}$:"
+
+
+def _is_open_ahead(text: str, begin: int, start: int, end: int, kind: str, is_other: OtherValue) -> bool:
+    if _HEDGE.example_or_near.search(text, begin, start):
+        return True
     box = _BOX_BEFORE.search(text, begin, start)
     if _TAG_BEFORE.search(text, begin, start) or (box is not None and is_other(box.start(1))):
         return True
     for mark in _HEDGE.clause_start.finditer(text, begin, start):
         begin = mark.end()
-    if _is_open_before(text, begin, start, end, kind):
-        return True
-    return _is_open_behind(text, start, end, finish, kind, is_other)
+    return _is_open_before(text, begin, start, end, kind)
 
 
 def _is_open_before(text: str, begin: int, start: int, end: int, kind: str) -> bool:

@@ -15,7 +15,7 @@ from mixseek.matching.visible import Phrases
 _SAYS = Phrases("mentions")
 # So far around a name its sentence is read.
 _REACH = 300
-_BREAK = re.compile(r"[.!?](?=[\s\"')])|[。!?\n]")
+_BREAK = re.compile(r"[.!?。\n](?:(?<=[。!?\n])|(?=[\s\"')]))")
 # A name behind another one's, which the first only leads to: "Ada Marsh's assistant, Otto Penn".
 _OWNED = re.compile(r"(?:'s|(?<=s)')\s(?:[a-z][a-z-]*\s){0,3}[a-z][a-z-]*,?\s(?P<name>[A-Z]\w+)")
 _MOVED_FROM = re.compile(r"\bfrom (?:the )?$")

@@ -18,8 +18,10 @@ from mixseek.matching.visible import Phrases
 _SAYS = Phrases("rivals")
 # Not inside of "April 19, 1775".
 _CLAUSE_BREAK = re.compile(
-    r"(?<!\d),|,(?!\s?\d{4})|[.!?](?=\s)|[;:()。、\n]|\s-\s"
-    r"|\b(?:and|but|yet|so|while|whereas|then|after|because|although|though|however)\b"
+    r",(?:(?<!\d,)|(?!\s?\d{4}))|[.!?](?=\s)|[;:()。、\n]|\s-\s"
+    # A letter first: few of them begin one of these words.
+    r"|[abystwh](?<=\b.)(?:(?<=a)(?:nd|fter|lthough)|(?<=b)(?:ut|ecause)|(?<=y)et|(?<=s)o|(?<=w)h(?:ile|ereas)"
+    r"|(?<=t)h(?:en|ough)|(?<=h)owever)\b"
 )
 _CONTRASTS = frozenset({"but", "yet", "so", "while", "whereas", "however"})
 _SENTENCE_ENDS = frozenset(".!?。\n")

@@ -101,8 +101,10 @@ _LEAD = re.compile(r"[\s*_\"']*")
 
 def firm_statements(text: str, lowered: str, start: int, end: int) -> Iterator[Statement]:
     """Statements behind firm cues in [start, end), last first."""
-    places = (_at_anchor(text, lowered, place, anchor, start, end) for place, anchor in _anchors(lowered, start, end))
-    return (statement for statement in places if statement is not None)
+    for place, anchor in _anchors(lowered, start, end):
+        statement = _at_anchor(text, lowered, place, anchor, start, end)
+        if statement is not None:
+            yield statement
 
 
 def _anchors(lowered: str, start: int, end: int) -> Iterator[tuple[int, str]]:
@@ -227,7 +229,8 @@ def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = Fa
     return Statement(start, end, cue) if start < end or keep_empty else None
 
 
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
+# One set of signs first: a search skips to the next of them.
+_SENTENCE_END = re.compile(r"[.!?。\n](?:(?<=[。\n])|(?=\s|$))")
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s|[。\n]")
 _LAST_SENTENCES = 1_000
 _TAIL = 1_500
@@ -264,7 +267,8 @@ def soft_statements(text: str, lowered: str, start: int, end: int) -> list[State
     """The last conclusion, the last line, the last sentence, the first sentence: no cue proves any of them."""
     begin = max(start, end - _TAIL)
     found: list[Statement | None] = []
-    conclusions = [place.end() for place in _SAYS.conclusion.finditer(lowered, begin, end)]
+    leading = _SAYS.conclusion_word.match(lowered, 0, end) if begin == 0 else None
+    conclusions = [place.end() for place in (leading, *_SAYS.conclusion.finditer(lowered, begin, end)) if place]
     if conclusions:
         found.append(_sentence_from(text, conclusions[-1], end, "conclusion"))
     line = _last_line(text, begin, end)

@@ -89,6 +89,7 @@ _BARE_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z][a-z']*\b)")
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
+_TOKEN_PARTS = ("<|", "s>", "inst]", "<pad>", "<unk>", "_of_turn>")
 _LEADING_TOKENS = re.compile(rf"(?:\s*(?:{_SPECIAL.pattern}))+", re.IGNORECASE)
 # Where a model has said that it is done, what follows is another conversation.
 _END = re.compile(r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end)\|>|</s>|<(?:eos|end_of_turn)>", re.IGNORECASE)
@@ -122,16 +123,19 @@ def visible_part(response: str) -> Visible:
         return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",))
     rules: list[str] = []
     text = _blank_bare_channel(fold(response[offset:]), response, rules)
-    if "<" in text or "[" in text or "◁" in text:
-        text = _blank_behind_end(_blank_reasoning(text, rules), rules)
-        text, count = _SPECIAL.subn(_blank, text)
-        if count:
-            rules.append("special_tokens_removed")
+    whole, lowered = text, text.lower()
+    # Every mark that is looked for holds one of these.
+    if "<" in text or "◁" in text or ("[" in text and ("think]" in lowered or "inst]" in lowered)):
+        text = _blank_reasoning(text, rules)
+        if any(map(lowered.__contains__, _TOKEN_PARTS)):
+            text, count = _SPECIAL.subn(_blank, _blank_behind_end(text, rules))
+            if count:
+                rules.append("special_tokens_removed")
     if "```" in text:
         text = _CODE_FENCE.sub(_blank, text)
     if "~~" in text:
         text = _STRUCK.sub(_blank, text)
-    return Visible(text, text.lower(), offset, len(text), tuple(rules))
+    return Visible(text, lowered if text is whole else text.lower(), offset, len(text), tuple(rules))
 
 
 def part_before(response: str, tail: Visible) -> str:

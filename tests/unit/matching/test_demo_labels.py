@@ -17,7 +17,7 @@ from mixseek.matching.statements import NEEDS_MATHS
 from mixseek.protocols.registry import load_protocol
 
 _MATHS = find_maths()
-_DATA = Path(mixseek.__file__).parent / "composition" / "demo_data"
+_DATA = Path(mixseek.__file__).parent / "setup" / "demo_data"
 _FIELDS = {"id", "task", "language", "question", "response", "ground_truth", "label", "why"}
 _TASKS = frozenset(
     [
