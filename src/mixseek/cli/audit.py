@@ -130,8 +130,9 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
     from mixseek.audits.examine import forecast_audit, run_audit, write_card
     from mixseek.cli.judging import explain_interruption, show_progress
     from mixseek.cli.stopping import stopping_on_signals
-    from mixseek.reports.cards import print_card
+    from mixseek.reports.cards import card_sections
     from mixseek.reports.forecasts import describe_dry_run, dry_run_document
+    from mixseek.reports.render.terminal import print_sections
     from mixseek.runs.judge import Interruption
     from mixseek.stats.audits import AuditState
 
@@ -155,7 +156,8 @@ def run_order(request: "AuditRequest", out: Sequence[Path], *, is_dry: bool, qui
     card, kept = made
     for path in out:
         write_card(card, path)
-    print_answer(card.to_document(), lambda console: print_card(card, console, f"Card  {kept}"), as_json=as_json)
+    sections = card_sections(card, f"Card  {kept}")
+    print_answer(card.to_document(), lambda console: print_sections(sections, console), as_json=as_json)
     failed = card.of_state(AuditState.FAIL)
     if failed:
         notify_plainly(f"{card.judge.name} failed {', '.join(one.title for one in failed)}")

@@ -51,7 +51,10 @@ Part = Sentence | Facts | TableRows
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Parts below a heading, or without one. Tables without rows are left out, and so is a heading above nothing."""
+    """Parts below a heading; an empty one sets them apart all the same, without one (None) they follow what is before.
+
+    Below a heading tables without rows are left out, and so is a heading above nothing.
+    """
 
     title: str | None
     parts: Sequence[Part]

@@ -69,7 +69,8 @@ def print_section(console: Console, title: str, *parts: RenderableType) -> None:
     if not shown:
         return
     console.print()
-    console.print(Text(make_visible(title), style="bold"))
+    if title:
+        console.print(Text(make_visible(title), style="bold"))
     for part in shown:
         print_indented(console, part)
 

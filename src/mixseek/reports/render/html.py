@@ -16,7 +16,7 @@ def _section(section: Section) -> str:
     parts = [part for part in section.parts if not isinstance(part, TableRows) or part.rows]
     if not parts:
         return ""
-    title = "" if section.title is None else f"<h4>{_escaped(section.title)}</h4>"
+    title = f"<h4>{_escaped(section.title)}</h4>" if section.title else ""
     return f"<section>{title}{''.join(map(_part, parts))}</section>"
 
 
