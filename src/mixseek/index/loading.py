@@ -23,7 +23,7 @@ from mixseek.domain.counts import RunFacts
 from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
-from mixseek.matching.statements import NEEDS_MATHS
+from mixseek.matching.readings import NEEDS_MATHS
 from mixseek.protocols.identity import method_of
 from mixseek.storage.duckdb_session import (
     Settings,

@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator
 
 from mixseek.domain.judgments import Span
-from mixseek.matching import statements
+from mixseek.matching import discounted, no_answer, statements
 from mixseek.matching.options import OptionReader
 from mixseek.matching.other_kinds import is_of_another_kind
-from mixseek.matching.statements import Comparison, Decision, Reader, Reading, Statement
-from mixseek.matching.visible import Phrases, Visible
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import Comparison, Decision, Reader, Reading
+from mixseek.matching.statements import Statement
+from mixseek.matching.visible import Visible
 
 # Whether the sentence around a value commits to it: conditions, suppositions, denials and questions do not.
 
@@ -30,12 +32,12 @@ def as_said(text: str, lowered: str, offset: int, reading: Reading, cut: int, re
     if reading.decision is Decision.UNDECIDED or reader.spans_lines:
         return reading
     start, end = offset + reading.start, offset + reading.end
-    if statements.ends_plainly(lowered, start, end, cut):
+    if discounted.ends_plainly(lowered, start, end, cut):
         return reading
     kind = "boolean" if reading.rule.startswith("boolean") else reader.kind
     if _commits(lowered, start, end, cut if offset < cut else len(text), kind, reader.question):
         return reading
-    if reading.decision is Decision.INCORRECT and (reader.is_absent(text) or statements.breaks_off(text)):
+    if reading.decision is Decision.INCORRECT and (reader.is_absent(text) or no_answer.breaks_off(text)):
         # Meant or not, the right answer was never given.
         return reading
     return reading.left_open("not_committed")
@@ -162,7 +164,7 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
     firm, named = _read_firm(visible, reader)
-    if (firm is None or _may_be_program(text, firm[0])) and statements.is_code(text):
+    if (firm is None or _may_be_program(text, firm[0])) and no_answer.is_code(text):
         return Comparison(Decision.UNDECIDED, None, ("code",))
     soft = _read_soft(visible, reader) if firm is None or firm[0].start >= visible.cut else []
     if named is not None and all(reading.decision is not Decision.CORRECT for _, reading in soft):
@@ -173,16 +175,16 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
             # The cue belongs to a run-on question; what was said before it says otherwise.
             return Comparison(Decision.UNDECIDED, None, ("answers_conflict",))
         return _stated(*firm)
-    if statements.is_opening(text):
+    if no_answer.is_opening(text):
         return Comparison(Decision.INCORRECT, None, ("no_answer",))
     if (other := _other_kind(visible, reader, question)) is not None:
         said = Decision.UNDECIDED if decisions - {Decision.INCORRECT} else Decision.INCORRECT
         return Comparison(said, Span(other.start, other.end), (other.cue, "another_kind"))
-    refusal = statements.find_refusal(visible.lowered)
+    refusal = no_answer.find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
         return Comparison(decision, refusal, ("refusal",))
-    unfinished = statements.breaks_off(text)
+    unfinished = no_answer.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
         said = Decision.UNDECIDED if _is_said_before(text, reader) else Decision.INCORRECT
         return Comparison(said, None, ("breaks_off",))
@@ -325,7 +327,7 @@ def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated 
             if said is not reading:
                 if reading.decision is Decision.CORRECT:
                     named = named or (statement, said)
-                if rival is None and not statements.is_ruled_out(lowered, statement.start, visible.cut):
+                if rival is None and not discounted.is_ruled_out(lowered, statement.start, visible.cut):
                     rival = reading.decision
                 continue
         if chosen is None:
@@ -340,7 +342,7 @@ def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated 
         # or two answer fields of which only one can have been meant.
         if reading.decision != chosen[1].decision and (
             statement.cue == chosen[0].cue == "json_field"
-            or (len(text) - statement.start < _CIRCLE_REACH and statements.turns_in_circles(text))
+            or (len(text) - statement.start < _CIRCLE_REACH and no_answer.turns_in_circles(text))
         ):
             return (statement, reading.left_open("answers_conflict")), None
         break
@@ -370,7 +372,7 @@ def _corrected(visible: Visible, reader: Reader, statement: Statement, reading: 
     is_restated = {found.decision for found in said if found is not None} == {reading.decision}
     # Taken back or not, the right answer was never given.
     is_wrong = reading.decision is Decision.INCORRECT and (
-        statements.breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
+        no_answer.breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
     )
     return statement, reading if is_restated or is_wrong else reading.left_open("self_correction_unclear")
 

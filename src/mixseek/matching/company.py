@@ -6,7 +6,8 @@ remembered that it announces what follows.
 
 import re
 
-from mixseek.matching.visible import Phrases, Visible, table
+from mixseek.matching.phrases import Phrases, table
+from mixseek.matching.visible import Visible
 
 _SAYS = Phrases("company")
 _WORDS = table("company_words")

@@ -9,8 +9,9 @@ asked for. Whether another clause answers is read in `rivals.py`.
 import re
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.gold import FUNCTION_WORDS, Question, Words, stem
-from mixseek.matching.visible import Phrases
+from mixseek.matching.gold import Question
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.words import FUNCTION_WORDS, Words, stem
 
 _SAYS = Phrases("mentions")
 # So far around a name its sentence is read.

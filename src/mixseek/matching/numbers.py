@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from mixseek.matching.visible import table
+from mixseek.matching.phrases import table
 
 # Dates written in full, in one spelling: options are often dates, and nobody repeats them in the question's form.
 

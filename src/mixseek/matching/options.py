@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from mixseek.matching.numbers import UNITS, read_numbers, with_plain_dates, word_numbers
-from mixseek.matching.statements import Decision, Reader, Reading
-from mixseek.matching.visible import Phrases
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import Decision, Reader, Reading
 
 # The options a question lists, by letter or by number.
 

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.gold import FUNCTION_WORDS, Asked, Gold, PartialDate, Question, Words, dates_in, stem
+from mixseek.matching.dates import PartialDate, dates_in
+from mixseek.matching.gold import Asked, Gold, Question
 from mixseek.matching.numbers import MONTHS
-from mixseek.matching.visible import Phrases
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.words import FUNCTION_WORDS, Words, stem
 
 _SAYS = Phrases("rivals")
 # Not inside of "April 19, 1775".

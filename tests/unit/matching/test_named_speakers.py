@@ -3,7 +3,7 @@
 import pytest
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 RESPONSES = (("答えは42です。", "42"), ("So the answer is (B).", "(B)"), ("The answer is No.", "No"))
 

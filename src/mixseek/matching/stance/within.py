@@ -3,9 +3,9 @@
 import re
 from itertools import islice
 
+from mixseek.matching.phrases import Phrases
 from mixseek.matching.stance.before import is_spoken
 from mixseek.matching.stance.words import BLANK, HEAD, MAY_BE, UNSPACED, Stance, split_words
-from mixseek.matching.visible import Phrases
 
 _ASKED = re.compile(r"[^.!?。\n\"]{0,80}\?\s*([^.!?。,\n]*)")
 _TURNS = re.compile(

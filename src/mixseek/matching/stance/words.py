@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from mixseek.matching.visible import Phrases, table
+from mixseek.matching.phrases import Phrases, table
 
 
 class Stance(StrEnum):
