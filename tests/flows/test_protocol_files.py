@@ -83,7 +83,7 @@ def test_new_refuses_what_would_not_load(file: str, said: str, tmp_path: Path) -
 def test_new_makes_a_name_of_any_file_name(file: str, name: str, tmp_path: Path) -> None:
     done = mixseek_here("protocol", "new", file, "--json", cwd=tmp_path)
 
-    assert json.loads(done.stdout) == {"file": file, "name": name}
+    assert json.loads(done.stdout) == {"schema": "mixseek.protocol-new/1", "file": file, "name": name}
     assert mixseek_here("protocol", "lint", f"./{file}", cwd=tmp_path).returncode == 0
 
 

@@ -51,7 +51,12 @@ def test_a_renamed_run_is_the_same_run_with_its_draws_and_its_archive(judged: Pa
     again = mixseek_here("judge", "data.jsonl", "--run", "spring", "-w", "ws", cwd=judged)
     archive = judged / "ws" / "runs" / "spring" / "archive"
 
-    assert json.loads(moved.stdout) == {"kind": "run", "name": "march", "new_name": "spring"}
+    assert json.loads(moved.stdout) == {
+        "schema": "mixseek.runs-mv/1",
+        "kind": "run",
+        "name": "march",
+        "new_name": "spring",
+    }
     assert names(judged) == ["spring"]
     assert json.loads((archive.parent / "manifest.json").read_text())["run"] == "spring"
     assert "nothing was judged again" in again.stderr

@@ -7,6 +7,7 @@ from typing import Any
 
 from mixseek.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
 from mixseek.archive.write import INVALID_ROOM, PROTOCOL, VALID_ROOM, write_archive
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.engine.offline import judge_shown
 from mixseek.index.export import export_run
 from mixseek.judges.math_verify import find_maths
@@ -33,7 +34,7 @@ def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]
     written = write_archive(
         run, protocol_record(protocol), directory, lambda reply, sample: judge_shown(reply, sample, protocol)
     )
-    return {"run": run.name, "directory": str(directory), **written}
+    return with_schema(DocumentName.ARCHIVE, {"run": run.name, "directory": str(directory), **written})
 
 
 def check_archive(path: Path) -> dict[str, Any]:
@@ -44,7 +45,8 @@ def check_archive(path: Path) -> dict[str, Any]:
     check = ArchiveCheck(path, marker, protocol, find_maths())
     problems = [asdict(problem) for problem in (*check_journal(path, marker.run), *check.problems())]
     counts = {"run": marker.run, "files": check.files}
-    return {"directory": str(path), **counts, "problems": problems, "ok": not problems}
+    document = {"directory": str(path), **counts, "problems": problems, "ok": not problems}
+    return with_schema(DocumentName.ARCHIVE_CHECK, document)
 
 
 def check_journal(path: Path, run: str) -> Iterator[Problem]:

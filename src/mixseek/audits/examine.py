@@ -1,5 +1,6 @@
 """`mixseek audit`: variants of drawn samples before one judge, as ordinary runs, and the card that they make."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,7 +60,7 @@ def run_audit(
 def write_card(card: Card, path: Path) -> None:
     """As a page where the name ends so, else as what `read_card` reads."""
     is_page = path.suffix == ".html"
-    text = render_card_page(card) if is_page else card.model_dump_json(indent=2) + "\n"
+    text = render_card_page(card) if is_page else json.dumps(card.to_document(), ensure_ascii=False, indent=2) + "\n"
     write_page(text, path, "card.html" if is_page else CARD_FILE)
 
 

@@ -22,6 +22,7 @@ from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, sh
 from mixseek.cli.report import archive, export, report, show
 from mixseek.cli.run import run
 from mixseek.cli.runs import collect, move, remove, runs
+from mixseek.cli.schema import schema
 from mixseek.cli.stats import stats
 from mixseek.cli.view import view
 
@@ -81,6 +82,7 @@ def build_app() -> typer.Typer:
         for function in functions:
             app.command(cls=Command, rich_help_panel=heading.value)(function)
     app.command("import", cls=Command, rich_help_panel=Wanted.JUDGE.value)(import_log)
+    app.command(cls=Command, rich_help_panel=Wanted.TOOLS.value)(schema)
     app.command("serve-mock", cls=Command, rich_help_panel=Wanted.TOOLS.value)(serve_mock)
     app.command("plan", cls=Command, hidden=True)(plan)
     add_group(app, "runs", Wanted.READ, {"rm": remove, "mv": move, "gc": collect}, runs)

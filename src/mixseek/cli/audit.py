@@ -11,6 +11,7 @@ from typer import Argument, BadParameter, Option
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.old_spellings import note_old
 from mixseek.cli.options import with_options
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.settings.declared import Group
 from mixseek.settings.options import AuditCommand
 
@@ -84,14 +85,15 @@ def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quie
     from mixseek.audits.examine import forecast_audit, run_audit, write_card
     from mixseek.cli.judging import explain_interruption, show_progress
     from mixseek.cli.stopping import stopping_on_signals
-    from mixseek.reports.cards import print_card
+    from mixseek.reports.cards import card_sections
     from mixseek.reports.forecasts import describe_dry_run, dry_run_document
+    from mixseek.reports.render.terminal import print_sections
     from mixseek.runs.judge import Interruption
     from mixseek.stats.audits import AuditState
 
     if is_dry:
         dry = forecast_audit(request)
-        document = {"runs": [dry_run_document(one) for one in dry]}
+        document = with_schema(DocumentName.AUDIT_DRY_RUN, {"runs": [dry_run_document(one) for one in dry]})
         return print_answer(document, "\n".join(map(describe_dry_run, dry)), as_json=as_json)
     try:
         with stopping_on_signals(drains=False) as stop:
@@ -109,9 +111,8 @@ def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quie
     card, kept = made
     for path in to:
         write_card(card, path)
-    print_answer(
-        card.model_dump(mode="json"), lambda console: print_card(card, console, f"Card  {kept}"), as_json=as_json
-    )
+    sections = card_sections(card, f"Card  {kept}")
+    print_answer(card.to_document(), lambda console: print_sections(sections, console), as_json=as_json)
     failed = card.of_state(AuditState.FAIL)
     if failed:
         notify_plainly(f"{card.judge.name} failed {', '.join(one.title for one in failed)}")

@@ -9,6 +9,7 @@ from typer import BadParameter, Option
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.errors import ConfigurationError
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
@@ -64,4 +65,4 @@ def print_cache(workspace: Path | None, older_than: float | None, keep: int | No
     from mixseek.runs.kept_replies import describe_cache, keep_cache
 
     state = keep_cache(workspace_path(workspace), older_than, keep)
-    return print_answer(asdict(state), describe_cache(state), as_json=as_json)
+    return print_answer(with_schema(DocumentName.CACHE, asdict(state)), describe_cache(state), as_json=as_json)

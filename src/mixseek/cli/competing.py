@@ -10,6 +10,7 @@ from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.stopping import stopping_on_signals
 from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import Competition, CompetitionObserver, forecast_competition, run_competition
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reports.forecasts import describe_forecast, forecast_document
 from mixseek.reports.leaderboard import leader_board_document
@@ -117,7 +118,7 @@ def run_compete(
 def print_competition(competition: Competition, gates: list[dict[str, Any]], *, as_json: bool) -> None:
     """The leader board, also of a competition that is not over."""
     document = {
-        **leader_board_document(competition.board),
+        **with_schema(DocumentName.COMPETE, leader_board_document(competition.board)),
         "evaluations": dict(competition.result.evaluations),
         "gates": gates,
         "reason": competition.result.reason,

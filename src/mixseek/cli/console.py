@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+from mixseek.domain.documents import DocumentName, with_schema
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -101,4 +103,5 @@ def notify_plainly(text: str) -> None:
 def notify_json(text: str) -> None:
     """When, who, what."""
     time = datetime.now(UTC).isoformat(timespec="milliseconds")
-    print_notice(json.dumps({"time": time, "logger": "mixseek", "message": text}, ensure_ascii=False))
+    line = with_schema(DocumentName.LOG, {"time": time, "logger": "mixseek", "message": text})
+    print_notice(json.dumps(line, ensure_ascii=False))

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.reports.boards import board_document, board_table
 from mixseek.reports.cards import STATE_STYLES, effect_text
 from mixseek.reports.comparison import brief, comparison_document
@@ -16,8 +17,10 @@ from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
 from mixseek.reports.leaderboard import leader_board_document
 from mixseek.reports.race_terminal import print_leader_board
+from mixseek.reports.render.terminal import print_sections
+from mixseek.reports.sections import Section
 from mixseek.reports.summary import summary_document
-from mixseek.reports.tables import fitted, table_of
+from mixseek.reports.tables import table_of
 from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 
 STYLES = {
@@ -46,7 +49,7 @@ def print_demo(result: DemoResult, *, as_json: bool) -> ExitCode:
 def demo_document(result: DemoResult) -> dict[str, Any]:
     """The same for programs."""
     return {
-        **summary_document(result.summary),
+        **with_schema(DocumentName.DEMO, summary_document(result.summary)),
         "report": str(result.report),
         "disagreements": [line.id for line in result.disagreements],
         "lines": [{**asdict(line), "agrees": line.agrees} for line in result.lines],
@@ -65,7 +68,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         ],
         "corrected": corrected_document(result.corrected),
         "comparison": comparison_document(result.comparison, result.comparison_page),
-        "card": result.card.model_dump(mode="json", exclude={"anchors"}),
+        "card": result.card.to_document(with_anchors=False),
         "competition": leader_board_document(result.board),
         "leader_board": board_document(result.pairs),
     }
@@ -95,7 +98,7 @@ def render_demo(result: DemoResult, console: Console) -> None:
     print_leader_board(result.board, console, result.board_page)
     console.print()
     console.print(Text("Which of two answers is better, asked in both orders: the leader board", style="bold"))
-    console.print(fitted(board_table(result.pairs), console.width))
+    print_sections([Section(None, [board_table(result.pairs)])], console)
     console.print(Text.assemble(("Page  ", "dim"), str(result.pairs_page)), soft_wrap=True)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",

@@ -40,7 +40,8 @@ def evaluate(
       echo "A quorum is …" | mixseek evaluate - --query "What is a quorum?" --judge vllm
     """
     from mixseek.competition.evaluation import EvaluateRequest, run_evaluation
-    from mixseek.reports.evaluation import evaluation_document, print_evaluation
+    from mixseek.reports.evaluation import evaluation_document
+    from mixseek.reports.render.terminal import print_shown
     from mixseek.runs.given_options import live_options
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
@@ -68,7 +69,7 @@ def evaluate(
         evaluation = run_evaluation(request, stop, (lambda _: None) if options.get("quiet") else notify_plainly)
     document = evaluation_document(evaluation)
     as_json = options.get("as_json", False)
-    print_answer(document, lambda console: print_evaluation(evaluation, console), as_json=as_json)
+    print_answer(document, lambda console: print_shown(evaluation, console), as_json=as_json)
     return ExitCode.INTERRUPTED if stop() else decide_exit(evaluation, options.get("fail_under"))
 
 

@@ -9,6 +9,7 @@ from typer import Argument, Option
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.options import JsonOption, WorkspaceOption
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.errors import ConfigurationError
 
 DEFAULT_FILE = "job.toml"
@@ -46,7 +47,7 @@ def init(
     write_new(samples, read_starter("samples.jsonl"))
     write_new(path, text)
     command = f"mixseek run {quote(str(path))}"
-    document = {"file": str(path), "samples": str(samples), "next": command}
+    document = with_schema(DocumentName.INIT, {"file": str(path), "samples": str(samples), "next": command})
     if as_json:
         return print_answer(document, "", as_json=True)
     notify_plainly(f"{path} written, and {samples} beside it; now: {command}")

@@ -9,6 +9,7 @@ from typer import Argument, Context, Option
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer, print_json, print_result
 from mixseek.cli.options import JsonOption, share_option
+from mixseek.domain.documents import DocumentName, with_schema
 
 _FAULTS = (
     "Only these kinds; repeat for more: rate-limit, server-error, drop, slow-drip, prose, fenced, truncated, "
@@ -55,7 +56,9 @@ def check(
     from mixseek.setup.judges import check_one, describe_check
 
     result = check_one(judge, load_settings().judges, os.environ)
-    document = {**asdict(result), "is_usable": result.is_usable}
+    # `schema` is taken: it says how the shape of a reply could be asked for.
+    checked = {**asdict(result), "is_usable": result.is_usable}
+    document = with_schema(DocumentName.JUDGES_CHECK, checked, key="schema_version")
     print_answer(document, describe_check(judge, result), as_json=as_json)
     return ExitCode.OK if result.is_usable else ExitCode.USAGE
 
@@ -77,7 +80,8 @@ def install_model(
 
     path, warning = install_named(name)
     if as_json:
-        print_json({"name": name, "path": str(path), "warning": warning})
+        document = {"name": name, "path": str(path), "warning": warning}
+        print_json(with_schema(DocumentName.MODELS_INSTALL, document))
     else:
         print_result(f"{path}\n  use it with --judge gguf:{name}")
         notify_plainly(warning)

@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.cli.options import JsonOption, RunArgument, WorkspaceOption, share_option, workspace_path
+from mixseek.domain.documents import DocumentName, with_schema
 
 
 class DrawnOption(StrEnum):
@@ -112,7 +113,7 @@ def import_sheet(
     request = ImportRequest(
         file, rater, run, Drawing(drawn.value), adjudicate, revise, load_settings().judge.longest_line
     )
-    told = asdict(import_labels(workspace_path(workspace), request))
+    told = with_schema(DocumentName.LABEL_IMPORT, asdict(import_labels(workspace_path(workspace), request)))
     return print_answer(told, describe_import(told, where(workspace)), as_json=as_json)
 
 
@@ -134,12 +135,12 @@ def plan(
       mixseek label plan bbh-march --width 2.5% --json
     """
     from mixseek.labels.intake import find_plan
-    from mixseek.reports.labels import plan_document, print_plan
+    from mixseek.reports.labels import plan_document, plan_sections
+    from mixseek.reports.render.terminal import print_sections
 
     report = find_plan(workspace_path(workspace), run, width)
-    return print_answer(
-        plan_document(report), lambda console: print_plan(report, console, where(workspace)), as_json=as_json
-    )
+    sections = plan_sections(report, where(workspace))
+    return print_answer(plan_document(report), lambda console: print_sections(sections, console), as_json=as_json)
 
 
 def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
@@ -151,7 +152,8 @@ def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_j
       mixseek label status bbh-march --json
     """
     from mixseek.labels.status import label_status
-    from mixseek.reports.labels import print_status
+    from mixseek.reports.labels import status_sections
+    from mixseek.reports.render.terminal import print_sections
 
-    status = asdict(label_status(workspace_path(workspace), run))
-    return print_answer(status, lambda console: print_status(status, console), as_json=as_json)
+    status = with_schema(DocumentName.LABEL_STATUS, asdict(label_status(workspace_path(workspace), run)))
+    return print_answer(status, lambda console: print_sections(status_sections(status), console), as_json=as_json)

@@ -72,9 +72,10 @@ def leaderboard(
     from mixseek.analysis.ratings import RatingColumns
     from mixseek.analysis.system_board import SystemBoard
     from mixseek.competition.asked_boards import BoardRequest, load_any_board, write_board
-    from mixseek.reports.boards import board_document, print_board
+    from mixseek.reports.boards import board_document
     from mixseek.reports.leaderboard import leader_board_document
     from mixseek.reports.race_terminal import print_leader_board
+    from mixseek.reports.render.terminal import print_shown
     from mixseek.settings.load import load_settings
 
     columns = RatingColumns(
@@ -85,7 +86,7 @@ def leaderboard(
     if to is not None:
         write_board(board, to)
     if isinstance(board, SystemBoard):
-        print_answer(board_document(board), lambda console: print_board(board, console, to), as_json=as_json)
+        print_answer(board_document(board), lambda console: print_shown(board, console, to), as_json=as_json)
     else:
         document = leader_board_document(board)
         print_answer(document, lambda console: print_leader_board(board, console, to), as_json=as_json)

@@ -8,6 +8,7 @@ from typer import Argument, Option
 
 from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice, print_result
 from mixseek.cli.options import JsonOption
+from mixseek.domain.documents import DocumentName, with_schema
 
 Name = Annotated[str, Argument(metavar="NAME_OR_FILE", help="semantic, rubric, cross, or a .toml file of your own.")]
 Language = Annotated[
@@ -48,7 +49,7 @@ def new_protocol(
 
     name = write_starter(file)
     if as_json:
-        print_json({"file": str(file), "name": name})
+        print_json(with_schema(DocumentName.PROTOCOL_NEW, {"file": str(file), "name": name}))
     else:
         shown = quote(str(file))
         print_notice(f"mixseek: protocol {name!r} written to {file}; edit it, then: mixseek protocol lint {shown}")
@@ -82,7 +83,8 @@ def lint_protocols(
     if as_json:
         names = {"file": "where", "line": "line", "what": "what", "advice": "advice", "is_hint": "is_hint"}
         complaints = [{key: getattr(one, name) for key, name in names.items()} for one in found.complaints]
-        print_json({"files": list(found.files), "problems": problems, "complaints": complaints})
+        document = {"files": list(found.files), "problems": problems, "complaints": complaints}
+        print_json(with_schema(DocumentName.PROTOCOL_LINT, document))
     else:
         for complaint in found.complaints:
             print_result(str(complaint))

@@ -22,6 +22,7 @@ from mixseek.cli.options import (
     ci_targets,
     workspace_path,
 )
+from mixseek.domain.documents import DocumentName, with_schema
 
 _RUNS = "A run's name, or `latest`; left out, the only run. Several runs of one protocol are set side by side."
 # More do not help anybody who reads; --json has them all.
@@ -132,7 +133,7 @@ def show(
     from mixseek.reports.terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
-    document = {"id": rows[0].id, "judgments": [asdict(row) for row in rows]}
+    document = with_schema(DocumentName.SHOW, {"id": rows[0].id, "judgments": [asdict(row) for row in rows]})
     shown = [cut_row(row) for row in rows]
     code = print_answer(document, lambda console: print_rows(shown, console), as_json=as_json)
     if shown != rows and not as_json:
@@ -161,7 +162,8 @@ def export(
 
     name, rows = export_rows(workspace_path(workspace), run, to)
     if as_json:
-        print_answer({"run": name, "file": str(to), "rows": rows}, "", as_json=True)
+        document = with_schema(DocumentName.EXPORT, {"run": name, "file": str(to), "rows": rows})
+        print_answer(document, "", as_json=True)
     else:
         print_notice(f"mixseek: {plural(rows, 'row')} written to {to}")
     return ExitCode.OK

@@ -10,6 +10,7 @@ from typer import Argument, Option
 
 from mixseek.cli.console import ExitCode, collecting_answers, notify_json, notify_plainly, print_answer, print_result
 from mixseek.cli.options import JsonOption, Quiet, WorkspaceOption
+from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,7 +104,8 @@ def run(
     runner = JobRunner(jobs, shared, as_json=as_json, quiet=quiet, log_json=log_json)
     outcomes = runner.run_all()
     code = worst(one.code for one in outcomes if one.code is not None)
-    document = {"file": str(file), "exit_code": code, "jobs": [one.to_document() for one in outcomes]}
+    results = {"file": str(file), "exit_code": code, "jobs": [one.to_document() for one in outcomes]}
+    document = with_schema(DocumentName.JOBS, results)
     if as_json or len(outcomes) > 1:
         print_answer(document, lambda console: print_outcomes(outcomes, console), as_json=as_json)
     if not dry_run:

@@ -7,6 +7,7 @@ from typer import Argument, Context, Option
 
 from mixseek.cli.console import ExitCode, print_answer, print_notice
 from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
+from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,7 +80,7 @@ def remove(
 
     removed = remove_runs(workspace_path(workspace), names, kind)
     said = "\n".join(f"removed {one['kind']} {one['name']} ({one['bytes']:,} bytes)" for one in removed)
-    return print_answer({"removed": removed}, said, as_json=as_json)
+    return print_answer(with_schema(DocumentName.RUNS_RM, {"removed": removed}), said, as_json=as_json)
 
 
 def move(
@@ -100,7 +101,8 @@ def move(
     from mixseek.setup.upkeep import move_run
 
     moved = move_run(workspace_path(workspace), name, new, kind)
-    return print_answer(moved, f"{moved['kind']} {moved['name']} is now {moved['new_name']}", as_json=as_json)
+    document = with_schema(DocumentName.RUNS_MV, moved)
+    return print_answer(document, f"{moved['kind']} {moved['name']} is now {moved['new_name']}", as_json=as_json)
 
 
 def collect(

@@ -127,8 +127,9 @@ def stats(
     from mixseek.analysis.rating_statistics import StatisticsRequest, load_statistics
     from mixseek.analysis.ratings import RatingColumns, RatingSource
     from mixseek.analysis.vote_statistics import VotesAsked, load_votes
-    from mixseek.reports.statistics import print_statistics, statistics_document
-    from mixseek.reports.votes import print_votes, votes_document
+    from mixseek.reports.render.terminal import print_shown
+    from mixseek.reports.statistics import statistics_document
+    from mixseek.reports.votes import votes_document
     from mixseek.settings.load import load_settings
     from mixseek.stats.estimates import Drawing
 
@@ -152,6 +153,6 @@ def stats(
     if votes or jury or length is not None:
         asked = VotesAsked(votes, jury, length is not None, reference or ())
         told = load_votes(request, asked)
-        return print_answer(votes_document(told), lambda console: print_votes(told, console), as_json=as_json)
+        return print_answer(votes_document(told), lambda console: print_shown(told, console), as_json=as_json)
     found = load_statistics(request)
-    return print_answer(statistics_document(found), lambda console: print_statistics(found, console), as_json=as_json)
+    return print_answer(statistics_document(found), lambda console: print_shown(found, console), as_json=as_json)

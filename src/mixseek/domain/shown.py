@@ -11,6 +11,12 @@ def shown_text(result: object) -> str:
     return object.__repr__(result)
 
 
+@singledispatch
+def shown_html(result: object) -> str:
+    """As a notebook shows it; the same as on a terminal where nobody registers more."""
+    return f"<pre>{escape(shown_text(result))}</pre>"
+
+
 class Shown:
     """A result that `print`, IPython and notebooks show as the command line does."""
 
@@ -24,4 +30,4 @@ class Shown:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return shown_html(self)

@@ -40,7 +40,7 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """`known` labels were there already; `empty` rows of the sheet wait for a label."""
+    """Labels that were taken in; `known` were there already; `empty` rows of the sheet wait for a label."""
 
     run: str
     rater: str

@@ -1,19 +1,17 @@
-"""A leader board of systems that were compared two by two: as data, as JSON, on a terminal."""
+"""A leader board of systems that were compared two by two: as a JSON document, and as sections."""
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from mixseek.analysis.system_board import SystemBoard
-from mixseek.domain.shown import shown_text
+from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports.headline import Axis
+from mixseek.reports.render.html import result_html
+from mixseek.reports.render.terminal import result_text
+from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
 from mixseek.reports.statistics import interval_document
-from mixseek.reports.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
 from mixseek.reports.wording import (
     NOTHING,
     coefficient_text,
@@ -25,7 +23,6 @@ from mixseek.reports.wording import (
 )
 from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState, listed
 from mixseek.text.phrases import plural
-from mixseek.text.visible import make_visible
 
 # Systems whose matrix fits on a terminal.
 _MATRIX_SYSTEMS = 10
@@ -34,6 +31,7 @@ _MATRIX_SYSTEMS = 10
 def board_document(board: Board) -> dict[str, Any]:
     """One JSON document; a number that cannot be had is null, and the state says why."""
     return {
+        "schema": schema_id(DocumentName.BOARD),
         "kind": "comparisons",
         "source": board.source,
         "judges": list(board.judges),
@@ -146,34 +144,24 @@ def won_text(one: Standing) -> str:
     return estimate_text(one.win_rate, low, high, is_binary=True)
 
 
-def print_board(board: Board, console: Console, html_path: Path | None = None) -> None:
+@sections_of.register
+def board_sections(board: Board) -> Iterator[Section]:
     """Ranks first, then who beat whom."""
     found = board.strengths
     told = [plural(len(found.standings), "system"), plural(found.comparisons, "comparison")]
     told += [plural(found.questions, "question"), f"by {listed(board.judges)}"]
-    console.print(Text(make_visible(f"{board.source}: {', '.join(told)}")))
-    for note in board.notes:
-        console.print(Text(make_visible(note), style=QUIET))
-    print_section(
-        console,
-        "Leader board",
-        board_table(board),
-        *(Text(make_visible(one), style=QUIET) for one in board_sentences(board)),
-    )
-    _print_wins(found, console)
-    if html_path is not None:
-        # Not wrapped: a path that is broken over two lines cannot be opened.
-        console.print(Text.assemble("\n", ("Page  ", QUIET), str(html_path)), soft_wrap=True)
+    yield Section(None, (Sentence(f"{board.source}: {', '.join(told)}", ""), *notes(board.notes)))
+    yield Section("Leader board", (board_table(board), *notes(board_sentences(board))))
+    yield from _win_sections(found)
 
 
-@shown_text.register
-def _(result: SystemBoard) -> str:
-    return as_text(lambda console: print_board(result, console))
+shown_text.register(SystemBoard, result_text)
+shown_html.register(SystemBoard, result_html)
 
 
-def board_table(board: Board) -> Table:
+def board_table(board: Board) -> TableRows:
     """Strongest first."""
-    return table_of(_heads(board), _rows(board))
+    return TableRows(_heads(board), _rows(board))
 
 
 def _heads(board: Board) -> list[str]:
@@ -230,7 +218,7 @@ def win_texts(found: Strengths, one: str, other: str) -> list[str]:
     return [percent(share), *([ends_text(interval.low, interval.high, is_binary=True)] if interval else [])]
 
 
-def _print_wins(found: Strengths, console: Console) -> None:
+def _win_sections(found: Strengths) -> Iterator[Section]:
     names = [one.name for one in found.standings]
     if not 2 < len(names) <= _MATRIX_SYSTEMS:
         return
@@ -239,4 +227,4 @@ def _print_wins(found: Strengths, console: Console) -> None:
         told = ["" if other == name else "\n".join(win_texts(found, name, other)) for other in names]
         rows.append((f"{number} {name}", *told))
     heads = ("", *(f">{number}" for number in range(1, len(names) + 1)))
-    print_section(console, "Who beat whom: won by the one in the row", table_of(heads, rows))
+    yield Section("Who beat whom: won by the one in the row", [TableRows(heads, rows)])

@@ -1,19 +1,17 @@
-"""A judge's card: who was examined, what was found and when it no longer fits; in a file, on a terminal, as a page."""
+"""A judge's card: who was examined, what was found and when it no longer fits; as sections, and as a page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rich.console import Console
-from rich.text import Text
-
-from mixseek.domain.shown import shown_text
+from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports.pages.html import joined_assets, render_page
-from mixseek.reports.tables import QUIET, as_text, print_indented, table_of
+from mixseek.reports.render.html import result_html
+from mixseek.reports.render.terminal import result_text
+from mixseek.reports.sections import Section, Sentence, TableRows, sections_of
 from mixseek.reports.wording import NOTHING, p_number, percent, signed_text
 from mixseek.runs.cards import Card, CardExample, CardFinding
 from mixseek.stats.audits import AUDITS, AuditState, Side
 from mixseek.text.phrases import plural
-from mixseek.text.visible import make_visible
 
 STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css", "card.css")
 STATE_STYLES = {
@@ -77,13 +75,13 @@ def verdict_text(card: Card) -> str:
     return ", ".join(f"{count} {state.value}" for state, count in counted if count)
 
 
-def print_card(card: Card, console: Console, *places: str) -> None:
+def card_sections(card: Card, *places: str) -> Iterator[Section]:
     """Flagged audits with samples to open; `places` are files that hold the card."""
     protocol = card.protocol
     head = f"{card.judge.name} under {protocol.name} {protocol.version} ({protocol.language}, {protocol.hash[:8]})"
-    console.print(Text(make_visible(head), style="bold"))
     drawn = f"{plural(card.samples, 'sample')} of {card.dataset}, seed {card.seed}"
-    console.print(Text(make_visible(f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}")))
+    when = f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}"
+    yield Section(None, (Sentence(head, "bold"), Sentence(when, "")))
     heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged at")
     rows = [
         (
@@ -96,33 +94,28 @@ def print_card(card: Card, console: Console, *places: str) -> None:
         )
         for one in card.findings
     ]
-    console.print()
-    print_indented(console, table_of(heads, rows))
-    print_indented(console, Text(UNITS, style=QUIET))
+    yield Section("", (TableRows(heads, rows), Sentence(UNITS)))
     remarks = [(one.title, remark(one)) for one in card.findings if remark(one)]
-    if remarks:
-        console.print()
-        print_indented(console, table_of(("", ""), remarks))
-    for one in card.findings:
-        if one.is_flagged:
-            print_flagged(one, console)
-    for place in places:
-        console.print(Text(place), soft_wrap=True)
+    yield Section("", [TableRows(("", ""), remarks)])
+    for finding in card.findings:
+        if finding.is_flagged:
+            yield Section(None, list(_flagged_lines(finding)))
+    yield Section(None, [Sentence(place, "", is_unbroken=True) for place in places])
 
 
-@shown_text.register
-def _(result: Card) -> str:
-    return as_text(lambda console: print_card(result, console))
+sections_of.register(Card, card_sections)
+shown_text.register(Card, result_text)
+shown_html.register(Card, result_html)
 
 
-def print_flagged(finding: CardFinding, console: Console) -> None:
-    console.print()
-    console.print(Text(make_visible(f"{finding.title}: {finding.measure}"), style="bold"))
+def _flagged_lines(finding: CardFinding) -> Iterator[Sentence]:
+    yield Sentence("")
+    yield Sentence(f"{finding.title}: {finding.measure}", "bold")
     for kind, (count, mean) in finding.kinds.items() if len(finding.kinds) > 1 else ():
-        console.print(Text(make_visible(f"  {kind}: {signed_share(mean)} in {plural(count, 'sample')}")))
+        yield Sentence(f"  {kind}: {signed_share(mean)} in {plural(count, 'sample')}", "")
     for example in finding.examples:
         shown = f"  {example.original}, {example.kind}: {example_scores(example)}   {example.command}"
-        console.print(Text(make_visible(shown)), soft_wrap=True)
+        yield Sentence(shown, "", is_unbroken=True)
 
 
 def example_scores(example: CardExample) -> str:

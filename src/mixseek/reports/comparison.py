@@ -1,18 +1,18 @@
-"""Two sides of a comparison as data, in words, on a terminal and for programs; the page is in `pages`."""
+"""Two sides of a comparison in words, as sections and for programs; the page is in `pages`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
 from mixseek.analysis.comparison import ComparedSide, Comparison, DropResult, GroupDifference
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.pair_counts import Pair
-from mixseek.domain.shown import shown_text
+from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports import wording
-from mixseek.reports.tables import QUIET, Cell, as_text, fitted, print_section, table_of
+from mixseek.reports.render.html import result_html
+from mixseek.reports.render.terminal import result_text
+from mixseek.reports.sections import QUIET, Cell, Facts, Section, Sentence, TableRows, sections_of
 from mixseek.reports.wording import NOTHING
 from mixseek.stats.difference import Difference, DifferenceState, Direction
 from mixseek.stats.intervals import Bounds, Interval
@@ -183,32 +183,25 @@ def group_note(factor: str, groups: Sequence[GroupDifference]) -> str:
     return note
 
 
-# On a terminal.
+# As sections.
 
 _IDS_SHOWN = 10
 _GROUPS_SHOWN = 30
 
 
-def print_comparison(comparison: Comparison, console: Console, html_path: Path | None = None) -> None:
+@sections_of.register
+def comparison_sections(comparison: Comparison) -> Iterator[Section]:
     """The difference, what limits it, where it comes from, and the samples behind it."""
     difference, is_binary = comparison.difference, comparison.is_binary
-    title = f"{comparison.b.name} against {comparison.a.name}"
-    console.print(Text(make_visible(title), style="bold"))
-    console.print(
-        Text(f"{comparison.protocol} [{comparison.protocol_hash[:8]}], {pairing_text(comparison)}", style=QUIET)
-    )
-    console.print()
-    console.print(fitted(side_table(comparison), console.width))
-    console.print()
-    console.print(Text(make_visible(conclusion(comparison)), style="bold"))
-    for head, line in headline(comparison):
-        console.print(Text.assemble((f"{head:<11} ", QUIET), line))
-    for note in comparison.notes:
-        console.print(Text.assemble((f"{'note':<11} ", QUIET), make_visible(note)))
-    print_section(console, "The judge", *(Text(make_visible(line)) for line in drift_sentences(comparison)))
+    title = Sentence(f"{comparison.b.name} against {comparison.a.name}", "bold")
+    how = Sentence(f"{comparison.protocol} [{comparison.protocol_hash[:8]}], {pairing_text(comparison)}")
+    yield Section(None, (title, how, Sentence(""), side_table(comparison), Sentence("")))
+    facts = [*headline(comparison), *(("note", note) for note in comparison.notes)]
+    yield Section(None, (Sentence(conclusion(comparison), "bold"), *([Facts(facts)] if facts else [])))
+    yield Section("The judge", [Sentence(line, "") for line in drift_sentences(comparison)])
     for factor, groups in comparison.groups.items():
-        explained = Text(make_visible(group_note(factor, groups)), style=QUIET)
-        print_section(console, f"By {_FACTORS[factor]}", group_table(factor, groups, is_binary=is_binary), explained)
+        table = group_table(factor, groups, is_binary=is_binary)
+        yield Section(f"By {_FACTORS[factor]}", (table, Sentence(group_note(factor, groups))))
     lists = (
         ("Better", comparison.better, difference.sums.better),
         ("Worse", comparison.worse, difference.sums.worse),
@@ -217,19 +210,16 @@ def print_comparison(comparison: Comparison, console: Console, html_path: Path |
     )
     for head, pairs, count in lists:
         if count:
-            print_section(console, f"{head} ({count:,})", Text(id_text([pair_name(pair) for pair in pairs], count)))
+            names = id_text([pair_name(pair) for pair in pairs], count)
+            yield Section(f"{head} ({count:,})", [Sentence(names, "")])
     for side in (comparison.a, comparison.b):
         if side.unpaired:
             head = f"Only in {side.letter} ({side.unpaired:,} of {plural(side.samples, 'sample')})"
-            print_section(console, head, Text(id_text(side.unpaired_ids, side.unpaired)))
-    if html_path is not None:
-        console.print()
-        console.print(Text.assemble(("Page  ", QUIET), str(html_path)), soft_wrap=True)
+            yield Section(head, [Sentence(id_text(side.unpaired_ids, side.unpaired), "")])
 
 
-@shown_text.register
-def _(result: Comparison) -> str:
-    return as_text(lambda console: print_comparison(result, console))
+shown_text.register(Comparison, result_text)
+shown_html.register(Comparison, result_html)
 
 
 def headline(comparison: Comparison) -> list[tuple[str, str]]:
@@ -267,7 +257,7 @@ def brief(comparison: Comparison) -> list[tuple[str, str]]:
     return lines
 
 
-def side_table(comparison: Comparison) -> Any:
+def side_table(comparison: Comparison) -> TableRows:
     """Means over the same pairs, so that their difference is the difference."""
     is_binary, difference = comparison.is_binary, comparison.difference
     rows: list[Sequence[Cell]] = []
@@ -289,10 +279,10 @@ def side_table(comparison: Comparison) -> Any:
                 f"{unscored:,}",
             )
         )
-    return table_of(("|", "name", "run", "judges", ">score", ">samples", ">unpaired", ">no verdict"), rows)
+    return TableRows(("|", "name", "run", "judges", ">score", ">samples", ">unpaired", ">no verdict"), rows)
 
 
-def group_table(factor: str, groups: Sequence[GroupDifference], *, is_binary: bool) -> Any:
+def group_table(factor: str, groups: Sequence[GroupDifference], *, is_binary: bool) -> TableRows:
     rows = [
         (
             wording.name_text(group.name),
@@ -311,7 +301,7 @@ def group_table(factor: str, groups: Sequence[GroupDifference], *, is_binary: bo
         for group in groups
     ]
     heads = (factor, ">pairs", ">A", ">B", ">B − A", ">95% interval", ">p (Holm)", ">better", ">worse")
-    return table_of(heads, rows, limit=_GROUPS_SHOWN)
+    return TableRows(heads, rows, _GROUPS_SHOWN)
 
 
 def pair_name(pair: Pair) -> str:
@@ -334,6 +324,7 @@ def comparison_document(
     """The contract for programs: keys are never renamed, only added."""
     drift = comparison.drift
     return {
+        "schema": schema_id(DocumentName.COMPARE),
         "protocol": comparison.protocol,
         "protocol_hash": comparison.protocol_hash,
         "a": asdict(comparison.a),

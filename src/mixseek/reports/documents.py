@@ -7,6 +7,7 @@ from typing import Any
 
 from mixseek.analysis import model, report_data, several_runs
 from mixseek.analysis.details import document_of
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.reports.accounts import call_documents
 from mixseek.reports.headline import headline_document, score_document
 from mixseek.reports.labels import corrected_document
@@ -17,6 +18,7 @@ from mixseek.reports.trust import agreement_document, consistency_documents, pai
 def report_document(report: report_data.ReportData, html: Path | None) -> dict[str, Any]:
     """The report's numbers for programs; the rows are what `mixseek export` is for."""
     return {
+        "schema": schema_id(DocumentName.REPORT),
         **document_of(report.run, run_id="run"),
         "judges": [
             {
@@ -65,11 +67,12 @@ def reasoning_document(reasoning: model.ReasoningSummary | None) -> dict[str, An
 
 def runs_document(lines: Sequence[model.RunLine]) -> dict[str, Any]:
     keys = {"run_id": "run", "mean": "mean_score", "is_sealed": "sealed", "is_running": "running"}
-    return {"runs": [document_of(line, **keys) for line in lines]}
+    return {"schema": schema_id(DocumentName.RUNS), "runs": [document_of(line, **keys) for line in lines]}
 
 
 def comparison_document(comparison: several_runs.RunComparison) -> dict[str, Any]:
     return {
+        "schema": schema_id(DocumentName.SIDE_BY_SIDE),
         "protocol": comparison.protocol,
         "protocol_hash": comparison.protocol_hash,
         "runs": [

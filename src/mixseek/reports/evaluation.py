@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.evaluator.scores import POINTS, EvaluationResult, MetricScore, MissingMetric
-from mixseek.reports.pages.html import render_table
 from mixseek.reports.race_words import points_text, scale_text
-from mixseek.reports.tables import QUIET, fitted, table_of
+from mixseek.reports.render.html import result_html
+from mixseek.reports.sections import Section, Sentence, TableRows, notes, sections_of
 from mixseek.text.phrases import plural
-from mixseek.text.visible import make_visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ class Evaluation:
         return [{"name": one.name, "overall_score": one.overall_score, **one.scores} for one in self.submissions]
 
     def _repr_html_(self) -> str:
-        return render_table(("submission", "overall", *self._columns()), self._rows())
+        return result_html(self)
 
     def _columns(self) -> list[str]:
         """The metrics' names, with the scale of those that do not count from 0 to 100."""
@@ -108,6 +105,7 @@ class Evaluation:
 def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
     """For programs."""
     return {
+        "schema": schema_id(DocumentName.EVALUATE),
         "submissions": [one.to_dict() for one in evaluation],
         "weights": dict(evaluation.weights),
         "reason": evaluation.reason,
@@ -116,18 +114,17 @@ def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def print_evaluation(evaluation: Evaluation, console: Console) -> None:
+@sections_of.register
+def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
     """Scores, and below them what judges say, or why a score is missing."""
     heads = ("submission", ">overall", *(f">{name}" for name in evaluation._columns()))
-    console.print(fitted(table_of(heads, evaluation._rows()), console.width))
+    yield Section(None, [TableRows(heads, evaluation._rows())])
     remarks = [(one.name, metric) for one in evaluation for metric in one.result.metrics if remark_on(metric)]
     if remarks:
-        console.print()
-    for name, metric in remarks:
-        console.print(Text(make_visible(f"{name}: {metric.name}: {remark_on(metric)}"), style=QUIET))
+        yield Section(None, [Sentence(""), *notes(f"{name}: {one.name}: {remark_on(one)}" for name, one in remarks)])
     sent = evaluation.sent
     said = f"{plural(int(sent['calls']), 'call')}, {sent['cached']:,} from the cache, ${sent['cost_usd']:.4f}"
-    console.print(Text(said, style=QUIET))
+    yield Section(None, [Sentence(said)])
 
 
 def remark_on(metric: MetricScore | MissingMetric) -> str:

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.runs.dry_run import DryRun
 
 
 def dry_run_document(dry: DryRun) -> dict[str, Any]:
     known = [one.cost_usd for one in dry.forecasts if one.cost_usd is not None]
     return {
+        "schema": schema_id(DocumentName.DRY_RUN),
         **asdict(dry),
         "calls": sum(one.calls for one in dry.forecasts),
         "cost_usd": sum(known) if len(known) == len(dry.forecasts) else None,
@@ -56,7 +58,7 @@ class CompeteForecast:
 
 
 def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:
-    return {**asdict(forecast), "is_estimate": True}
+    return {"schema": schema_id(DocumentName.COMPETE_DRY_RUN), **asdict(forecast), "is_estimate": True}
 
 
 def describe_forecast(forecast: CompeteForecast) -> str:

@@ -1,18 +1,16 @@
 """`mixseek label`: how many labels a width needs, and where they stand; for people and programs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
 from mixseek.analysis.corrected import LEVEL, RIGHT, WRONG, ConfusionRow, CorrectedGroup, CorrectedReport, JudgeMean
 from mixseek.analysis.label_plan import PlanReport
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.labels import Draw, LabelScale
-from mixseek.reports.tables import QUIET, Cell, bar_text, print_section, table_of
+from mixseek.reports.sections import QUIET, Bar, Cell, Section, Sentence, TableRows, notes
 from mixseek.reports.wording import NOTHING, name_text, p_text, percent
 from mixseek.stats.corrected import ASSURANCE
 from mixseek.stats.estimates import Corrected, Drawing, State
@@ -133,19 +131,19 @@ def corrected_lines(report: CorrectedReport) -> list[str]:
     return [f"corrected   {corrected_text(group.corrected, scale)}: {group_sentence(group)}"]
 
 
-def print_corrected(report: CorrectedReport, console: Console) -> None:
+def corrected_sections(report: CorrectedReport) -> Iterator[Section]:
     """Judges, labels and correction side by side; then what judges and people make of the same texts."""
     scale = report.facts.scale
-    rows: list[list[Cell]] = [
-        [
+    rows = [
+        (
             "all" if group is report.whole else name_text(group.name),
             judges_text(group.judges, scale),
             corrected_text(group.labels, scale),
             (corrected_text(group.corrected, scale), "bold"),
-        ]
+        )
         for group in report.groups
     ]
-    table = table_of(("", ">judges alone", ">labels alone", ">corrected"), rows)
+    table = TableRows(("", ">judges alone", ">labels alone", ">corrected"), rows)
     sentences = [group_sentence(report.whole)]
     sentences += [
         f"{name_text(group.name)}: {group_sentence(group)}"
@@ -153,22 +151,20 @@ def print_corrected(report: CorrectedReport, console: Console) -> None:
         if group.corrected.state is not report.whole.corrected.state
     ]
     sentences += filter(None, [facts_sentence(report), people_sentence(report)])
-    notes = [Text(make_visible(sentence), style=QUIET) for sentence in sentences]
     unit = f"{LEVEL:.0%} intervals" + ("" if scale.is_binary else f", on a scale of {scale.describe()}")
-    print_section(console, f"{TITLE} ({unit})", table, *notes, table_of(*_people_table(report)))
-    console.print()
+    yield Section(f"{TITLE} ({unit})", (table, *notes(sentences), _people_table(report)))
 
 
-def _people_table(report: CorrectedReport) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
+def _people_table(report: CorrectedReport) -> TableRows:
     if report.confusion:
         heads = ("|judges say", ">samples", ">people: correct", ">incorrect", ">disputed", ">share correct")
-        return heads, [_confusion_cells(row) for row in report.confusion]
+        return TableRows(heads, [_confusion_cells(row) for row in report.confusion])
     scale = report.facts.scale
     points: list[tuple[Cell, ...]] = [
         (on_scale(point.judges, scale), on_scale(point.people, scale), f"{point.count:,}")
         for point in report.calibration
     ]
-    return (">judges give", ">people give", ">labelled"), points
+    return TableRows((">judges give", ">people give", ">labelled"), points)
 
 
 def _confusion_cells(row: ConfusionRow) -> tuple[Cell, ...]:
@@ -289,33 +285,32 @@ def known_sentences(report: PlanReport) -> list[str]:
     return sentences
 
 
-def print_plan(report: PlanReport, console: Console, where: str = "") -> None:
+def plan_sections(report: PlanReport, where: str = "") -> Iterator[Section]:
     """The answer, what it rests on, and the curve; `where` ends the command that comes next."""
-    console.print(Text(make_visible(plan_sentence(report)), style="bold"))
-    for sentence in known_sentences(report):
-        console.print(Text(make_visible(f"  {sentence}"), style=QUIET))
+    known = notes(f"  {sentence}" for sentence in known_sentences(report))
+    yield Section(None, (Sentence(plan_sentence(report), "bold"), *known))
     if report.more:
         have = f"{plural(report.drawn, 'label')} are there; " if report.drawn > 1 else ""
         if report.labelled > report.drawn:
             have = f"{plural(report.labelled, 'label is', 'labels are')} there, none drawn at random; "
         strata = f" --stratify {','.join(report.columns)}" if report.columns else ""
         command = f"mixseek label sample {quote(report.run)} --n {report.more}{strata} --to sheet.csv{where}"
-        console.print(Text(make_visible(f"  {have}{report.more:,} more: {command}")), soft_wrap=True)
+        yield Section(None, [Sentence(f"  {have}{report.more:,} more: {command}", "", is_unbroken=True)])
     elif report.more == 0:
-        console.print(Text(f"  {plural(report.drawn, 'label is', 'labels are')} there already"))
+        yield Section(None, [Sentence(f"  {plural(report.drawn, 'label is', 'labels are')} there already", "")])
     widest = max(width for _, width in report.plan.curve)
-    rows: list[tuple[Cell, ...]] = [
-        (f"{labels:,}", width_text(width, report.scale).partition(" on")[0], (bar_text(share, _BAR_WIDTH), "blue"))
+    rows = [
+        (f"{labels:,}", width_text(width, report.scale).partition(" on")[0], Bar(width / widest, _BAR_WIDTH))
         for labels, width in report.plan.curve
-        for share in [width / widest]
     ]
-    print_section(console, "Width to expect", table_of((">labels", ">interval", "|"), rows))
+    yield Section("Width to expect", [TableRows((">labels", ">interval", "|"), rows)])
 
 
 def plan_document(report: PlanReport) -> dict[str, Any]:
     """For programs: widths are half widths, as shares of the scale."""
     assumed = [one.verdict for one in report.verdicts if one.is_assumed]
     return {
+        "schema": schema_id(DocumentName.PLAN),
         "run": report.run,
         "level": LEVEL,
         "half_width": report.plan.half_width,
@@ -350,6 +345,7 @@ _DRAWN_WORDS = {
 def draw_result_document(draw: Draw, sheet: Path, *, is_repeated: bool) -> dict[str, Any]:
     """For programs: what was drawn from what, without the rows."""
     return {
+        "schema": schema_id(DocumentName.LABEL_SAMPLE),
         "draw": draw.draw,
         "run": draw.run,
         "sheet": str(sheet),
@@ -400,29 +396,29 @@ def describe_import(told: Mapping[str, Any], where: str) -> str:
     return "\n".join(lines)
 
 
-def print_status(status: Mapping[str, Any], console: Console) -> None:
+def status_sections(status: Mapping[str, Any]) -> Iterator[Section]:
     """Protocol by protocol: labels of different scales are different things."""
     where = f"run {status['run']}: {plural(status['texts'], 'text')}" if status["run"] else "all labels"
-    console.print(Text(make_visible(where), style="bold"))
+    yield Section(None, [Sentence(where, "bold")])
     if not status["protocols"]:
-        console.print(Text("No labels yet. Draw a sheet: mixseek label sample RUN --n 100 --to sheet.csv", style=QUIET))
+        advice = "No labels yet. Draw a sheet: mixseek label sample RUN --n 100 --to sheet.csv"
+        yield Section(None, [Sentence(advice)])
     for one in status["protocols"]:
         raters = ", ".join(f"{rater} {count:,}" for rater, count in one["raters"])
         drawn = ", ".join(f"{count:,} {_DRAWN_WORDS.get(word, word)}" for word, count in one["drawn"])
-        console.print(Text(make_visible(f"{one['protocol']}: {plural(one['texts'], 'labelled text')}; {drawn}")))
-        console.print(Text(make_visible(f"  raters: {raters}"), style=QUIET))
-        console.print(Text(f"  {_agreement_sentence(one)}", style=QUIET))
+        lead = Sentence(f"{one['protocol']}: {plural(one['texts'], 'labelled text')}; {drawn}", "")
+        yield Section(None, (lead, *notes((f"  raters: {raters}", f"  {_agreement_sentence(one)}"))))
         disputes = [
             (each["sample"], ", ".join(f"{rater}: {given}" for rater, given in each["said"]))
             for each in one["disputes"]
         ]
         title = f"Raters differ on {plural(len(disputes), 'text')}; settle them with `label import --adjudicate`"
-        print_section(console, title, table_of(("sample", "said"), disputes, limit=_DISPUTES_SHOWN))
+        yield Section(title, [TableRows(("sample", "said"), disputes, _DISPUTES_SHOWN)])
     draws = [
         (one["draw"], one["run"], ", ".join(one["columns"]) or "–", f"{one['labelled']:,} of {one['drawn']:,}")
         for one in status["draws"]
     ]
-    print_section(console, "Draws", table_of(("draw", "run", "stratified by", ">labelled"), draws))
+    yield Section("Draws", [TableRows(("draw", "run", "stratified by", ">labelled"), draws)])
 
 
 def _agreement_sentence(one: Mapping[str, Any]) -> str:

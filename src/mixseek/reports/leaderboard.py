@@ -6,6 +6,7 @@ from typing import Any
 
 from mixseek.analysis.details import document_of
 from mixseek.domain import rounds
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.judgments import Method
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
 
@@ -287,4 +288,4 @@ def _scale(value: Any) -> tuple[float, float] | None:
 
 def leader_board_document(board: LeaderBoard) -> dict[str, Any]:
     """For programs. Keys are never renamed, only added: they are the names of the fields."""
-    return document_of(board, execution_id="execution")
+    return with_schema(DocumentName.LEADERBOARD, document_of(board, execution_id="execution"))

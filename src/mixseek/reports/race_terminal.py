@@ -9,7 +9,8 @@ from rich.text import Text
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reports.leaderboard import CompetitionLine, LeaderBoard, TeamView
 from mixseek.reports.race_words import APART, cost_text, points_text
-from mixseek.reports.tables import QUIET, fitted, table_of
+from mixseek.reports.sections import QUIET
+from mixseek.reports.tables import fitted, table_of
 from mixseek.reports.wording import NOTHING, moment_text
 from mixseek.text.phrases import shortened
 from mixseek.text.visible import make_visible

@@ -1,12 +1,8 @@
-"""Statistics of ratings as data, as a JSON document, and on a terminal."""
+"""Statistics of ratings: as a JSON document, and as sections."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mixseek.analysis.statistics import (
     RATINGS,
@@ -17,8 +13,11 @@ from mixseek.analysis.statistics import (
     Statistics,
     SystemComparison,
 )
-from mixseek.domain.shown import shown_text
-from mixseek.reports.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
+from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.domain.shown import shown_html, shown_text
+from mixseek.reports.render.html import result_html
+from mixseek.reports.render.terminal import result_text
+from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
 from mixseek.reports.wording import (
     NOTHING,
     coefficient_ends_text,
@@ -39,7 +38,6 @@ from mixseek.stats.known_judge import KnownJudge
 from mixseek.stats.paired_test import PairedTest
 from mixseek.stats.raters import Coefficient, Confusion, Estimate, Measure
 from mixseek.text.phrases import plural
-from mixseek.text.visible import make_visible
 
 # Raters whose matrix fits on a terminal.
 _MATRIX_RATERS = 9
@@ -58,6 +56,7 @@ _SHOWN_OF_GRADED = (
 def statistics_document(found: Statistics) -> dict[str, Any]:
     """One JSON document; a number that cannot be had is null."""
     return {
+        "schema": schema_id(DocumentName.STATS),
         "source": found.source,
         "ratings": found.ratings,
         "items": found.items,
@@ -241,48 +240,44 @@ def _test_document(test: PairedTest | None) -> dict[str, Any]:
 # For people.
 
 
-def print_statistics(found: Statistics, console: Console) -> None:
+@sections_of.register
+def statistics_sections(found: Statistics) -> Iterator[Section]:
     """Raters first, then how far to trust them, then what labels make of them."""
     told = (plural(found.ratings, "rating"), plural(found.items, "item"), plural(found.questions, "question"))
-    console.print(Text(make_visible(f"{found.source}: {', '.join(told)}")))
-    for note in found.notes:
-        console.print(Text(make_visible(note), style=QUIET))
-    print_section(console, "Raters", _rater_table(found), *_uneven_notes(found))
+    yield Section(None, (Sentence(f"{found.source}: {', '.join(told)}", ""), *notes(found.notes)))
+    yield Section("Raters", (_rater_table(found), *notes(_uneven_notes(found))))
     if found.against_human:
-        title = f"Against {found.human}"
         shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
-        print_section(console, title, table_of(shares, list(_confusion_rows(found.against_human))))
+        yield Section(f"Against {found.human}", [TableRows(shares, list(_confusion_rows(found.against_human)))])
         graded = [one for one in found.against_human if one.confusion is None and one.auc is not None]
         cells = [(one.second, number_cell(one.items), _number(one.auc), _number(one.brier)) for one in graded]
-        print_section(console, f"Scores against {found.human}", table_of(("judge", ">n", ">AUC", ">Brier"), cells))
+        yield Section(f"Scores against {found.human}", [TableRows(("judge", ">n", ">AUC", ">Brier"), cells)])
         heads = ("judge", ">n", *(f">{one.value}" for one in _shown_measures(found.against_human)))
-        print_section(console, f"Agreement with {found.human}", table_of(heads, list(_pair_rows(found.against_human))))
-    for section in _agreements(found):
-        _print_agreement(section, console)
-    _print_matrix(found.pairs, console)
-    _print_corrected(found.corrected, console, f"What {found.human} would say, from labels")
+        yield Section(f"Agreement with {found.human}", [TableRows(heads, list(_pair_rows(found.against_human)))])
+    yield from map(_agreement_section, _agreements(found))
+    yield from _matrix_sections(found.pairs)
+    yield _corrected_section(found.corrected, f"What {found.human} would say, from labels")
     if found.comparison is not None:
-        _print_comparison(found.comparison, console)
+        yield from _comparison_sections(found.comparison)
 
 
-@shown_text.register
-def _(result: Statistics) -> str:
-    return as_text(lambda console: print_statistics(result, console))
+shown_text.register(Statistics, result_text)
+shown_html.register(Statistics, result_html)
 
 
-def _uneven_notes(found: Statistics) -> Iterator[Text]:
+def _uneven_notes(found: Statistics) -> Iterator[str]:
     """Raters whose mean few questions carry, in the words of a report."""
     for line in found.raters:
         if few := few_questions_text(line.questions, line.effective_questions):
             units = f"{plural(line.ratings, 'item')} of {plural(line.questions, 'question')}"
-            yield Text(make_visible(f"{line.name}: {units}{few}"), style=QUIET)
+            yield f"{line.name}: {units}{few}"
 
 
 def _number(value: float | None) -> str:
     return score_number(value, is_binary=False)
 
 
-def _rater_table(found: Statistics) -> Table:
+def _rater_table(found: Statistics) -> TableRows:
     """How many items have no score, and what the mean could be, where there are any."""
     has_missing, has_bounds = (any(getattr(line, name) for line in found.raters) for name in ("missing", "bounds"))
     heads = ["rater", ">n", *([">no score"] if has_missing else []), ">questions", ">mean", ">95% interval"]
@@ -301,7 +296,7 @@ def _rater_table(found: Statistics) -> Table:
                 *([ends_text(*ends, is_binary=line.is_binary)] if has_bounds else []),
             )
         )
-    return table_of((*heads, *([">bounds"] if has_bounds else [])), rows)
+    return TableRows((*heads, *([">bounds"] if has_bounds else [])), rows)
 
 
 def _confusion_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
@@ -347,21 +342,20 @@ def _agreements(found: Statistics) -> Iterator[AgreementSection]:
         yield scores
 
 
-def _print_agreement(section: AgreementSection, console: Console) -> None:
+def _agreement_section(section: AgreementSection) -> Section:
     raters = len(section.raters)
     whose = f"All {raters} together" if section.of == RATINGS else f"{section.of.capitalize()} of all {raters}"
     title = f"{whose}: {plural(section.items, 'item')} with two ratings or more"
-    rows: list[Sequence[Cell]] = []
-    notes = []
-    for one in section.coefficients:
-        rows.append((one.measure.value, coefficient_text(one.value), coefficient_ends_text(one.interval)))
-        if over := equal_items_text(one.over, "item"):
-            notes.append(Text(f"{one.measure.value}: {over}", style=QUIET))
+    rows = [
+        (one.measure.value, coefficient_text(one.value), coefficient_ends_text(one.interval))
+        for one in section.coefficients
+    ]
+    limits = [(one.measure.value, equal_items_text(one.over, "item")) for one in section.coefficients]
     heads = ("coefficient", ">value", ">95% interval over questions")
-    print_section(console, title, table_of(heads, rows), *notes)
+    return Section(title, (TableRows(heads, rows), *notes(f"{name}: {over}" for name, over in limits if over)))
 
 
-def _print_matrix(pairs: Sequence[PairLine], console: Console) -> None:
+def _matrix_sections(pairs: Sequence[PairLine]) -> Iterator[Section]:
     """Kappa of every two, the weighted one where scores are graded."""
     names = list(dict.fromkeys(name for line in pairs for name in (line.first, line.second)))
     if len(names) < 3 or len(names) > _MATRIX_RATERS:
@@ -382,10 +376,10 @@ def _print_matrix(pairs: Sequence[PairLine], console: Console) -> None:
         for number, name in enumerate(names, 1)
     ]
     title = "Rater by rater: Cohen's kappa" + (", quadratic weights" if is_graded else "")
-    print_section(console, title, table_of(("", *(f">{number}" for number in range(1, len(names) + 1))), rows))
+    yield Section(title, [TableRows(("", *(f">{number}" for number in range(1, len(names) + 1))), rows)])
 
 
-def _print_corrected(lines: Sequence[CorrectedLine], console: Console, title: str) -> None:
+def _corrected_section(lines: Sequence[CorrectedLine], title: str) -> Section:
     rows: list[Sequence[Cell]] = []
     for line in lines:
         found, own = line.corrected, line.labels_only
@@ -407,7 +401,7 @@ def _print_corrected(lines: Sequence[CorrectedLine], console: Console, title: st
     sentences = [one if len(said) == 1 else f"{', '.join(judges)}: {one}" for one, judges in said.items()]
     sentences += [_unscored_sentence(line) for line in lines if line.unscored or line.left_out]
     sentences += dict.fromkeys(line.labels_only.label_caveat for line in lines if line.labels_only.label_caveat)
-    print_section(console, title, table_of(heads, rows), *(Text(make_visible(one), style=QUIET) for one in sentences))
+    return Section(title, (TableRows(heads, rows), *notes(sentences)))
 
 
 def _estimate(line: CorrectedLine, point: float | None, low: float | None, high: float | None) -> str:
@@ -429,7 +423,7 @@ def _unscored_sentence(line: CorrectedLine) -> str:
     return f"{line.judge}: {what} without a score, not in its own mean{whole}"
 
 
-def _print_comparison(comparison: SystemComparison, console: Console) -> None:
+def _comparison_sections(comparison: SystemComparison) -> Iterator[Section]:
     has_bounds = any(line.bounds for line in comparison.tests)
     rows: list[Sequence[Cell]] = []
     for line in comparison.tests:
@@ -457,5 +451,5 @@ def _print_comparison(comparison: SystemComparison, console: Console) -> None:
         )
     more = (">no score", ">bounds") if has_bounds else ()
     heads = ("rater", ">questions", ">difference", ">95% interval", *more, ">better / worse", ">p", "")
-    print_section(console, f"{comparison.first} minus {comparison.second}", table_of(heads, rows))
-    _print_corrected(comparison.corrected, console, "The difference that people would see, from labels")
+    yield Section(f"{comparison.first} minus {comparison.second}", [TableRows(heads, rows)])
+    yield _corrected_section(comparison.corrected, "The difference that people would see, from labels")

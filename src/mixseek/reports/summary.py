@@ -9,6 +9,7 @@ from mixseek.analysis.details import document_of
 from mixseek.analysis.model import ScoreSummary, split_of
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.counts import ReaskCount
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import CallAccount
 from mixseek.reports import wording
@@ -24,6 +25,7 @@ def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str
     """The contract for programs: keys are never renamed, only added. Gates are of this module or of a baseline."""
     header, first_replies = summary.header, {count.judge: count for count in summary.reasks}
     return {
+        "schema": schema_id(DocumentName.JUDGE),
         "run": header.run_id,
         "workspace": str(summary.workspace),
         "protocol": header.protocol,

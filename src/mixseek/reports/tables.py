@@ -9,10 +9,9 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
+from mixseek.reports.sections import QUIET
 from mixseek.text.visible import make_visible
 
-# How a terminal shows what stands beside the point.
-QUIET = "dim"
 # Characters by which names mostly differ.
 _LEAST_NAME = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -64,18 +63,14 @@ def _shown(cell: Cell) -> Text:
     return Text(make_visible(text), style=style)
 
 
-def number_cell(count: int, style: str = "") -> Cell:
-    """Nought is quiet."""
-    return f"{count:,}", style if count else QUIET
-
-
 def print_section(console: Console, title: str, *parts: RenderableType) -> None:
     """A heading with something below it; tables without rows are left out, and so is a heading above nothing."""
     shown = [part for part in parts if not isinstance(part, Table) or part.row_count]
     if not shown:
         return
     console.print()
-    console.print(Text(make_visible(title), style="bold"))
+    if title:
+        console.print(Text(make_visible(title), style="bold"))
     for part in shown:
         print_indented(console, part)
 

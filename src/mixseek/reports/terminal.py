@@ -14,9 +14,11 @@ from mixseek.domain.judgments import Flag, JudgedRow, Span, Status
 from mixseek.domain.ports import CallAccount
 from mixseek.reports import tables, wording
 from mixseek.reports.accounts import account_notes, add_accounts, cost_text, seconds_text, tokens_text
-from mixseek.reports.labels import print_corrected
+from mixseek.reports.labels import corrected_sections
 from mixseek.reports.payload import left_out
-from mixseek.reports.tables import QUIET, Cell, fitted, number_cell, print_section, table_of
+from mixseek.reports.render.terminal import print_sections
+from mixseek.reports.sections import QUIET, number_cell
+from mixseek.reports.tables import Cell, fitted, print_section, table_of
 from mixseek.reports.trust import interval_plot, orders_text, print_breakdowns, print_headline, print_pairs, print_trust
 from mixseek.reports.wording import NOTHING, name_text, percent, problem_text
 from mixseek.text.phrases import plain_number, plural
@@ -66,7 +68,8 @@ def print_report(report: report_data.ReportData, console: Console, html_path: Pa
     if report.pairs:
         print_pairs(report.pairs, console)
     if report.corrected:
-        print_corrected(report.corrected, console)
+        print_sections(corrected_sections(report.corrected), console)
+        console.print()
     if headline and headline.leads:
         console.print()
         console.rule(Text(wording.TRUST_TITLE, style="bold"), align="left", style=QUIET)
@@ -212,7 +215,7 @@ def _print_calls(accounts: Sequence[CallAccount], console: Console) -> None:
     """What live judges were asked and what it took; below the numbers, what they leave unsaid."""
     total = add_accounts(accounts)
     heads = ("judge", ">calls", ">tries", ">cached", ">re-asks", ">tokens in", ">out", ">cost", ">p50", ">p90", ">p99")
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
             account.judge,
             *map(number_cell, (account.calls, account.tries, account.cached, account.reasks)),

@@ -23,7 +23,8 @@ from mixseek.reports.headline import (
     score_sentence,
     without_text,
 )
-from mixseek.reports.tables import QUIET, Cell, print_section, table_of
+from mixseek.reports.sections import QUIET
+from mixseek.reports.tables import Cell, print_section, table_of
 from mixseek.reports.wording import NOTHING, name_text, p_text, percent, range_text
 from mixseek.stats.intervals import Interval
 from mixseek.stats.raters import Coefficient, Measure

@@ -1,25 +1,25 @@
-"""Votes between two responses, what length does to them, and juries: as data, as JSON, on a terminal."""
+"""Votes between two responses, what length does to them, and juries: as a JSON document, and as sections."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
-
 from mixseek.analysis.votes_found import ORDERS, JurySection, LengthLine, VoteLine, VoteStatistics
-from mixseek.domain.shown import shown_text
+from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.domain.shown import shown_html, shown_text
+from mixseek.reports.render.html import result_html
+from mixseek.reports.render.terminal import result_text
+from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
 from mixseek.reports.statistics import interval_document
-from mixseek.reports.tables import QUIET, Cell, as_text, number_cell, print_section, table_of
 from mixseek.reports.wording import NOTHING, estimate_text, lead_ends_text, lead_text, p_text, percent
 from mixseek.stats.intervals import Interval, wilson_interval
 from mixseek.stats.jury import ASSUMPTION
 from mixseek.text.phrases import plural
-from mixseek.text.visible import make_visible
 
 
 def votes_document(found: VoteStatistics) -> dict[str, Any]:
     """One JSON document; a number that cannot be had is null."""
     return {
+        "schema": schema_id(DocumentName.VOTES),
         "source": found.source,
         "ratings": found.ratings,
         "items": found.items,
@@ -127,21 +127,19 @@ def _jury_document(section: JurySection) -> dict[str, Any]:
 # For people.
 
 
-def print_votes(found: VoteStatistics, console: Console) -> None:
+@sections_of.register
+def votes_sections(found: VoteStatistics) -> Iterator[Section]:
     """Order first, then length, then the jury."""
     told = (plural(found.ratings, "rating"), plural(found.items, "item"), plural(found.questions, "question"))
-    console.print(Text(make_visible(f"{found.source}: {', '.join(told)}")))
-    for note in found.notes:
-        console.print(Text(make_visible(note), style=QUIET))
-    _print_positions(found, console)
-    _print_lengths(found.length, console)
+    yield Section(None, (Sentence(f"{found.source}: {', '.join(told)}", ""), *notes(found.notes)))
+    yield from _position_sections(found)
+    yield _length_section(found.length)
     if found.jury is not None:
-        _print_jury(found.jury, console)
+        yield _jury_section(found.jury)
 
 
-@shown_text.register
-def _(result: VoteStatistics) -> str:
-    return as_text(lambda console: print_votes(result, console))
+shown_text.register(VoteStatistics, result_text)
+shown_html.register(VoteStatistics, result_html)
 
 
 def _share(value: float | None, interval: Interval | None = None) -> str:
@@ -154,7 +152,7 @@ def _bias(line: VoteLine) -> str:
     return f"{told} ({lead_ends_text(line.bias.low, line.bias.high, is_binary=True)})" if line.bias else told
 
 
-def _print_positions(found: VoteStatistics, console: Console) -> None:
+def _position_sections(found: VoteStatistics) -> Iterator[Section]:
     heads = ["judge", ">pairs", ">none", ">ties", ">consistent", ">order bias", ">p"]
     if found.truth is not None:
         heads += [">right twice", ">right"]
@@ -177,28 +175,23 @@ def _print_positions(found: VoteStatistics, console: Console) -> None:
         "order bias: how much oftener the first of the two won in both orders than the last; intervals over questions"
     )
     if rows:
-        print_section(console, "Pairs shown in both orders", table_of(heads, rows), Text(said, style=QUIET))
-    print_section(
-        console,
-        "All votes",
-        table_of(
-            ("judge", ">votes", ">ties", ">none", ">for the first shown", ">right"),
-            [
-                (
-                    line.judge,
-                    number_cell(line.decisive),
-                    number_cell(line.count(0.5)),
-                    number_cell(line.count(None)),
-                    _share(line.first_votes / line.decisive, line.first_shown) if line.decisive else NOTHING,
-                    _share(line.accuracy.share),
-                )
-                for line in found.votes
-            ],
-        ),
-    )
+        yield Section("Pairs shown in both orders", (TableRows(heads, rows), Sentence(said)))
+    votes = [
+        (
+            line.judge,
+            number_cell(line.decisive),
+            number_cell(line.count(0.5)),
+            number_cell(line.count(None)),
+            _share(line.first_votes / line.decisive, line.first_shown) if line.decisive else NOTHING,
+            _share(line.accuracy.share),
+        )
+        for line in found.votes
+    ]
+    heads = ["judge", ">votes", ">ties", ">none", ">for the first shown", ">right"]
+    yield Section("All votes", [TableRows(heads, votes)])
 
 
-def _print_lengths(lines: Sequence[LengthLine], console: Console) -> None:
+def _length_section(lines: Sequence[LengthLine]) -> Section:
     def rows() -> Iterator[Sequence[Cell]]:
         for line in lines:
             if line.fit is None:
@@ -220,10 +213,11 @@ def _print_lengths(lines: Sequence[LengthLine], console: Console) -> None:
         if any(line.is_vote for line in lines)
         else ("points ahead of the others for each ln of length")
     )
-    print_section(console, f"Length: {what}", table_of(("judge", ">n", ">slope", ">95% interval", ""), rows()))
+    heads = ("judge", ">n", ">slope", ">95% interval", "")
+    return Section(f"Length: {what}", [TableRows(heads, list(rows()))])
 
 
-def _print_jury(section: JurySection, console: Console) -> None:
+def _jury_section(section: JurySection) -> Section:
     best = section.best
     rows: list[Sequence[Cell]] = [
         ("majority", _share(section.majority.share), f"{plural(section.ties, 'tie counts', 'ties count')} 1/k"),
@@ -235,10 +229,5 @@ def _print_jury(section: JurySection, console: Console) -> None:
     title = f"Jury: {plural(section.votes, 'vote')} on {plural(section.items, 'item')}"
     shares = zip(section.labels, section.estimated.prior.values(), strict=True)
     common = [f"{label} {percent(share)}" for label, share in shares]
-    console_notes = (f"Dawid–Skene finds {', '.join(common)}", ASSUMPTION)
-    print_section(
-        console,
-        title,
-        table_of(("", ">right", ""), rows),
-        *(Text(make_visible(note), style=QUIET) for note in console_notes),
-    )
+    sentences = (f"Dawid–Skene finds {', '.join(common)}", ASSUMPTION)
+    return Section(title, (TableRows(("", ">right", ""), rows), *notes(sentences)))

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.shown import Shown
 from mixseek.stats.audits import Audit, AuditState
 from mixseek.text.phrases import value_text
@@ -81,7 +82,10 @@ class CardFinding(CardPart):
 
 
 class Card(Shown, CardPart):
-    """`anchors`: by key of a sample, the scores of its two askings, for whoever looks for drift later."""
+    """What was found about a judge under a protocol.
+
+    `anchors`: by key of a sample, the scores of its two askings, for whoever looks for drift later.
+    """
 
     card_version: int = CARD_VERSION
     created_at: AwareDatetime
@@ -93,6 +97,11 @@ class Card(Shown, CardPart):
     runs: tuple[str, ...]
     findings: tuple[CardFinding, ...]
     anchors: Mapping[str, tuple[float | None, float | None]] = Field(default_factory=dict)
+
+    def to_document(self, *, with_anchors: bool = True) -> dict[str, Any]:
+        """For programs and for a file; anchors are for whoever looks for drift."""
+        left_out = set() if with_anchors else {"anchors"}
+        return with_schema(DocumentName.CARD, self.model_dump(mode="json", exclude=left_out))
 
     @property
     def ok(self) -> bool:

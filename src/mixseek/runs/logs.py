@@ -13,6 +13,7 @@ from mixseek.datasets.importers.counts import LogCounts
 from mixseek.datasets.importers.open_log import OpenLog
 from mixseek.datasets.importers.registry import FORMATS, recognise
 from mixseek.datasets.reader import check_file
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import ProgressSink
@@ -38,6 +39,7 @@ class ImportSummary:
         """For programs."""
         counts = self.counts
         return {
+            "schema": schema_id(DocumentName.IMPORT),
             "file": str(self.log.path),
             "format": self.log.format.name,
             "tool_version": self.log.log.tool_version,

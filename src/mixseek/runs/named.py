@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError
@@ -96,7 +97,7 @@ def replays_rows(judge: AnyJudge) -> bool:
 
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, as data."""
-    return document_protocol(load_protocol(name, language))
+    return with_schema(DocumentName.PROTOCOL, document_protocol(load_protocol(name, language)))
 
 
 def document_protocol(protocol: JudgeProtocol) -> dict[str, Any]:

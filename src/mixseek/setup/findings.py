@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.text.phrases import plural
 from mixseek.text.visible import make_visible
 
@@ -29,7 +30,8 @@ class Finding:
 
 def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
     problems = sum(one.severity is Severity.PROBLEM for one in findings)
-    return {"ok": not problems, "problems": problems, "findings": [asdict(one) for one in findings]}
+    document = {"ok": not problems, "problems": problems, "findings": [asdict(one) for one in findings]}
+    return with_schema(DocumentName.DOCTOR, document)
 
 
 def describe_findings(findings: Sequence[Finding]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.kinds import read_kind
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 def list_judges(configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> dict[str, Any]:
     """For programs. Each table is made once, so that a mistake is said; `key_found` is None where none is needed."""
     return {
+        "schema": schema_id(DocumentName.JUDGES),
         "configured": [describe_configured(name, configured, environment) for name in configured],
         "providers": [
             {

@@ -23,6 +23,7 @@ from mixseek.archive.upkeep import (
 from mixseek.competition.boards import journal_path, open_store
 from mixseek.competition.sessions import Patience
 from mixseek.competition.store import AggregationStore
+from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.errors import ConfigurationError
 from mixseek.storage.durable import make_directory, storage_error, sync_directory
 from mixseek.storage.journal.journal import says_nothing
@@ -146,7 +147,9 @@ def collect_garbage(root: Path, *, dry_run: bool) -> dict[str, Any]:
     if not dry_run:
         for execution in empty:
             remove_competition(root, execution)
-    told = [{"path": str(one.path), "kind": one.kind, "why": one.why, "bytes": one.bytes} for one in gone]
+    told: list[dict[str, Any]] = [
+        {"path": str(one.path), "kind": one.kind, "why": one.why, "bytes": one.bytes} for one in gone
+    ]
     told += [
         {
             "path": str(journal_path(root, one).parent),
@@ -156,7 +159,8 @@ def collect_garbage(root: Path, *, dry_run: bool) -> dict[str, Any]:
         }
         for one in empty
     ]
-    return {"dry_run": dry_run, "removed": told, "bytes": sum(one["bytes"] for one in told), "kept": kept}
+    size = sum(one["bytes"] for one in told)
+    return with_schema(DocumentName.RUNS_GC, {"dry_run": dry_run, "removed": told, "bytes": size, "kept": kept})
 
 
 async def find_empty_competitions(root: Path) -> tuple[list[str], list[Leftover]]:

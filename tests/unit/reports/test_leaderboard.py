@@ -154,7 +154,16 @@ def test_the_document_is_json_and_whole() -> None:
     """Everything a page shows, for a program; no NaN could pass."""
     document = json.loads(json.dumps(leader_board_document(board_of(ALPHA, BETA, GONE)), allow_nan=False))
 
-    assert list(document) == ["execution", "task", "status", "started_at", "ended_at", "configuration", "teams"]
+    assert list(document) == [
+        "schema",
+        "execution",
+        "task",
+        "status",
+        "started_at",
+        "ended_at",
+        "configuration",
+        "teams",
+    ]
     assert [team["stop_reason"] for team in document["teams"]] == ["max_rounds", "no_gain", "team_failed"]
     second = document["teams"][1]["rounds"][1]
     assert (second["score"], second["is_evaluated"], second["submission"]) == (None, True, "a text")
