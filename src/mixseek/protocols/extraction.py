@@ -6,7 +6,6 @@ from typing import NamedTuple
 from mixseek.domain.judgments import Span
 from mixseek.domain.ports import MathsComparer
 from mixseek.domain.samples import Sample
-from mixseek.matching.match import match_answer
 from mixseek.matching.statements import Decision, MatchResult
 from mixseek.matching.visible import fold, visible_part
 from mixseek.protocols.reply_json import excerpt
@@ -153,6 +152,9 @@ def _agreement(answer: str, is_correct: bool, sample: Sample) -> Decision:
 
 
 def match_sample(text: str, sample: Sample, wanted: tuple[str, ...], maths: MathsComparer | None = None) -> MatchResult:
+    # Here and not above: to show a prompt, or to count a run, takes no rules.
+    from mixseek.matching.match import match_answer
+
     return match_answer(text, wanted[0], question=sample.question, alternatives=wanted[1:], maths=maths)
 
 

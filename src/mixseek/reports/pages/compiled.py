@@ -1,6 +1,6 @@
 """Templates as Python's bytecode, kept where Python keeps its own: to compile them takes longer than to fill them.
 
-Beside the templates in `__pycache__`, or wherever `PYTHONPYCACHEPREFIX` says, and nowhere else. Whoever can write there
+In the `__pycache__` of this package, or wherever `PYTHONPYCACHEPREFIX` says, and nowhere else. Whoever can write there
 can change the code of this package anyway; a home or a workspace may be shared, and what lies in it is never executed.
 Where nothing may be written, templates are compiled at each start, as modules are.
 """

@@ -217,7 +217,7 @@ def page_environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=CompiledTemplates(Path(__file__).parents[1] / "assets", modules),
+        bytecode_cache=CompiledTemplates(Path(__file__).parent, modules),
     )
     words = {
         name: word
