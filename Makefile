@@ -12,7 +12,7 @@ VENV_RAY := .venv-ray
 STAMP_RAY := $(VENV_RAY)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiled demo test test-thorough test-all check format bench table replies coverage oracle docs clean
+.PHONY: help setup compiled demo test test-thorough test-all check format bench table replies coverage oracle docs mutants clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -92,6 +92,9 @@ coverage: $(STAMP)  ## how often intervals hold the truth, in simulations; besid
 
 oracle: $(STAMP)  ## values of independent libraries, reproduced by `mixseek stats`, when the data is there
 	@$(BIN)/python -m bench.oracle
+
+mutants: compiled  ## break forty lines of src one at a time, and name those that no test near them notices
+	@$(BIN)/python -m bench.mutants
 
 $(STAMP_DOCS): $(STAMP)
 	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --editable '.[docs]'

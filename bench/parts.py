@@ -17,10 +17,10 @@ from unittest.mock import patch
 
 import mixseek.matching
 from mixseek.matching.match import match_answer
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import Decision
 from mixseek.matching.stance import stance as stances
 from mixseek.matching.stance.before import UNFRAMED
-from mixseek.matching.statements import Decision
-from mixseek.matching.visible import Phrases
 
 # Their entries leave a reading open or take a "correct" away.
 TABLES = ("commitment", "hedges", "stance_unspaced", "stance_within")
@@ -65,6 +65,11 @@ class _Watched:
 
     def match(self, *where: Any) -> re.Match[str] | None:
         match: re.Match[str] | None = self._pattern.match(*where)
+        self._noted([match])
+        return match
+
+    def fullmatch(self, *where: Any) -> re.Match[str] | None:
+        match: re.Match[str] | None = self._pattern.fullmatch(*where)
         self._noted([match])
         return match
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 # What the response says of its answer, by place.
 FRAMES = {

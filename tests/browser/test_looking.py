@@ -23,6 +23,7 @@ def test_the_link_opens_the_runs_and_leaves_no_secret_in_the_address(chromium: C
             await visit.follow(viewer.link)
             await page.get_by_role("link", name="numbers", exact=True).click()
             await expect(page.locator("#matches")).to_have_text("120 judgments")
+            await page.wait_for_load_state()
             assert visit.strangers(viewer.address) == []
             assert viewer.access.secret not in await page.content()
             assert await page.evaluate("document.cookie") == ""
@@ -113,6 +114,8 @@ def test_keys_walk_the_list_beyond_the_end_of_its_page(chromium: Chromium, viewe
             assert await page.evaluate("document.documentElement.dataset.theme") == "dark"
             await page.keyboard.press("Enter")
             await expect(page.locator("h1")).to_have_text("row-50")
+            # Its head is there before its script, which knows the key.
+            await page.wait_for_load_state()
             await page.keyboard.press("Escape")
             await expect(page.locator("#page-text")).to_have_text("101–120")
 

@@ -34,11 +34,10 @@ max = 2
 # The command, but it says every half second that it waits, and waits for less than a second once it is to stop.
 IMPATIENT = """
 from mixseek.cli.main import run
-from mixseek.setup import compete
-from mixseek.storage import competition
-competition._FIRST_WORD_SECONDS = 0.5
-competition._NEXT_WORD_SECONDS = 0.5
-compete._SECONDS_AFTER_STOP = 0.7
+from mixseek.competition import play, sessions
+sessions._FIRST_WORD_SECONDS = 0.5
+sessions._NEXT_WORD_SECONDS = 0.5
+play._SECONDS_AFTER_STOP = 0.7
 run()
 """
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.flows.running import mixseek_here
-from tests.unit.storage import log_files
+from tests.unit.datasets.importers import log_files
 
 
 def exported(directory: Path, run: str) -> dict[tuple[str, str], dict[str, Any]]:

@@ -91,7 +91,7 @@ def test_removing_takes_exact_names_only_and_keeps_labels_and_draws(judged: Path
 
 def test_a_run_that_is_being_written_is_neither_removed_nor_renamed(judged: Path) -> None:
     """Exit 4: the same command works when the writer has ended."""
-    script = "import signal,sys;from pathlib import Path;from mixseek.storage.journal.journal import holding_lock\n"
+    script = "import signal,sys;from pathlib import Path;from mixseek.storage.journal.lock import holding_lock\n"
     script += "with holding_lock(Path(sys.argv[1])):\n print('held', flush=True)\n signal.pause()"
     lock = judged / "ws" / "runs" / "march" / "journal.lock"
     python = str(Path(COMMAND).parent / "python")

@@ -31,7 +31,22 @@ _NUMBER = struct.Struct("!i")
 # No process ends with this number: it stands still.
 _STOPPED = 1 << 16
 # What commands load when they are used.
-_LOADED = ("analysis", "archive", "cli", "composition", "datasets", "engine", "judges", "reporting", "storage")
+_LOADED = (
+    "analysis",
+    "archive",
+    "audits",
+    "cli",
+    "competition",
+    "datasets",
+    "engine",
+    "index",
+    "judges",
+    "labels",
+    "reports",
+    "runs",
+    "setup",
+    "storage",
+)
 _CLIENT = """#!{python} -IS
 import json, os, socket, struct, sys
 wire = socket.socket(socket.AF_UNIX)

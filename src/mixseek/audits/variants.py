@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from mixseek.domain.samples import Sample
-from mixseek.matching.visible import written_in
+from mixseek.matching.phrases import written_in
 from mixseek.protocols.identity import is_kin
 from mixseek.stats.audits import Audit
 

@@ -18,7 +18,7 @@ from mixseek.engine.questions import LastingQuestions, Questions
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.scores import EvaluationRequest, EvaluationResult, MissingMetric
-from mixseek.matching.visible import written_in
+from mixseek.matching.phrases import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.reports.evaluation import EvaluatedSubmission, Evaluation

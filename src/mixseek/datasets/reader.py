@@ -13,8 +13,9 @@ from typing import Any, BinaryIO
 
 from mixseek.datasets.attachments import Attachments, RowRequirements
 from mixseek.datasets.files import RowSource, read_delimited, read_json_lines, reading
-from mixseek.datasets.importers.record import grade_table
-from mixseek.datasets.importers.registry import recognise
+from mixseek.datasets.importers.reading.sniffing import Shape, Sniffed, sniff
+from mixseek.datasets.importers.registry import recognise_sniffed
+from mixseek.datasets.importers.samples.grades import grade_table
 from mixseek.datasets.pairing import PairChoice, PairMaker, with_opponents
 from mixseek.datasets.parts import find_parts, join_sources
 from mixseek.datasets.reply_rows import choose_reply_source, read_replies
@@ -392,8 +393,9 @@ def open_dataset(
 
 def choose_any_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
     """A log of another tool, told by its content, or a plain dataset, told by its suffix."""
-    log = recognise(path, longest)
-    return choose_source(path, longest) if log is None else log.source()
+    sniffed = sniff(path, longest)
+    log = None if sniffed is None else recognise_sniffed(sniffed)
+    return plain_source(path, longest, sniffed) if log is None else log.source()
 
 
 def check_file(path: str) -> Path:
@@ -418,17 +420,22 @@ def check_file(path: str) -> Path:
 
 
 def choose_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
-    """By suffix; content that belies it is refused when it is read."""
+    """A plain dataset, told by its suffix, also where it could be a log."""
+    return plain_source(path, longest, sniff(path, longest))
+
+
+def plain_source(path: Path, longest: int, sniffed: Sniffed | None) -> RowSource:
+    """By suffix; content that belies it is refused when it is read. `sniffed` says what its text looks like."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] == [".gz"]
     suffix = suffixes[-2:-1] if packed else suffixes[-1:]
     match suffix:
         case [".csv" | ".tsv" as delimited]:
             return RowSource(path, delimited[1:], "line", partial(read_delimited, path, delimited[1:], longest))
-        case [".json"] if is_json_list(path):
+        case [".json"] if is_json_list(path, sniffed):
             return RowSource(path, "json", "item", partial(read_json_array, path))
         case [".jsonl" | ".ndjson" | ".json"]:
-            key = find_wrapping(path, _ROW_COLUMNS)
+            key = None if sniffed is None else find_wrapping(sniffed, _ROW_COLUMNS)
             if key is None:
                 return RowSource(path, "jsonl", "line", partial(read_json_lines, path, longest))
             told = f"rows are the items of `{key}`"
@@ -439,8 +446,10 @@ def choose_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
     raise DatasetError(f"{path}: {f'unknown suffix {shown}' if shown else 'no suffix'}; supported are {SUPPORTED}")
 
 
-def is_json_list(path: Path) -> bool:
+def is_json_list(path: Path, sniffed: Sniffed | None) -> bool:
     """A .json file may be one list of objects, or JSON lines by another name."""
+    if sniffed is not None:
+        return sniffed.shape is Shape.ITEMS
     with reading(path) as stream:
         # In pieces: the whole file may be one line.
         pieces = iter(lambda: stream.read(_SNIFFED_BYTES), b"")

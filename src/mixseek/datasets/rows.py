@@ -13,8 +13,9 @@ from typing import Any, Protocol, runtime_checkable
 import duckdb
 import orjson
 
-from mixseek.datasets.importers.reading import read_cell
-from mixseek.datasets.importers.record import as_rows, conversation_text, role_of
+from mixseek.datasets.importers.reading.cells import read_cell
+from mixseek.datasets.importers.samples.messages import conversation_text, role_of
+from mixseek.datasets.importers.samples.values import as_rows
 from mixseek.datasets.spool import keep_copy
 from mixseek.datasets.tables import is_nested, select_plain
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference

@@ -6,7 +6,8 @@ from pathlib import Path
 import orjson
 
 from mixseek.datasets.files import Row, Rows, check_row, name_of, reading
-from mixseek.datasets.importers.reading import CutShortError, JsonStream, Shape, sniff
+from mixseek.datasets.importers.reading.json_stream import CutShortError, JsonStream
+from mixseek.datasets.importers.reading.sniffing import Shape, Sniffed
 from mixseek.errors import DatasetError
 
 # What people call the list of rows.
@@ -14,13 +15,12 @@ WRAPPINGS = ("data", "rows", "samples", "examples", "records", "items", "instanc
 _NAMES_SHOWN = 8
 
 
-def find_wrapping(path: Path, row_columns: tuple[str, ...]) -> str | None:
+def find_wrapping(sniffed: Sniffed, row_columns: tuple[str, ...]) -> str | None:
     """The key whose list holds the rows; None where the file is no such object, but lines, a list or a single row.
 
     Raises DatasetError for an object of several lines that holds no rows: a reader of lines would blame its bracket.
     """
-    sniffed = sniff(path)
-    if sniffed is None or sniffed.shape is not Shape.OBJECT:
+    if sniffed.shape is not Shape.OBJECT:
         return None
     keys = {steps[0]: text for steps, text in sniffed.outline.items() if len(steps) == 1}
     if any(name in keys for name in row_columns):
@@ -34,7 +34,7 @@ def find_wrapping(path: Path, row_columns: tuple[str, ...]) -> str | None:
         return None
     shown = ", ".join(list(keys)[:_NAMES_SHOWN]) + (" …" if len(keys) > _NAMES_SHOWN else "")
     raise DatasetError(
-        f"{path}: one JSON object with the keys {shown or 'none'}, and no list of rows that is called "
+        f"{sniffed.path}: one JSON object with the keys {shown or 'none'}, and no list of rows that is called "
         f"{', '.join(WRAPPINGS[:3])} or the like; give a list of objects, or one object a line"
     )
 

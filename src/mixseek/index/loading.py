@@ -476,7 +476,7 @@ def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState,
         load_scores(connection, state.protocol, before["outcome"], has_grown=lines.begin > 0)
         connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
         # Here and not above: whoever reads an index that is there loads neither rules nor protocols.
-        from mixseek.matching.statements import NEEDS_MATHS
+        from mixseek.matching.readings import NEEDS_MATHS
 
         execute(connection, LOADING["facts"], {"needs_maths": NEEDS_MATHS})
         if state.is_running:

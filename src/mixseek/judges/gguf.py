@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoint.wire import text_or_none
+from mixseek.judges.endpoint.answers import text_or_none
 
 MAGIC = b"GGUF"
 # Version 1 had 32-bit lengths and is no longer read by llama.cpp either.

@@ -16,8 +16,8 @@ import orjson
 
 from mixseek.domain.ports import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
+from mixseek.judges.endpoint.answers import ReadAnswer, SchemaMode, decoding, make_answer, without_keys
 from mixseek.judges.endpoint.keys import Redaction, Secret, looks_like_credential, refuse_keys, without_credentials
-from mixseek.judges.endpoint.wire import ReadAnswer, SchemaMode, decoding, make_answer, without_keys
 from mixseek.settings.models import JudgeSettings
 
 SPEC_PREFIX = "pydantic-ai:"

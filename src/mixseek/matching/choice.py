@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 from mixseek.domain.judgments import Span
-from mixseek.matching import statements
+from mixseek.matching import discounted, no_answer, statements
 from mixseek.matching.options import OptionReader
 from mixseek.matching.other_kinds import is_of_another_kind
-from mixseek.matching.statements import Comparison, Decision, Reader, Reading, Statement
-from mixseek.matching.visible import Phrases, Visible
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import Comparison, Decision, Reader, Reading
+from mixseek.matching.statements import Statement
+from mixseek.matching.visible import Visible
 
 # Whether the sentence around a value commits to it: conditions, suppositions, denials and questions do not.
 
@@ -31,12 +32,12 @@ def as_said(text: str, lowered: str, offset: int, reading: Reading, cut: int, re
     if reading.decision is Decision.UNDECIDED or reader.spans_lines:
         return reading
     start, end = offset + reading.start, offset + reading.end
-    if statements.ends_plainly(lowered, start, end, cut):
+    if discounted.ends_plainly(lowered, start, end, cut):
         return reading
     kind = "boolean" if reading.rule.startswith("boolean") else reader.kind
     if _commits(lowered, start, end, cut if offset < cut else len(text), kind, reader.question):
         return reading
-    if reading.decision is Decision.INCORRECT and (reader.is_absent(text) or statements.breaks_off(text)):
+    if reading.decision is Decision.INCORRECT and (reader.is_absent(text) or no_answer.breaks_off(text)):
         # Meant or not, the right answer was never given.
         return reading
     return reading.left_open("not_committed")
@@ -163,7 +164,7 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
     """The last firm statement, else what the closing words agree on, else what silence proves."""
     text = visible.text
     firm, named = _read_firm(visible, reader)
-    if (firm is None or _may_be_program(text, firm[0])) and statements.is_code(text):
+    if (firm is None or _may_be_program(text, firm[0])) and no_answer.is_code(text):
         return Comparison(Decision.UNDECIDED, None, ("code",))
     soft = _read_soft(visible, reader) if firm is None or firm[0].start >= visible.cut else []
     if named is not None and all(reading.decision is not Decision.CORRECT for _, reading in soft):
@@ -174,16 +175,16 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
             # The cue belongs to a run-on question; what was said before it says otherwise.
             return Comparison(Decision.UNDECIDED, None, ("answers_conflict",))
         return _stated(*firm)
-    if statements.is_opening(text):
+    if no_answer.is_opening(text):
         return Comparison(Decision.INCORRECT, None, ("no_answer",))
     if (other := _other_kind(visible, reader, question)) is not None:
         said = Decision.UNDECIDED if decisions - {Decision.INCORRECT} else Decision.INCORRECT
         return Comparison(said, Span(other.start, other.end), (other.cue, "another_kind"))
-    refusal = statements.find_refusal(visible.lowered)
+    refusal = no_answer.find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
         return Comparison(decision, refusal, ("refusal",))
-    unfinished = statements.breaks_off(text)
+    unfinished = no_answer.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
         said = Decision.UNDECIDED if _is_said_before(text, reader) else Decision.INCORRECT
         return Comparison(said, None, ("breaks_off",))
@@ -242,12 +243,18 @@ def _other_kind(visible: Visible, reader: Reader, question: str) -> Statement | 
     return last if is_of_another_kind(piece, reader, question) else None
 
 
+_DECLINING = ("can", "able", "won't", "will not")
+
+
 def _is_declined(firm: Stated, lowered: str) -> bool:
     """Whether the no of a short response belongs to a refusal: "I'm sorry, no, I cannot assist"."""
     statement, reading = firm
     if statement.cue != "whole_response" or not reading.rule.startswith("boolean"):
         return False
-    return _SAYS.declines.search(lowered, statement.start, statement.end) is not None
+    piece = lowered[statement.start : statement.end]
+    if piece.isascii() and not any(word in piece for word in _DECLINING):
+        return False  # a look, before the pattern is tried
+    return _SAYS.declines.search(piece) is not None
 
 
 def _answers_all_the_same(refusal: Span, soft: list[Stated]) -> bool:
@@ -285,20 +292,23 @@ def _is_value(text: str, place: Statement) -> bool:
     return place.end - place.start <= _BARE and text[place.end - 1] != ":"
 
 
+def _firm_places(visible: Visible) -> Iterator[Statement]:
+    text, lowered, lead, cut = visible.text, visible.lowered, visible.lead, visible.cut
+    yield from statements.firm_statements(text, lowered, 0, cut)
+    yield from statements.other_fields(text, cut)
+    if cut < len(text):
+        # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
+        yield from (place for place in _whole_response(text, lead, cut) if _is_value(text, place))
+        yield from statements.firm_statements(text, lowered, cut, len(text))
+    yield from _under_heading(visible)
+    yield from _whole_response(text, lead, cut)
+
+
 def _firm_readings(visible: Visible, reader: Reader) -> Iterator[Stated]:
     """Behind firm cues before a run-on question, then anywhere; then a response that is nothing but its answer."""
-    text, lowered, lead, cut = visible.text, visible.lowered, visible.lead, visible.cut
-    places = chain(
-        statements.firm_statements(text, lowered, 0, cut),
-        statements.other_fields(text, cut),
-        # A value alone before a run-on question is the answer; a sentence may only lead up to one behind it.
-        (place for place in _whole_response(text, lead, cut) if cut < len(text) and _is_value(text, place)),
-        statements.firm_statements(text, lowered, cut, len(text)),
-        _under_heading(visible),
-        _whole_response(text, lead, cut),
-    )
+    text = visible.text
     has_field = '"answer"' in text and text.lstrip()[:1] == "{" and text.rstrip()[-1:] == "}"
-    for place in places:
+    for place in _firm_places(visible):
         # Words in another field of an object do not overrule its answer field.
         reading = None if has_field and place.cue in _PROSE else _read_statement(text, place, reader)
         if reading is not None:
@@ -317,7 +327,7 @@ def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated 
             if said is not reading:
                 if reading.decision is Decision.CORRECT:
                     named = named or (statement, said)
-                if rival is None and not statements.is_ruled_out(lowered, statement.start, visible.cut):
+                if rival is None and not discounted.is_ruled_out(lowered, statement.start, visible.cut):
                     rival = reading.decision
                 continue
         if chosen is None:
@@ -332,7 +342,7 @@ def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated 
         # or two answer fields of which only one can have been meant.
         if reading.decision != chosen[1].decision and (
             statement.cue == chosen[0].cue == "json_field"
-            or (len(text) - statement.start < _CIRCLE_REACH and statements.turns_in_circles(text))
+            or (len(text) - statement.start < _CIRCLE_REACH and no_answer.turns_in_circles(text))
         ):
             return (statement, reading.left_open("answers_conflict")), None
         break
@@ -362,7 +372,7 @@ def _corrected(visible: Visible, reader: Reader, statement: Statement, reading: 
     is_restated = {found.decision for found in said if found is not None} == {reading.decision}
     # Taken back or not, the right answer was never given.
     is_wrong = reading.decision is Decision.INCORRECT and (
-        statements.breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
+        no_answer.breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
     )
     return statement, reading if is_restated or is_wrong else reading.left_open("self_correction_unclear")
 

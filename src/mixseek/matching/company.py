@@ -6,7 +6,8 @@ remembered that it announces what follows.
 
 import re
 
-from mixseek.matching.visible import Phrases, Visible, table
+from mixseek.matching.phrases import Phrases, table
+from mixseek.matching.visible import Visible
 
 _SAYS = Phrases("company")
 _WORDS = table("company_words")
@@ -16,6 +17,7 @@ _GREETING_WORDS = frozenset(_WORDS["greeting"].split())
 _ANSWER_WORDS = frozenset(_WORDS["also_answers"].split())
 _ASKING_WORDS = frozenset(_WORDS["asking"].split())
 _SERVICE_WORDS = frozenset(_WORDS["service"].split())
+_GREETING_STARTS = _GREETING_WORDS | _ASKING_WORDS
 _WORD = re.compile(r"[a-z]+")
 _PLAIN_SENTENCE = re.compile(r"[a-z\s,'*_#~-]+")
 # One set of signs first: a search skips to the next of them.
@@ -26,6 +28,7 @@ _MOST_SENTENCES = 4
 # The lines of a signature and a few remarks; a list of sources counts once.
 _MOST_LINES = 8
 _LONGEST_LINE = 300
+_SIGNATURE_LINES = 5
 _REACH = 2_000
 # Up to the end of the last sentence but one; without spaces between sentences, two more signs end one.
 _BEFORE_LAST = re.compile(r".*(?:[.!?)*}] |。)", re.DOTALL)
@@ -53,8 +56,10 @@ def without_company(visible: Visible, question: str) -> Visible:
     unwrapped = _unwrapped(text)
     if unwrapped is not text:
         text, lowered = unwrapped, unwrapped.lower()
-    run_ons = (found.start() for found in _RUN_ON.finditer(lowered) if text[: found.start()].strip())
-    cut = next(run_ons, len(text))
+    begin = len(text) - len(text.lstrip())
+    # What a text begins with is no run-on, and without a colon behind a line break there is none.
+    run_on = _RUN_ON.search(lowered, begin) if lowered.rfind(":") > lowered.find("\n", begin) >= 0 else None
+    cut = len(text) if run_on is None else run_on.start()
     lead = _answer_start(lowered, cut)
     is_headed = bool(lead) and _SAYS.announces.search(lowered, 0, lead) is not None
     end = _answer_end(lowered, lead, question) if cut == len(text) else len(text)
@@ -66,8 +71,7 @@ def without_company(visible: Visible, question: str) -> Visible:
 
 def _unwrapped(text: str) -> str:
     """The text without the marks of a quotation that every line carries, and without one element around all of it."""
-    begin = len(text) - len(text.lstrip())
-    first = text[begin : begin + 1]
+    first = text.lstrip()[:1]
     if first == "<" and (wrapper := _WRAPPER.match(text)) is not None:
         stripped, close = text.rstrip(), f"</{wrapper[1]}>"
         if stripped.lower().endswith(close.lower()):
@@ -90,7 +94,7 @@ def _answer_start(lowered: str, end: int) -> int:
     begin = place = len(lowered) - len(lowered.lstrip())
     for _ in range(_MOST_SENTENCES):
         finish = _opening_end(lowered, place, end)
-        if finish is None or not any(map(_is_content, lowered[finish:end])):
+        if finish is None or not lowered[finish:end].strip(_NO_CONTENT):
             break
         place = finish
         while lowered[place].isspace():
@@ -98,8 +102,7 @@ def _answer_start(lowered: str, end: int) -> int:
     return 0 if place == begin else place
 
 
-def _is_content(character: str) -> bool:
-    return character not in " \n\t\r*_#:-=`\"'."
+_NO_CONTENT = " \n\t\r*_#:-=`\"'."
 
 
 def _opening_end(lowered: str, place: int, end: int) -> int | None:
@@ -115,6 +118,11 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
             return spoken.end()
     if lowered.startswith(("my ", "the ", "a"), place) and (restart := _SAYS.restart.match(lowered, place, end)):
         return restart.end()
+    near = lowered[place : place + _LONGEST_GREETING]
+    if near.isascii():
+        first = _WORD.search(near)
+        if first is None or first[0] not in _GREETING_STARTS:
+            return None  # a look, before the sentence is read
     stop = _GREETING_END.search(lowered, place, min(end, place + _LONGEST_GREETING))
     if stop is None or (stop[0] == ":" and lowered[stop.end() : stop.end() + 1] not in {"\n", "\r"}):
         return None
@@ -151,21 +159,51 @@ def _closing_start(lowered: str, start: int, end: int, question: str) -> int | N
     """Where the last line, its last sentence or a list of sources begins, if that is no part of the answer."""
     line = max(start, lowered.rfind("\n", start, end) + 1, end - _LONGEST_LINE)
     line = end - len(lowered[line:end].lstrip())
-    if (closing := _SAYS.closing.fullmatch(lowered, line, end)) is not None:
+    if (closing := _closing(lowered, line, end)) is not None:
         return line if _is_unasked(closing, question) else None
-    reach = max(start, end - _REACH)
-    if lowered.find("\n", reach, end) >= 0 and _SAYS.block_end.match(lowered, line, end) is not None:
-        block = _SAYS.block.match(lowered, 0, end) if reach == 0 else None
-        block = block or _SAYS.block_below.search(lowered, reach, end)
-        if block is not None:
-            return block.start()
+    if (block := _block_start(lowered, max(start, end - _REACH), line, end)) is not None:
+        return block
     if lowered[line:end].isascii():
         before = _BEFORE_LAST.match(lowered, line, end - 1)
     else:
         before = _BEFORE_LAST_UNSPACED.match(lowered, line, end - 1)
-    if before is None or (closing := _SAYS.closing.fullmatch(lowered, before.end(), end)) is None:
+    if before is None or (closing := _closing(lowered, before.end(), end)) is None:
         return None
     return before.end() if _is_unasked(closing, question) else None
+
+
+def _closing(lowered: str, start: int, end: int) -> re.Match[str] | None:
+    """The line or sentence at [start, end), if it is a closing one; by its first words most are seen to be none."""
+    words = _FIRST_WORDS.match(lowered, start, end)
+    if words is not None and words[1] not in _CLOSING_WORDS and words[2] not in _SIGNING_WORDS:
+        return None
+    return _SAYS.closing.fullmatch(lowered, start, end)
+
+
+# Signs of ASCII but no dash, which may lead a signature, then two words.
+_FIRST_WORDS = re.compile(r"(?=[!-,.-~])[!-/:-@\[-`{-~ ]*([a-z]++)(?!\w)(?:\s+([a-z]++))?")
+_CLOSING_WORDS = frozenset(_WORDS["closing"].split())
+_SIGNING_WORDS = frozenset(_WORDS["signing"].split())
+
+
+def _block_start(lowered: str, reach: int, line: int, end: int) -> int | None:
+    """Where a list of sources or a signature begins that ends with the last line; that stands below another line."""
+    if lowered.find("\n", reach, end) < 0:
+        return None
+    if _SAYS.block_item.match(lowered, line, end) is None:
+        if _SAYS.block_line.match(lowered, line, end) is None:
+            return None
+        # Only a list of sources is longer than these few lines, and it ends with an item.
+        below = end
+        for _ in range(_SIGNATURE_LINES):
+            below = lowered.rfind("\n", reach, below)
+            if below < 0:
+                break
+    else:
+        below = -1
+    block = _SAYS.block.match(lowered, 0, end) if reach == 0 else None
+    block = block or _SAYS.block_below.search(lowered, max(reach, below), end)
+    return None if block is None else block.start()
 
 
 def _is_unasked(closing: re.Match[str], question: str) -> bool:

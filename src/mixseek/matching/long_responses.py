@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from mixseek.matching.company import without_company
-from mixseek.matching.statements import Comparison, Decision, firm_statements
+from mixseek.matching.readings import Comparison, Decision
+from mixseek.matching.statements import firm_statements
 from mixseek.matching.visible import WINDOW, Visible, part_before, visible_part, without_reasoning
 
 # What states an answer in so many words or signs; the last of these counts, wherever the response goes on.

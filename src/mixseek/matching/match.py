@@ -2,95 +2,25 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.booleans_and_lists import (
-    BooleanReader,
-    BracketReader,
-    EitherReader,
-    WordListReader,
-    is_bracket_sequence,
-    polarity_of,
-)
 from mixseek.matching.choice import CONTAINERS, match_closed
 from mixseek.matching.company import without_company
+from mixseek.matching.folding import fold
+from mixseek.matching.kinds import option_by_text, reader_for
+from mixseek.matching.left_open import PLAIN_WORD, SHORT_RESPONSE, YEAR, OtherValue, leaves_open
 from mixseek.matching.long_responses import match_long
-from mixseek.matching.multi_select import MultiSelectReader, several_labels
-from mixseek.matching.number_answers import NumberReader
-from mixseek.matching.numbers import plain_number
-from mixseek.matching.options import OptionReader, comparable, lettered_options, named_letter, numbered_options
+from mixseek.matching.options import OptionReader, lettered_options, named_letter
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import Comparison, Decision, MatchResult, Reader
 from mixseek.matching.stance.behind import verdict_on_answer
 from mixseek.matching.stance.stance import stance_on
 from mixseek.matching.stance.words import Stance
-from mixseek.matching.statements import Comparison, Decision, MatchResult, Reader, ends_plainly, firm_statements
-from mixseek.matching.visible import Phrases, Visible, fold, visible_part
-
-# Says whether at a place of the response a value of the same kind begins that is not the ground truth.
-OtherValue = Callable[[int], bool]
-
-# Which kind of answer a ground truth is; the first kind that fits wins.
+from mixseek.matching.statements import firm_statements
+from mixseek.matching.visible import Visible, visible_part
 
 _SAYS = Phrases("kinds")
-_LETTER = re.compile(r"[\s*(\[{]*(?:\\text\{)?\(?([A-Z])\)?[\s)\]}.:*]*")
-_QUESTION_WORD = re.compile(r"[^\s,;:.?]+")
-
-
-def reader_for(gold: str, question: str, maths: MathsComparer | None = None) -> Reader | None:
-    """The reader of a closed kind, or None when the ground truth is free text or mathematics."""
-    gold = fold(gold).strip()
-    question = _folded(question)
-    letter = _LETTER.fullmatch(gold)
-    if letter is not None:
-        return OptionReader(letter[1], question)
-    if (labels := several_labels(gold)) is not None:
-        return MultiSelectReader(labels, question)
-    if is_bracket_sequence(gold):
-        return BracketReader(gold, question)
-    polarity = polarity_of(gold, question)
-    by_text = option_by_text(gold, question)
-    if polarity is not None:
-        boolean = BooleanReader(*polarity)
-        return boolean if by_text is None else EitherReader(by_text, boolean, question)
-    if by_text is not None:
-        return by_text
-    value = plain_number(gold)
-    if value is not None:
-        # The question lists numbered options and wants one of their numbers.
-        is_listed = gold.isdigit() and len(gold) <= 2 and _SAYS.numbered_question.search(question)
-        if is_listed and gold in numbered_options(question):
-            return OptionReader(gold, question)
-        return NumberReader(value.values[0], question, gold, maths, value.percent or "%" in gold)
-    words = [word for word in re.split(r"[\s,]+", gold.casefold()) if word]
-    if len(words) >= 2 and _asks_for_order(question):
-        asked = _QUESTION_WORD.findall(question.casefold())
-        wanted = frozenset(words)
-        if wanted.issubset(asked):
-            return WordListReader(tuple(words), tuple(word for word in asked if word in wanted)[-len(words) :])
-    return None
-
-
-@lru_cache(maxsize=4)  # asked for each acceptable answer to one question
-def _folded(question: str) -> str:
-    return fold(question)
-
-
-@lru_cache(maxsize=4)
-def _asks_for_order(question: str) -> bool:
-    return _SAYS.sorting.search(question) is not None
-
-
-def option_by_text(gold: str, question: str) -> OptionReader | None:
-    """The ground truth is the text of exactly one listed option: its letter is as good."""
-    options = lettered_options(question)
-    if not options:
-        return None
-    wanted = comparable(gold)
-    labels = [label for label, text in options.items() if comparable(text) == wanted]
-    return OptionReader(labels[0], question) if len(labels) == 1 and wanted else None
-
-
 # Rules that say the response gives no answer. Why another answer is wrong, no rule can know.
 _NO_ANSWER = {
     "no_answer", "refusal", "breaks_off", "empty_answer", "answer_without_number", "none_of_the_options",
@@ -155,7 +85,8 @@ def _match_golds(
         results.append(Comparison(Decision.UNDECIDED, None, ("text", "not_among_the_options")))
     elif texts:
         results.append(_match_text(visible, texts, question))
-    closed = _stood_by(visible, min(results, key=lambda one: _BEST_FIRST.index(one.decision)))
+    best = results[0] if len(results) == 1 else min(results, key=lambda result: _BEST_FIRST.index(result.decision))
+    closed = _stood_by(visible, best)
     return _unflipped(visible, closed, lambda rest: _match_golds(rest, golds, question, is_open, maths))
 
 
@@ -163,7 +94,8 @@ def _golds(ground_truth: str, alternatives: Sequence[str]) -> list[str]:
     """Every acceptable answer once; a ground truth that only joins its alternatives ("A | B") is no further one."""
     given = [gold for gold in alternatives if gold.strip()]
     if not given:
-        return list(dict.fromkeys(part for part in ground_truth.split(" | ") if part.strip()))
+        parts = ground_truth.split(" | ") if " | " in ground_truth else [ground_truth]
+        return list(dict.fromkeys(part for part in parts if part.strip()))
     is_heading = len(given) > 1 and all(gold in ground_truth for gold in given)
     return list(dict.fromkeys(given if is_heading else [ground_truth, *given]))
 
@@ -213,7 +145,7 @@ def _by_name(visible: Visible, reader: OptionReader, question: str) -> Compariso
 
 def _is_date_in_prose(visible: Visible, gold: str, question: str) -> bool:
     """A year that was asked for, in a sentence or two with other years: there the words beside each of them tell."""
-    if not _YEAR.fullmatch(gold.strip()) or len(visible.text.strip()) > _SHORT_RESPONSE:
+    if not YEAR.fullmatch(gold.strip()) or len(visible.text.strip()) > SHORT_RESPONSE:
         return False
     # Late, as below.
     from mixseek.matching.gold import Asked, read_question
@@ -239,12 +171,12 @@ def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Compar
 
     def is_other(place: int) -> bool:
         # Whatever word a joint leads to is another name, unless it is of one of the golds: "Ghent (or Gent)".
-        word = _WORD.match(visible.lowered, place)
+        word = PLAIN_WORD.match(visible.lowered, place)
         names = [fold(gold).lower() for gold in golds]
         if word is None or visible.lowered.startswith(tuple(names), place):
             return False
         # One figure of a date is not the date.
-        return not word[0].isalpha() or all(word[0] not in _WORD.findall(name) for name in names)
+        return not word[0].isalpha() or all(word[0] not in PLAIN_WORD.findall(name) for name in names)
 
     return _unhedged(visible, closed, is_other)
 
@@ -316,97 +248,3 @@ def _result(response: str, visible: Visible, closed: Comparison) -> MatchResult:
     if closed.decision is Decision.INCORRECT and closed.rules[-1] in _NO_ANSWER:
         error = ErrorType.NO_ANSWER
     return MatchResult(closed.decision, extracted, span, (*visible.rules, *closed.rules), error)
-
-
-# Whether the words around a right value leave it open: alternatives, ranges, inequalities, negations, questions.
-#
-# It can take a "correct" back and never make one: seed 001 calls an ambiguous answer incorrect.
-
-_BEFORE = 80
-_BEHIND = 120
-_HEDGE = Phrases("hedges")
-_WORD = re.compile(r"\w+")
-_FIGURES = re.compile(r"\d{1,4}(?:[-/.:]\d{1,4}){1,2}")
-_YEAR = re.compile(r"[12]\d{3}")
-_LISTED = re.compile(r"[\s\"']*[,;|][\s,;|\"']*")
-# Two boxes side by side, or two tags with an "or": one answer each.
-_BOX_BEFORE = re.compile(r"\\boxed\{([^{}]*)\}[\s$,;.]*(?:\\text\{\s*(?:or|and)\s*\}|or|and)?[\s$,]*\\boxed\{[\s$]*$")
-_TAG_BEFORE = re.compile(r"(?:\bor|[/,])\s*<(?:final_?)?answer>\s*$")
-# Up to here a response is a name with a few words around it.
-_NAME_ALONE = 80
-_ASKED = re.compile(r"[\s*_\"'`()\]}$.]{0,40}(?:\\[)\]][\s.]{0,8})?\?")
-# A sentence or two: words beside a year say what it is the year of.
-_SHORT_RESPONSE = 240
-
-
-def leaves_open(text: str, start: int, end: int, cut: int, kind: str, is_other: OtherValue) -> bool:
-    """Whether the value at [start, end) of a lower-case text is hedged, as a rule by what stands right around it."""
-    if _HEDGE.example_or_near.search(text, max(0, start - _BEFORE), start):
-        return True
-    if ends_plainly(text, start, end, cut):
-        return False
-    begin, finish = max(0, start - _BEFORE), min(cut, end + _BEHIND)
-    box = _BOX_BEFORE.search(text, begin, start)
-    if _TAG_BEFORE.search(text, begin, start) or (box is not None and is_other(box.start(1))):
-        return True
-    for mark in _HEDGE.clause_start.finditer(text, begin, start):
-        begin = mark.end()
-    if _is_open_before(text, begin, start, end, kind):
-        return True
-    return _is_open_behind(text, start, end, finish, kind, is_other)
-
-
-def _is_open_before(text: str, begin: int, start: int, end: int, kind: str) -> bool:
-    before = text[begin:start]
-    if _HEDGE.denied.search(before) or _HEDGE.guessed.search(before):
-        return True
-    # A polarity takes its negation in.
-    if kind != "boolean" and _HEDGE.negated.search(before):
-        return True
-    # Free text is bounded where it is a date: "after 1987"; "over Paris" is a place, "since 1988" when it began.
-    may_be_bounded = kind in {"number", "expression"} or (
-        kind == "text" and text[start : start + 1].isdigit() and not before.rstrip().endswith(("since", "from"))
-    )
-    # Of a measure in prose "about" says how it was measured; of a year, that it may have been another.
-    is_measured = kind == "text" and not _YEAR.fullmatch(text[start:end]) and _HEDGE.measured.search(before)
-    if may_be_bounded and not is_measured and _HEDGE.bounded.search(before):
-        return True
-    return _YEAR.fullmatch(text, start, start + 4) is not None and before.endswith("by ")
-
-
-def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
-    """A date in figures with another one behind it: "05/01/2021 - 05/03/2021"."""
-    value = text[start:end]
-    if not _FIGURES.fullmatch(value):
-        return False
-    shape = re.sub(r"\d+", r"\\d+", re.escape(value))
-    behind = re.compile(rf"[\s*\"']*(?:[-,;/&~]|to\b|and\b|until\b)[\s*\"']*({shape})").match(text, end, finish)
-    return behind is not None and behind[1] != value
-
-
-def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
-    unsure = _HEDGE.polarity_in_part if kind == "boolean" else _HEDGE.unsure_behind
-    if unsure.match(text, end, finish) or _ASKED.match(text, end, finish):
-        return True
-    if kind == "text" and _is_followed_by_date(text, start, end, finish):
-        return True
-    if kind in {"number", "expression", "boolean"}:
-        if _HEDGE.open_amount.match(text, end, finish):
-            return True
-        span = _HEDGE.range.match(text, end, finish)
-        if span is not None and is_other(span.end()):
-            return True
-    gap = _HEDGE.gap.match(text, end, finish)
-    if gap is None:
-        return False
-    if kind == "text":
-        offers = _HEDGE.text_offers.search(gap[0]) or (
-            len(text.strip()) <= _NAME_ALONE and _HEDGE.plain_or.search(gap[0])
-        )
-        return bool(offers) and is_other(gap.end())
-    is_listed = kind in {"number", "option", "boolean"} and bool(_LISTED.fullmatch(gap[0]))
-    if not is_listed and not _HEDGE.offers.search(gap[0]):
-        return False
-    # "Yes, or maybe no": there the word that leads on is itself a value.
-    inside = [word.start() for word in _WORD.finditer(text, gap.start(), gap.end())] if kind == "boolean" else []
-    return any(map(is_other, (*inside, gap.end())))

@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 
 from mixseek.domain.ports import MathsComparer
 from mixseek.matching.numbers import read_numbers
-from mixseek.matching.statements import NEEDS_MATHS, Decision, Reader, Reading, firm_statements
-from mixseek.matching.visible import table
+from mixseek.matching.phrases import table
+from mixseek.matching.readings import NEEDS_MATHS, Decision, Reader, Reading
+from mixseek.matching.statements import firm_statements
 
 _LONGEST: Final = 1_000
 # Longer than any bare answer: a worked solution.

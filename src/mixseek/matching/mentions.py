@@ -9,13 +9,14 @@ asked for. Whether another clause answers is read in `rivals.py`.
 import re
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.gold import FUNCTION_WORDS, Question, Words, stem
-from mixseek.matching.visible import Phrases
+from mixseek.matching.gold import Question
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.words import FUNCTION_WORDS, Words, stem
 
 _SAYS = Phrases("mentions")
 # So far around a name its sentence is read.
 _REACH = 300
-_BREAK = re.compile(r"[.!?](?=[\s\"')])|[。!?\n]")
+_BREAK = re.compile(r"[.!?。\n](?:(?<=[。!?\n])|(?=[\s\"')]))")
 # A name behind another one's, which the first only leads to: "Ada Marsh's assistant, Otto Penn".
 _OWNED = re.compile(r"(?:'s|(?<=s)')\s(?:[a-z][a-z-]*\s){0,3}[a-z][a-z-]*,?\s(?P<name>[A-Z]\w+)")
 _MOVED_FROM = re.compile(r"\bfrom (?:the )?$")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mixseek.matching.options import lettered_options
-from mixseek.matching.statements import Decision, Reader, Reading
-from mixseek.matching.visible import Phrases
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import Decision, Reader, Reading
 
 _SAYS = Phrases("multi_select")
 _LABEL = r"[(\[]?[A-Z][)\]]?"

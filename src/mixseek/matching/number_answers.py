@@ -20,8 +20,8 @@ from mixseek.matching.numbers import (
     units_asked,
     word_numbers,
 )
-from mixseek.matching.statements import NEEDS_MATHS, Decision, Reader, Reading
-from mixseek.matching.visible import Phrases
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import NEEDS_MATHS, Decision, Reader, Reading
 
 _SAYS = Phrases("number_answers")
 _LEAST_ROUNDED = 3

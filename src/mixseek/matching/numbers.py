@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from mixseek.matching.visible import table
+from mixseek.matching.phrases import table
 
 # Dates written in full, in one spelling: options are often dates, and nobody repeats them in the question's form.
 
@@ -44,14 +44,18 @@ def _plain(found: re.Match[str]) -> str:
     return f" {month:02d}/{int(date['d']):02d}/{date['y']} "
 
 
+_MONTH_BEFORE = re.compile(rf"(?:{_NAME})\.?\s+$", re.IGNORECASE)
+_MONTH_BEHIND = re.compile(rf"(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_NAME})\b", re.IGNORECASE)
+
+
 def is_day_of_month(text: str, start: int, end: int) -> bool:
     """Whether the number at [start, end) is the day beside a month's name: "3 March", "March 3rd"."""
     if end - start > len("31"):
         return False
     before, behind = text[max(0, start - 12) : start], text[end : end + 16]
     return bool(
-        re.search(rf"(?:{_NAME})\.?\s+$", before, re.IGNORECASE)
-        or re.match(rf"(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_NAME})\b", behind, re.IGNORECASE)
+        _MONTH_BEFORE.search(before)
+        or _MONTH_BEHIND.match(behind)
         or (before.endswith("月") and behind.startswith("日"))
         or (before.endswith("年") and behind.startswith("月"))
     )
@@ -75,6 +79,8 @@ _NUMBER = re.compile(
     # Nor the 4 of 42nd.
     r"(?!\d*(?:st|nd|rd|th)\b)"
 )
+# Looked for first: no number is written in figures without one.
+_FIGURE = re.compile(r"[\d½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]")
 # "7 - 5", "x-5" and "eggs - 5" subtract; "is -5" does not.
 _OPERAND = re.compile(r"[\d)\]]\s*$|\w$")
 _OPERAND_WORD = re.compile(r"\w\s*$")
@@ -105,7 +111,7 @@ _CJK_MINUS = re.compile("(?:负|負|マイナス|零下)$")
 _PERCENT_OF = re.compile(f"百分之({_CJK_RUN})")
 _TENTHS = re.compile(f"(?<!{_CJK_RUN[:-2]})({_CJK_RUN})割")
 # A single letter is a name or a variable more often than a number.
-_ROMAN = re.compile(r"\b[IVXLC]{2,7}\b")
+_ROMAN = re.compile(r"[IVXLC](?<=\b.)[IVXLC]{1,6}\b")
 _OF_A_FRACTION = re.compile(
     r"[\s-]+(?:and an? )?(?:half|third|quarter|halves|thirds|quarters|(?:four|fif|six|seven|eigh|nin|ten)ths?|dozen)\b"
 )
@@ -113,6 +119,9 @@ _PARTS = {
     "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
     "ninth": 9, "tenth": 10, "hundredth": 100, "thousandth": 1_000,
 }  # fmt: skip
+_ENGLISH_WORD = re.compile(r"[a-z]+")
+_COUNTING = frozenset(_BELOW_HUNDRED) | frozenset(_SCALES)
+_DIVIDING = frozenset(_PARTS) | frozenset(f"{part}s" for part in _PARTS)
 _UNITS_OR_ONE = "|".join(["an?", *UNITS])
 # "three quarters", "two and a half"; a lone "third" may be a place in a row.
 _WORD_FRACTION = re.compile(
@@ -143,7 +152,7 @@ class NumberToken(NamedTuple):
 
 def read_numbers(text: str, *, words: bool = True, once: bool = False) -> list[NumberToken]:
     """All numbers in order of appearance; `once`: a writing that comes again in the same surroundings only once."""
-    places = list(_NUMBER.finditer(text))
+    places = list(_NUMBER.finditer(text)) if _FIGURE.search(text) else []
     if once:
         places = list(
             {text[max(0, found.start() - 12) : found.end() + 5]: found for found in reversed(places)}.values()
@@ -283,17 +292,23 @@ _PERCENT = re.compile(r"\s?(?:%|per ?cent\b)", re.IGNORECASE)
 
 def word_numbers(text: str) -> list[NumberToken]:
     """Numbers in words, Roman numerals, and Japanese or Chinese characters."""
-    found: list[tuple[re.Match[str], Decimal | int | None]] = [
-        (words, _spoken(words[0]))
-        for words in _WORDS.finditer(text)
-        # "each one", "one of them": in a sentence a lone "one" is a pronoun.
-        if words[0].lower() not in _SCALES
-        and (words[0].lower() != "one" or len(text) < 25)
-        and not _OF_A_FRACTION.match(text, words.end())
-    ]
-    found += [(words, _fraction(words)) for words in _WORD_FRACTION.finditer(text)]
+    found: list[tuple[re.Match[str], Decimal | int | None]] = []
+    # Looked for first: most texts hold none of these words, and the patterns try each of them at each place.
+    words_of_text = set(_ENGLISH_WORD.findall(text.lower())) if text.isascii() else _COUNTING | _DIVIDING
+    if not words_of_text.isdisjoint(_COUNTING):
+        found += [
+            (words, _spoken(words[0]))
+            for words in _WORDS.finditer(text)
+            # "each one", "one of them": in a sentence a lone "one" is a pronoun.
+            if words[0].lower() not in _SCALES
+            and (words[0].lower() != "one" or len(text) < 25)
+            and not _OF_A_FRACTION.match(text, words.end())
+        ]
+    if not words_of_text.isdisjoint(_DIVIDING):
+        found += [(words, _fraction(words)) for words in _WORD_FRACTION.finditer(text)]
     found += [(numeral, ROMAN.get(numeral[0])) for numeral in _ROMAN.finditer(text)]
-    found += [(characters, _signed_cjk(text, characters)) for characters in _CJK_NUMBER.finditer(text)]
+    if not text.isascii():
+        found += [(characters, _signed_cjk(text, characters)) for characters in _CJK_NUMBER.finditer(text)]
     return [
         NumberToken((Decimal(value),), *place.span(), _PERCENT.match(text, place.end()) is not None)
         for place, value in found

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from mixseek.matching.numbers import UNITS, read_numbers, with_plain_dates, word_numbers
-from mixseek.matching.statements import Decision, Reader, Reading
-from mixseek.matching.visible import Phrases
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import Decision, Reader, Reading
 
 # The options a question lists, by letter or by number.
 
@@ -21,8 +21,11 @@ _FIRST_LABELS = ("\nA.", "\nA)", "\nA:", "\n[A]", "\nA、", "\n(a)", "\n- A", "\
 @lru_cache(maxsize=64)  # asked several times for each response; nobody changes what it returns
 def lettered_options(question: str) -> dict[str, str]:
     """Label and text of the last run of lettered options: examples come before, the real list last."""
-    if "(A)" not in question and not any(map(f"\n{question}".__contains__, _FIRST_LABELS)):
-        return {}
+    if "(A)" not in question:
+        if "A" not in question and "(a)" not in question:
+            return {}
+        if not any(map(f"\n{question}".__contains__, _FIRST_LABELS)):
+            return {}
     lines = [("".join(labels).upper(), text.strip()) for *labels, text in _LETTERED.findall(question)]
     return _last_run(lines, "A") or _last_run([(m[1], m[2].strip(" ,;.")) for m in _INLINE.finditer(question)], "A")
 
@@ -57,6 +60,7 @@ _STEM = 4
 _LIST_REACH = 1_500
 _LISTED = re.compile(r"(?:^|(?<=[\s(\[*]))[(\[*]{0,3}([A-Za-z])[)\].:]{1,2}[\s*]")
 _TICKS = frozenset("✓✔✅✗✘❌×○〇⭕")
+_AROUND_LABEL = " \n\t.)]}*\"'$"
 _NO_WORDS = re.compile(r"[\W_]*")
 
 
@@ -131,6 +135,8 @@ class OptionReader(Reader):
         bracketed = piece[start - 1 : start] in {"(", "[", "{"} and piece[end : end + 1] in {")", "]", "}"}
         if not self._numbered and not bracketed and not self._is_letter(piece, start, end, found):
             return None
+        if not piece[end:].strip(_AROUND_LABEL) and not self._numbered:
+            return self._named(label, start, end)  # nothing is said of it
         if _SAYS.ruled_out.match(piece, end) and not _begins(comparable(piece[end:]), self._texts.get(label) or "?"):
             return None
         if self._numbered and (said := self._text_of_number(label, piece, end)) is not None:

@@ -4,8 +4,8 @@ import re
 from enum import StrEnum
 
 from mixseek.matching.options import OptionReader
-from mixseek.matching.statements import Reader
-from mixseek.matching.visible import Phrases
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.readings import Reader
 
 _SAYS = Phrases("other_kinds")
 _BRACKETS = re.compile(r"[\[\](){}<>\s]+")

@@ -11,15 +11,19 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.gold import FUNCTION_WORDS, Asked, Gold, PartialDate, Question, Words, dates_in, stem
+from mixseek.matching.dates import PartialDate, dates_in
+from mixseek.matching.gold import Asked, Gold, Question
 from mixseek.matching.numbers import MONTHS
-from mixseek.matching.visible import Phrases
+from mixseek.matching.phrases import Phrases
+from mixseek.matching.words import FUNCTION_WORDS, Words, stem
 
 _SAYS = Phrases("rivals")
 # Not inside of "April 19, 1775".
 _CLAUSE_BREAK = re.compile(
-    r"(?<!\d),|,(?!\s?\d{4})|[.!?](?=\s)|[;:()。、\n]|\s-\s"
-    r"|\b(?:and|but|yet|so|while|whereas|then|after|because|although|though|however)\b"
+    r",(?:(?<!\d,)|(?!\s?\d{4}))|[.!?](?=\s)|[;:()。、\n]|\s-\s"
+    # A letter first: few of them begin one of these words.
+    r"|[abystwh](?<=\b.)(?:(?<=a)(?:nd|fter|lthough)|(?<=b)(?:ut|ecause)|(?<=y)et|(?<=s)o|(?<=w)h(?:ile|ereas)"
+    r"|(?<=t)h(?:en|ough)|(?<=h)owever)\b"
 )
 _CONTRASTS = frozenset({"but", "yet", "so", "while", "whereas", "however"})
 _SENTENCE_ENDS = frozenset(".!?。\n")

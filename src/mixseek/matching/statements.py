@@ -1,66 +1,13 @@
 """Where a response states its answer, and where it only seems to; and what a kind of ground truth can make of it."""
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from enum import StrEnum
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-from mixseek.domain.judgments import ErrorType, Span
-from mixseek.matching.visible import Phrases
+from mixseek.matching.discounted import is_discounted
+from mixseek.matching.phrases import Phrases
 
-# Where a response states its answer, and where it only seems to.
-
-# Answers that are named but not given: denied, supposed, asked about, checked, or described.
-
-_SENTENCE_STARTS = (". ", "? ", "! ", "; ", "\n")
-# How far before a cue its sentence is looked at.
-_SENTENCE = 200
 _SAYS = Phrases("statements")
-
-
-# Most responses end like this, with a value and a full stop.
-_PLAIN_LEADS = tuple(
-    f"{mark}{lead}the answer is {bracket}"
-    for lead in ("so ", "", "thus, ", "hence, ", "therefore, ")
-    for bracket in ("", "(")
-    for mark in (". ", "\n")
-)
-
-
-def ends_plainly(lowered: str, start: int, end: int, cut: int) -> bool:
-    """ "So the answer is (B)." closes the response: nothing in these words can leave the value at [start, end) open."""
-    return cut - end < 4 and lowered.endswith(_PLAIN_LEADS, 0, start) and not lowered[end:cut].strip(" .)*\n")
-
-
-_PLAIN_CUE = re.compile(r"(?:[.?!;] |\n)(?:so |thus,? |hence,? )?the $")
-
-
-def is_discounted(lowered: str, start: int, position: int, value: int) -> bool:
-    """Whether the answer announced at `position`, with its value from `value` on, is not the one that is given."""
-    if lowered.startswith(" is ", position + 6) and _PLAIN_CUE.search(lowered, max(start, position - 16), position):
-        # "So the answer is": most cues are of this kind, and nothing in them can discount.
-        return False
-    before = lowered[max(start, position - _SENTENCE) : position]
-    for mark in _SENTENCE_STARTS:
-        before = before[before.rfind(mark) + 1 :]
-    between = lowered[position + 6 : value]
-    if _SAYS.partial.match(between) or _SAYS.denied.search(between):
-        return True
-    if _SAYS.checked.search(before) or _SAYS.somebody.search(before):
-        return True
-    if _SAYS.would.search(between) and _SAYS.condition.search(before):
-        return _SAYS.not_met.search(before) is not None
-    return bool(_SAYS.asked.search(before) and "?" in lowered[value : value + 40].partition("\n")[0])
-
-
-def is_ruled_out(lowered: str, value: int, end: int) -> bool:
-    """Whether the value from `value` on stands under a condition that is not met: it takes nothing else back."""
-    return _SAYS.only_if.match(lowered, value, end) is not None
-
-
-# Where a response states its answer: firm cues ("the answer is", \boxed{}, <answer>), then softer ones. A statement is
-# a place, not a value: what stands there is read by the kind of the ground truth.
 
 # Text behind a cue is read up to the end of its line, and no further than this.
 _REACH = 600
@@ -101,8 +48,10 @@ _LEAD = re.compile(r"[\s*_\"']*")
 
 def firm_statements(text: str, lowered: str, start: int, end: int) -> Iterator[Statement]:
     """Statements behind firm cues in [start, end), last first."""
-    places = (_at_anchor(text, lowered, place, anchor, start, end) for place, anchor in _anchors(lowered, start, end))
-    return (statement for statement in places if statement is not None)
+    for place, anchor in _anchors(lowered, start, end):
+        statement = _at_anchor(text, lowered, place, anchor, start, end)
+        if statement is not None:
+            yield statement
 
 
 def _anchors(lowered: str, start: int, end: int) -> Iterator[tuple[int, str]]:
@@ -227,12 +176,11 @@ def _trimmed(text: str, start: int, end: int, cue: str, *, keep_empty: bool = Fa
     return Statement(start, end, cue) if start < end or keep_empty else None
 
 
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。\n]")
+# One set of signs first: a search skips to the next of them.
+_SENTENCE_END = re.compile(r"[.!?。\n](?:(?<=[。\n])|(?=\s|$))")
 _SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s|[。\n]")
 _LAST_SENTENCES = 1_000
 _TAIL = 1_500
-
-
 _LABEL = re.compile(r"\W*[A-Z0-9]{1,2}\.(?=[ \t]+\S+(?:[ \t]+\S+){0,2}[ \t]*(?:\n|$))")
 
 
@@ -264,7 +212,8 @@ def soft_statements(text: str, lowered: str, start: int, end: int) -> list[State
     """The last conclusion, the last line, the last sentence, the first sentence: no cue proves any of them."""
     begin = max(start, end - _TAIL)
     found: list[Statement | None] = []
-    conclusions = [place.end() for place in _SAYS.conclusion.finditer(lowered, begin, end)]
+    leading = _SAYS.conclusion_word.match(lowered, 0, end) if begin == 0 else None
+    conclusions = [place.end() for place in (leading, *_SAYS.conclusion.finditer(lowered, begin, end)) if place]
     if conclusions:
         found.append(_sentence_from(text, conclusions[-1], end, "conclusion"))
     line = _last_line(text, begin, end)
@@ -302,126 +251,3 @@ def bracket_lines(text: str) -> list[Statement]:
     """Lines of nothing but brackets, among the last few thousand characters."""
     found = _BRACKET_LINE.finditer(text, max(0, len(text) - 4 * _TAIL))
     return [Statement(line.start(1), line.end(1), "bracket_line") for line in found]
-
-
-# Responses that come to no answer: refusals, programs, texts that break off or turn in circles.
-
-# A response this short is all closing words; of a longer one only the last sentence is.
-_CLOSING = 300
-# A response whose last word is to print something says what it would answer only when it is run.
-_PRINTS = re.compile(r"\s*print\(.*\)\s*$")
-_CODE_HINT = re.compile(r"print\(|\bimport \w|\bdef \w+\(|^\w+ = ", re.MULTILINE)
-
-
-def is_opening(text: str) -> bool:
-    """Nothing but punctuation or the announcement of an answer that never comes."""
-    return len(text) < _CLOSING and _SAYS.opening.fullmatch(text.strip().lower()) is not None
-
-
-def find_refusal(lowered: str) -> Span | None:
-    """Where the closing words decline to answer, or None."""
-    text = lowered.rstrip()
-    begin = len(text) - len(text.lstrip())
-    if len(text) - begin > _CLOSING:
-        stops = (text.rfind(mark, 0, len(text) - 1) for mark in (". ", "。", "\n"))
-        begin = max(*stops, len(text) - _CLOSING)
-    found = _SAYS.refusal.search(text, begin)
-    if found is None or _SAYS.concession.search(text, found.end()):
-        return None
-    return Span(*found.span())
-
-
-def is_code(text: str) -> bool:
-    """A program in place of an answer; it is never run, so what it would print is not known."""
-    if ("=" not in text and "print(" not in text) or _CODE_HINT.search(text) is None:
-        return False
-    lines = [line for line in text[:8_000].split("\n") if line.strip()]
-    is_mostly_code = sum(bool(_SAYS.code_line.match(line)) for line in lines) * 10 >= len(lines) * 7
-    return bool(lines and _PRINTS.match(lines[-1])) or (len(lines) >= 2 and is_mostly_code)
-
-
-_DIGITS = re.compile(r"\d+")
-_PERIODS = range(4, 120)
-
-
-def breaks_off(text: str) -> bool:
-    """Whether a long response ends in mid-sentence or turns in a circle: the model never came to an answer."""
-    text = text.rstrip()
-    tail = text[-400:]
-    if len(text) < 800 or not tail:
-        return False
-    last_line = tail.rpartition("\n")[2]
-    return (len(last_line) > 25 and (tail[-1].isalpha() or tail[-1] in ",-")) or turns_in_circles(text)
-
-
-def turns_in_circles(text: str) -> bool:
-    """Whether the end of the text repeats one unit over and over, counters aside."""
-    shape = _DIGITS.sub("0", text.rstrip()[-240:])
-    return len(shape) > 200 and any(shape[period:] == shape[:-period] for period in _PERIODS)
-
-
-# What a kind of ground truth makes of a stated answer.
-
-
-class Decision(StrEnum):
-    """UNDECIDED is honest: what the rules decide must be right."""
-
-    CORRECT = "correct"
-    INCORRECT = "incorrect"
-    UNDECIDED = "undecided"
-
-
-class Comparison(NamedTuple):
-    """A decision on a text and the rules that led there; the span is within the text, None where silence decided."""
-
-    decision: Decision
-    span: Span | None
-    rules: tuple[str, ...]
-
-
-class MatchResult(NamedTuple):
-    """The decision, the exact place in the original response, and the rules that led there, in order."""
-
-    decision: Decision
-    extracted_answer: str | None
-    span: Span | None
-    rules: tuple[str, ...]
-    # None while undecided, and for a wrong answer: why it is wrong, rules cannot know.
-    error_type: ErrorType | None
-
-
-# The rule of an answer that only a comparer of algebra could decide, where there is none.
-NEEDS_MATHS = "needs_maths"
-
-
-# Values that are made for every response are tuples: a frozen dataclass takes four times as long to make.
-class Reading(NamedTuple):
-    """A value read in a piece of text, already compared; offsets are within the piece."""
-
-    decision: Decision
-    start: int
-    end: int
-    rule: str
-
-    def left_open(self, rule: str) -> "Reading":
-        return self._replace(decision=Decision.UNDECIDED, rule=rule)
-
-
-class Reader(ABC):
-    """Knows one ground truth; reads pieces of responses against it."""
-
-    kind: ClassVar[str]
-    spans_lines: ClassVar[bool] = False  # whether an answer of this kind may be written over several lines
-    question: str = ""
-
-    @abstractmethod
-    def read(self, piece: str, *, firm: bool) -> Reading | None:
-        """None when the piece states no value of this kind. `firm`: the piece stands behind a firm cue."""
-
-    @abstractmethod
-    def is_other(self, text: str, place: int) -> bool:
-        """Whether a value of this kind begins at `place` that is not the ground truth."""
-
-    def is_absent(self, text: str) -> bool:
-        """Whether the ground truth stands nowhere in the text; False for kinds of which that cannot be seen."""
-        return False

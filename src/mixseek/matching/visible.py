@@ -5,69 +5,10 @@ those of the original.
 """
 
 import re
-import tomllib
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib import resources
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-# What of a response is the answer to a reader: reasoning blocks, special tokens and run-on questions are not.
-#
-# Parts that do not count are blanked with spaces, so offsets stay those of the original.
-
-# Character folding that keeps every offset: spans are promised in the original response, so nothing here may change a
-# length. What needs more than one character (ligatures, NFKC in general) is done later, on short pieces.
-
-_NAMED = {
-    **dict.fromkeys("‘’‚‛′", "'"),
-    **dict.fromkeys("“”„‟″«»「」『』", '"'),
-    **dict.fromkeys("−˗➖⁃", "-"),
-    # 。 not to a full stop: one that needs no space behind it still ends a sentence. And str.lower() turns İ into two
-    # characters, which would shift every span behind it.
-    **dict(zip("｡、【】〔〕⟨〈⟩〉İ", "。,[]()<<>>I", strict=True)),
-    # Invisible characters separate nothing a reader sees, and must not hide a letter.
-    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\u061c", " "),
-    # So do the marks of writing direction, which stand around Latin letters in Arabic and Hebrew.
-    **dict.fromkeys("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", " "),
-}
-
-
-class CharacterTable(dict[int, str]):
-    """For `str.translate`, filled as characters are met: a whole table would cost every start of the program 0.2 s."""
-
-    def __init__(self, fold_character: Callable[[str], str]) -> None:
-        super().__init__()
-        self._fold_character = fold_character
-
-    def __missing__(self, code: int) -> str:
-        folded = self[code] = self._fold_character(chr(code))
-        return folded
-
-
-def _fold_character(character: str) -> str:
-    if character in _NAMED:
-        return _NAMED[character]
-    category, code = unicodedata.category(character), ord(character)
-    if category == "Nd":
-        return str(unicodedata.digit(character))
-    if category in {"Zs", "Pd"}:
-        return " " if category == "Zs" else "-"
-    if 0xFF01 <= code <= 0xFF5E or 0x1D400 <= code <= 0x1D6A3 or 0x24B6 <= code <= 0x24CF:
-        # Full-width, mathematical and circled letters: all name an option as well as plain ones do.
-        return unicodedata.normalize("NFKC", character)
-    return character
-
-
-_TABLE = CharacterTable(_fold_character)
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
-
-
-def fold(text: str) -> str:
-    """The text with widths, digits, quotes, dashes and spaces in ASCII; same length, same offsets."""
-    # Only what is not ASCII is translated: a few quotation marks in a page of English cost what they are.
-    return text if text.isascii() else _FOREIGN.sub(lambda found: found[0].translate(_TABLE), text)
-
+from mixseek.matching.folding import fold
 
 # Some families of models put a name of their own in front (<seed:think>) or say more in the tag.
 _NAMES = ("think", "thinking", "thought", "reasoning", "scratchpad")
@@ -89,12 +30,12 @@ _BARE_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z][a-z']*\b)")
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
+_TOKEN_PARTS = ("<|", "s>", "inst]", "<pad>", "<unk>", "_of_turn>")
 _LEADING_TOKENS = re.compile(rf"(?:\s*(?:{_SPECIAL.pattern}))+", re.IGNORECASE)
 # Where a model has said that it is done, what follows is another conversation.
 _END = re.compile(r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end)\|>|</s>|<(?:eos|end_of_turn)>", re.IGNORECASE)
 # The fence is markup; what stands between fences is still the model's answer.
 _CODE_FENCE = re.compile(r"```[a-zA-Z]*")
-
 # Answers stand at the end; a longer response is looked at from here on, so that no length costs more than this one.
 WINDOW = 24_000
 
@@ -122,16 +63,19 @@ def visible_part(response: str) -> Visible:
         return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",))
     rules: list[str] = []
     text = _blank_bare_channel(fold(response[offset:]), response, rules)
-    if "<" in text or "[" in text or "◁" in text:
-        text = _blank_behind_end(_blank_reasoning(text, rules), rules)
-        text, count = _SPECIAL.subn(_blank, text)
-        if count:
-            rules.append("special_tokens_removed")
+    whole, lowered = text, text.lower()
+    # Every mark that is looked for holds one of these.
+    if "<" in text or "◁" in text or ("[" in text and ("think]" in lowered or "inst]" in lowered)):
+        text = _blank_reasoning(text, rules)
+        if any(map(lowered.__contains__, _TOKEN_PARTS)):
+            text, count = _SPECIAL.subn(_blank, _blank_behind_end(text, rules))
+            if count:
+                rules.append("special_tokens_removed")
     if "```" in text:
         text = _CODE_FENCE.sub(_blank, text)
     if "~~" in text:
         text = _STRUCK.sub(_blank, text)
-    return Visible(text, text.lower(), offset, len(text), tuple(rules))
+    return Visible(text, lowered if text is whole else text.lower(), offset, len(text), tuple(rules))
 
 
 def part_before(response: str, tail: Visible) -> str:
@@ -232,73 +176,3 @@ def _blank_reasoning(text: str, rules: list[str]) -> str:
         rules.append("unclosed_reasoning_dropped")
         text = text[: unclosed.start()] + " " * len(unclosed[0])
     return text
-
-
-# What the rules know of languages: the phrases they look for, and what a dataset is written in.
-
-
-@cache
-def _tables() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads(resources.files("mixseek.matching").joinpath("phrases.toml").read_text(encoding="utf-8"))
-
-
-def table(name: str) -> dict[str, str]:
-    """One table of `phrases.toml`."""
-    return dict(_tables()[name])
-
-
-class Phrases:
-    """The patterns of one table, by name, compiled when one is first used: a short command needs few of them.
-
-    Lines of an entry are joined, and `{name}` stands for another entry.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.table = name
-        self.texts = {entry: re.sub(r"(?:\A|\n)\s*", "", text) for entry, text in table(name).items()}
-
-    def __getattr__(self, name: str) -> re.Pattern[str]:
-        if name in {"table", "texts"} or name not in self.texts:
-            raise AttributeError(f"no such entry in phrases.toml: {name}")
-        pattern = re.compile(self._written_out(self.texts[name]))
-        setattr(self, name, pattern)
-        return pattern
-
-    def _written_out(self, text: str) -> str:
-        return _ENTRY.sub(lambda found: self._written_out(self.texts[found[1]]), text)
-
-
-# Not \text{...}, whose braces are escaped.
-_ENTRY = re.compile(r"\{([a-z_]+)\}")
-
-# A dataset's language is told by its scripts: enough to say that a prompt speaks another one.
-_KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
-
-# Of each text; the beginning tells, and a megabyte costs nothing.
-_HEAD = 2_000
-# Fewer letters say nothing: a dataset of numbers and option letters has no language.
-_MIN_LETTERS = 20
-# A word of Latin takes several letters where an ideograph is one.
-_LETTERS_PER_WORD = 5
-# The share of kana in Japanese prose is about a half; names and quotations bring a little into Chinese.
-_MIN_KANA = 0.2
-_MIN_SHARE = 0.8
-
-
-def written_in(texts: Iterable[str]) -> str | None:
-    """`en`, `ja` or `zh`; None where the scripts are mixed, others, or too few letters to tell.
-
-    Latin letters count as English, which our prompts have; French data are as well served by that.
-    """
-    heads = "".join(text[:_HEAD] for text in texts)
-    kana, han, latin = (len(script.findall(heads)) for script in (_KANA, _HAN, _LATIN))
-    if kana + han + latin < _MIN_LETTERS:
-        return None
-    words = kana + han + latin / _LETTERS_PER_WORD
-    if latin / _LETTERS_PER_WORD / words >= _MIN_SHARE:
-        return "en"
-    if kana / (kana + han) >= _MIN_KANA:
-        return "ja"
-    return "zh" if han / words >= _MIN_SHARE / 2 else None

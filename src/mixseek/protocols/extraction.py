@@ -6,8 +6,9 @@ from typing import NamedTuple
 from mixseek.domain.judgments import Span
 from mixseek.domain.ports import MathsComparer
 from mixseek.domain.samples import Sample
-from mixseek.matching.statements import Decision, MatchResult
-from mixseek.matching.visible import fold, visible_part
+from mixseek.matching.folding import fold
+from mixseek.matching.readings import Decision, MatchResult
+from mixseek.matching.visible import visible_part
 from mixseek.protocols.reply_json import excerpt
 from mixseek.protocols.semantic_reply import SemanticReply
 

@@ -14,7 +14,7 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Rep
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 from mixseek.protocols.copied_verdicts import repetitions
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, validated
 from mixseek.protocols.extraction import (

@@ -14,7 +14,7 @@ from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.executor import judge_many
 from mixseek.engine.offline import Assignment, Recall, pending_batches
 from mixseek.errors import ConfigurationError, JudgeCallError
-from mixseek.matching.visible import written_in
+from mixseek.matching.phrases import written_in
 from mixseek.runs.budget_rounds import budget_rounds
 from mixseek.runs.live import BATCH_SAMPLES, RunObserver, asking_live, encode_judged, panel_of
 from mixseek.runs.named import is_remote, replays_file

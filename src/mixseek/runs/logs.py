@@ -9,7 +9,9 @@ from typing import Any
 
 import orjson
 
-from mixseek.datasets.importers.registry import FORMATS, LogCounts, OpenLog, recognise
+from mixseek.datasets.importers.counts import LogCounts
+from mixseek.datasets.importers.open_log import OpenLog
+from mixseek.datasets.importers.registry import FORMATS, recognise
 from mixseek.datasets.reader import check_file
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import WITNESS_PREFIX

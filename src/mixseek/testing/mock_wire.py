@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from mixseek.judges.endpoint.wire import mapping, text_of
+from mixseek.judges.endpoint.answers import mapping
+from mixseek.judges.endpoint.openai_chat import text_of
 from mixseek.testing.mock_replies import Said
 from mixseek.testing.prompts import Prompt, make_prompt
 

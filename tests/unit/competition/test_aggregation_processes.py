@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from tests.unit.competition.competitions import EXECUTION, begin, play
 
-from mixseek.competition import store as aggregation_connection
+from mixseek.competition import sessions
 from mixseek.competition.sessions import Patience
 from mixseek.competition.store import AggregationStore
 from mixseek.errors import BusyError
@@ -112,7 +112,7 @@ def hold(path: Path) -> "subprocess.Popen[str]":
 
 def test_whoever_may_wait_for_ever_waits_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that keeps the file open for a minute does not end a race; a stop gives the clock its say again."""
-    monkeypatch.setattr(aggregation_connection, "_FIRST_WORD_SECONDS", 0.2)
+    monkeypatch.setattr(sessions, "_FIRST_WORD_SECONDS", 0.2)
     holder = hold(tmp_path / "competitions.duckdb")
     told: list[str] = []
     stops = threading.Event()

@@ -198,8 +198,7 @@ def test_a_dataset_without_files_keeps_the_digest_of_its_bytes(tmp_path: Path) -
 
 def test_pdf_text_is_taken_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dataset is read twice; a slow file is not."""
-    from mixseek.datasets import attachments as pdf_text
-    from mixseek.datasets import pdf
+    from mixseek.datasets import pdf, response_files
 
     asked: list[str] = []
     extract = pdf.extract_text
@@ -208,7 +207,7 @@ def test_pdf_text_is_taken_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         asked.append(given)
         return extract(given, data)
 
-    monkeypatch.setattr(pdf_text, "extract_text", count)
+    monkeypatch.setattr(response_files, "extract_text", count)
 
     one_sample(tmp_path, "q3.pdf", make_pdf("x"))
 

@@ -11,8 +11,8 @@ from aiohttp import web
 
 from mixseek.domain.ports import Answer, Call, Message
 from mixseek.judges.endpoint.address import resolve_target
+from mixseek.judges.endpoint.dialects import DialectMemory
 from mixseek.judges.endpoint.judge import EndpointJudge
-from mixseek.judges.endpoint.wire import DialectMemory
 from mixseek.settings.models import JudgeSettings
 
 CANARY = "sk-canary-7Fq0/plus+Zz19"

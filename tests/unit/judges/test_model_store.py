@@ -10,7 +10,7 @@ from types import MappingProxyType
 import pytest
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.judges import embedded
+from mixseek.judges import stored_models
 from mixseek.judges.stored_models import (
     MODELS,
     SMOLLM2_WARNING,
@@ -44,7 +44,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         weights_digest="d",
         warning="at chance",
     )
-    monkeypatch.setattr(embedded, "MODELS", MappingProxyType({"tiny": model}))
+    monkeypatch.setattr(stored_models, "MODELS", MappingProxyType({"tiny": model}))
     return path
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _VALID = "Is the argument deductively valid or invalid?"
 _PLAUSIBLE = "Is the following sentence plausible?"

@@ -2,7 +2,7 @@
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.options import lettered_options
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 
 def test_of_two_numbers_every_question_has_its_own_say() -> None:

@@ -4,7 +4,7 @@ import pytest
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _C, _I, _U = Decision.CORRECT, Decision.INCORRECT, Decision.UNDECIDED
 _CHOICE = "Which gas do plants take in?\nOptions:\n(A) Oxygen\n(B) Carbon dioxide\n(C) Nitrogen\n(D) Helium"

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import pytest
 from tests.cases import each
 
+from mixseek.matching.discounted import is_ruled_out
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision, is_ruled_out
+from mixseek.matching.readings import Decision
 
 
 class _Asked(NamedTuple):

@@ -6,7 +6,7 @@ from tests.cases import each
 
 from mixseek.matching.company import without_company
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 from mixseek.matching.visible import visible_part
 
 _CHOICE = "Who carries the lantern?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"

@@ -3,7 +3,7 @@
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _CHOICE = "Who carries the lantern?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
 _WORK = "We look at the steps of the path one after the other, and note who holds what. " * 12

@@ -13,11 +13,11 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.judges.math_verify import find_maths
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import NEEDS_MATHS
+from mixseek.matching.readings import NEEDS_MATHS
 from mixseek.protocols.registry import load_protocol
 
 _MATHS = find_maths()
-_DATA = Path(mixseek.__file__).parent / "composition" / "demo_data"
+_DATA = Path(mixseek.__file__).parent / "setup" / "demo_data"
 _FIELDS = {"id", "task", "language", "question", "response", "ground_truth", "label", "why"}
 _TASKS = frozenset(
     [

@@ -3,7 +3,7 @@
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _OPTIONS = "Which lamp is lit?\nOptions:\n(A) the red lamp\n(B) the blue lamp\n(C) the green lamp"
 _PLAUSIBLE = 'Is the following sentence plausible? "The goalkeeper hit a home run."'

@@ -3,7 +3,7 @@
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 CHOICE = "Which one?\nOptions:\n(A) red\n(B) green\n(C) blue"
 PLAUSIBLE = "Is the following sentence plausible? “Ida Brandt struck out the side.”"

@@ -8,15 +8,16 @@ from pathlib import Path
 from tests.cases import each
 
 import mixseek.matching
-from mixseek.matching.visible import Phrases, written_in
+from mixseek.matching.phrases import Phrases, written_in
 
 ROOM = Path(mixseek.matching.__file__).parent
 TABLES = tomllib.loads((ROOM / "phrases.toml").read_text(encoding="utf-8"))
-USES = {
-    found[1]: set(re.findall(r"_SAYS\.(\w+)", text))
-    for path in ROOM.rglob("*.py")
-    if (found := re.search(r'_SAYS\b.* = Phrases\("(\w+)"\)', text := path.read_text(encoding="utf-8")))
-}
+USES: dict[str, set[str]] = {}
+# A table may be looked up in several files.
+for path in ROOM.rglob("*.py"):
+    text = path.read_text(encoding="utf-8")
+    if found := re.search(r'_SAYS\b.* = Phrases\("(\w+)"\)', text):
+        USES.setdefault(found[1], set()).update(re.findall(r"_SAYS\.(\w+)", text))
 
 
 @each("table", sorted(USES))

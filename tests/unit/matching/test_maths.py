@@ -8,7 +8,7 @@ from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.maths import compare_maths, gold_maths, joined_boxes, looks_like_maths, plain_value
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 
 @dataclass

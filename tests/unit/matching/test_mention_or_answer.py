@@ -8,7 +8,7 @@ alternatives, which has numbers read as text.
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 MENTIONS = [
     (

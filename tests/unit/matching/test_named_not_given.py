@@ -3,7 +3,7 @@
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _WHO = "Who keeps the key?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
 _SALE = "A stall sells 9 loaves at 2 crowns each. How many crowns does it take in?"

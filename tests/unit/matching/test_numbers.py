@@ -7,7 +7,7 @@ from tests.cases import each
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.numbers import read_numbers
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 
 @each(

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _GOLDS = [
     ("(B)", "Which?\nOptions:\n(A) red ball\n(B) blue ball\n(C) green ball"),

@@ -3,7 +3,7 @@
 import pytest
 
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _DYCK = "Complete the rest of the sequence, making sure that the parentheses are closed properly. Input: < ( [ ]"
 _SORT = "Sort the following words alphabetically: List: walnut acorn pebble moss"

@@ -5,7 +5,7 @@ from tests.cases import each
 
 from mixseek.matching.gold import Asked, Kind, prepare_gold, read_question
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _NOTHING_ASKED: frozenset[str] = frozenset()
 

@@ -6,8 +6,8 @@ from bench.stance import FRAMES, HARMLESS
 from tests.cases import each
 
 from mixseek.matching.match import match_answer
+from mixseek.matching.readings import Decision
 from mixseek.matching.stance.words import Stance
-from mixseek.matching.statements import Decision
 
 
 class _Answered(NamedTuple):

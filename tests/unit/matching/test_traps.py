@@ -5,7 +5,7 @@ from tests.cases import each
 
 from mixseek.domain.judgments import ErrorType
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 
 _Q = "Who carries the lantern?\nOptions:\n(A) Mina\n(B) Otto\n(C) Piet\n(D) Ruth"
 

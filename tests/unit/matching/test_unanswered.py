@@ -2,7 +2,7 @@
 
 import pytest
 
-from mixseek.matching.statements import turns_in_circles
+from mixseek.matching.no_answer import turns_in_circles
 
 
 @pytest.mark.parametrize("unit", ["and ", "Ada passes the lamp to Bo. ", "Step 12: turn left, then go on as before; "])

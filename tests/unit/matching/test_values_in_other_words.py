@@ -5,7 +5,7 @@ from tests.cases import each
 
 from mixseek.judges.math_verify import find_maths
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import Decision
+from mixseek.matching.readings import Decision
 from mixseek.reports.summary import needs_maths_text
 
 SAME = [

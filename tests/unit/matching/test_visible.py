@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
+from mixseek.matching.folding import fold
 from mixseek.matching.match import match_answer
-from mixseek.matching.visible import fold, visible_part
+from mixseek.matching.visible import visible_part
 
 
 @given(st.text(max_size=300))

@@ -8,7 +8,7 @@ from tests.unit.protocols.semantic_replies import SAMPLE
 from mixseek.domain.judgments import ErrorType, Method, Span, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.matching import match
-from mixseek.matching.statements import Decision, MatchResult
+from mixseek.matching.readings import Decision, MatchResult
 from mixseek.protocols.registry import load_protocol
 
 

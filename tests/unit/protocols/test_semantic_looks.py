@@ -8,7 +8,7 @@ from tests.unit.protocols.semantic_replies import parse_invalid, parse_valid, re
 from mixseek.domain.samples import Sample
 from mixseek.matching import match
 from mixseek.matching.match import match_answer
-from mixseek.matching.statements import MatchResult
+from mixseek.matching.readings import MatchResult
 
 _SAMPLE = Sample("q1", "After some work, all in all, that makes 12.", question="What is 3 * 4?", ground_truth="12")
 

@@ -22,7 +22,7 @@ from mixseek.reports.boards import board_sentences
 from mixseek.stats.estimates import SENTENCES, Estimator
 from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
 from mixseek.storage.workspace import Workspace
-from mixseek.web import server, viewer
+from mixseek.web import pages, viewer
 from mixseek.web.languages import LANGUAGES, read_words, sayer
 
 REPLIES = (
@@ -215,7 +215,7 @@ def test_two_runs_are_compared_and_what_cannot_be_is_one_sentence(workspace: Pat
 
 def test_a_comparison_leads_to_every_pair_that_changed(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page lists so many of each kind; the next one begins where it ends, and the last one leads no further."""
-    for module in (server, viewer, compare):
+    for module in (pages, viewer, compare):
         monkeypatch.setattr(module, "LISTED", 30)
     listed: list[set[str]] = []
 

@@ -23,24 +23,22 @@ from yarl import URL
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.address import Target
-from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
-from mixseek.judges.endpoint.keys import Redaction, Secret, looks_like_credential, names_variable, without_credentials
-from mixseek.judges.endpoint.refusals import read_refusal
-from mixseek.judges.endpoint.wire import (
-    PROCESS_MEMORY,
-    AnthropicMessages,
+from mixseek.judges.endpoint.answers import (
     Dialect,
-    DialectMemory,
     NoReplyError,
-    OpenAIChat,
     ReadAnswer,
     SchemaMode,
-    Wire,
     decoding,
-    items,
     make_answer,
     without_keys,
 )
+from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
+from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory
+from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
+from mixseek.judges.endpoint.keys import Redaction, Secret, looks_like_credential, names_variable, without_credentials
+from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
+from mixseek.judges.endpoint.refusals import read_refusal
+from mixseek.judges.endpoint.wire import Wire
 from mixseek.settings.models import WireFormat
 
 # Control tokens of chat templates in a prompt are split so that no server can read them as turns.

@@ -54,7 +54,18 @@ UNFRAMED = Frame(None, -1)
 # What a sentence hands over to: the rest of the line, a quotation, or the next line.
 # Blanks behind a quotation mark end its sentence: reasoning or a code fence was taken out there.
 _HANDS_OVER = re.compile(r":(?=\s|$)|(?<=[^\x00-\x7f]):|:?,?\s[\"'](?=\S|$)|(?:^|[^\x00-\x7f])[:,]?\"")
+# The same where no letter of another script can stand: each way begins with a sign, which is quickly passed over.
+_HANDS_OVER_ENGLISH = re.compile(r":(?=\s|$)|:,\s[\"'](?=\S|$)|,\s[\"'](?=\S|$)|\s[\"'](?=\S|$)|^[:,]?\"")
+_COLON = re.compile(r":(?=\s|$)")
+_BEFORE_QUOTE = re.compile(r"\s'")
 _LONGEST_FRAME = 30
+
+
+def _handing_over(sentence: str) -> re.Match[str] | None:
+    """Where a sentence hands over; without a quotation, in English, only a colon does."""
+    if sentence.isascii() and '"' not in sentence and ("'" not in sentence or not _BEFORE_QUOTE.search(sentence)):
+        return _COLON.search(sentence) if ":" in sentence else None
+    return (_HANDS_OVER_ENGLISH if sentence.isascii() else _HANDS_OVER).search(sentence)
 
 
 class _Opening(NamedTuple):
@@ -77,22 +88,30 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
     for place, sentence in enumerate(split_sentences(text, head, min(cut, head + _FRAME_HEAD))):
         if place == _HEAD_SENTENCES or sentence.start >= start:
             break
-        mark = _HANDS_OVER.search(sentence.text)
+        mark = _handing_over(sentence.text)
         if mark is not None and sentence.start + mark.start() >= start:
             mark = None
         if mark is not None and mark[0][-1] == '"' and sentence.end <= start and _points_forward(sentence.text):
             mark = None  # what is quoted is a word of the sentence, and what it points to follows
-        opening = _opening(sentence, mark, is_first=place == 0)
-        is_spoken_first = is_spoken(opening.words[:VERB_REACH]) or _is_spoken_unspaced(sentence.text)
-        if place == 0 and hint is UNFRAMED and is_spoken_first:
-            hint = Frame(None, cut)
-        if place == 0 and _forbids_saying(split_words(text[sentence.start : min(start, sentence.end)])):
-            is_handed_over = mark is not None or not FORWARD.isdisjoint(opening.words)
-            reach = _own_voice(text, sentence.end, cut) if is_handed_over else _turned(text, sentence.end, cut)
-            return Frame(Stance.DENIED, reach) if start < reach else UNFRAMED
-        ends_line = mark is None and (text.startswith("\n", sentence.end) or sentence.text[-1] == "\n")
-        if mark is None and (not (ends_line or _points_forward(sentence.text)) or sentence.end > start):
-            continue
+        opening: _Opening | None = None
+        if place == 0:
+            opening = _opening(sentence, mark, is_first=True)
+            if is_spoken(opening.words[:VERB_REACH]) or _is_spoken_unspaced(sentence.text):
+                hint = Frame(None, cut)
+            if not sentence.text.isascii() and UNSPACED.by_name.match(sentence.text):
+                return Frame(Stance.ATTRIBUTED, cut)
+            is_whole = mark is None and sentence.end <= start
+            words = opening.words if is_whole else split_words(text[sentence.start : min(start, sentence.end)])
+            if _forbids_saying(words):
+                is_handed_over = mark is not None or not FORWARD.isdisjoint(opening.words)
+                reach = _own_voice(text, sentence.end, cut) if is_handed_over else _turned(text, sentence.end, cut)
+                return Frame(Stance.DENIED, reach) if start < reach else UNFRAMED
+        if mark is None:
+            ends_line = text.startswith("\n", sentence.end) or sentence.text[-1] == "\n"
+            known = opening.words if opening is not None else None
+            if sentence.end > start or not (ends_line or _points_forward(sentence.text, known)):
+                continue
+        opening = opening or _opening(sentence, mark, is_first=False)
         quote = _quote_end(text, sentence, mark)
         stance = _introduced(opening) or (_said_around(text, opening, quote) if quote is not None else None)
         if stance is None:
@@ -118,11 +137,17 @@ def _may_frame(head: str) -> bool:
     if not head.isascii() or '"' in head[:_EARLY_QUOTE] or _FORBIDS.match(head):
         return True
     words = head.replace(":", " ").replace(",", " ").replace(".", " ").replace("n't", " not ").split()
+    if _FRAME_HINTS.isdisjoint(words):
+        return False
     if "not" in words and not (ANSWERS.isdisjoint(words) and FORWARD.isdisjoint(words)):
         return True
     if ":" in head and not THIRD_PERSON.isdisjoint(words):
         return True
     return not (FRAME_VALUES.isdisjoint(words) and (SPEAKERS.isdisjoint(words) or SPEECH.isdisjoint(words)))
+
+
+# Without one of these nothing below is found.
+_FRAME_HINTS = FRAME_VALUES | SPEECH | THIRD_PERSON | {"not"}
 
 
 def _opening(sentence: Sentence, mark: re.Match[str] | None, *, is_first: bool) -> _Opening:
@@ -228,13 +253,13 @@ def _turned(text: str, start: int, cut: int) -> int:
 _TURNING = CONTRASTS | {"rather", "instead", "correctly", "really"}
 
 
-def _points_forward(sentence: str) -> bool:
+def _points_forward(sentence: str, words: list[str] | None = None) -> bool:
     """Whether a sentence says of what stands behind it that it speaks of that: "the following", 次のように."""
     if sentence.rstrip(" \"'").endswith("?"):
         return False
     if is_unspaced(sentence):
         return UNSPACED.forward.search(sentence) is not None
-    words = split_words(sentence)
+    words = split_words(sentence) if words is None else words
     return not FORWARD.isdisjoint((*words[:4], *words[-1:]))
 
 

@@ -9,7 +9,6 @@ from mixseek.matching.stance.sentences import Setting, valued
 from mixseek.matching.stance.words import (
     ANSWER_NOUNS,
     ANSWERS,
-    BLANK,
     CLOSED,
     ELSEWHERE,
     GRADES,
@@ -46,33 +45,32 @@ _NO_POINTS = re.compile(r"(?:0|zero|no) (?:points?|pts|marks?|credits?)")
 _MAY_MARK = re.compile(r"[:=\[({<\d]| -|->|mark|grad|scor|point|credit")
 _LABELLED = re.compile(r"([^:=\n]{1,48}?)\s{0,3}(?::|=|->|\s-)\s{0,3}(\S[^\n]*)")
 # Where a sentence ends and a mark may begin behind it in the same line.
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。!?](?=[^\x00-\x7f])|[\])}$*](?=\s)")
+_SENTENCE_END = re.compile(r"[.!?。\])}$*](?:(?<!。)(?=\s)|(?<=[。!?])(?=[^\x00-\x7f]))")
 # At the very end a sign or a bracket may be a mark, but in a list it is said of its line.
 _TAIL = re.compile(rf"(?:[{_CROSSES}]\ufe0f?|[\[(][^\[\]()]{{1,40}}[\])])\W{{0,3}}$")
 _LISTED_LINE = re.compile(r"\s{0,8}(?:[-*•|]\s|\(?[a-j0-9]{1,2}[).:]\s|\**option\b)")
 _CHECKS = re.compile("[✓✔✅☑]")
 
 
-def marked(text: str, start: int, end: int, cut: int, setting: Setting) -> Stance | None:
-    """Whether a mark beside the answer at [start, end) calls it wrong; `text` is in lower case."""
+def marked_behind(text: str, end: int, cut: int, setting: Setting) -> bool:
+    """Whether a mark behind an answer that ends at `end` calls it wrong; `text` is in lower case."""
     limit = len(text.rstrip())
-    if text[end:limit].strip(BLANK) and any(is_mark(line, setting) for line in _lines_behind(text, end, limit, cut)):
-        return Stance.DENIED
-    if setting.kind == "boolean" and _stands_in_grade(text, start, limit):
-        return Stance.DENIED
-    return Stance.DENIED if _is_marked_before(text, start, setting.kind) else None
+    return any(is_mark(line, setting) for line in _lines_behind(text, end, limit, cut))
 
 
-def _stands_in_grade(text: str, start: int, limit: int) -> bool:
+def stands_in_grade(text: str, start: int) -> bool:
     """Whether a polarity was read in a grade: "False.\\n\\nGrade: incorrect" says no twice, and not of the same."""
     begin = text.rfind("\n", 0, start) + 1
+    if not begin or text[:begin].isspace():
+        return False
+    limit = len(text.rstrip())
     finish = text.find("\n", start, limit)
-    line = text[begin : finish if finish >= 0 else limit]
-    return bool(text[:begin].strip()) and is_mark(line, _POLARITY)
+    return is_mark(text[begin : finish if finish >= 0 else limit], _POLARITY)
 
 
 # In a line with this much room for an answer only a grade is none.
 _POLARITY = Setting("boolean", value="wrong incorrect correct right")
+_ANY_TEXT = Setting("text")
 
 
 def _lines_behind(text: str, end: int, limit: int, cut: int) -> list[str]:
@@ -97,15 +95,17 @@ def _lines_behind(text: str, end: int, limit: int, cut: int) -> list[str]:
     return [*whole, *pieces, rest] if rest[:1] in {"[", "(", "{", "<", *_CROSSES, "×"} else [*whole, *pieces]
 
 
-def _is_marked_before(text: str, start: int, kind: str) -> bool:
+def marked_before(text: str, start: int, kind: str) -> bool:
+    """Whether a mark over an answer that begins at `start` calls it wrong."""
     head = text[: min(start, _REACH)].lstrip()
-    if head.startswith(tuple(_CROSSES)):
+    first = head[:1]
+    if first and first in _CROSSES:
         # Several signs weigh several answers.
         return _CHECKS.search(text) is None and sum(map(text.count, _CROSSES)) == 1
-    if (mark := _ENCLOSED.match(head)) is not None:
+    if first and first in "[({<" and (mark := _ENCLOSED.match(head)) is not None:
         return not WRONG.isdisjoint(split_words(mark[1])) and _is_failing(mark[1], kind)
-    line, is_whole, _ = head.partition("\n")
-    return bool(is_whole) and is_mark(line, _POLARITY if kind == "boolean" else Setting("text"))
+    stop = head.find("\n")
+    return stop > 0 and is_mark(head[:stop], _POLARITY if kind == "boolean" else _ANY_TEXT)
 
 
 def is_mark(line: str, setting: Setting) -> bool:

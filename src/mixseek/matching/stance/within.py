@@ -3,9 +3,9 @@
 import re
 from itertools import islice
 
+from mixseek.matching.phrases import Phrases
 from mixseek.matching.stance.before import is_spoken
 from mixseek.matching.stance.words import BLANK, HEAD, MAY_BE, UNSPACED, Stance, split_words
-from mixseek.matching.visible import Phrases
 
 _ASKED = re.compile(r"[^.!?。\n\"]{0,80}\?\s*([^.!?。,\n]*)")
 _TURNS = re.compile(
@@ -16,10 +16,16 @@ _TURN_WORDS = ("but", "however", "actually", "in fact", "in reality", "yet", "th
 _MYTH = re.compile(r"\b(?:misconceptions?|myths?|mistakenly|wrongly|erroneously)\b")
 _SENTENCE_START = re.compile(r"[.!?。\n](?=\s|$)")
 _SAYS = Phrases("stance_within")
+# Of what leaves an answer open in English, each holds one of these.
+_OPEN_WORDS = (
+    "might ", "may ", "could ", "thought", "believed", "assumed", "guess", "perhaps", "maybe", "possibly", "hard to ",
+    "difficult to ", "impossible to ", "who knows", "beats me", "toss", "flip a coin", "quote me", "debat", "used to ",
+    "equally ", "just as ", "every bit as ", "no less ", "neither ",
+)  # fmt: skip
 _AHEAD = 160
 # Said in a short response, these leave it open; a long one may weigh first and settle then.
 _SHORT = 240
-_STOP = re.compile(r"[.!?](?=\s|$)|[。\n]")
+_STOP = re.compile(r"[.!?。\n](?:(?<=[。\n])|(?=\s|$))")
 
 
 def left_open(text: str, start: int, end: int, cut: int, kind: str) -> Stance | None:
@@ -35,7 +41,11 @@ def left_open(text: str, start: int, end: int, cut: int, kind: str) -> Stance | 
         return None
     begin = max((mark.end() for mark in _STOP.finditer(text, 0, start)), default=0)
     stop = next(islice(_STOP.finditer(text, end, reach), 1, None), None)
-    for mark in _SAYS.left_open.finditer(text, begin, stop.start() if stop is not None else reach):
+    finish = stop.start() if stop is not None else reach
+    around = text[begin:finish]
+    if around.isascii() and not any(map(around.__contains__, _OPEN_WORDS)):
+        return None  # a look, before the pattern is tried
+    for mark in _SAYS.left_open.finditer(text, begin, finish):
         is_inside = start < mark.end() and mark.start() < end
         if not is_inside or mark[0].startswith("neither"):
             return Stance.DOUBTED

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from mixseek.matching.visible import Phrases, table
+from mixseek.matching.phrases import Phrases, table
 
 
 class Stance(StrEnum):
@@ -79,7 +79,8 @@ MAY_ANSWER = POLAR - {"wrong", "incorrect", "right", "correct"}
 REVERSING = CLOSED | GENUINE | OPPOSITES | FIRST_PERSON | SPEECH | _CLASSES["reversing"]
 # The sign comes first, titles such as "Dr." behind it: a search skips to the next sign.
 BREAK = re.compile(
-    r"[.!?](?<!\bdr.)(?<!\bmr.)(?<!\bms.)(?<!\bmrs.)(?<!\bprof.)(?=[\s\"')*\]}]|$|[^\x00-\x7f])|[。;\n]|\"(?=\s)|\\n"
+    r"[.!?。;\n\"\\](?:(?<=[。;\n])|(?<=[.!?])(?<!\bdr.)(?<!\bmr.)(?<!\bms.)(?<!\bmrs.)(?<!\bprof.)"
+    r"(?=[\s\"')*\]}]|$|[^\x00-\x7f])|(?<=\")(?=\s)|(?<=\\)n)"
 )
 _UNSPACED_LETTER = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]")
 _CAPITAL = re.compile(r"(?<![.!?:;,]) ([A-Z][a-z']*)")
@@ -147,10 +148,13 @@ def _part(sentence: Sentence, start: int, end: int) -> Sentence:
 
 def split_words(text: str) -> list[str]:
     """Words with their contractions taken apart: "isn't" says not, "that's" is that."""
-    if any(joint in text for joint in _JOINTS):
+    if any(map(text.__contains__, _JOINTS)):
         text = _CHANGED_MIND.sub("changed-mind", _MADE_UP.sub("made-up", text))
         text = _HOLDS.sub("holds-up", _JOINED.sub(lambda found: found[0].replace(" ", "-"), text))
-    return ["not" if word.endswith("n't") else word.partition("'")[0] for word in _WORD.findall(text)]
+    words: list[str] = _WORD.findall(text)
+    if "'" not in text:
+        return words
+    return ["not" if word.endswith("n't") else word.partition("'")[0] for word in words]
 
 
 def is_negated(words: Sequence[str]) -> bool:

@@ -1,0 +1,100 @@
+"""What every wire format shares: dialects, answers that were read, and replies that are none."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from mixseek.domain.judgments import Reply
+from mixseek.domain.ports import Answer, Call, Usage
+from mixseek.judges.endpoint.keys import Redaction
+from mixseek.settings.models import JudgeSettings
+
+
+class SchemaMode(StrEnum):
+    """How the reply's shape is asked for, from the strictest to none."""
+
+    JSON_SCHEMA = "json_schema"
+    JSON_OBJECT = "json_object"
+    NONE = "none"
+
+
+class Dialect(NamedTuple):
+    """What one model behind one endpoint turned out to understand."""
+
+    schema: SchemaMode
+    limit_parameter: str
+
+
+class ReadAnswer(NamedTuple):
+    """An answer's document, read. `extra` goes to the reply's details."""
+
+    text: str
+    finish_reason: str | None
+    usage: Usage
+    model: str | None
+    request_id: str | None
+    extra: Mapping[str, Any]
+
+
+class NoReplyError(Exception):
+    """The document is well-formed and holds no reply; `status` is the HTTP status it would have deserved."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens as an endpoint wrote it; None for everything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def text_or_none(value: Any) -> str | None:
+    """None for what is not text or is empty."""
+    return value if isinstance(value, str) and value else None
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """The value where it is an object, else an empty one: endpoints write null, lists and text in its place."""
+    return value if isinstance(value, dict) else {}
+
+
+def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
+    """Only what was set: an endpoint's defaults stay its own."""
+    given = {
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "max_tokens": settings.max_tokens,
+        # The same seed would make the repeats of a judgment one and the same reply.
+        "seed": None if settings.seed is None else settings.seed + take - 1,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def without_keys(reading: ReadAnswer, redaction: Redaction) -> ReadAnswer:
+    """The same without the keys that the endpoint has repeated, and in which parts it did; decoded, they are plain."""
+    told = {name: value for name, value in reading._asdict().items() if name != "usage"}
+    masked = redaction.document(told)
+    if masked == told:
+        return reading
+    held = [name for name in told if masked[name] != told[name]]
+    return ReadAnswer(**{**masked, "usage": reading.usage, "extra": {**masked["extra"], "masked_keys_in": held}})
+
+
+def make_answer(
+    call: Call, who: tuple[str, str], reading: ReadAnswer, seconds: float, schema: SchemaMode, requests: int = 1
+) -> Answer:
+    """As the engine and the journal want it. `who`: the judge, and its model, from which self-judging is derived."""
+    ending = {"finish_reason": reading.finish_reason, "request_id": reading.request_id, "model": reading.model}
+    details: dict[str, Any] = {
+        "take": call.take,
+        "ask": call.ask,
+        "usage": reading.usage._asdict(),
+        "latency_seconds": round(seconds, 4),
+        **ending,
+        "schema": schema.value,
+        "requests": requests,
+        **reading.extra,
+    }
+    reply = Reply.by_model(who[1], reading.text, who[0], details, attempt=call.ask)
+    return Answer(reply, reading.usage, seconds, **ending)

@@ -1,0 +1,57 @@
+"""What each model behind each endpoint understands: learnt from its refusals, remembered for the process."""
+
+from mixseek.judges.endpoint.address import Target
+from mixseek.judges.endpoint.answers import Dialect
+from mixseek.judges.endpoint.refusals import Refusal
+from mixseek.judges.endpoint.wire import Wire
+from mixseek.settings.models import WireFormat
+
+_OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+_SCHEMA_PARAMETERS = frozenset({"response_format", "output_config", "output_format"})
+
+
+class DialectMemory:
+    """Starts with the most that a wire format offers, and takes back what an endpoint refuses by name."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], Dialect] = {}
+        self._switched: set[tuple[str, str]] = set()
+
+    def of(self, target: Target, wire: Wire) -> Dialect:
+        """What is believed now."""
+        known = self._known.get((target.base_url, target.model))
+        return known or Dialect(wire.schema_modes[0], target.limit_parameter)
+
+    def learn(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
+        """The dialect to try next after a 400 to a request in `used`; None when the refusal is about something else."""
+        current = self.of(target, wire)
+        if current != used:
+            return current  # another call was refused first and has learnt already
+        key = (target.base_url, target.model)
+        has_two_names = target.wire is WireFormat.OPENAI and target.settings.max_tokens is not None
+        if has_two_names and _is_about_limit_parameter(used.limit_parameter, refusal):
+            if key in self._switched:
+                return None  # refused both ways: the value is wrong, not the name
+            self._switched.add(key)
+            learnt = used._replace(limit_parameter=_OTHER_NAME[used.limit_parameter])
+        else:
+            later = wire.schema_modes[wire.schema_modes.index(used.schema) + 1 :]
+            # What the user's own body says is sent as it stands, whatever we would choose.
+            is_ours = not _SCHEMA_PARAMETERS & target.settings.body.keys()
+            if not (is_ours and later and refusal.names_schema):
+                return None
+            learnt = used._replace(schema=later[0])
+        self._known[key] = learnt
+        return learnt
+
+
+def _is_about_limit_parameter(name: str, refusal: Refusal) -> bool:
+    words = refusal.message.lower()
+    if refusal.is_about("context_overflow"):
+        return False
+    if refusal.parameter in _OTHER_NAME:
+        return refusal.parameter == name and "unsupported" in refusal.code + words
+    return name in words and any(reason in words for reason in (_OTHER_NAME[name], "unsupported", "unrecognized"))
+
+
+PROCESS_MEMORY = DialectMemory()

@@ -1,0 +1,122 @@
+"""The chat completions wire format: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, Azure and their likes."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mixseek.domain.ports import Call, Message, Usage
+from mixseek.judges.endpoint.address import Target
+from mixseek.judges.endpoint.answers import (
+    Dialect,
+    NoReplyError,
+    ReadAnswer,
+    SchemaMode,
+    count,
+    decoding,
+    mapping,
+    text_or_none,
+)
+
+# OpenRouter and newer vLLM say `reasoning`, DeepSeek, SGLang and llama.cpp `reasoning_content`.
+_REASONING_NAMES = ("reasoning_content", "reasoning")
+
+
+class OpenAIChat:
+    """POST {base_url}/chat/completions."""
+
+    path = "/chat/completions"
+    models_path = "/models"
+    # Every step is accepted by somebody who refuses the one before.
+    schema_modes = (SchemaMode.JSON_SCHEMA, SchemaMode.JSON_OBJECT, SchemaMode.NONE)
+    headers: Mapping[str, str] = {}
+
+    def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
+        """The request; extra body entries of the settings win."""
+        body = {"model": target.model, "messages": turns_of(call.messages), **decoding(target.settings, call.take)}
+        if "max_tokens" in body:
+            body[dialect.limit_parameter] = body.pop("max_tokens")
+        if call.reply_schema and dialect.schema is not SchemaMode.NONE:
+            is_whole = dialect.schema is SchemaMode.JSON_SCHEMA
+            body["response_format"] = schema_format(call.reply_schema) if is_whole else {"type": "json_object"}
+        return {**body, **target.settings.body}
+
+    def usage(self, document: Mapping[str, Any]) -> Usage:
+        """What the endpoint counted, also where the document holds no reply."""
+        usage = mapping(document.get("usage"))
+        cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        if cached is None:
+            cached = count(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
+        return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")), cached)
+
+    def read(self, document: Mapping[str, Any]) -> ReadAnswer:
+        """The first choice; a refusal's own words are its text."""
+        if document.get("error"):
+            raise error_in(document)
+        choice = next(iter(items(document.get("choices"))), {})
+        if choice.get("error"):
+            raise error_in(choice)
+        message = mapping(choice.get("message"))
+        if not message:
+            raise NoReplyError("answered without any choice that holds a message")
+        finish_reason = text_or_none(choice.get("finish_reason"))
+        functions = [mapping(call.get("function")) for call in items(message.get("tool_calls"))]
+        calls = [{"name": one.get("name"), "arguments": one.get("arguments")} for one in functions]
+        text, extra = text_of(message.get("content")), extra_of(first_text(map(message.get, _REASONING_NAMES)), calls)
+        if not text:
+            refusal = first_text(part.get("refusal") for part in (message, *items(message.get("content"))))
+            if refusal is not None:
+                text, finish_reason = refusal, "refusal"
+            elif calls:
+                finish_reason = "tool_calls"
+        return reading_of(document, text, finish_reason, self.usage(document), extra)
+
+
+def turns_of(messages: Iterable[Message]) -> list[dict[str, str]]:
+    """As both formats, and llama.cpp, want them."""
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def schema_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A `response_format` that the reply must fit."""
+    return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": schema}}
+
+
+def text_of(content: Any) -> str:
+    """A string, or the text parts of a list in order; everything else is no text."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return joined(part if isinstance(part, str) else mapping(part).get("text") for part in content)
+
+
+def joined(pieces: Iterable[Any]) -> str:
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def items(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; none where there is no list."""
+    return [mapping(item) for item in value] if isinstance(value, list) else []
+
+
+def first_text(values: Iterable[Any]) -> str | None:
+    return next((text for value in values if (text := text_or_none(value))), None)
+
+
+def reading_of(
+    document: Mapping[str, Any], text: str, finish_reason: str | None, usage: Usage, extra: Mapping[str, Any]
+) -> ReadAnswer:
+    model, request_id = (text_or_none(document.get(name)) for name in ("model", "id"))
+    return ReadAnswer(text, finish_reason, usage, model, request_id, extra)
+
+
+def extra_of(reasoning: str | None, tool_calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was paid for beside the text: kept, never taken for the reply."""
+    return {name: value for name, value in (("reasoning", reasoning), ("tool_calls", tool_calls)) if value}
+
+
+def error_in(holder: Mapping[str, Any]) -> NoReplyError:
+    """Gateways wrap an upstream failure into a 200; its code is the status that was meant."""
+    error = holder.get("error") or "answered with an error"
+    said = mapping(error)
+    code = count(said.get("code"))
+    return NoReplyError(str(said.get("message") or error), code if code and 400 <= code < 600 else None)
