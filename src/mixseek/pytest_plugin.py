@@ -123,7 +123,7 @@ class JudgedAnswer:
         """What `mixseek show` shows, in colour where this is read on a terminal and kept nowhere else."""
         from rich.console import Console
 
-        from mixseek.analysis.report import load_sample
+        from mixseek.analysis.sample_rows import load_sample
         from mixseek.reports.payload import cut_row
         from mixseek.reports.terminal import print_rows
 

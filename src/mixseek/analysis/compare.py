@@ -3,22 +3,25 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mixseek.analysis.comparison import ChangedSample, ComparedSide, Comparison, Drift, DropGate, GroupDifference
-from mixseek.analysis.summarise import dataset_name, panel_rule
+from mixseek.analysis.manifests import dataset_name
+from mixseek.analysis.summarise import panel_rule
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.index import pairing as paired
 from mixseek.index.pairing import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.index.run import open_run_index
-from mixseek.runs.request import JudgeRequest, describe_protocol
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.uneven import holm_adjusted
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first
 from mixseek.text.phrases import plural, value_text
+
+if TYPE_CHECKING:
+    from mixseek.runs.request import JudgeRequest
 
 _COLUMNS = {"target": "target_model", "variant": "prompt_variant"}
 _DIFFERENCES_NAMED = 5
@@ -312,8 +315,11 @@ class Baseline:
     gate: DropGate | None
 
 
-def find_baseline(request: JudgeRequest, name: str, gate: DropGate | None) -> Baseline:
+def find_baseline(request: "JudgeRequest", name: str, gate: DropGate | None) -> Baseline:
     """Refused before anything is judged and paid: no such run, another protocol, or the run itself."""
+    # Here and not above: comparing what was judged needs nothing that judges.
+    from mixseek.runs.request import describe_protocol
+
     # Now, and not at the end: then `latest` would be the run that is about to start.
     run = Workspace(request.workspace).resolve(name)
     if request.run == run.name:

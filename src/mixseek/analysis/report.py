@@ -26,12 +26,11 @@ from mixseek.domain import counts, scored_counts
 from mixseek.domain.counts import OutcomeCount, UnitSums
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.panels import PanelRule
-from mixseek.errors import ConfigurationError
 from mixseek.index.panel import SettledPanel
 from mixseek.index.run import RunIndex, open_run_index
-from mixseek.runs.named import rubric_of_run
+from mixseek.runs.protocol_record import rubric_of_run
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
-from mixseek.storage.workspace import LATEST, RunDirectory, Workspace, find_run
+from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 
 _SEED = 20_240_229
 # Samples that judges differ on, in the report as data; the rest is counted.
@@ -157,19 +156,3 @@ def load_scored(
         has_gates=bool(protocol.parameters.get("gates")),
     )
     return build_scored(source, rng=Random(_SEED))  # noqa: S311 - permutations, not secrets
-
-
-def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
-    """One sample under every judge that was asked, in order."""
-    workspace = Workspace(root)
-    names = [one.name for one in workspace.runs()] if name is None else []
-    if len(names) > 1 and sample_id in (LATEST, *names):
-        raise ConfigurationError(f"{sample_id!r} is a run; name a sample of it as well: `mixseek show {sample_id} ID`")
-    run = find_run(workspace, name)
-    with open_run_index(workspace, run) as index:
-        rows = index.find_sample(sample_id)
-        if not rows:
-            similar = ", ".join(index.similar_ids(sample_id))
-            hint = f"; similar: {similar}" if similar else ""
-            raise ConfigurationError(f"run {run.name}: no sample with the id {sample_id!r}{hint}")
-    return rows

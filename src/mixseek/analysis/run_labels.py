@@ -8,7 +8,6 @@ from functools import cache, partial
 from pathlib import Path
 
 from mixseek.analysis.corrected import CorrectedReport, LabelFacts, build_corrected
-from mixseek.analysis.label_form import label_scale
 from mixseek.analysis.label_plan import PlanReport, build_plan
 from mixseek.analysis.label_units import LabelUnits, ensure_texts, has_label_column, open_units
 from mixseek.analysis.summarise import panel_rule
@@ -49,6 +48,9 @@ def open_labelled(
 
 def scale_for(run: RunDirectory, manifest: Manifest) -> ScaleOf:
     """The scale that a person labels on, by task type."""
+    # Here and not above: few runs are labelled, and only the scale of a label needs the protocols that score.
+    from mixseek.analysis.label_form import label_scale
+
     protocol = protocol_of_run(run, manifest)
 
     return cache(partial(label_scale, protocol))

@@ -3,8 +3,8 @@
 import shlex
 from pathlib import Path
 
+from mixseek.analysis.manifests import dataset_name, is_panel
 from mixseek.analysis.model import RunLine
-from mixseek.analysis.summarise import dataset_name, is_panel
 from mixseek.archive.upkeep import is_half_renamed
 from mixseek.domain.counts import StatusCounts
 from mixseek.errors import StorageError

@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from mixseek.analysis.headline import summarise_group
+from mixseek.analysis.manifests import dataset_name
 from mixseek.analysis.several_runs import RunComparison, RunScore
-from mixseek.analysis.summarise import dataset_name, panel_rule, summarise_whole
+from mixseek.analysis.summarise import panel_rule, summarise_whole
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from mixseek.analysis.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.analysis.headline import LEADING, build_headline
+from mixseek.analysis.manifests import dataset_name, is_panel
 from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ScoreSummary
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.target_pairs import PairsReport, build_pairs
@@ -22,11 +22,6 @@ from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 SHOWN = 10
-
-
-def is_panel(manifest: Manifest) -> bool:
-    """Several judges, each of whom judges everything."""
-    return len(manifest.judges) > 1 and not manifest.cascade
 
 
 def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = None) -> PanelRule | None:
@@ -172,12 +167,6 @@ def run_header(manifest: Manifest) -> RunHeader:
         started_at=manifest.started_at.isoformat(),
         ended_at=manifest.finished_at.isoformat() if manifest.finished_at else None,
     )
-
-
-def dataset_name(manifest: Manifest) -> str:
-    """Without the directories: a report is sent to people who have others."""
-    path = str(manifest.dataset.get("path", ""))
-    return "stdin" if path == "-" else Path(path).name
 
 
 def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from mixseek.archive.write import rename_archive
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.duckdb_session import find_leftovers, remove_leftover
 from mixseek.storage.durable import is_gone, storage_error, sync_directory
@@ -87,6 +86,9 @@ def is_half_renamed(run: RunDirectory, old: str | None = None) -> bool:
 def follow_rename(workspace: Workspace, old: str, run: RunDirectory) -> None:
     """The manifest last: until then it says that this is not done."""
     LabelStore(workspace).rename_run(old, run.name)
+    # Here and not above: the list of runs asks this module, too, and writes no archive.
+    from mixseek.archive.write import rename_archive
+
     rename_archive(run.archive, run.name)
     write_manifest(run.manifest, read_manifest(run.manifest))
 

@@ -9,20 +9,12 @@ from mixseek.archive.check import ArchiveCheck, Problem, ProblemKind, read_marke
 from mixseek.archive.write import INVALID_ROOM, PROTOCOL, VALID_ROOM, write_archive
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.engine.offline import judge_shown
-from mixseek.index.export import export_run
 from mixseek.judges.math_verify import find_maths
 from mixseek.runs.protocol_record import protocol_of_run, protocol_record, read_protocol_record, restore_protocol
 from mixseek.storage.journal.journal import find_broken_seal
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace, find_run
 from mixseek.text.phrases import plural
-
-
-def export_rows(root: Path, name: str | None, to: Path) -> tuple[str, int]:
-    """Writes the file that the suffix of `to` asks for; the run's name, and how many rows it has."""
-    workspace = Workspace(root)
-    run = find_run(workspace, name)
-    return run.name, export_run(workspace, run, to)
 
 
 def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]:

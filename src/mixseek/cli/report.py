@@ -69,7 +69,6 @@ def report(
       mixseek report bbh-april --junit junit.xml --github-summary
     """
     from mixseek.analysis.report import load_report
-    from mixseek.reports.build_server import run_report, write_ci
     from mixseek.reports.documents import report_document
     from mixseek.reports.files import write_html
     from mixseek.reports.terminal import print_report
@@ -90,6 +89,8 @@ def report(
     held = check_baseline(root, directory.name, baseline, gate, panel)
     document |= held.document
     if ci is not None:
+        from mixseek.reports.build_server import run_report, write_ci
+
         write_ci(ci, [run_report(root, directory.name, held.gates, headline=report_data.headline, rule=panel)])
     print_answer(document, lambda console: print_report(report_data, console, target), as_json=as_json)
     if open_page and target is not None:
@@ -128,7 +129,7 @@ def show(
     """
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
-    from mixseek.analysis.report import load_sample
+    from mixseek.analysis.sample_rows import load_sample
     from mixseek.reports.payload import cut_row
     from mixseek.reports.terminal import print_rows
 
@@ -157,7 +158,7 @@ def export(
       mixseek export latest --to judgments.parquet
       mixseek export bbh-march --workspace ws --to judgments.jsonl
     """
-    from mixseek.archive.use import export_rows
+    from mixseek.archive.rows import export_rows
     from mixseek.text.phrases import plural
 
     name, rows = export_rows(workspace_path(workspace), run, to)

@@ -14,7 +14,6 @@ from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.scores import usage_of
 from mixseek.reports.leaderboard import CompetitionLine, LeaderBoard, build_leader_board
-from mixseek.reports.pages.leaderboard import render_leader_board
 from mixseek.settings.race import JUDGMENT_NAME
 from mixseek.storage.durable import write_page
 from mixseek.storage.journal.journal import read_records
@@ -116,4 +115,7 @@ def find_execution(root: Path, executions: Sequence[Execution], name: str | None
 
 def write_leader_board(board: LeaderBoard, path: Path) -> None:
     """One self-contained file, wholly there or not at all."""
+    # Here and not above: a list of competitions is no page.
+    from mixseek.reports.pages.leaderboard import render_leader_board
+
     write_page(render_leader_board(board), path, "leaderboard.html")

@@ -23,8 +23,6 @@ from mixseek.domain.counts import RunFacts
 from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
-from mixseek.matching.readings import NEEDS_MATHS
-from mixseek.protocols.identity import method_of
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,
@@ -477,6 +475,9 @@ def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState,
         mark_controls(connection, state.judges)
         load_scores(connection, state.protocol, before["outcome"], has_grown=lines.begin > 0)
         connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
+        # Here and not above: whoever reads an index that is there loads neither rules nor protocols.
+        from mixseek.matching.readings import NEEDS_MATHS
+
         execute(connection, LOADING["facts"], {"needs_maths": NEEDS_MATHS})
         if state.is_running:
             execute(connection, LOADING["count_judged_samples"])
@@ -549,6 +550,8 @@ def mark_controls(connection: duckdb.DuckDBPyConnection, judges: list[str]) -> N
         return
     models = [row[0] for row in execute(connection, LOADING["models"]).fetchall()]
     pairs = [(judge, target) for judge in dict.fromkeys([*judges, *models]) for target in targets]
+    from mixseek.protocols.identity import method_of
+
     # By the same rule as every valid judgment, and by what those say.
     own = [pair for pair in pairs if method_of(Reply("", pair[0]), Sample("", "", target_model=pair[1])) is _OWN]
     own = list(dict.fromkeys([*own, *execute(connection, LOADING["own_pairs"]).fetchall()]))

@@ -7,7 +7,6 @@ from mixseek.domain.judgments import Span
 from mixseek.domain.ports import MathsComparer
 from mixseek.domain.samples import Sample
 from mixseek.matching.folding import fold
-from mixseek.matching.match import match_answer
 from mixseek.matching.readings import Decision, MatchResult
 from mixseek.matching.visible import visible_part
 from mixseek.protocols.reply_json import excerpt
@@ -105,12 +104,19 @@ class Extraction(NamedTuple):
     contradiction: str = ""  # the verdict does not follow from the extracted answer
 
 
-def verify_extraction(reply: SemanticReply, sample: Sample) -> Extraction:
-    """Literally, or in other words that the rules find equal ("forty-two" read as "42", an option for its letter)."""
+def verify_extraction(reply: SemanticReply, sample: Sample, *, is_always_located: bool = False) -> Extraction:
+    """Literally, or in other words that the rules find equal ("forty-two" read as "42", an option for its letter).
+
+    A contradiction makes the reply invalid wherever the answer stands: it is looked for only where that, too, is an
+    objection (`is_always_located`).
+    """
     answer = reply.extracted_answer
     if answer is None or not answer.strip():
         return Extraction(verified=None)
     agreement = _agreement(answer, reply.is_correct is True, sample)
+    contradiction = _contradiction(reply, agreement, sample)
+    if contradiction and not is_always_located:
+        return Extraction(None, contradiction=contradiction)
     is_truth = agreement is Decision.CORRECT
     location = locate_answer(sample.response, answer)
     span = location.span
@@ -125,7 +131,7 @@ def verify_extraction(reply: SemanticReply, sample: Sample) -> Extraction:
     # A judge that says "incorrect" may describe rather than quote: "none", "two different options".
     if reply.is_correct and verified is False:
         warnings = (NOT_IN_RESPONSE, COPIES_GROUND_TRUTH) if is_truth else (NOT_IN_RESPONSE,)
-    return Extraction(verified, span, warnings, _contradiction(reply, agreement, sample))
+    return Extraction(verified, span, warnings, contradiction)
 
 
 def said_of(reply: SemanticReply) -> str:
@@ -154,6 +160,9 @@ def _agreement(answer: str, is_correct: bool, sample: Sample) -> Decision:
 
 
 def match_sample(text: str, sample: Sample, wanted: tuple[str, ...], maths: MathsComparer | None = None) -> MatchResult:
+    # Here and not above: to show a prompt, or to count a run, takes no rules.
+    from mixseek.matching.match import match_answer
+
     return match_answer(text, wanted[0], question=sample.question, alternatives=wanted[1:], maths=maths)
 
 

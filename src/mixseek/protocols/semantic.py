@@ -112,10 +112,13 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         if findings:
             return InvalidJudgment(findings, repairs)
         policy = self.settings.extraction_policy
-        extraction = Extraction(None) if policy == "off" else verify_extraction(checked, sample)
+        is_demanded = policy == "verified"
+        extraction = (
+            Extraction(None) if policy == "off" else verify_extraction(checked, sample, is_always_located=is_demanded)
+        )
         if extraction.contradiction:
             fields.contradiction(extraction.contradiction)
-        for warning in extraction.warnings if policy == "verified" else ():
+        for warning in extraction.warnings if is_demanded else ():
             # An unproven quotation (seed 003 §6).
             fields.violation(f"{said_of(checked)}: {warning}")
         if fields.findings:

@@ -4,10 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from mixseek.analysis.compare import read_listed
 from mixseek.analysis.comparison import Comparison
 from mixseek.analysis.report_data import ReportData
-from mixseek.reports.pages.comparison import render_comparison
 from mixseek.reports.pages.html import stream_html
 from mixseek.storage.durable import write_page
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -32,4 +30,8 @@ def default_page(root: Path, comparison: Comparison) -> Path:
 
 def write_comparison(root: Path, comparison: Comparison, target: Path, runs: Sequence[RunDirectory] = ()) -> None:
     """One self-contained file, whole or not at all."""
+    # Here and not above: a report of one run compares nothing.
+    from mixseek.analysis.compare import read_listed
+    from mixseek.reports.pages.comparison import render_comparison
+
     write_page(render_comparison(comparison, read_listed(root, comparison, runs)), target, "compare.html")

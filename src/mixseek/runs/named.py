@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.lines import LONGEST_LINE_BYTES
-from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge
+from mixseek.domain.ports import Judge, LiveJudge
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.function import FunctionJudge
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
-from mixseek.protocols.registry import describe, load_protocol
-from mixseek.runs.protocol_record import protocol_of_run
+from mixseek.protocols.registry import load_protocol
+from mixseek.runs.protocol_record import document_protocol
 from mixseek.settings.models import JudgeSettings
-from mixseek.storage.journal.records import Manifest
-from mixseek.storage.workspace import RunDirectory
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -98,26 +96,6 @@ def replays_rows(judge: AnyJudge) -> bool:
 def protocol_document(name: str, language: str | None = None) -> dict[str, Any]:
     """Everything that is asked and demanded, as data."""
     return with_schema(DocumentName.PROTOCOL, document_protocol(load_protocol(name, language)))
-
-
-def document_protocol(protocol: JudgeProtocol) -> dict[str, Any]:
-    """The same of a protocol at hand; `documentation` is None for one without dimensions."""
-    # Here and not above: judging with rules does not pay for loading what scores.
-    from mixseek.protocols.scored.protocol import ScoredProtocol
-
-    page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
-    return {**describe(protocol), "documentation": page}
-
-
-def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[str, str], ...]:
-    """What is scored and what judges are told, by title; empty where another version of mixseek asked it."""
-    try:
-        document = document_protocol(protocol_of_run(run, manifest))
-    except ConfigurationError:
-        return ()
-    told = [message["content"] for message in document["messages"] if message["role"] == "system"]
-    parts = (("Rubric", document["documentation"]), ("What judges are told", "\n\n".join(told)))
-    return tuple((title, text.strip()) for title, text in parts if text)
 
 
 def describe_protocol(name: str, language: str | None = None) -> str:

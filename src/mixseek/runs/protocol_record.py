@@ -9,7 +9,7 @@ import orjson
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError, reason_of
 from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration
-from mixseek.protocols.registry import load_protocol, make_protocol
+from mixseek.protocols.registry import describe, load_protocol, make_protocol
 from mixseek.storage.documents import encode_document
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal.records import Manifest
@@ -77,3 +77,23 @@ def protocol_of_run(run: RunDirectory, manifest: Manifest) -> JudgeProtocol:
             "judge the dataset anew to archive it"
         )
     return protocol
+
+
+def document_protocol(protocol: JudgeProtocol) -> dict[str, Any]:
+    """All that is asked and demanded, as data; `documentation` is None for one without dimensions."""
+    # Here and not above: judging with rules does not pay for loading what scores.
+    from mixseek.protocols.scored.protocol import ScoredProtocol
+
+    page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
+    return {**describe(protocol), "documentation": page}
+
+
+def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[str, str], ...]:
+    """What is scored and what judges are told, by title; empty where another version of mixseek asked it."""
+    try:
+        document = document_protocol(protocol_of_run(run, manifest))
+    except ConfigurationError:
+        return ()
+    told = [message["content"] for message in document["messages"] if message["role"] == "system"]
+    parts = (("Rubric", document["documentation"]), ("What judges are told", "\n\n".join(told)))
+    return tuple((title, text.strip()) for title, text in parts if text)

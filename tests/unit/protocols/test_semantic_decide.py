@@ -7,8 +7,8 @@ from tests.unit.protocols.semantic_replies import SAMPLE
 
 from mixseek.domain.judgments import ErrorType, Method, Span, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
+from mixseek.matching import match
 from mixseek.matching.readings import Decision, MatchResult
-from mixseek.protocols import extraction
 from mixseek.protocols.registry import load_protocol
 
 
@@ -40,7 +40,7 @@ def test_incorrect_becomes_score_zero() -> None:
 
 def test_undecided_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     result = MatchResult(Decision.UNDECIDED, "7 or 8", Span(1, 3), ("final_line", "hedged"), None)
-    monkeypatch.setattr(extraction, "match_answer", lambda *_args, **_named: result)
+    monkeypatch.setattr(match, "match_answer", lambda *_args, **_named: result)
 
     assert decide(SAMPLE) == Undecided("rules decline: hedged", ("final_line", "hedged"), Span(1, 3), "7 or 8")
 
@@ -52,7 +52,7 @@ def test_everything_a_sample_knows_reaches_the_rules(monkeypatch: pytest.MonkeyP
         seen.extend((response, ground_truth, *named.values()))
         return MatchResult(Decision.CORRECT, "7", None, ("r",), ErrorType.NONE)
 
-    monkeypatch.setattr(extraction, "match_answer", record)
+    monkeypatch.setattr(match, "match_answer", record)
     decide(replace(SAMPLE, ground_truth_alternatives=("seven",)))
 
     assert seen == [SAMPLE.response, "7", SAMPLE.question, ("seven",), None]

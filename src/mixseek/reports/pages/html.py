@@ -10,6 +10,7 @@ from functools import cache
 from importlib import resources
 from inspect import isfunction
 from itertools import dropwhile
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,6 +21,7 @@ from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.scored_counts import FailureGroup
 from mixseek.reports import accounts, boards, headline, labels, trust, votes, wording
+from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.payload import PackedRows
 from mixseek.text import phrases, visible
 
@@ -208,16 +210,18 @@ def joined_assets(names: Sequence[str]) -> str:
 @cache
 def page_environment() -> Environment:
     """For every page: escaped by default, strict, with the words that all renderers share."""
+    modules = (accounts, boards, votes, labels, phrases, visible, wording, headline, trust)
     environment = Environment(
         loader=FunctionLoader(asset_text),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=CompiledTemplates(Path(__file__).parent, modules),
     )
     words = {
         name: word
-        for module in (accounts, boards, votes, labels, phrases, visible, wording, headline, trust)
+        for module in modules
         for name, word in vars(module).items()
         if isfunction(word) and word.__module__ == module.__name__ and not name.startswith("_")
     }
@@ -231,3 +235,10 @@ def page_environment() -> Environment:
         TRUST_TITLE=wording.TRUST_TITLE,
     )
     return environment
+
+
+def compile_templates() -> None:
+    """All of them, for whoever sets this package up and wants the first page as fast as the second."""
+    for template in (resources.files("mixseek.reports") / "assets").iterdir():
+        if template.name.endswith(".j2"):
+            page_environment().get_template(template.name)

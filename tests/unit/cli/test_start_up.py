@@ -1,0 +1,64 @@
+"""What a command does not need it does not load: start-up is what a person waits for at every command."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+# Loads what `mixseek COMMAND` loads up to its answer, and says which modules of ours that were.
+_LOADED = """
+import json, os, sys
+from mixseek.cli.main import main
+code = main(sys.argv[1:])
+print(json.dumps([code, sorted(name for name in sys.modules)]), file=sys.stderr, flush=True)
+os._exit(0)
+"""
+
+
+def loaded_by(arguments: Sequence[str]) -> set[str]:
+    done = subprocess.run([sys.executable, "-c", _LOADED, *arguments], check=True, capture_output=True, text=True)
+    code, names = json.loads(done.stderr.splitlines()[-1])
+    assert code == 0, done.stderr
+    return set(names)
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two rows."""
+    place = tmp_path_factory.mktemp("start-up")
+    rows = [
+        {"id": f"q{number}", "question": "2+2?", "response": "The answer is 4.", "ground_truth": "4"}
+        for number in range(2)
+    ]
+    (place / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    loaded_by(["judge", str(place / "rows.jsonl"), "--judge", "rules", "--workspace", str(place / "ws"), "--run", "a"])
+    loaded_by(["report", "a", "--workspace", str(place / "ws")])
+    return place / "ws"
+
+
+# The rules, whoever answers, and what only judging needs.
+_JUDGING = ("mixseek.matching.match", "mixseek.judges.function", "mixseek.runs.request", "aiohttp", "numpy")
+_PAGES = ("mixseek.reports.pages.html", "jinja2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unneeded"),
+    [
+        (["--help"], (*_JUDGING, *_PAGES, "duckdb", "rich", "pydantic")),
+        (["report", "a"], (*_JUDGING, "mixseek.reports.build_server", "mixseek.analysis.compare", "asyncio")),
+        (["show", "a", "q1"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.analysis.report")),
+        (["runs"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.archive.write")),
+        (["export", "a", "--to", "rows.jsonl"], (*_JUDGING, *_PAGES, "mixseek.protocols.semantic", "rich.console")),
+        (["stats", "a"], (*_JUDGING, "mixseek.reports.pages.html", "mixseek.protocols.semantic")),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_command_loads_what_it_needs(
+    workspace: Path, tmp_path: Path, arguments: list[str], unneeded: tuple[str, ...]
+) -> None:
+    words = [str(tmp_path / word) if word == "rows.jsonl" else word for word in arguments]
+    where = [] if arguments == ["--help"] else ["--workspace", str(workspace)]
+    assert loaded_by([*words, *where]) & set(unneeded) == set()
