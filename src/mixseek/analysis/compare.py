@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mixseek.analysis.comparison import ChangedSample, ComparedSide, Comparison, Drift, DropGate, GroupDifference
+from mixseek.analysis.comparison import ComparedSide, Comparison, Drift, GroupDifference
 from mixseek.analysis.manifests import dataset_name
 from mixseek.analysis.summarise import panel_rule
-from mixseek.domain.pair_counts import Pair
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.index import pairing as paired
@@ -20,16 +19,11 @@ from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manife
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first
 from mixseek.text.phrases import plural, value_text
 
-if TYPE_CHECKING:
-    from mixseek.runs.request import JudgeRequest
-
 _COLUMNS = {"target": "target_model", "variant": "prompt_variant"}
 _DIFFERENCES_NAMED = 5
 LETTERS: tuple[SideName, SideName] = ("a", "b")
 # Pairs of each kind that a page shows with their texts, and that a program gets with scores; of the rest it gets ids.
 LISTED, LISTED_IN_JSON = 250, 10_000
-# Of the pairs that fell behind a baseline.
-_BASELINE_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,70 +296,3 @@ def differing_judges(a: Manifest, b: Manifest) -> str | None:
         if said := next(first, None):
             return said
     return None
-
-
-# A run against the one that it must not fall behind.
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """`gate` is None where the difference is only to be shown."""
-
-    run: str
-    gate: DropGate | None
-
-
-def find_baseline(request: "JudgeRequest", name: str, gate: DropGate | None) -> Baseline:
-    """Refused before anything is judged and paid: no such run, another protocol, or the run itself."""
-    # Here and not above: comparing what was judged needs nothing that judges.
-    from mixseek.runs.request import describe_protocol
-
-    # Now, and not at the end: then `latest` would be the run that is about to start.
-    run = Workspace(request.workspace).resolve(name)
-    if request.run == run.name:
-        raise ConfigurationError(own_baseline(run.name))
-    protocol = request.load_protocol()
-    before = read_manifest(run.manifest).protocol
-    refuse_other_protocol((f"the baseline {run.name}", "this run"), before, describe_protocol(protocol))
-    return Baseline(run.name, gate)
-
-
-def compare_with_baseline(root: Path, baseline: Baseline, run: str, panel: PanelRule | None = None) -> Comparison:
-    """The run is B; the lists hold a few pairs."""
-    if baseline.run == run:
-        raise ConfigurationError(own_baseline(run))
-    # The run's own rule where none is named, for both.
-    rule = panel or read_manifest(Workspace(root).run(run).manifest).panel
-    return load_comparison(CompareRequest(root, (baseline.run, run), panel=rule), listed=_BASELINE_LISTED)
-
-
-def own_baseline(run: str) -> str:
-    return f"run {run} is its own baseline, which it can never fall behind; name another run with --baseline"
-
-
-# Pairs with their texts, for the page.
-
-
-def read_changed(
-    workspace: Workspace, comparison: Comparison, pairs: Sequence[Pair], runs: Sequence[RunDirectory] = ()
-) -> list[ChangedSample]:
-    """Every judgment of both sides about each of the pairs, in their order; `runs` where they are elsewhere."""
-    rows = []
-    a, b = runs or (workspace.run(comparison.a.run), workspace.run(comparison.b.run))
-    for run, keys in ((a, [p.key_a for p in pairs]), (b, [p.key_b for p in pairs])):
-        with open_run_index(Workspace(run.workspace), run) as index:
-            rows.append(index.rows_of(keys))
-    by_a, by_b = rows
-    return [ChangedSample(pair, tuple(by_a[pair.id_a]), tuple(by_b[pair.id_b])) for pair in pairs]
-
-
-def read_listed(
-    root: Path, comparison: Comparison, runs: Sequence[RunDirectory] = (), *, start: int = 0
-) -> list[ChangedSample]:
-    """Every pair that a page shows, once, with its texts; of each kind from `start` on."""
-    pairs = {
-        (pair.key_a, pair.key_b): pair
-        for kind in (comparison.worse, comparison.better, comparison.drift.pairs, comparison.unscored)
-        for pair in kind[start : start + LISTED]
-    }
-    return read_changed(Workspace(root), comparison, list(pairs.values()), runs)

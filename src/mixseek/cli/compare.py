@@ -128,7 +128,7 @@ def check_baseline(
     """A run beside its baseline, and whether its score has dropped too far; without a baseline, nothing."""
     if name is None:
         return BaselineResult({"baseline": None, "gates": []})
-    from mixseek.analysis.compare import Baseline, compare_with_baseline
+    from mixseek.analysis.baseline import Baseline, compare_with_baseline
     from mixseek.reports.comparison import gate_document
     from mixseek.reports.drop_gate import baseline_document, baseline_text, check_drop
     from mixseek.storage.workspace import Workspace

@@ -102,7 +102,7 @@ def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> Exit
     """Several runs beside each other."""
     from mixseek.analysis.side_by_side import compare_runs
     from mixseek.reports.documents import comparison_document
-    from mixseek.reports.terminal import print_comparison
+    from mixseek.reports.runs_terminal import print_comparison
 
     comparison = compare_runs(workspace, runs)
     document = comparison_document(comparison)
@@ -131,7 +131,7 @@ def show(
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.analysis.sample_rows import load_sample
     from mixseek.reports.payload import cut_row
-    from mixseek.reports.terminal import print_rows
+    from mixseek.reports.sample_terminal import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
     document = with_schema(DocumentName.SHOW, {"id": rows[0].id, "judgments": [asdict(row) for row in rows]})

@@ -42,7 +42,7 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     from mixseek.competition.boards import list_competitions
     from mixseek.reports.documents import runs_document
     from mixseek.reports.race_terminal import print_competitions
-    from mixseek.reports.terminal import print_runs
+    from mixseek.reports.runs_terminal import print_runs
 
     lines, problems = list_runs(workspace_path(workspace))
     competitions = list_competitions(workspace_path(workspace))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from mixseek.analysis.compare import read_changed
+from mixseek.analysis.compared_pairs import read_changed
 from mixseek.analysis.comparison import Comparison, DropResult
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import Headline

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from mixseek.analysis.compare import Baseline, compare_with_baseline
+from mixseek.analysis.baseline import Baseline, compare_with_baseline
 from mixseek.analysis.comparison import Comparison, DropResult
 from mixseek.analysis.gates import GateResult, Gates, check_gates
 from mixseek.analysis.run_summary import RunSummary

@@ -11,8 +11,9 @@ from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.reports.accounts import call_documents
 from mixseek.reports.headline import headline_document, score_document
 from mixseek.reports.labels import corrected_document
+from mixseek.reports.pair_words import pairs_document
 from mixseek.reports.summary import first_replies_document
-from mixseek.reports.trust import agreement_document, consistency_documents, pairs_document
+from mixseek.reports.trust import agreement_document, consistency_documents
 
 
 def report_document(report: report_data.ReportData, html: Path | None) -> dict[str, Any]:

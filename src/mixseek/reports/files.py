@@ -31,7 +31,7 @@ def default_page(root: Path, comparison: Comparison) -> Path:
 def write_comparison(root: Path, comparison: Comparison, target: Path, runs: Sequence[RunDirectory] = ()) -> None:
     """One self-contained file, whole or not at all."""
     # Here and not above: a report of one run compares nothing.
-    from mixseek.analysis.compare import read_listed
+    from mixseek.analysis.compared_pairs import read_listed
     from mixseek.reports.pages.comparison import render_comparison
 
     write_page(render_comparison(comparison, read_listed(root, comparison, runs)), target, "compare.html")

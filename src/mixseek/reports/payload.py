@@ -21,7 +21,7 @@ from mixseek.analysis.build import natural_key
 from mixseek.analysis.details import Quote, ScoredDetail, read_detail
 from mixseek.analysis.model import tone_of
 from mixseek.domain.judgments import JudgedRow, Span, Status
-from mixseek.reports.trust import orders_text
+from mixseek.reports.pair_words import orders_text
 from mixseek.text import phrases
 
 # How much of a text is shown, and where places in the whole lie in that part.

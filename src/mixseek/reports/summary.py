@@ -16,7 +16,7 @@ from mixseek.reports import wording
 from mixseek.reports.accounts import call_documents, cost_text, tokens_text
 from mixseek.reports.headline import describe_headline, headline_document, score_document
 from mixseek.reports.labels import corrected_document, corrected_lines
-from mixseek.reports.trust import describe_pairs, pairs_document
+from mixseek.reports.pair_words import describe_pairs, pairs_document
 from mixseek.reports.wording import masked_text
 from mixseek.text import phrases
 

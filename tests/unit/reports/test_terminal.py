@@ -15,7 +15,9 @@ from mixseek.analysis.report_data import ReportData
 from mixseek.domain.counts import ReaskCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.reports.pages.html import render_html
-from mixseek.reports.terminal import print_report, print_rows, print_runs
+from mixseek.reports.runs_terminal import print_runs
+from mixseek.reports.sample_terminal import print_rows
+from mixseek.reports.terminal import print_report
 
 WIDTHS = (20, 60, 80, 120, 200)
 ROW = JudgedRow(

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.scored_counts import FailureGroup
-from mixseek.reports import accounts, boards, headline, labels, trust, votes, wording
+from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes, wording
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.payload import PackedRows
 from mixseek.text import phrases, visible
@@ -210,7 +210,7 @@ def joined_assets(names: Sequence[str]) -> str:
 @cache
 def page_environment() -> Environment:
     """For every page: escaped by default, strict, with the words that all renderers share."""
-    modules = (accounts, boards, votes, labels, phrases, visible, wording, headline, trust)
+    modules = (accounts, boards, votes, labels, phrases, visible, wording, headline, pair_words, trust)
     environment = Environment(
         loader=FunctionLoader(asset_text),
         autoescape=True,

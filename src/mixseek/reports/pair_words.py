@@ -1,0 +1,110 @@
+"""Pairs of responses in words, once for terminal and page, and as documents for programs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mixseek.analysis.target_pairs import JudgePairs, PairsReport, Share, share_of
+from mixseek.domain.counts import TargetPair
+from mixseek.reports.wording import NOTHING, p_text, percent, range_text
+from mixseek.text.phrases import plural, shortened
+from mixseek.text.visible import make_visible
+
+_NAME_CHARACTERS = 40
+# Lines on a terminal after `judge`; the report has the rest.
+_SHOWN = 12
+
+
+def share_text(share: Share) -> str:
+    """`83.3% (60.1–94.2%)`; a dash where nothing was measured."""
+    if share.value is None:
+        return NOTHING
+    return percent(share.value) + (f" ({range_text(share.interval)})" if share.interval else "")
+
+
+def target_score_text(pair: TargetPair) -> str:
+    """Of the first of two targets, a tie counting half."""
+    return share_text(share_of(pair.units))
+
+
+def states_text(states: Mapping[str, int]) -> str:
+    """`40 agreed, 3 position`."""
+    return ", ".join(f"{count:,} {name}" for name, count in states.items()) or "no verdict"
+
+
+def orders_text(fields: Mapping[str, Any]) -> str | None:
+    """`A first: A, B first: B (position)`: what each order said of A and B as they are; None where nothing is told."""
+    orders: Mapping[str, Any] = fields.get("orders") or {}
+    told = [f"{name[0].upper()} first: {one.get('verdict') or one.get('status')}" for name, one in orders.items()]
+    state = f" ({fields['state']})" if fields.get("state") else ""
+    return ", ".join(told) + state if told else None
+
+
+def bias_text(judge: JudgePairs) -> str:
+    """Which place it follows, where it follows one; a half is none."""
+    position = judge.position
+    if not position.decisive:
+        return NOTHING
+    turned = position.first_both + position.second_both
+    if not turned:
+        return "no pair turned with the order"
+    said = f"{plural(turned, 'pair')} turned with the order: {position.first_both:,} for what came first"
+    return f"{said}, {position.second_both:,} for what came last ({p_text(position.sign_test_p)})"
+
+
+def describe_pairs(report: PairsReport) -> Iterator[str]:
+    """A few lines after `judge`."""
+    for one in report.targets[:_SHOWN]:
+        names = " against ".join(shortened(make_visible(name), _NAME_CHARACTERS) for name in (one.first, one.second))
+        without = f", {one.without:,} without a verdict" if one.without else ""
+        yield f"{names}: {one.wins:,} won, {one.ties:,} tied, {one.losses:,} lost{without}; {target_score_text(one)}"
+    if len(report.targets) > _SHOWN:
+        yield f"and {plural(len(report.targets) - _SHOWN, 'pair of targets', 'pairs of targets')} more: see the report"
+    for judge in report.judges:
+        said = [f"consistent {share_text(judge.consistency)}", f"ties {share_text(judge.ties)}"]
+        said += [f"agrees with people {share_text(judge.human)}"] if judge.human.value is not None else []
+        yield f"{make_visible(judge.judge)}: {', '.join(said)}; {states_text(judge.states)}"
+        if judge.position.decisive:
+            yield f"  {bias_text(judge)}"
+    if report.human is not None:
+        yield f"the panel agrees with people {share_text(report.human)}"
+
+
+def pairs_document(report: PairsReport) -> dict[str, Any]:
+    """`consistency`, `first_shown` and `bias` are of pairs in which both orders name a winner."""
+    return {
+        "targets": [
+            {
+                "target": one.first,
+                "against": one.second,
+                **{name: getattr(one, name) for name in ("wins", "ties", "losses", "without")},
+                "score": _share_document(share_of(one.units)),
+            }
+            for one in report.targets
+        ],
+        "judges": [
+            {
+                "judge": one.judge,
+                "pairs": one.position.pairs,
+                "without_a_vote": one.position.with_null,
+                "with_a_tie": one.position.with_tie,
+                "consistent": one.position.consistent,
+                "first_both": one.position.first_both,
+                "second_both": one.position.second_both,
+                "bias": one.position.bias,
+                "sign_test_p": one.position.sign_test_p if one.position.decisive else None,
+                "states": dict(one.states),
+                "consistency": _share_document(one.consistency),
+                "first_shown": _share_document(one.first_shown),
+                "tie_rate": _share_document(one.ties),
+                "human_agreement": _share_document(one.human),
+            }
+            for one in report.judges
+        ],
+        "human_agreement": _share_document(report.human) if report.human is not None else None,
+    }
+
+
+def _share_document(share: Share) -> dict[str, Any]:
+    interval = share.interval
+    ends = None if interval is None else {"low": interval.low, "high": interval.high, "method": interval.method}
+    return {"value": share.value, "interval": ends, "pairs": share.pairs, "questions": share.questions}
