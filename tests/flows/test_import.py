@@ -84,6 +84,7 @@ def test_the_summary_counts_everything_by_its_name(tmp_path: Path) -> None:
     document = json.loads(mixseek_here("import", path, "--json", cwd=tmp_path).stdout)
 
     assert document == {
+        "schema": "mixseek.import/1",
         "file": str(path),
         "format": "inspect",
         "tool_version": "0.3.99",

@@ -43,6 +43,7 @@ SUMMARY_KEYS = {
     "unverified",
     "bounds",
     "units",
+    "schema",
     "asked_again",
 }
 EXPORT_KEYS = {
