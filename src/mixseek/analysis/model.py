@@ -228,21 +228,6 @@ class ShownCount:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    run_id: str
-    protocol: str
-    protocol_hash: str
-    dataset: str
-    judges: tuple[str, ...]
-    counts: StatusCounts | None  # None where nobody has counted yet, or nobody can
-    mean: float | None = None
-    started_at: str | None = None
-    is_sealed: bool = True  # an unsealed run is being judged, or was interrupted and can be resumed
-    problem: str | None = None  # why the counts are not those of the run as it is
-    is_running: bool = False
-
-
 def outcome_word(status: Status, verdict: str | None) -> str:
     """The verdict where there is one, else the status."""
     return verdict if status is Status.VALID and verdict else status.value

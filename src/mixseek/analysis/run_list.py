@@ -1,10 +1,10 @@
 """The list of runs: what each is, how it ended, and why one cannot be counted."""
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 
 from mixseek.analysis.manifests import dataset_name, is_panel
-from mixseek.analysis.model import RunLine
 from mixseek.archive.upkeep import is_half_renamed
 from mixseek.domain.counts import StatusCounts
 from mixseek.errors import StorageError
@@ -13,6 +13,21 @@ from mixseek.storage.journal.journal import broken_seal, find_wrong_length
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.records import Manifest, read_manifest, read_stored_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    run_id: str
+    protocol: str
+    protocol_hash: str
+    dataset: str
+    judges: tuple[str, ...]
+    counts: StatusCounts | None  # None where nobody has counted yet, or nobody can
+    mean: float | None = None
+    started_at: str | None = None
+    is_sealed: bool = True  # an unsealed run is being judged, or was interrupted and can be resumed
+    problem: str | None = None  # why the counts are not those of the run as it is
+    is_running: bool = False
 
 
 def list_runs(root: Path) -> tuple[list[RunLine], list[str]]:

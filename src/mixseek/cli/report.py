@@ -101,8 +101,7 @@ def report(
 def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
     from mixseek.analysis.side_by_side import compare_runs
-    from mixseek.reports.documents import comparison_document
-    from mixseek.reports.runs_terminal import print_comparison
+    from mixseek.reports.side_by_side import comparison_document, print_comparison
 
     comparison = compare_runs(workspace, runs)
     document = comparison_document(comparison)

@@ -1,11 +1,10 @@
 """Reports, lists of runs and comparisons for programs."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis import model, report_data, several_runs
+from mixseek.analysis import model, report_data
 from mixseek.analysis.details import document_of
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.reports.accounts import call_documents
@@ -64,28 +63,3 @@ def reasoning_document(reasoning: model.ReasoningSummary | None) -> dict[str, An
     fields = asdict(reasoning)
     bars = fields.pop("bars")
     return {**fields, "counts": {str(bar["score"]): {of: bar[of] for of in ("correct", "incorrect")} for bar in bars}}
-
-
-def runs_document(lines: Sequence[model.RunLine]) -> dict[str, Any]:
-    keys = {"run_id": "run", "mean": "mean_score", "is_sealed": "sealed", "is_running": "running"}
-    return {"schema": schema_id(DocumentName.RUNS), "runs": [document_of(line, **keys) for line in lines]}
-
-
-def comparison_document(comparison: several_runs.RunComparison) -> dict[str, Any]:
-    return {
-        "schema": schema_id(DocumentName.SIDE_BY_SIDE),
-        "protocol": comparison.protocol,
-        "protocol_hash": comparison.protocol_hash,
-        "runs": [
-            {
-                "run": run.run_id,
-                "dataset": run.dataset,
-                "judges": list(run.judges),
-                **score_document(run.score),
-                "control": asdict(run.control.counts),
-            }
-            for run in comparison.runs
-        ],
-        "pooled": score_document(comparison.pooled),
-        "notes": list(comparison.notes),
-    }

@@ -7,13 +7,13 @@ from rich.table import Table
 from rich.text import Text
 
 from mixseek.analysis import details, model
+from mixseek.analysis.model import Tone
 from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.reports import tables, wording
 from mixseek.reports.pair_words import orders_text
 from mixseek.reports.payload import left_out
 from mixseek.reports.sections import QUIET
 from mixseek.reports.tables import print_section, table_of
-from mixseek.reports.terminal import STYLES
 from mixseek.reports.wording import NOTHING, name_text, problem_text
 from mixseek.text.phrases import plain_number
 from mixseek.text.visible import make_visible
@@ -123,3 +123,13 @@ def _response_text(row: JudgedRow, *, has_colour: bool) -> Text:
     if has_colour:
         return Text.assemble(before, (inside, "black on bright_yellow"), after)
     return Text.assemble(before, _OPEN, inside, _CLOSE, after)
+
+
+STYLES = {
+    Tone.GOOD: "green",
+    Tone.MIXED: "blue",
+    Tone.BAD: "red",
+    Tone.UNDECIDED: "yellow",
+    Tone.INVALID: "magenta",
+    Tone.MISSING: "bright_black",
+}

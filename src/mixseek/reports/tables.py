@@ -12,16 +12,16 @@ from rich.text import Text
 from mixseek.reports.sections import QUIET
 from mixseek.text.visible import make_visible
 
+# The words for counts, and what stands for them where there is little room.
+SHORT_HEADS = {"undecided": "und.", "invalid": "inv.", "missing": "mis.", "unverified": "unv.", "reasoning": "reas."}
+COUNT_HEADS = ("valid", "undecided", "invalid", "missing")
 # Characters by which names mostly differ.
 _LEAST_NAME = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 # The head of a column that holds a picture of shares.
 DRAWN = "0%" + " " * 16 + "100%"
-
 # A text, a text with its style, or what is styled already; what came from outside is made visible in the first two.
 Cell = str | tuple[str, str] | Text
-
-
 # Wide enough for the tables, narrow enough for a log.
 _TEXT_WIDTH = 120
 

@@ -15,25 +15,15 @@ from mixseek.reports import tables, wording
 from mixseek.reports.accounts import account_notes, add_accounts, cost_text, seconds_text, tokens_text
 from mixseek.reports.labels import corrected_sections
 from mixseek.reports.render.terminal import print_sections
+from mixseek.reports.sample_terminal import STYLES
 from mixseek.reports.scored_terminal import print_scored
 from mixseek.reports.sections import QUIET, number_cell
-from mixseek.reports.tables import Cell, print_section, table_of
+from mixseek.reports.tables import COUNT_HEADS, SHORT_HEADS, Cell, print_section, table_of
 from mixseek.reports.trust_terminal import interval_plot, print_breakdowns, print_headline, print_pairs, print_trust
 from mixseek.reports.wording import NOTHING, percent
 from mixseek.text.phrases import plural
 from mixseek.text.visible import make_visible
 
-STYLES = {
-    Tone.GOOD: "green",
-    Tone.MIXED: "blue",
-    Tone.BAD: "red",
-    Tone.UNDECIDED: "yellow",
-    Tone.INVALID: "magenta",
-    Tone.MISSING: "bright_black",
-}
-# The words for counts, and what stands for them where there is little room.
-SHORT_HEADS = {"undecided": "und.", "invalid": "inv.", "missing": "mis.", "unverified": "unv.", "reasoning": "reas."}
-COUNT_HEADS = ("valid", "undecided", "invalid", "missing")
 # Below these widths tables keep their numbers and give up drawings and whatever else can be found elsewhere.
 _WIDE = 100
 # A terminal shows the shape of a run; the page and the export hold the rest.

@@ -4,14 +4,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from mixseek.analysis import model, report_data, scored_model
-from mixseek.analysis.model import ScoreSummary
-from mixseek.domain.ports import CallAccount
-from mixseek.domain.scored_counts import CoverageCell
-from mixseek.stats.intervals import Interval, QuestionSizes
-from mixseek.stats.raters import EqualItems
+from mixseek.stats.intervals import QuestionSizes
 from mixseek.text.phrases import plain_number, plural
+
+if TYPE_CHECKING:
+    # Words need no types: a command that lists runs would load what only a report has.
+    from mixseek.analysis import model, report_data, scored_model
+    from mixseek.analysis.model import ScoreSummary
+    from mixseek.domain.ports import CallAccount
+    from mixseek.domain.scored_counts import CoverageCell
+    from mixseek.stats.intervals import Interval
+    from mixseek.stats.raters import EqualItems
 
 NO_TASK = "(no task)"
 NO_NAME = "(none named)"
@@ -104,7 +109,7 @@ def coefficient_text(value: float | None) -> str:
     return NOTHING if value is None else _with_minus(f"{value:.2f}")
 
 
-def coefficient_ends_text(interval: Interval | None) -> str:
+def coefficient_ends_text(interval: "Interval | None") -> str:
     return NOTHING if interval is None else f"{coefficient_text(interval.low)} to {coefficient_text(interval.high)}"
 
 
@@ -113,7 +118,7 @@ def strength_text(value: float | None) -> str:
     return NOTHING if value is None else _with_minus(f"{value:+.2f}")
 
 
-def strength_ends_text(interval: Interval | None) -> str:
+def strength_ends_text(interval: "Interval | None") -> str:
     return NOTHING if interval is None else f"{strength_text(interval.low)} to {strength_text(interval.high)}"
 
 
@@ -121,7 +126,7 @@ def _with_minus(digits: str) -> str:
     return digits.replace("-", "−")
 
 
-def equal_items_text(over: EqualItems | None, noun: str) -> str | None:
+def equal_items_text(over: "EqualItems | None", noun: str) -> str | None:
     """`40 of 48 samples: those with 2 ratings`; None where all that were rated twice count."""
     if over is None or over.items == over.rated_twice:
         return None
@@ -148,35 +153,35 @@ def name_text(name: str | None) -> str:
 # Scores of 0..1, whatever the protocol.
 
 
-def score_text(score: ScoreSummary) -> str:
+def score_text(score: "ScoreSummary") -> str:
     """A share of right answers as per cent, a graded mean as a number, nothing as a dash."""
     return score_number(score.mean, is_binary=score.is_binary)
 
 
-def interval_text(score: ScoreSummary) -> str:
+def interval_text(score: "ScoreSummary") -> str:
     interval = score.interval
     return NOTHING if interval is None else ends_text(interval.low, interval.high, is_binary=score.is_binary)
 
 
-def level_text(interval: Interval) -> str:
+def level_text(interval: "Interval") -> str:
     return f"{interval.level * 100:g}% {interval.method} interval"
 
 
-def interval_sentence(score: ScoreSummary) -> str:
+def interval_sentence(score: "ScoreSummary") -> str:
     """`95% Wilson interval 38.7–78.1%, 20 samples`: an interval with its method and what it counts."""
     if score.interval is None:
         return units_text(score)
     return f"{level_text(score.interval)} {interval_text(score)}, {units_text(score)}"
 
 
-def no_interval_sentence(score: ScoreSummary) -> str:
+def no_interval_sentence(score: "ScoreSummary") -> str:
     """Why a mean has no interval: one observation has no spread, however often it was looked at."""
     if score.samples == 1:
         return "1 sample: no interval, because one observation has no spread"
     return f"{units_text(score)}: no interval, because samples of one question are one observation"
 
 
-def units_text(score: ScoreSummary) -> str:
+def units_text(score: "ScoreSummary") -> str:
     """What an interval counts: samples, and questions where several samples ask the same one."""
     samples = plural(score.samples, "sample")
     if score.questions == score.samples:
@@ -192,7 +197,7 @@ def few_questions_text(questions: int, effective: float | None) -> str:
     return f", few of which carry the mean: as much as {effective:.1f} of equal size"
 
 
-def bounds_sentence(score: ScoreSummary) -> str | None:
+def bounds_sentence(score: "ScoreSummary") -> str | None:
     """None when every sample has a score to rely on: then there is nothing to bound."""
     bounds, unscored, unverified = score.bounds, score.counts.unscored, score.unverified
     if bounds is None or unscored + unverified == 0:
@@ -213,7 +218,7 @@ def warning_text(name: str) -> str:
     return _WARNINGS.get(name, name)
 
 
-def reasoning_text(reasoning: model.ReasoningSummary) -> str:
+def reasoning_text(reasoning: "model.ReasoningSummary") -> str:
     """`mean 3.89, 4.99 where correct, 1.95 where incorrect`."""
     parts = [f"mean {reasoning.mean:.2f}"]
     for mean, where in ((reasoning.mean_correct, "correct"), (reasoning.mean_incorrect, "incorrect")):
@@ -222,7 +227,7 @@ def reasoning_text(reasoning: model.ReasoningSummary) -> str:
     return ", ".join(parts)
 
 
-def mean_reasoning_text(reasoning: model.ReasoningSummary | None) -> str:
+def mean_reasoning_text(reasoning: "model.ReasoningSummary | None") -> str:
     return NOTHING if reasoning is None else f"{reasoning.mean:.2f}"
 
 
@@ -231,7 +236,7 @@ def reasks_text(asked_again: int) -> str:
     return f"after {plural(asked_again, 're-ask')} (first replies that were invalid)"
 
 
-def first_replies_sentence(judge: model.JudgeSummary) -> str | None:
+def first_replies_sentence(judge: "model.JudgeSummary") -> str | None:
     """How often a judge's first reply could not be used, whatever came of asking again; None without replies."""
     first = judge.first_replies
     if first is None or not first.replies:
@@ -240,7 +245,7 @@ def first_replies_sentence(judge: model.JudgeSummary) -> str | None:
     return f"First replies: {first.first_invalid:,} of {first.replies:,} invalid ({share})."
 
 
-def control_sentence(judge: model.JudgeSummary) -> str | None:
+def control_sentence(judge: "model.JudgeSummary") -> str | None:
     """What a judge says of its own output, in the unit of its headline; None where it was not asked that."""
     control = judge.control
     if control is None:
@@ -249,12 +254,12 @@ def control_sentence(judge: model.JudgeSummary) -> str | None:
     return f"{plural(control.counts.total, 'self-judgment')} apart{mean}: a control, in no mean."
 
 
-def in_unit_of(main: ScoreSummary, control: ScoreSummary) -> ScoreSummary:
+def in_unit_of(main: "ScoreSummary", control: "ScoreSummary") -> "ScoreSummary":
     """Beside a graded mean even a control of noughts and ones is no share of right answers."""
     return replace(control, is_binary=control.is_binary and main.is_binary)
 
 
-def mean_label(judge: model.JudgeSummary) -> str:
+def mean_label(judge: "model.JudgeSummary") -> str:
     """What the headline number is a mean of. `correct` alone would be wrong for graded protocols."""
     if judge.score.mean is None:
         return "nothing was scored"
@@ -262,10 +267,12 @@ def mean_label(judge: model.JudgeSummary) -> str:
     return best if judge.score.is_binary and judge.score.mean > 0 else "mean score"
 
 
-def shown_sentence(report: report_data.ReportData) -> str:
+def shown_sentence(report: "report_data.ReportData") -> str:
     """How many judgments the page lists; all, unless no browser could open so many."""
     total = report.rows_total
     if not report.is_complete:
+        from mixseek.analysis import report_data
+
         return f"Of {total:,} judgments, at most {report_data.LISTED_OF_EACH_KIND:,} of each kind and judge are listed."
     return "The one judgment is listed." if total == 1 else f"All {total:,} judgments are listed."
 
@@ -286,16 +293,16 @@ def maximum_text(maximum: float | None) -> str:
     return "of the maximum" if maximum is None else f"of {plain_number(maximum)}"
 
 
-def mean_text(score: scored_model.ScaleMean) -> str:
+def mean_text(score: "scored_model.ScaleMean") -> str:
     return scale_text(score.mean, score.maximum)
 
 
-def counted_text(score: scored_model.ScaleMean) -> str:
+def counted_text(score: "scored_model.ScaleMean") -> str:
     """What the interval counts: samples, and their questions where several samples ask the same."""
     return f"{score.samples:,}" if score.questions == score.samples else f"{score.samples:,} of {score.questions:,} q."
 
 
-def range_text(interval: Interval | None, maximum: float | None = None) -> str:
+def range_text(interval: "Interval | None", maximum: float | None = None) -> str:
     """Two ends; the per cent sign once."""
     if interval is None:
         return NOTHING
@@ -304,7 +311,7 @@ def range_text(interval: Interval | None, maximum: float | None = None) -> str:
     return f"{scale_text(interval.low, maximum)}–{scale_text(interval.high, maximum)}"
 
 
-def bar_text(bar: scored_model.HistogramBar, maximum: float | None) -> str:
+def bar_text(bar: "scored_model.HistogramBar", maximum: float | None) -> str:
     if bar.low == bar.high:
         return plain_number(bar.low)
     if maximum is None:
@@ -320,18 +327,18 @@ def signed_text(share: float | None, maximum: float | None) -> str:
     return sign + scale_text(abs(share), maximum)
 
 
-def difference_text(measure: scored_model.MeasureDifference) -> str:
+def difference_text(measure: "scored_model.MeasureDifference") -> str:
     return signed_text(measure.difference.mean, measure.maximum)
 
 
-def difference_interval_text(measure: scored_model.MeasureDifference) -> str:
+def difference_interval_text(measure: "scored_model.MeasureDifference") -> str:
     interval = measure.difference.interval
     if interval is None:
         return NOTHING
     return f"{signed_text(interval.low, measure.maximum)} to {signed_text(interval.high, measure.maximum)}"
 
 
-def difference_sentence(comparison: scored_model.VariantComparison) -> str:
+def difference_sentence(comparison: "scored_model.VariantComparison") -> str:
     """What the pairs say, and how little where they are few."""
     measure, difference = comparison.total, comparison.total.difference
     scale = maximum_text(measure.maximum)
@@ -357,7 +364,7 @@ def part_text(part: int, whole: int) -> str:
     return percent(part / whole) if whole else NOTHING
 
 
-def factor_sentence(factor: scored_model.InvalidFactor) -> str:
+def factor_sentence(factor: "scored_model.InvalidFactor") -> str:
     if factor.test is None or factor.p_adjusted is None:
         return "nothing to test"
     verdict = "uneven" if factor.is_uneven else "no sign of unevenness"
@@ -365,7 +372,7 @@ def factor_sentence(factor: scored_model.InvalidFactor) -> str:
     return f"{verdict}: {p_text(factor.p_adjusted)} after Holm ({how})"
 
 
-def invalid_sentence(spread: scored_model.InvalidSpread) -> str:
+def invalid_sentence(spread: "scored_model.InvalidSpread") -> str:
     """Whether what is missing from the means is missing at random."""
     if not spread.whole.invalid:
         return "No evaluation is invalid."
@@ -379,7 +386,7 @@ def invalid_sentence(spread: scored_model.InvalidSpread) -> str:
     return f"{whole}; no uneven spread was found over {tested} (with few evaluations, weak evidence of none)."
 
 
-def coverage_sentence(coverage: scored_model.Coverage) -> str:
+def coverage_sentence(coverage: "scored_model.Coverage") -> str:
     """How much of the product of question, variant, target and judge is there."""
     product = (
         f"{plural(coverage.questions, 'question')} × {plural(coverage.variants, 'variant')} × "
@@ -392,7 +399,7 @@ def coverage_sentence(coverage: scored_model.Coverage) -> str:
     return said + end + unnamed
 
 
-def hole_text(cell: CoverageCell) -> str:
+def hole_text(cell: "CoverageCell") -> str:
     """Where, and why nothing is there."""
     place = " · ".join(part for part in (cell.question, cell.variant, cell.target) if part is not None)
     why = "no output in the dataset" if cell.status is None else cell.status.value
@@ -417,7 +424,7 @@ def dimension_number(name: str, dimensions: Sequence[str]) -> int:
     return dimensions.index(name) % _COLOURS + 1 if name in dimensions else 0
 
 
-def difference_reach(comparison: scored_model.VariantComparison) -> float:
+def difference_reach(comparison: "scored_model.VariantComparison") -> float:
     """How far the axis of a comparison reaches to both sides: to the widest end, and a tenth of the scale at least."""
     differences = [measure.difference for measure in (comparison.total, *comparison.dimensions)]
     ends = [difference.mean for difference in differences]
@@ -425,12 +432,12 @@ def difference_reach(comparison: scored_model.VariantComparison) -> float:
     return max(0.1, *map(abs, ends))
 
 
-def widest_rate(spread: scored_model.InvalidSpread) -> float:
+def widest_rate(spread: "scored_model.InvalidSpread") -> float:
     """The right end of the axis on which shares of invalid evaluations are drawn."""
     ends = [group.interval.high for factor in spread.factors for group in factor.groups if group.interval]
     return max(ends, default=1.0) or 1.0
 
 
-def masked_text(account: CallAccount) -> str:
+def masked_text(account: "CallAccount") -> str:
     """Told wherever calls are: who has the endpoint's replies may have the key."""
     return f"the endpoint repeated a key, which was masked in {account.masked:,} of its replies"

@@ -12,8 +12,8 @@ from mixseek.competition.boards import list_competitions
 from mixseek.domain.ports import JudgeAwareProtocol
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
-from mixseek.reports.documents import runs_document
 from mixseek.reports.payload import rows_payload
+from mixseek.reports.run_list import runs_document
 from mixseek.runs.protocol_record import protocol_of_run
 from mixseek.storage.journal.records import Manifest, decode_sample, read_manifest
 from mixseek.storage.journal.tail import TextSearches

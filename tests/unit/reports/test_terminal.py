@@ -10,12 +10,13 @@ from rich.console import Console
 from tests.unit.reports.counting import count_rows
 
 from mixseek.analysis.build import build_report
-from mixseek.analysis.model import RunHeader, RunLine
+from mixseek.analysis.model import RunHeader
 from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run_list import RunLine
 from mixseek.domain.counts import ReaskCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.reports.pages.html import render_html
-from mixseek.reports.runs_terminal import print_runs
+from mixseek.reports.run_list import print_runs
 from mixseek.reports.sample_terminal import print_rows
 from mixseek.reports.terminal import print_report
 
