@@ -91,6 +91,19 @@ async def patiently(what: str, seconds: float = PATIENCE_SECONDS) -> AsyncIterat
         pytest.fail(f"waited {seconds:g} s for {what}")
 
 
+def is_asleep(pid: int) -> bool:
+    """Whether no thread of a process has anything to do: a signal that was sent before has been handled then.
+
+    A signal makes a thread runnable before `kill` returns, and its handler runs before anything else of that thread.
+    """
+    try:
+        texts = [path.read_text(encoding="utf-8") for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    except OSError:
+        # A thread has ended meanwhile.
+        return False
+    return {text.rpartition(")")[2].split()[0] for text in texts} == {"S"}
+
+
 def describe_condition(condition: Callable[[], bool]) -> str:
     """The words of the test that waits; of a function, its name."""
     function = getattr(condition, "func", condition)

@@ -18,7 +18,7 @@ from tests.flows.live import KEYS, riddles, wait_until
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import environment, sums, write_jsonl
 from tests.flows.warm import hearing
-from tests.waiting import patiently
+from tests.waiting import is_asleep, patiently
 
 import mixseek
 from mixseek.api.run import require
@@ -184,6 +184,8 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(place: Path) -> None:
         # The first is in flight, and stays so until the signal has been sent.
         assert wait_until(lambda: slow.requests >= 1, process)
         process.send_signal(signal.SIGINT)
+        # Heard before the first reply comes: eleven more take less time than a thread may wait for its turn.
+        assert wait_until(lambda: is_asleep(process.pid), process)
         slow.release()
         out, _ = process.communicate(timeout=180)
         asked = slow.requests
