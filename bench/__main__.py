@@ -15,8 +15,8 @@ from bench import live, prompts, real_files, view, waiting
 from bench.accuracy import DATA
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
-from mixseek.protocols.repairs import ReplyMode
-from mixseek.protocols.reply_reader import read_reply
+from mixseek.protocols.replies.repairs import ReplyMode
+from mixseek.protocols.replies.reply_reader import read_reply
 
 Row = dict[str, str]
 _ANSWER_IS = re.compile(r"answer is\s+(.*?)\.?\s*$", re.IGNORECASE | re.DOTALL)

@@ -18,10 +18,10 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Vali
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.repairs import Repair, ReplyMode
-from mixseek.protocols.reply_bundles import BundleEntry, split_bundle
-from mixseek.protocols.reply_fields import FieldReader
-from mixseek.protocols.reply_reader import read_reply
+from mixseek.protocols.replies.repairs import Repair, ReplyMode
+from mixseek.protocols.replies.reply_bundles import BundleEntry, split_bundle
+from mixseek.protocols.replies.reply_fields import FieldReader
+from mixseek.protocols.replies.reply_reader import read_reply
 
 Row = Mapping[str, Any]
 PROMPTDRIFT = "judge_outputs_promptdrift.jsonl"

@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mixseek.matching.quotes import QuoteFinding, QuoteStage, locate_quote
-from mixseek.protocols.reply_bundles import fold_identity, split_bundle
+from mixseek.matching.evidence.quotes import QuoteFinding, QuoteStage, locate_quote
+from mixseek.protocols.replies.reply_bundles import fold_identity, split_bundle
 
 RADICAL = re.compile("[\u2e80-\u2fdf]")
 _TO_RADICAL = {unicodedata.normalize("NFKC", chr(code)): chr(code) for code in range(0x2F00, 0x2FD6)} | {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
     from mixseek.reports.conclusion import RunState
-    from mixseek.reports.evaluation import Evaluation
+    from mixseek.reports.races.evaluation import Evaluation
     from mixseek.round_controller.team import RoundRecord
     from mixseek.runs.cards import Card
     from mixseek.settings.options import AuditOptions, JudgeOptions
@@ -57,7 +57,7 @@ _HOMES = {
     "AuditOptions": "mixseek.settings.options",
     "Card": "mixseek.reports.cards",
     "Competition": "mixseek.api.compete",
-    "Evaluation": "mixseek.reports.evaluation",
+    "Evaluation": "mixseek.reports.races.evaluation",
     "GateError": "mixseek.errors",
     "InvalidJudgment": "mixseek.domain.judgments",
     "JudgeOptions": "mixseek.settings.options",

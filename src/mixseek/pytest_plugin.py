@@ -125,7 +125,7 @@ class JudgedAnswer:
 
         from mixseek.analysis.sample_rows import load_sample
         from mixseek.reports.payload import cut_row
-        from mixseek.reports.sample_terminal import print_rows
+        from mixseek.reports.terminal.sample import print_rows
 
         has_colour = self.config.get_terminal_writer().hasmarkup and not self.config.getoption("xmlpath", None)
         page = io.StringIO()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from mixseek.analysis.corrected import CorrectedGroup, CorrectedReport
+from mixseek.analysis.labels.corrected import CorrectedGroup, CorrectedReport
 from mixseek.analysis.model import Beside, Breakdown, GroupSummary, Headline, PanelCounts, ScoreSummary
 from mixseek.domain.counts import PanelGroup, PanelGroups
 from mixseek.domain.panels import PanelRule, PanelState

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from mixseek.analysis.run_labels import load_corrected
+from mixseek.analysis.labels.of_run import load_corrected
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.summarise import summarise_run
 from mixseek.runs.judge import Interruption, judge_planned, prepare_run, unmatched_replies

@@ -6,11 +6,10 @@ from pathlib import Path
 from random import Random
 
 from mixseek.analysis.agreement import Agreement, build_agreement, build_consistency
-from mixseek.analysis.boards import board_of_run
 from mixseek.analysis.build import ReportInput, build_report
 from mixseek.analysis.headline import with_corrected
+from mixseek.analysis.labels.of_run import load_corrected
 from mixseek.analysis.report_data import LISTED_OF_EACH_KIND, ReportData
-from mixseek.analysis.run_labels import load_corrected
 from mixseek.analysis.scored import ScoredInput, build_scored
 from mixseek.analysis.scored_model import ScoredReport
 from mixseek.analysis.summarise import (
@@ -22,6 +21,7 @@ from mixseek.analysis.summarise import (
     panel_rule,
     run_header,
 )
+from mixseek.analysis.votes.boards import board_of_run
 from mixseek.domain import counts, scored_counts
 from mixseek.domain.counts import OutcomeCount, UnitSums
 from mixseek.domain.judgments import JudgedRow

@@ -12,7 +12,7 @@ from mixseek.domain.ports import CallAccount
 from mixseek.stats.strengths import Board
 
 if TYPE_CHECKING:
-    from mixseek.analysis.corrected import CorrectedReport
+    from mixseek.analysis.labels.corrected import CorrectedReport
     from mixseek.analysis.target_pairs import PairsReport
 
 # A file with more judgments than this would be nothing to send, and no browser would open it.

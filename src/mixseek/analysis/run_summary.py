@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.analysis import model
-from mixseek.analysis.corrected import CorrectedReport
+from mixseek.analysis.labels.corrected import CorrectedReport
 from mixseek.analysis.model import Headline, ScoreSummary
 from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain import counts

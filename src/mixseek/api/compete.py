@@ -17,10 +17,10 @@ from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import CompetitionObserver
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reports.evaluation import Evaluation
-from mixseek.reports.leaderboard import LeaderBoard, TeamView, leader_board_document
 from mixseek.reports.pages.html import render_table
-from mixseek.reports.race_words import points_text
+from mixseek.reports.races.board import LeaderBoard, TeamView, leader_board_document
+from mixseek.reports.races.evaluation import Evaluation
+from mixseek.reports.races.words import points_text
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import AfterRound
 from mixseek.runs.given_options import live_options

@@ -20,8 +20,8 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from mixseek.analysis.baseline import Baseline, find_baseline
-from mixseek.analysis.comparison import DropGate, GateEnd
+from mixseek.analysis.comparing.baseline import Baseline, find_baseline
+from mixseek.analysis.comparing.comparison import DropGate, GateEnd
 from mixseek.analysis.gates import Gates
 from mixseek.api.old_keywords import renew_keywords
 from mixseek.api.words import without_flags

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 
-from mixseek.analysis.compare import CompareRequest, load_comparison
-from mixseek.analysis.comparison import Comparison
+from mixseek.analysis.comparing.compare import CompareRequest, load_comparison
+from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.gates import Gates
-from mixseek.analysis.rating_statistics import StatisticsRequest, load_statistics
-from mixseek.analysis.ratings import RatingColumns, RatingSource
+from mixseek.analysis.labels.of_run import load_corrected
+from mixseek.analysis.ratings.found import Statistics
+from mixseek.analysis.ratings.relation import RatingColumns, RatingSource
+from mixseek.analysis.ratings.statistics import StatisticsRequest, load_statistics
 from mixseek.analysis.report import load_report
-from mixseek.analysis.run_labels import load_corrected
 from mixseek.analysis.run_summary import RunSummary
-from mixseek.analysis.statistics import Statistics
 from mixseek.analysis.summarise import summarise_run
-from mixseek.analysis.system_board import SystemBoard
-from mixseek.analysis.vote_statistics import VotesAsked, load_votes
-from mixseek.analysis.votes_found import VoteStatistics
+from mixseek.analysis.votes.found import VoteStatistics
+from mixseek.analysis.votes.statistics import VotesAsked, load_votes
+from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.api.words import in_python_words, without_flags
 from mixseek.competition.asked_boards import BoardRequest, load_board, write_board

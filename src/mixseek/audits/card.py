@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 
-from mixseek.analysis.label_form import label_scale
+from mixseek.analysis.labels.form import label_scale
 from mixseek.audits.observations import Observed, Scores, observe
 from mixseek.audits.plan import AuditPlan, judged_as
 from mixseek.domain.judgments import JudgedRow

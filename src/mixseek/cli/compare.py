@@ -22,7 +22,7 @@ from mixseek.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from mixseek.analysis.comparison import DropGate, DropResult
+    from mixseek.analysis.comparing.comparison import DropGate, DropResult
     from mixseek.domain.panels import PanelRule
 
 _COMPARED = "Two runs, A and B; or one, with two targets or variants. `latest` is the one started last."
@@ -41,7 +41,7 @@ def read_drop_gate(max_drop: float | None, gate_on: str | None, baseline: str | 
         return None
     if baseline is None:
         raise BadParameter("needs a run to hold this one against: --baseline RUN", param_hint="'--max-drop'")
-    from mixseek.analysis.comparison import DropGate, GateEnd
+    from mixseek.analysis.comparing.comparison import DropGate, GateEnd
 
     return DropGate(max_drop, GateEnd(gate_on or "point"))
 
@@ -76,7 +76,7 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --gate-on lower
     """
-    from mixseek.analysis.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
+    from mixseek.analysis.comparing.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
     from mixseek.reports.build_server import comparison_report, write_ci
     from mixseek.reports.comparison import comparison_document
     from mixseek.reports.drop_gate import check_drop
@@ -128,7 +128,7 @@ def check_baseline(
     """A run beside its baseline, and whether its score has dropped too far; without a baseline, nothing."""
     if name is None:
         return BaselineResult({"baseline": None, "gates": []})
-    from mixseek.analysis.baseline import Baseline, compare_with_baseline
+    from mixseek.analysis.comparing.baseline import Baseline, compare_with_baseline
     from mixseek.reports.comparison import gate_document
     from mixseek.reports.drop_gate import baseline_document, baseline_text, check_drop
     from mixseek.storage.workspace import Workspace

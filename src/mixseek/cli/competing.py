@@ -13,8 +13,8 @@ from mixseek.competition.play import Competition, CompetitionObserver, forecast_
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reports.forecasts import describe_forecast, forecast_document
-from mixseek.reports.leaderboard import leader_board_document
-from mixseek.reports.race_terminal import print_leader_board
+from mixseek.reports.races.board import leader_board_document
+from mixseek.reports.races.terminal import print_leader_board
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import Stage, TeamEvent, Watcher, watch_nothing
 from mixseek.text.visible import make_visible

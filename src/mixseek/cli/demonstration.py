@@ -15,12 +15,12 @@ from mixseek.reports.cards import STATE_STYLES, effect_text
 from mixseek.reports.comparison import brief, comparison_document
 from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
-from mixseek.reports.leaderboard import leader_board_document
-from mixseek.reports.race_terminal import print_leader_board
+from mixseek.reports.races.board import leader_board_document
+from mixseek.reports.races.terminal import print_leader_board
+from mixseek.reports.render.tables import table_of
 from mixseek.reports.render.terminal import print_sections
 from mixseek.reports.sections import Section
 from mixseek.reports.summary import summary_document
-from mixseek.reports.tables import table_of
 from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 
 STYLES = {

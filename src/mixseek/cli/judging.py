@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from mixseek.analysis.baseline import Baseline
+from mixseek.analysis.comparing.baseline import Baseline
 from mixseek.analysis.gates import Gates
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.run_summary import RunSummary

@@ -69,12 +69,12 @@ def leaderboard(
     """
     if open_page and to is None:
         raise BadParameter("needs --to FILE to have something to open", param_hint="'--open'")
-    from mixseek.analysis.ratings import RatingColumns
-    from mixseek.analysis.system_board import SystemBoard
+    from mixseek.analysis.ratings.relation import RatingColumns
+    from mixseek.analysis.votes.system_board import SystemBoard
     from mixseek.competition.asked_boards import BoardRequest, load_any_board, write_board
     from mixseek.reports.boards import board_document
-    from mixseek.reports.leaderboard import leader_board_document
-    from mixseek.reports.race_terminal import print_leader_board
+    from mixseek.reports.races.board import leader_board_document
+    from mixseek.reports.races.terminal import print_leader_board
     from mixseek.reports.render.terminal import print_shown
     from mixseek.settings.load import load_settings
 

@@ -71,7 +71,7 @@ def report(
     from mixseek.analysis.report import load_report
     from mixseek.reports.documents import report_document
     from mixseek.reports.files import write_html
-    from mixseek.reports.terminal import print_report
+    from mixseek.reports.terminal.report import print_report
 
     gate = read_drop_gate(max_drop, gate_on, baseline)
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
@@ -130,7 +130,7 @@ def show(
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.analysis.sample_rows import load_sample
     from mixseek.reports.payload import cut_row
-    from mixseek.reports.sample_terminal import print_rows
+    from mixseek.reports.terminal.sample import print_rows
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
     document = with_schema(DocumentName.SHOW, {"id": rows[0].id, "judgments": [asdict(row) for row in rows]})

@@ -251,7 +251,7 @@ def describe_step(step: str, document: dict[str, Any]) -> str:
 
 def print_outcomes(outcomes: Sequence[Outcome], console: "Console") -> None:
     """Which job went how."""
-    from mixseek.reports.tables import table_of
+    from mixseek.reports.render.tables import table_of
     from mixseek.reports.wording import percent
     from mixseek.text.visible import make_visible
 

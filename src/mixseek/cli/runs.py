@@ -40,7 +40,7 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
         return None
     from mixseek.analysis.run_list import list_runs
     from mixseek.competition.boards import list_competitions
-    from mixseek.reports.race_terminal import print_competitions
+    from mixseek.reports.races.terminal import print_competitions
     from mixseek.reports.run_list import print_runs, runs_document
 
     lines, problems = list_runs(workspace_path(workspace))

@@ -124,9 +124,9 @@ def stats(
       mixseek stats votes.jsonl --votes --gold winner --length "length(a) / length(b)"
       mixseek stats votes.jsonl --jury --rater "judge || shown" --gold winner
     """
-    from mixseek.analysis.rating_statistics import StatisticsRequest, load_statistics
-    from mixseek.analysis.ratings import RatingColumns, RatingSource
-    from mixseek.analysis.vote_statistics import VotesAsked, load_votes
+    from mixseek.analysis.ratings.relation import RatingColumns, RatingSource
+    from mixseek.analysis.ratings.statistics import StatisticsRequest, load_statistics
+    from mixseek.analysis.votes.statistics import VotesAsked, load_votes
     from mixseek.reports.render.terminal import print_shown
     from mixseek.reports.statistics import statistics_document
     from mixseek.reports.votes import votes_document

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mixseek.analysis.boards import BoardOptions, build_board, rule_of
-from mixseek.analysis.rating_statistics import StatisticsRequest, is_table, open_ratings
-from mixseek.analysis.ratings import PEOPLE, RatingColumns, RatingSource
-from mixseek.analysis.system_board import SystemBoard
+from mixseek.analysis.ratings.relation import PEOPLE, RatingColumns, RatingSource
+from mixseek.analysis.ratings.statistics import StatisticsRequest, is_table, open_ratings
+from mixseek.analysis.votes.boards import BoardOptions, build_board, rule_of
+from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.competition.boards import is_competition, load_leader_board, write_leader_board
 from mixseek.domain.lines import LONGEST_LINE_BYTES
-from mixseek.reports.leaderboard import LeaderBoard
 from mixseek.reports.pages.leaderboard import render_board
+from mixseek.reports.races.board import LeaderBoard
 from mixseek.storage.durable import write_page
 from mixseek.storage.workspace import LATEST, Workspace, find_run
 

@@ -13,7 +13,7 @@ from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.scores import usage_of
-from mixseek.reports.leaderboard import CompetitionLine, LeaderBoard, build_leader_board
+from mixseek.reports.races.board import CompetitionLine, LeaderBoard, build_leader_board
 from mixseek.settings.race import JUDGMENT_NAME
 from mixseek.storage.durable import write_page
 from mixseek.storage.journal.journal import read_records

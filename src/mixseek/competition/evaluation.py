@@ -21,7 +21,7 @@ from mixseek.evaluator.scores import EvaluationRequest, EvaluationResult, Missin
 from mixseek.matching.phrases import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.reports.evaluation import EvaluatedSubmission, Evaluation
+from mixseek.reports.races.evaluation import EvaluatedSubmission, Evaluation
 from mixseek.runs.live import Panel
 from mixseek.runs.named import AnyJudge
 from mixseek.runs.request import LiveOptions, describe_judge

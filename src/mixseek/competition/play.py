@@ -23,7 +23,7 @@ from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reports.forecasts import CallForecast, CompeteForecast
-from mixseek.reports.leaderboard import LeaderBoard, build_leader_board
+from mixseek.reports.races.board import LeaderBoard, build_leader_board
 from mixseek.round_controller.controller import RoundParts
 from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, CompetitionResult, ModelTeam, Orchestrator
 from mixseek.round_controller.team import AfterRound, Team, Watcher, watch_nothing

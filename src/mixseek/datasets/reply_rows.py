@@ -10,7 +10,7 @@ from mixseek.datasets.files import Row, Rows, RowSource, reading
 from mixseek.datasets.response_files import MAX_FILE_BYTES
 from mixseek.datasets.rows import ALIASES, FILE_FIELDS, REPLY_COLUMNS
 from mixseek.errors import DatasetError
-from mixseek.protocols.reply_bundles import Bundle, BundleEntry, split_bundle
+from mixseek.protocols.replies.reply_bundles import Bundle, BundleEntry, split_bundle
 from mixseek.storage.journal.records import decode_object
 
 REPLY_COLUMN = "reply"

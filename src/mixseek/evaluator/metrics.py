@@ -19,12 +19,12 @@ from mixseek.evaluator.scores import POINTS, Direction, EvaluationRequest, Metri
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import EvaluatorPromptContext
-from mixseek.protocols.copied_verdicts import repetitions
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.repairs import Repair, ReplyMode
-from mixseek.protocols.reply_fields import FieldReader, closed_object
-from mixseek.protocols.reply_json import excerpt, hash_of
-from mixseek.protocols.reply_reader import read_reply
+from mixseek.protocols.replies.copied_verdicts import repetitions
+from mixseek.protocols.replies.repairs import Repair, ReplyMode
+from mixseek.protocols.replies.reply_fields import FieldReader, closed_object
+from mixseek.protocols.replies.reply_json import excerpt, hash_of
+from mixseek.protocols.replies.reply_reader import read_reply
 from mixseek.settings.load import explaining_failures
 from mixseek.settings.models import Table
 from mixseek.settings.text_files import parse_toml

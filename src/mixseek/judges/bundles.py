@@ -10,7 +10,7 @@ import orjson
 
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.samples import Sample
-from mixseek.protocols.reply_bundles import Bundle, BundleEntry, fold_identity
+from mixseek.protocols.replies.reply_bundles import Bundle, BundleEntry, fold_identity
 
 # Columns of a bundle's row that say which samples it can be about.
 _SCOPES = (

@@ -16,7 +16,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.bundles import Matching, PlacedBundle, match_bundles, scope_of
 from mixseek.judges.recorded_replies import REPLY_NAMES, judge_of, recorded_reply
-from mixseek.protocols.reply_bundles import split_bundle
+from mixseek.protocols.replies.reply_bundles import split_bundle
 
 
 class OffsetIndex:

@@ -8,8 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.label_units import STRATA, DrawnStratum, LabelUnits
-from mixseek.analysis.run_labels import ScaleOf, open_labelled, scale_for
+from mixseek.analysis.labels.of_run import ScaleOf, open_labelled, scale_for
+from mixseek.analysis.labels.units import STRATA, DrawnStratum, LabelUnits
 from mixseek.datasets.sheets import SheetText, write_sheet
 from mixseek.domain.labels import Draw, DrawnRow, Stratum
 from mixseek.errors import ConfigurationError

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mixseek.analysis.label_plan import PlanReport
-from mixseek.analysis.label_units import FoundText, LabelUnits
-from mixseek.analysis.run_labels import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
+from mixseek.analysis.labels.of_run import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
+from mixseek.analysis.labels.plan import PlanReport
+from mixseek.analysis.labels.units import FoundText, LabelUnits
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.datasets.sheets import GivenLabel, is_same_text, list_places, names_of, read_sheet
 from mixseek.domain.labels import Draw, Label, LabelError, TextLabels, collect_labels

@@ -17,11 +17,11 @@ from urllib.parse import parse_qsl
 import duckdb
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from mixseek.analysis.corrected import CorrectedReport, build_corrected, correct_group
-from mixseek.analysis.label_form import LabelForm
-from mixseek.analysis.label_plan import build_plan
-from mixseek.analysis.label_units import FoundText
-from mixseek.analysis.run_labels import GatheredLabels, gather_labels, open_labelled, weigh_texts
+from mixseek.analysis.labels.corrected import CorrectedReport, build_corrected, correct_group
+from mixseek.analysis.labels.form import LabelForm
+from mixseek.analysis.labels.of_run import GatheredLabels, gather_labels, open_labelled, weigh_texts
+from mixseek.analysis.labels.plan import build_plan
+from mixseek.analysis.labels.units import FoundText
 from mixseek.domain.labels import WHOLE, Draw, Label, LabelError, LabelledRun, TextLabels, collect_labels
 from mixseek.errors import ConfigurationError
 from mixseek.index.loading import index_error

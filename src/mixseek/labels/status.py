@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mixseek.analysis.run_labels import open_labelled
+from mixseek.analysis.labels.of_run import open_labelled
 from mixseek.domain.labels import TextLabels, collect_labels
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.records import read_manifest

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from mixseek.domain.judgments import Span
 from mixseek.matching import discounted, no_answer, statements
-from mixseek.matching.options import OptionReader
+from mixseek.matching.closed.options import OptionReader
 from mixseek.matching.other_kinds import is_of_another_kind
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Comparison, Decision, Reader, Reading

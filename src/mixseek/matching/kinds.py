@@ -4,16 +4,16 @@ import re
 from functools import lru_cache
 
 from mixseek.domain.ports import MathsComparer
-from mixseek.matching.booleans import BooleanReader, EitherReader, polarity_of
-from mixseek.matching.brackets import BracketReader, is_bracket_sequence
+from mixseek.matching.closed.booleans import BooleanReader, EitherReader, polarity_of
+from mixseek.matching.closed.brackets import BracketReader, is_bracket_sequence
+from mixseek.matching.closed.multi_select import MultiSelectReader, several_labels
+from mixseek.matching.closed.number_answers import NumberReader
+from mixseek.matching.closed.options import OptionReader, comparable, lettered_options, numbered_options
+from mixseek.matching.closed.word_lists import WordListReader
 from mixseek.matching.folding import fold
-from mixseek.matching.multi_select import MultiSelectReader, several_labels
-from mixseek.matching.number_answers import NumberReader
 from mixseek.matching.numbers import plain_number
-from mixseek.matching.options import OptionReader, comparable, lettered_options, numbered_options
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Reader
-from mixseek.matching.word_lists import WordListReader
 
 _SAYS = Phrases("kinds")
 

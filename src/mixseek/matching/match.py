@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from mixseek.domain.judgments import ErrorType, Span
 from mixseek.domain.ports import MathsComparer
 from mixseek.matching.choice import CONTAINERS, match_closed
+from mixseek.matching.closed.options import OptionReader, lettered_options, named_letter
 from mixseek.matching.company import without_company
 from mixseek.matching.folding import fold
 from mixseek.matching.kinds import option_by_text, reader_for
 from mixseek.matching.left_open import PLAIN_WORD, SHORT_RESPONSE, YEAR, OtherValue, leaves_open
 from mixseek.matching.long_responses import match_long
-from mixseek.matching.options import OptionReader, lettered_options, named_letter
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Comparison, Decision, MatchResult, Reader
 from mixseek.matching.stance.behind import verdict_on_answer
@@ -121,7 +121,7 @@ def _match_gold(
     if is_open or not _MATHS.search(gold):
         return None
     # Here and not above: most ground truths are no mathematics.
-    from mixseek.matching.maths import MathsReader, gold_maths, looks_like_maths
+    from mixseek.matching.closed.maths import MathsReader, gold_maths, looks_like_maths
 
     if not looks_like_maths(gold):
         return None
@@ -148,7 +148,7 @@ def _is_date_in_prose(visible: Visible, gold: str, question: str) -> bool:
     if not YEAR.fullmatch(gold.strip()) or len(visible.text.strip()) > SHORT_RESPONSE:
         return False
     # Late, as below.
-    from mixseek.matching.gold import Asked, read_question
+    from mixseek.matching.open_text.gold import Asked, read_question
 
     return read_question(question).asked is Asked.TIME
 
@@ -161,7 +161,7 @@ def _match_reader(visible: Visible, reader: Reader, question: str, closed: Compa
 
 def _match_text(visible: Visible, golds: Sequence[str], question: str) -> Comparison:
     # Late, as above: most ground truths are of a closed kind.
-    from mixseek.matching.short_text import compare_short_text
+    from mixseek.matching.open_text.short_text import compare_short_text
 
     start = visible.lead or len(visible.text) - len(visible.text.lstrip())
     decision, span, rules = compare_short_text(visible.text[start : visible.cut].rstrip(), golds, question=question)

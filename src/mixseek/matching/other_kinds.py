@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 
-from mixseek.matching.options import OptionReader
+from mixseek.matching.closed.options import OptionReader
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Reader
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from mixseek.domain.samples import SampleNeeds
 from mixseek.errors import ConfigurationError, suggest
-from mixseek.protocols.reply_json import hash_of
+from mixseek.protocols.replies.reply_json import hash_of
 from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 from mixseek.templating import StrictTemplate, compile_template
 

@@ -9,7 +9,7 @@ from mixseek.domain.samples import Sample
 from mixseek.matching.folding import fold
 from mixseek.matching.readings import Decision, MatchResult
 from mixseek.matching.visible import visible_part
-from mixseek.protocols.reply_json import excerpt
+from mixseek.protocols.replies.reply_json import excerpt
 from mixseek.protocols.semantic_reply import SemanticReply
 
 # Words of alphabets with word breaks, else single characters: Chinese and Japanese put no space around an answer.

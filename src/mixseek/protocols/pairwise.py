@@ -29,18 +29,18 @@ from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.matching.quotes import locate_quote
-from mixseek.protocols.copied_verdicts import find_repetition
+from mixseek.matching.evidence.quotes import locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
 from mixseek.protocols.identity import judge_identity, relate
-from mixseek.protocols.refusals import UNRELATED
-from mixseek.protocols.repairs import Repair, ReplyMode
-from mixseek.protocols.reply_fields import FieldReader, closed_object
-from mixseek.protocols.reply_json import excerpt, excerpt_text
-from mixseek.protocols.reply_reader import read_reply, violations
+from mixseek.protocols.replies.copied_verdicts import find_repetition
+from mixseek.protocols.replies.refusals import UNRELATED
+from mixseek.protocols.replies.repairs import Repair, ReplyMode
+from mixseek.protocols.replies.reply_fields import FieldReader, closed_object
+from mixseek.protocols.replies.reply_json import excerpt, excerpt_text
+from mixseek.protocols.replies.reply_reader import read_reply, violations
+from mixseek.protocols.replies.thought import without_thought
 from mixseek.protocols.scored.languages import in_language, missing_words, spoken
 from mixseek.protocols.scored.parameters import Dimension, Words
-from mixseek.protocols.thought import without_thought
 from mixseek.settings.text_files import parse_toml
 from mixseek.templating import fence, unused_nonce
 

@@ -15,7 +15,6 @@ from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.matching.readings import Decision
-from mixseek.protocols.copied_verdicts import repetitions
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, validated
 from mixseek.protocols.extraction import (
     LOW_REASONING_SCORE,
@@ -26,9 +25,10 @@ from mixseek.protocols.extraction import (
     verify_extraction,
 )
 from mixseek.protocols.identity import method_of
-from mixseek.protocols.repairs import Repair
-from mixseek.protocols.reply_fields import FieldReader
-from mixseek.protocols.reply_reader import read_reply
+from mixseek.protocols.replies.copied_verdicts import repetitions
+from mixseek.protocols.replies.repairs import Repair
+from mixseek.protocols.replies.reply_fields import FieldReader
+from mixseek.protocols.replies.reply_reader import read_reply
 from mixseek.protocols.scored.sample_facts import fenced_question, shown_name
 from mixseek.protocols.semantic_reply import (
     FIELDS,

@@ -9,10 +9,10 @@ from pydantic import Field, model_validator
 from mixseek.domain.judgments import ErrorType
 from mixseek.domain.samples import Sample
 from mixseek.protocols.declaration import Table
-from mixseek.protocols.repairs import ReplyMode
-from mixseek.protocols.reply_bundles import means_sample
-from mixseek.protocols.reply_fields import FieldReader, closed_object
-from mixseek.protocols.reply_json import excerpt
+from mixseek.protocols.replies.repairs import ReplyMode
+from mixseek.protocols.replies.reply_bundles import means_sample
+from mixseek.protocols.replies.reply_fields import FieldReader, closed_object
+from mixseek.protocols.replies.reply_json import excerpt
 from mixseek.protocols.scored.sample_facts import shown_name
 
 # What the prompt calls the sample, and what the reply's `id` must then be.

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mixseek.analysis.system_board import SystemBoard
+from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports.headline import Axis

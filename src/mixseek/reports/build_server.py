@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from mixseek.analysis.compared_pairs import read_changed
-from mixseek.analysis.comparison import Comparison, DropResult
+from mixseek.analysis.comparing.comparison import Comparison, DropResult
+from mixseek.analysis.comparing.pairs import read_changed
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import Headline
 from mixseek.analysis.summarise import panel_rule

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
 
-from mixseek.analysis.comparison import DropResult
+from mixseek.analysis.comparing.comparison import DropResult
 from mixseek.analysis.details import read_detail
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import outcome_word

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.comparison import ComparedSide, Comparison, DropResult, GroupDifference
+from mixseek.analysis.comparing.comparison import ComparedSide, Comparison, DropResult, GroupDifference
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.shown import shown_html, shown_text

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from mixseek.analysis.baseline import Baseline, compare_with_baseline
-from mixseek.analysis.comparison import Comparison, DropResult
+from mixseek.analysis.comparing.baseline import Baseline, compare_with_baseline
+from mixseek.analysis.comparing.comparison import Comparison, DropResult
 from mixseek.analysis.gates import GateResult, Gates, check_gates
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.summarise import failure_groups, first_failed_rows

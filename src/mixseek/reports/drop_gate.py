@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mixseek.analysis.comparison import Comparison, DropGate, DropResult, GateEnd
+from mixseek.analysis.comparing.comparison import Comparison, DropGate, DropResult, GateEnd
 from mixseek.reports.comparison import (
     difference_document,
     difference_text,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from mixseek.analysis.comparison import Comparison
+from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.report_data import ReportData
 from mixseek.reports.pages.html import stream_html
 from mixseek.storage.durable import write_page
@@ -31,7 +31,7 @@ def default_page(root: Path, comparison: Comparison) -> Path:
 def write_comparison(root: Path, comparison: Comparison, target: Path, runs: Sequence[RunDirectory] = ()) -> None:
     """One self-contained file, whole or not at all."""
     # Here and not above: a report of one run compares nothing.
-    from mixseek.analysis.compared_pairs import read_listed
+    from mixseek.analysis.comparing.pairs import read_listed
     from mixseek.reports.pages.comparison import render_comparison
 
     write_page(render_comparison(comparison, read_listed(root, comparison, runs)), target, "compare.html")

@@ -6,8 +6,16 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from mixseek.analysis.corrected import LEVEL, RIGHT, WRONG, ConfusionRow, CorrectedGroup, CorrectedReport, JudgeMean
-from mixseek.analysis.label_plan import PlanReport
+from mixseek.analysis.labels.corrected import (
+    LEVEL,
+    RIGHT,
+    WRONG,
+    ConfusionRow,
+    CorrectedGroup,
+    CorrectedReport,
+    JudgeMean,
+)
+from mixseek.analysis.labels.plan import PlanReport
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.labels import Draw, LabelScale
 from mixseek.reports.sections import QUIET, Bar, Cell, Section, Sentence, TableRows, notes

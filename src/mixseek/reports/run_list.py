@@ -11,8 +11,8 @@ from mixseek.analysis.details import document_of
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.reports import wording
+from mixseek.reports.render.tables import COUNT_HEADS, SHORT_HEADS, Cell, fitted, table_of
 from mixseek.reports.sections import QUIET
-from mixseek.reports.tables import COUNT_HEADS, SHORT_HEADS, Cell, fitted, table_of
 from mixseek.reports.wording import NOTHING, percent
 from mixseek.text.visible import make_visible
 

@@ -11,9 +11,9 @@ from mixseek.analysis import model, several_runs
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.reports import wording
 from mixseek.reports.headline import score_document
+from mixseek.reports.render.tables import Cell, fitted, table_of
 from mixseek.reports.run_list import SHORT_COUNTS, count_cells
 from mixseek.reports.sections import QUIET
-from mixseek.reports.tables import Cell, fitted, table_of
 from mixseek.text.visible import make_visible
 
 

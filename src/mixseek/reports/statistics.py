@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mixseek.analysis.statistics import (
+from mixseek.analysis.ratings.found import (
     RATINGS,
     AgreementSection,
     CorrectedLine,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mixseek.analysis.votes_found import ORDERS, JurySection, LengthLine, VoteLine, VoteStatistics
+from mixseek.analysis.votes.found import ORDERS, JurySection, LengthLine, VoteLine, VoteStatistics
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports.render.html import result_html

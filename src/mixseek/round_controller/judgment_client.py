@@ -17,8 +17,8 @@ from mixseek.evaluator.metrics import REPLY_MODE, open_reply, why_no_answer
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import RoundPromptContext
-from mixseek.protocols.reply_fields import FieldReader, closed_object
-from mixseek.protocols.reply_json import hash_of
+from mixseek.protocols.replies.reply_fields import FieldReader, closed_object
+from mixseek.protocols.replies.reply_json import hash_of
 from mixseek.settings.race import JUDGMENT_NAME
 
 _PROMPTS = Path(__file__).parent / "prompts"

@@ -25,9 +25,9 @@ from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError, MixseekError, PermanentJudgeError
 from mixseek.evaluator.scores import usage_of
-from mixseek.protocols.refusals import is_refusal
-from mixseek.protocols.reply_json import excerpt_text, hash_of
-from mixseek.protocols.thought import without_thought
+from mixseek.protocols.replies.refusals import is_refusal
+from mixseek.protocols.replies.reply_json import excerpt_text, hash_of
+from mixseek.protocols.replies.thought import without_thought
 from mixseek.round_controller.controller import RoundController, RoundParts, TeamEnd, awaits_score, end_of, store_end
 from mixseek.round_controller.team import FailedSubmission, Stage, Submission, Team, TeamEvent
 

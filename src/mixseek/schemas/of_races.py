@@ -6,7 +6,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from mixseek.reports.forecasts import CallForecast
-from mixseek.reports.leaderboard import TeamView
+from mixseek.reports.races.board import TeamView
 from mixseek.schemas.parts import Anything
 
 

@@ -5,7 +5,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from mixseek.analysis.corrected import CalibrationPoint, ConfusionRow, JudgeMean
+from mixseek.analysis.labels.corrected import CalibrationPoint, ConfusionRow, JudgeMean
 from mixseek.analysis.model import PanelCounts
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.labels import LabelScale

@@ -7,10 +7,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.compare import LISTED, CompareRequest, load_comparison
-from mixseek.analysis.comparison import Comparison
-from mixseek.analysis.corrected import CorrectedReport
+from mixseek.analysis.comparing.compare import LISTED, CompareRequest, load_comparison
+from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.judged import judge_dataset
+from mixseek.analysis.labels.corrected import CorrectedReport
 from mixseek.analysis.report import load_report
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.audits.examine import run_audit, write_card
@@ -27,7 +27,7 @@ from mixseek.judges.function import function_judge
 from mixseek.labels.draw import DrawRequest, draw_sheet
 from mixseek.labels.intake import ImportRequest, import_labels
 from mixseek.reports.files import default_page, write_comparison, write_html
-from mixseek.reports.leaderboard import LeaderBoard
+from mixseek.reports.races.board import LeaderBoard
 from mixseek.runs.cards import Card
 from mixseek.runs.judge import Interruption
 from mixseek.runs.request import RULES, JudgeRequest, LiveOptions

@@ -4,7 +4,7 @@ import asyncio
 
 from aiohttp import web
 
-from mixseek.analysis.compare import LISTED, CompareRequest
+from mixseek.analysis.comparing.compare import LISTED, CompareRequest
 from mixseek.analysis.summarise import run_header
 from mixseek.competition.boards import load_leader_board
 from mixseek.domain.rounds import ExecutionStatus

@@ -10,9 +10,9 @@ from typing import Any
 
 from aiohttp import web
 
-from mixseek.analysis.compare import LISTED, CompareRequest, load_comparison
-from mixseek.analysis.compared_pairs import read_listed
-from mixseek.analysis.comparison import ChangedSample, Comparison
+from mixseek.analysis.comparing.compare import LISTED, CompareRequest, load_comparison
+from mixseek.analysis.comparing.comparison import ChangedSample, Comparison
+from mixseek.analysis.comparing.pairs import read_listed
 from mixseek.analysis.report import load_report
 from mixseek.analysis.report_data import ReportData
 from mixseek.index.loading import stat_journal

@@ -14,9 +14,9 @@ import orjson
 import pytest
 from tests.unit.storage.material import CORRECT, INCORRECT, append_lines, judged_lines, make_run, make_sample
 
-from mixseek.analysis.label_units import ensure_texts, open_units
-from mixseek.analysis.ratings import RatingSource
-from mixseek.analysis.ratings import open_run as open_ratings
+from mixseek.analysis.labels.units import ensure_texts, open_units
+from mixseek.analysis.ratings.relation import RatingSource
+from mixseek.analysis.ratings.run import open_run as open_ratings
 from mixseek.competition.sessions import start_session
 from mixseek.datasets.tables import connecting
 from mixseek.index import export, loading

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mixseek.analysis.label_form import LabelForm
+from mixseek.analysis.labels.form import LabelForm
 from mixseek.domain.labels import LabelError
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol

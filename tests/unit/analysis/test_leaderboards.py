@@ -8,7 +8,7 @@ import pytest
 from mixseek.competition.boards import find_execution, load_leader_board, write_leader_board
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reports.leaderboard import LeaderBoard
+from mixseek.reports.races.board import LeaderBoard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KNOWN = [

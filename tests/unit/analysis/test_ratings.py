@@ -8,7 +8,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from mixseek.analysis.ratings import RatingColumns, Ratings, RatingSource, open_table
+from mixseek.analysis.ratings.relation import RatingColumns, Ratings, RatingSource
+from mixseek.analysis.ratings.table import open_table
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.stats.raters import AgreementSums, Patterns
 

@@ -27,7 +27,7 @@ from mixseek.index.loading import index_run
 from mixseek.reports.documents import report_document
 from mixseek.reports.pages.html import render_html
 from mixseek.reports.run_list import runs_document
-from mixseek.reports.terminal import print_report
+from mixseek.reports.terminal.report import print_report
 from mixseek.storage.journal.records import JournalSeal, RunStatus, write_manifest
 
 

@@ -48,7 +48,7 @@ _PAGES = ("mixseek.reports.pages.html", "jinja2")
     ("arguments", "unneeded"),
     [
         (["--help"], (*_JUDGING, *_PAGES, "duckdb", "rich", "pydantic")),
-        (["report", "a"], (*_JUDGING, "mixseek.reports.build_server", "mixseek.analysis.compare", "asyncio")),
+        (["report", "a"], (*_JUDGING, "mixseek.reports.build_server", "mixseek.analysis.comparing.compare", "asyncio")),
         (["show", "a", "q1"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.analysis.report")),
         (["runs"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.archive.write")),
         (["export", "a", "--to", "rows.jsonl"], (*_JUDGING, *_PAGES, "mixseek.protocols.semantic", "rich.console")),

@@ -1,7 +1,7 @@
 """The question has its say in what a short answer means."""
 
+from mixseek.matching.closed.options import lettered_options
 from mixseek.matching.match import match_answer
-from mixseek.matching.options import lettered_options
 from mixseek.matching.readings import Decision
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 from tests.cases import each
 
+from mixseek.matching.closed.maths import compare_maths, gold_maths, joined_boxes, looks_like_maths, plain_value
 from mixseek.matching.match import match_answer
-from mixseek.matching.maths import compare_maths, gold_maths, joined_boxes, looks_like_maths, plain_value
 from mixseek.matching.readings import Decision
 
 

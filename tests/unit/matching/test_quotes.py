@@ -4,7 +4,7 @@ import pytest
 from tests.cases import each
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.quotes import QuoteFinding, QuoteLocator, QuoteProblem, QuoteStage, locate_quote
+from mixseek.matching.evidence.quotes import QuoteFinding, QuoteLocator, QuoteProblem, QuoteStage, locate_quote
 
 REPORT = (
     "Summary: the new pump is not quieter, but it used 12.5 percent less power in 2024.\n"

@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.matching.quote_edges import turns_at_an_edge
-from mixseek.matching.quote_folding import fold_quotable, is_inside_number
-from mixseek.matching.quotes import QuoteLocator, QuoteProblem, QuoteStage, locate_quote, weight_of
+from mixseek.matching.evidence.edges import turns_at_an_edge
+from mixseek.matching.evidence.folding import fold_quotable, is_inside_number
+from mixseek.matching.evidence.quotes import QuoteLocator, QuoteProblem, QuoteStage, locate_quote, weight_of
 
 _WORDS = (
     *("river", "engine", "quiet", "seven", "12.5", "harvest", "the", "is", "of", "a", "cloud-based", "signal,"),

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import each
 
+from mixseek.matching.open_text.short_text import compare_short_text
+from mixseek.matching.open_text.text_case import Rule
 from mixseek.matching.readings import Decision
-from mixseek.matching.short_text import compare_short_text
-from mixseek.matching.text_case import Rule
 
 _WHO = "who designed the old iron bridge over the river at Marlow"
 _WHERE = "in which town was the painter of the blue harbour series born"

@@ -3,8 +3,8 @@
 import pytest
 from tests.cases import each
 
-from mixseek.matching.gold import Asked, Kind, prepare_gold, read_question
 from mixseek.matching.match import match_answer
+from mixseek.matching.open_text.gold import Asked, Kind, prepare_gold, read_question
 from mixseek.matching.readings import Decision
 
 _NOTHING_ASKED: frozenset[str] = frozenset()

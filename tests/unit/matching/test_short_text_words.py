@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.matching.dates import dates_in
-from mixseek.matching.words import Words, is_unspaced, relation_keys, stem
+from mixseek.matching.open_text.dates import dates_in
+from mixseek.matching.open_text.words import Words, is_unspaced, relation_keys, stem
 
 
 @each(

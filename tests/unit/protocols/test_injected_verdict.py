@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.cases import each
 
 from mixseek.domain.judgments import Flag
-from mixseek.protocols.copied_verdicts import find_repetition, find_verdicts
+from mixseek.protocols.replies.copied_verdicts import find_repetition, find_verdicts
 
 VERDICT: dict[str, Any] = {
     "meta": {"judge_model": "j", "target_model": "t", "method": "cross_judge"},

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Flag
-from mixseek.protocols.reply_bundles import Bundle, fold_identity, split_bundle
+from mixseek.protocols.replies.reply_bundles import Bundle, fold_identity, split_bundle
 
 ENTRIES = [
     {"file": "essay one.pdf", "scores": {"form": 2, "sense": 1}, "total": 3},

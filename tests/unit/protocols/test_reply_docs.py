@@ -7,8 +7,8 @@ from jinja2.filters import FILTERS
 
 from mixseek.domain.judgments import Flag
 from mixseek.errors import ConfigurationError
-from mixseek.matching.quotes import QuoteProblem, QuoteStage
-from mixseek.protocols.repairs import ALWAYS_ALLOWED, Repair
+from mixseek.matching.evidence.quotes import QuoteProblem, QuoteStage
+from mixseek.protocols.replies.repairs import ALWAYS_ALLOWED, Repair
 from mixseek.templating import compile_template
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -6,7 +6,7 @@ from typing import Any
 from tests.cases import each
 
 from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.reply_fields import FieldReader
+from mixseek.protocols.replies.reply_fields import FieldReader
 
 Ask = Callable[[FieldReader], Any]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.protocols.reply_json import Decoded, canonical, decode_object, decode_plain
+from mixseek.protocols.replies.reply_json import Decoded, canonical, decode_object, decode_plain
 
 _texts = st.text(st.sampled_from(list('ab:"\\/{}[],\n\té示\ud800')), max_size=8)
 _scalars = st.none() | st.booleans() | st.integers() | st.floats() | _texts

@@ -5,8 +5,8 @@ import time
 from tests.cases import each
 
 from mixseek.domain.judgments import Flag
-from mixseek.protocols.repairs import ReplyMode
-from mixseek.protocols.reply_reader import read_reply
+from mixseek.protocols.replies.repairs import ReplyMode
+from mixseek.protocols.replies.reply_reader import read_reply
 
 REFUSALS = [
     "I am sorry, but I cannot evaluate this.",

@@ -6,8 +6,8 @@ import pytest
 from tests.cases import each
 
 from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
-from mixseek.protocols.reply_reader import PROSE, ReplyReading, read_reply
+from mixseek.protocols.replies.repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
+from mixseek.protocols.replies.reply_reader import PROSE, ReplyReading, read_reply
 
 OBJECT = '{"verdict": "no", "n": 2}'
 VALUE = {"verdict": "no", "n": 2}

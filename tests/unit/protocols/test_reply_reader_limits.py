@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixseek.protocols.repairs import ReplyMode
-from mixseek.protocols.reply_reader import ReplyReading, read_reply
+from mixseek.protocols.replies.repairs import ReplyMode
+from mixseek.protocols.replies.reply_reader import ReplyReading, read_reply
 
 MEGABYTE = 1_000_000
 OBJECT = '{"a": 1}'

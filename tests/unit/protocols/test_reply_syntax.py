@@ -10,7 +10,7 @@ from tests.unit.protocols import scored_replies, semantic_replies
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.evaluator.metrics import Criterion, MetricProtocol
-from mixseek.protocols.repairs import ReplyMode
+from mixseek.protocols.replies.repairs import ReplyMode
 
 METRIC_VALID: dict[str, Any] = {
     "criteria": {"clarity": {"reason": "Short words.", "score": 80}},

@@ -26,7 +26,7 @@ from tests.unit.protocols.scored_replies import (
 )
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.protocols.repairs import ReplyMode
+from mixseek.protocols.replies.repairs import ReplyMode
 
 V, U, C, R, I = (  # noqa: E741 - five flags, one letter each, keep a table readable
     Flag.PROTOCOL_VIOLATION,

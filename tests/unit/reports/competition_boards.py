@@ -17,7 +17,7 @@ from mixseek.domain.rounds import (
     TeamProgress,
     rank_teams,
 )
-from mixseek.reports.leaderboard import LeaderBoard, build_leader_board
+from mixseek.reports.races.board import LeaderBoard, build_leader_board
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ON = RoundDecision(True, None, DecidedBy.JUDGE)

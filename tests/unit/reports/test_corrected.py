@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from mixseek.analysis.corrected import CorrectedGroup, LabelFacts, build_corrected
+from mixseek.analysis.labels.corrected import CorrectedGroup, LabelFacts, build_corrected
 from mixseek.domain.labels import WHOLE, CellCount, LabelledRun, LabelledUnit, LabelScale
 from mixseek.reports.labels import corrected_document, corrected_text, group_sentence
 from mixseek.stats.estimates import Corrected, Drawing, Estimator, State

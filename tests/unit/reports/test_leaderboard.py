@@ -22,7 +22,7 @@ from mixseek.domain.rounds import (
     StopReason,
     TeamProgress,
 )
-from mixseek.reports.leaderboard import (
+from mixseek.reports.races.board import (
     DECIDER_TEXTS,
     STOP_TEXTS,
     Expense,
@@ -33,9 +33,9 @@ from mixseek.reports.leaderboard import (
     leader_board_document,
     read_metrics,
 )
-from mixseek.reports.race_chart import COLOURS, DISTINCT, draw_chart, score_ticks, spread, team_style
-from mixseek.reports.race_terminal import curve_text, print_leader_board
-from mixseek.reports.race_words import cost_text
+from mixseek.reports.races.chart import COLOURS, DISTINCT, draw_chart, score_ticks, spread, team_style
+from mixseek.reports.races.terminal import curve_text, print_leader_board
+from mixseek.reports.races.words import cost_text
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
 BETA = team_of("Beta", [60.0, None], StopReason.NO_GAIN)

@@ -33,8 +33,8 @@ from mixseek.domain.scored_counts import (
 from mixseek.reports import wording as words
 from mixseek.reports.pages.html import page_facts, render_html
 from mixseek.reports.payload import PackedRows, rows_payload, unpack_json
-from mixseek.reports.sample_terminal import print_rows
-from mixseek.reports.terminal import print_report
+from mixseek.reports.terminal.report import print_report
+from mixseek.reports.terminal.sample import print_rows
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"
 

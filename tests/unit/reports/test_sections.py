@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from mixseek.analysis.statistics import RaterLine, Statistics
+from mixseek.analysis.ratings.found import RaterLine, Statistics
 from mixseek.reports import statistics as statistics_words
 from mixseek.reports.render.html import result_html
+from mixseek.reports.render.tables import as_text
 from mixseek.reports.render.terminal import print_sections, result_text
 from mixseek.reports.sections import Bar, Section, Sentence, TableRows, sections_of
-from mixseek.reports.tables import as_text
 from mixseek.stats.estimates import Drawing
 
 ROOM = Path(statistics_words.__file__).parent

@@ -17,8 +17,8 @@ from mixseek.domain.counts import ReaskCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.reports.pages.html import render_html
 from mixseek.reports.run_list import print_runs
-from mixseek.reports.sample_terminal import print_rows
-from mixseek.reports.terminal import print_report
+from mixseek.reports.terminal.report import print_report
+from mixseek.reports.terminal.sample import print_rows
 
 WIDTHS = (20, 60, 80, 120, 200)
 ROW = JudgedRow(

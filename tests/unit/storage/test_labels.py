@@ -31,7 +31,7 @@ def test_sql_and_python_give_a_text_the_same_digest(
     place = tmp_path_factory.mktemp("texts")
     samples = [Sample(str(n), response, question, truth) for n, (question, response, truth) in enumerate(texts)]
     (place / "journal.jsonl").write_bytes(b"".join(map(encode_sample, samples)))
-    statement = read_statements("mixseek.analysis", "labels.sql")["texts"]
+    statement = read_statements("mixseek.analysis.labels", "labels.sql")["texts"]
     with duckdb.connect() as connection:
         connection.execute(
             statement,
@@ -47,7 +47,7 @@ def test_a_planned_output_that_is_not_there_is_no_text(tmp_path: Path) -> None:
     """Nobody can label it; it stays in the bounds."""
     sample = Sample("planned: x", "", metadata={"planned_without_output": True, "label": 1})
     (tmp_path / "journal.jsonl").write_bytes(encode_sample(sample))
-    statement = read_statements("mixseek.analysis", "labels.sql")["texts"]
+    statement = read_statements("mixseek.analysis.labels", "labels.sql")["texts"]
     with duckdb.connect() as connection:
         target = str(tmp_path / "texts.parquet")
         parameters = {"journal": str(tmp_path / "journal.jsonl"), "object_bytes": 1 << 22, "target": target}

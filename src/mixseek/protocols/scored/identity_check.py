@@ -6,9 +6,9 @@ from typing import Any
 
 from mixseek.domain.judgments import Flag, Method, Reply
 from mixseek.protocols.identity import Relation, is_same_model, judge_identity, relate
-from mixseek.protocols.reply_bundles import means_sample
-from mixseek.protocols.reply_fields import FieldReader
-from mixseek.protocols.reply_json import excerpt
+from mixseek.protocols.replies.reply_bundles import means_sample
+from mixseek.protocols.replies.reply_fields import FieldReader
+from mixseek.protocols.replies.reply_json import excerpt
 from mixseek.protocols.scored.parameters import IdentityField, IdentityRole, ScoredParameters
 from mixseek.protocols.scored.sample_facts import SAMPLE_ROLES, SampleFacts, shown_name
 

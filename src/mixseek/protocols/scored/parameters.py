@@ -7,7 +7,7 @@ from pydantic import Field
 from mixseek.domain.judgments import Flag
 from mixseek.protocols.declaration import Table
 from mixseek.protocols.identity import Families
-from mixseek.protocols.repairs import ReplyMode
+from mixseek.protocols.replies.repairs import ReplyMode
 
 # true is not 1: neither in a declaration nor in a reply.
 Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -16,15 +16,15 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Undecided, Va
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
-from mixseek.matching.quotes import QuoteFinding, locate_quote
-from mixseek.protocols.copied_verdicts import repetitions
+from mixseek.matching.evidence.quotes import QuoteFinding, locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, PromptSource, ProtocolDeclaration, read_template, validated
-from mixseek.protocols.refusals import is_refusal
-from mixseek.protocols.repairs import Repair
-from mixseek.protocols.reply_bundles import IDENTITY_NAMES
-from mixseek.protocols.reply_fields import FieldReader
-from mixseek.protocols.reply_json import excerpt
-from mixseek.protocols.reply_reader import read_reply, violations
+from mixseek.protocols.replies.copied_verdicts import repetitions
+from mixseek.protocols.replies.refusals import is_refusal
+from mixseek.protocols.replies.repairs import Repair
+from mixseek.protocols.replies.reply_bundles import IDENTITY_NAMES
+from mixseek.protocols.replies.reply_fields import FieldReader
+from mixseek.protocols.replies.reply_json import excerpt
+from mixseek.protocols.replies.reply_reader import read_reply, violations
 from mixseek.protocols.scored.arithmetic import (
     SCORED,
     TOLERANCE,

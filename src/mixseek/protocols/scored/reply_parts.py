@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mixseek.protocols.reply_fields import closed_object
+from mixseek.protocols.replies.reply_fields import closed_object
 from mixseek.protocols.scored.arithmetic import maxima_of, total_range
 from mixseek.protocols.scored.identity_check import METHODS
 from mixseek.protocols.scored.parameters import FLAGS, ScoredParameters

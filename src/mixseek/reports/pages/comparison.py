@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mixseek.analysis.comparison import ChangedSample, Comparison, GroupDifference
+from mixseek.analysis.comparing.comparison import ChangedSample, Comparison, GroupDifference
 from mixseek.analysis.details import read_detail
 from mixseek.analysis.model import outcome_word, tone_of
 from mixseek.domain.judgments import JudgedRow, Span, Status

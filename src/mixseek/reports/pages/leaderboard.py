@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from mixseek.reports.leaderboard import LeaderBoard
 from mixseek.reports.pages.html import asset_text, manifest_entries, render_page
 from mixseek.reports.payload import Excerpt, field_limit
-from mixseek.reports.race_chart import draw_chart, team_style
-from mixseek.reports.race_words import APART, cost_text, expense_text, opinion_text, points_text, scale_text
+from mixseek.reports.races.board import LeaderBoard
+from mixseek.reports.races.chart import draw_chart, team_style
+from mixseek.reports.races.words import APART, cost_text, expense_text, opinion_text, points_text, scale_text
 from mixseek.stats.strengths import Board
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mixseek.reports.render.tables import as_text, bar_text, fitted, print_section, table_of
 from mixseek.reports.sections import QUIET, Bar, Cell, Facts, Part, Section, Sentence, sections_of
-from mixseek.reports.tables import as_text, bar_text, fitted, print_section, table_of
 from mixseek.text.visible import make_visible
 
 # Words that stand before facts are shorter.

@@ -1,0 +1,190 @@
+"""Labels for the samples of one run: which there are, how they were drawn, and what they make of the headline."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+from mixseek.analysis.labels.corrected import CorrectedReport, LabelFacts, build_corrected
+from mixseek.analysis.labels.plan import PlanReport, build_plan
+from mixseek.analysis.labels.units import LabelUnits, ensure_texts, has_label_column, open_units
+from mixseek.analysis.summarise import panel_rule
+from mixseek.domain.labels import (
+    Draw,
+    Label,
+    LabelError,
+    LabelledRun,
+    LabelScale,
+    TextLabels,
+    TextWeight,
+    collect_labels,
+    draw_probabilities,
+)
+from mixseek.domain.panels import PanelRule
+from mixseek.index.run import open_run_index
+from mixseek.runs.protocol_record import protocol_of_run
+from mixseek.stats.estimates import Drawing
+from mixseek.storage.journal.records import Manifest, read_manifest
+from mixseek.storage.labels import LabelStore
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+ScaleOf = Callable[[str | None], LabelScale]
+# The rater of labels that stand in the dataset itself.
+DATASET = "dataset"
+# Of the values of a column `label`, so many must be labels on the protocol's scale; else it is about something else.
+_LEAST_READABLE = 0.95
+
+
+def open_labelled(
+    workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None
+) -> AbstractContextManager[LabelUnits]:
+    """One row a sample, under the rule of the run's panel, or another one that is asked for."""
+    with open_run_index(workspace, run) as index:
+        rule = panel_rule(index, read_manifest(run.manifest), asked)
+    return open_units(workspace, run, rule)
+
+
+def scale_for(run: RunDirectory, manifest: Manifest) -> ScaleOf:
+    """The scale that a person labels on, by task type."""
+    # Here and not above: few runs are labelled, and only the scale of a label needs the protocols that score.
+    from mixseek.analysis.labels.form import label_scale
+
+    protocol = protocol_of_run(run, manifest)
+
+    return cache(partial(label_scale, protocol))
+
+
+def load_corrected(workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None) -> CorrectedReport | None:
+    """None where nobody has labelled any text of the run."""
+    # Few runs are labelled: the others are not even opened.
+    if not LabelStore(workspace).path.exists() and not has_label_column(run):
+        return None
+    labelled, facts = load_labelled(workspace, run, asked)
+    return build_corrected(labelled, facts) if facts.texts else None
+
+
+def load_plan(root: Path, run: RunDirectory, half_width: float) -> PlanReport:
+    """How many labels make an interval so narrow, from what is known of this run so far."""
+    labelled, facts = load_labelled(Workspace(root), run)
+    return build_plan(run.name, labelled, build_corrected(labelled, facts), half_width)
+
+
+def load_labelled(
+    workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None
+) -> tuple[LabelledRun, LabelFacts]:
+    """Every sample with what judges and people say of it, and where the labels come from; without labels, too."""
+    with open_labelled(workspace, run, asked) as units:
+        gathered = gather_labels(workspace, run, units)
+        return gathered.join(units), gathered.facts
+
+
+@dataclass(frozen=True, slots=True)
+class GatheredLabels:
+    """What people said of the texts of one run, in the order of their first labels, and the draws that count."""
+
+    said: Mapping[str, TextLabels]
+    chosen: "ChosenDraws"
+    facts: LabelFacts
+
+    def join(self, units: LabelUnits) -> LabelledRun:
+        weights = weigh_texts(self.said, self.chosen)
+        return units.join(weights, is_binary=self.facts.scale.is_binary, pool=self.chosen.pool)
+
+
+def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) -> GatheredLabels:
+    """Of people, and of the dataset itself."""
+    manifest = read_manifest(run.manifest)
+    store, scale_of = LabelStore(workspace), scale_for(run, manifest)
+    own, unreadable = dataset_labels(units, manifest, scale_of)
+    # What people were asked for on purpose comes later, and so takes the place of what the dataset brought.
+    everything = collect_labels([*own, *store.read(manifest.protocol.name)])
+    present = units.of_texts(list(everything))
+    said = {text: one for text, one in everything.items() if text in present and one.by_rater}
+    chosen = choose_draws(workspace, store.draws(), run, units, said)
+    facts = LabelFacts(
+        texts=len(said),
+        raters=tuple(rater for rater, _ in Counter(one for own in said.values() for one in own.by_rater).most_common()),
+        disputed=sum(one.is_disputed for one in said.values()),
+        draws=tuple(draw.draw for draw in chosen.draws),
+        columns=chosen.draws[0].columns if chosen.run == run.name else (),
+        drawn_from=chosen.run if chosen.run != run.name else None,
+        scale=scale_of(None),
+        from_dataset=sum(DATASET in one.by_rater for one in said.values()),
+        unreadable=unreadable,
+    )
+    return GatheredLabels(said, chosen, facts)
+
+
+def dataset_labels(units: LabelUnits, manifest: Manifest, scale_of: ScaleOf) -> tuple[list[Label], int]:
+    """Labels that stand in the data, and how many values beside them are none on this scale."""
+    labels, unreadable = [], 0
+    for text, given, sample, task_type in units.dataset_labels():
+        try:
+            share = scale_of(task_type).read(given)
+        except LabelError:
+            unreadable += 1
+            continue
+        labels.append(
+            Label(
+                text=text, protocol=manifest.protocol.name, rater=DATASET, share=share, given=given, sample=sample,
+                run=manifest.run,
+            )
+        )  # fmt: skip
+    is_about_this = len(labels) >= _LEAST_READABLE * (len(labels) + unreadable)
+    return (labels, unreadable) if is_about_this else ([], 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenDraws:
+    """Draws of one run, this one or another whose texts `pool` holds; empty where no draw counts."""
+
+    run: str | None = None
+    draws: tuple[Draw, ...] = ()
+    pool: Path | None = None
+
+
+def choose_draws(
+    workspace: Workspace, draws: Sequence[Draw], run: RunDirectory, units: LabelUnits, said: Mapping[str, TextLabels]
+) -> ChosenDraws:
+    """The run's own; else those of the run with most labels here, if its texts are known."""
+    by_run: dict[str, list[Draw]] = {}
+    for draw in draws:
+        by_run.setdefault(draw.run, []).append(draw)
+    by_lot = {text for text, one in said.items() if one.is_by_lot}
+    labelled = {name: sum(row.text in by_lot for draw in own for row in draw.rows) for name, own in by_run.items()}
+    if labelled.get(run.name):
+        return ChosenDraws(run.name, tuple(by_run[run.name]))
+    _, population = units.population()
+    for name in sorted((name for name, count in labelled.items() if count), key=lambda one: -labelled[one]):
+        if by_run[name][0].population == population:
+            return ChosenDraws(name, tuple(by_run[name]))
+        other = workspace.run(name)
+        if other.exists():
+            return ChosenDraws(name, tuple(by_run[name]), ensure_texts(workspace, other))
+    return ChosenDraws()
+
+
+def weigh_texts(said: Mapping[str, TextLabels], chosen: ChosenDraws) -> list[TextWeight]:
+    """How each labelled text counts.
+
+    Labels of one's own that are said to be random join an unstratified draw; beside a stratified one their chances
+    differ from the draw's in a way that nobody wrote down, so they count for agreement only.
+    """
+    is_stratified = any(draw.columns for draw in chosen.draws)
+    # A text of the draw that somebody picked elsewhere, where the hard ones are, is no random part of it.
+    probabilities = draw_probabilities(chosen.draws, {text for text, one in said.items() if one.is_by_lot})
+    weights = []
+    for text, one in said.items():
+        if text in probabilities:
+            drawn = Drawing.WEIGHTED if is_stratified else Drawing.RANDOM
+            weight = 1 / probabilities[text] if is_stratified else 1.0
+            weights.append(TextWeight(text, one.share, drawn.value, weight))
+        elif Drawing.RANDOM in one.drawn and not is_stratified:
+            weights.append(TextWeight(text, one.share, Drawing.RANDOM.value))
+        elif Drawing.ELSEWHERE in one.drawn:
+            weights.append(TextWeight(text, one.share, Drawing.ELSEWHERE.value))
+        else:
+            weights.append(TextWeight(text, one.share, Drawing.UNKNOWN.value))
+    return weights

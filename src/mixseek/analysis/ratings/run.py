@@ -1,0 +1,65 @@
+"""Ratings from a run: what its judges said, and the labels that people gave."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+import duckdb
+
+from mixseek.analysis.labels.units import ensure_texts
+from mixseek.analysis.ratings.relation import PEOPLE, STATEMENTS, Ratings, RatingSource
+from mixseek.analysis.ratings.rows import count_ratings, rating_session
+from mixseek.domain.labels import collect_labels
+from mixseek.index.loading import attach_index
+from mixseek.storage.duckdb_session import confine, escape_glob, fetch_all
+from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.labels import LabelStore
+from mixseek.storage.workspace import RunDirectory, Workspace
+
+
+@contextlib.contextmanager
+def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> Iterator[Ratings]:
+    """A run's own: scores of valid judgments, the first of repeats, and what people said about the same texts.
+
+    A model on its own output is left out.
+    """
+    with rating_session(run.journal) as connection:
+        attach_index(connection, workspace, run, "run")
+        confine(connection, directories=(run.path,))
+        if fetch_all(connection, "SELECT has_pairs FROM run.facts", {})[0][0]:
+            fetch_all(connection, STATEMENTS["create_pair_rows"], {"people": PEOPLE})
+        else:
+            connection.execute(_SCORED_ROWS)
+            if source.uses_mean is None:
+                source = replace(source, uses_mean=True)
+        _add_labels(connection, workspace, run, people_as_one=source.people_as_one)
+        nothing = (
+            f"{run.name}: no judgment is valid, so there is nothing to count (`mixseek report {run.name}` says why)"
+        )
+        yield count_ratings(connection, source, lambda row: f"{run.name}: judgment {row}", nothing)
+
+
+_SCORED_ROWS = (
+    "CREATE TABLE rows AS SELECT key AS item, coalesce(question_id, key) AS question, "
+    "coalesce(target_model, prompt_variant) AS system, coalesce(judge_model, judge) AS rater, "
+    "CASE WHEN status = 'valid' THEN score END AS value, NULL::VARCHAR AS said, true AS is_label, "
+    "row_number() OVER (ORDER BY take, position) AS row, "
+    "row_number() OVER (ORDER BY take, position) AS rank, NULL::DOUBLE AS length, NULL::VARCHAR AS first, "
+    "NULL::VARCHAR AS second, NULL::VARCHAR AS shown FROM run.judged_by_model WHERE NOT is_control"
+)
+
+
+def _add_labels(
+    connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, *, people_as_one: bool
+) -> None:
+    """What people said about each text, under the same protocol: the last word of each, or what all amount to."""
+    labels = LabelStore(workspace).read(read_manifest(run.manifest).protocol.name)
+    if people_as_one:
+        last = {(text, PEOPLE): one.share for text, one in collect_labels(labels).items() if one.by_rater}
+    else:
+        last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
+    if last:
+        texts, raters, shares = zip(*((text, rater, share) for (text, rater), share in last.items()), strict=True)
+        said = {"texts": list(texts), "raters": list(raters), "shares": list(shares)}
+        fetch_all(connection, STATEMENTS["add_labels"], {**said, "path": escape_glob(ensure_texts(workspace, run))})
+        fetch_all(connection, STATEMENTS["drop_doubled"], {"people": PEOPLE})

@@ -1,0 +1,286 @@
+"""Ratings from a table of anybody's making: columns, expressions, and what is wrong with a row."""
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from mixseek.analysis.ratings.relation import (
+    GOLD,
+    MOST_CATEGORIES,
+    STATEMENTS,
+    RatingColumns,
+    Ratings,
+    RatingSource,
+    flag_of,
+)
+from mixseek.analysis.ratings.rows import count_ratings, rating_session
+from mixseek.datasets.files import read_delimited, read_json_lines, reading
+from mixseek.datasets.tables import unnamed
+from mixseek.domain.lines import bounded_lines
+from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
+from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.storage.duckdb_session import confine, escape_glob, fetch_all, first_line, is_short_of_memory, quoted
+
+# Names that people give the columns, the likeliest first.
+USUAL_NAMES: Mapping[str, Sequence[str]] = {
+    "item": ("item", "item_id", "sample_id", "id"),
+    "judge": ("judge", "rater", "annotator"),
+    "score": ("score", "value", "rating", "label", "verdict", "preference", "winner"),
+    "question": ("question_id", "split_key", "question", "instruction"),
+    "system": ("system", "target_model", "model"),
+    "system-a": ("system_a", "target_a", "model_a", "generator_1"),
+    "system-b": ("system_b", "target_b", "model_b", "generator_2"),
+    "shown": ("shown", "order"),
+}
+# One of several columns is marked; words of two that are marked together are no word.
+_MARKED = (
+    f"CASE WHEN lower(CAST({name} AS VARCHAR)) IN {MARKS} THEN '{said}' END" for name, said in WINNER_COLUMNS.items()
+)
+_WINNER = f"regexp_extract(concat({', '.join(_MARKED)}), '^({'|'.join(WINNER_COLUMNS.values())})$')"
+_READERS = {
+    ".jsonl": "read_json({path}, format = 'newline_delimited', maximum_object_size = {longest}{more})",
+    ".json": "read_json({path}, format = 'auto', maximum_object_size = {longest}{more})",
+    ".csv": "read_csv({path}, header = true, comment = '', max_line_size = {longest}{more})",
+    ".tsv": "read_csv({path}, header = true, comment = '', delim = '\\t', max_line_size = {longest}{more})",
+    ".parquet": "read_parquet({path}, binary_as_string = true)",
+}
+_READERS[".ndjson"] = _READERS[".jsonl"]
+SUPPORTED = ".jsonl, .ndjson, .json, .csv, .tsv (also with .gz), .parquet"
+# DuckDB guesses these from texts; an id that looks like a date is an id.
+_GUESSED = ("DATE", "TIME", "UUID", "INTERVAL")
+_NUMBERS: tuple[str, ...] = ("FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
+_NUMBERS += tuple(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE"))
+_NUMBERS += ("INTEGER", "UINTEGER")
+
+
+@contextlib.contextmanager
+def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
+    """The table's ratings, for as long as the block lasts; raises DatasetError or ConfigurationError in one line."""
+    with rating_session(path) as connection:
+        table = _Table(connection, path, source.longest_line)
+        table.load(source.columns)
+        yield count_ratings(connection, source, table.place_of, "no row has a score; name its column with --score")
+
+
+class _Table:
+    """A file that is read twice at most: once to see what columns it has, once to take the ratings out."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, longest_line: int) -> None:
+        self._connection = connection
+        self._path = path
+        self._longest_line = longest_line
+        suffixes = [suffix.lower() for suffix in path.suffixes]
+        self._suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else "".join(suffixes[-1:])
+        if self._suffix not in _READERS:
+            raise DatasetError(f"{path}: not a table that can be read; expected {SUPPORTED}")
+        if not path.is_file():
+            raise DatasetError(f"{path}: there is no such file")
+        self._refuse_long_lines(is_packed=suffixes[-1:] == [".gz"])
+        # Whatever an expression asks for.
+        confine(connection, path)
+        self._types: dict[str, str] = {}
+        try:
+            self.kinds = self._look()
+        except duckdb.Error as error:
+            raise self._unreadable(error) from error
+
+    def _refuse_long_lines(self, *, is_packed: bool) -> None:
+        """DuckDB lets lines of JSON be longer than it is told; a file that is shorter than the limit has none."""
+        is_small = not is_packed and self._path.stat().st_size <= self._longest_line
+        if self._suffix in (".jsonl", ".ndjson") and not is_small:
+            with reading(self._path) as stream:
+                for _ in bounded_lines(self._path, stream, self._longest_line):
+                    pass
+
+    def _look(self) -> dict[str, str]:
+        """Columns and their types, from all rows; expressions are then tried on an empty table of the same shape."""
+        self._more = ", sample_size = -1" if self._suffix != ".parquet" else ""
+        rows = self._connection.execute(f"DESCRIBE SELECT * FROM {self._reader()}").fetchall()  # noqa: S608 - our own
+        if not self._connection.execute(f"SELECT 1 FROM {self._reader()} LIMIT 1").fetchall():  # noqa: S608 - our own
+            raise DatasetError(f"{self._path}: there is no row in it")
+        kinds = {str(row[0]): str(row[1]) for row in rows}
+        if self._suffix != ".parquet":
+            kinds = {name: "VARCHAR" if kind.startswith(_GUESSED) else kind for name, kind in kinds.items()}
+            told = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in kinds.items())
+            self._more = f", columns = {{{told}}}"
+        self._connection.execute(f"CREATE TABLE shape AS SELECT * FROM {self._reader()} LIMIT 0")  # noqa: S608 - our own
+        return kinds
+
+    def load(self, columns: RatingColumns) -> None:
+        """Into the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
+        value, text, is_number = self._score("score", columns.score)
+        question = self._optional("question", columns.question)
+        names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
+        named = {name: self._optional(name, given) or "NULL" for name, given in names.items()}
+        item = self._optional("item", columns.item) or self._pair_item(question, named["system-a"], named["system-b"])
+        judge = self._optional("judge", columns.judge) or self._expression("judge", None)[0]
+        label = f"coalesce(CAST({self._checked('labelled', columns.labelled)} AS BOOLEAN), false)"
+        where = f"WHERE {self._checked('where', columns.where)}" if columns.where else ""
+        rank = (
+            f"row_number() OVER (ORDER BY {self._checked('order', columns.order)}, _row)" if columns.order else "_row"
+        )
+        shown = self._optional("shown", columns.shown) or "NULL"
+        length = f"TRY_CAST({self._checked('length', columns.length)} AS DOUBLE)" if columns.length else "NULL::DOUBLE"
+        query = f"""
+            CREATE TABLE rows AS SELECT CAST({item} AS VARCHAR) AS item,
+                coalesce(CAST({question or item} AS VARCHAR), CAST({item} AS VARCHAR)) AS question,
+                CAST({named["system"]} AS VARCHAR) AS system, CAST({judge} AS VARCHAR) AS rater, {value} AS value,
+                {text} AS said, {label if columns.labelled else "true"} AS is_label, _row AS row, {rank} AS rank,
+                {length} AS length, CAST({named["system-a"]} AS VARCHAR) AS first,
+                CAST({named["system-b"]} AS VARCHAR) AS second, CAST({shown} AS VARCHAR) AS shown,
+                {self._gold(columns.gold, is_number=is_number)}
+            FROM (SELECT *, row_number() OVER () AS _row FROM {self._reader()}) {where}"""  # noqa: S608 - checked
+        try:
+            fetch_all(self._connection, query, {})
+        except duckdb.Error as error:
+            raise self._unreadable(error) from error
+        for name in ("item", "judge"):
+            column = "rater" if name == "judge" else name
+            self._refuse(f"{column} IS NULL", f"has no {name}; fill it in, or leave such rows out with --where")
+        if "NULL" not in (named["system-a"], named["system-b"]):
+            _turn_rows(self._connection)
+        if columns.gold is not None:
+            self._refuse(f"rater = '{GOLD}'", f"has the judge {GOLD!r}: name it with --human, and leave out --gold")
+            fetch_all(self._connection, STATEMENTS["add_gold"], {"gold": GOLD})
+
+    def _pair_item(self, question: str | None, first: str, second: str) -> str:
+        """Of votes without an id, whoever stands first: the question and who answered it."""
+        if question is None or "NULL" in (first, second):
+            return self._expression("item", None)[0]
+        names = [f"CAST({name} AS VARCHAR)" for name in (first, second)]
+        return f"concat_ws(' / ', {question}, least({', '.join(names)}), greatest({', '.join(names)}))"
+
+    def _score(self, name: str, given: str | None) -> tuple[str, str, bool]:
+        """As a number and as a text, one of which is NULL; and which of them it is."""
+        score, kind = self._expression(name, given)
+        if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
+            raise ConfigurationError(f"{flag_of(name)} {given or score}: a score is a number, a boolean or a word")
+        if kind.startswith(_NUMBERS):
+            return f"CAST({score} AS DOUBLE)", "NULL::VARCHAR", True
+        text = f"({score}) ->> '$'" if kind == "JSON" else f"CAST({score} AS VARCHAR)"
+        return "NULL::DOUBLE", f"nullif(trim({text}), '')", False
+
+    def _gold(self, given: str | None, *, is_number: bool) -> str:
+        if given is None:
+            return "NULL::DOUBLE AS gold, NULL::VARCHAR AS gold_said"
+        value, text, is_numeric = self._score("gold", given)
+        if is_number is not is_numeric:
+            raise ConfigurationError(
+                f"--gold {given!r}: a number and a word cannot be compared; write it as --score is"
+            )
+        return f"{value} AS gold, {text} AS gold_said"
+
+    def _numbered_rows(self) -> Iterable[tuple[int, Any]]:
+        """With their lines; nothing where a file has none."""
+        if self._suffix in (".jsonl", ".ndjson"):
+            return read_json_lines(self._path, self._longest_line)
+        is_delimited = self._suffix in (".csv", ".tsv")
+        return read_delimited(self._path, self._suffix[1:], self._longest_line) if is_delimited else ()
+
+    def place_of(self, row: int) -> str:
+        """Where that row stands, in words: the line where a file has lines."""
+        line = next(islice(self._numbered_rows(), row - 1, None), None)
+        return f"{self._path}: line {line[0]}" if line is not None else f"{self._path}: row {row}"
+
+    def _expression(self, name: str, given: str | None) -> tuple[str, str]:
+        """The SQL of what was given, or of a column with a usual name; and its type."""
+        usual = next((column for column in USUAL_NAMES.get(name, ()) if column in self.kinds), None)
+        if name == "score" and usual is None and self.kinds.keys() >= WINNER_COLUMNS.keys():
+            usual = _WINNER
+        if given is None and usual is None:
+            # A table of one judge's votes does not name it.
+            more = ", or --rater \"'me'\" where all rows are of one" if name == "judge" else ""
+            raise DatasetError(
+                f"{self._path}: no column for the {name}; name one with {flag_of(name)}{more} "
+                f"(there is {self._named_columns()})"
+            )
+        sql = self._checked(name, given or usual)
+        return sql, self._types[name]
+
+    def _optional(self, name: str, given: str | None) -> str | None:
+        usual = any(column in self.kinds for column in USUAL_NAMES[name])
+        if given is None and not usual:
+            return None
+        sql, kind = self._expression(name, given)
+        # A column of numbers and texts is JSON, whose texts stand in quotes.
+        return f"({sql} ->> '$')" if kind == "JSON" else sql
+
+    def _checked(self, name: str, given: str | None) -> str:
+        """A column by its exact name, or an expression over one row: no query of its own, and it fits the table."""
+        if given is None:
+            return "true"
+        if given in self.kinds:
+            sql = '"' + given.replace('"', '""') + '"'
+        else:
+            self._refuse_queries(name, given)
+            sql = f"(\n{given}\n)"
+        try:
+            described = self._connection.execute(f"DESCRIBE SELECT {sql} AS asked FROM shape").fetchall()  # noqa: S608
+        except duckdb.Error as error:
+            said = first_line(error).partition(": ")[2] or first_line(error)
+            problem = f"{said[:1].lower()}{said[1:].rstrip('!')}"
+            raise ConfigurationError(
+                f"{flag_of(name)} {given!r}: {problem}; {self._path} has {self._named_columns()}"
+            ) from error
+        self._types[name] = str(described[0][1])
+        return sql
+
+    def _refuse_queries(self, name: str, given: str) -> None:
+        """What DuckDB's own parser makes of it decides, not a search for words."""
+        (parsed,) = fetch_all(self._connection, "SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{given}\n)"})
+        tree = json.loads(parsed[0])
+        if tree["error"]:
+            raise ConfigurationError(
+                f"{flag_of(name)} {given!r}: {tree['error_message']}; write an SQL expression over columns"
+            )
+        node = tree["statements"][0]["node"]
+        is_plain = len(tree["statements"]) == 1 and len(node.get("select_list", ())) == 1
+        if not is_plain or node["from_table"]["type"] != "EMPTY" or '"class":"SUBQUERY"' in parsed[0]:
+            raise ConfigurationError(
+                f"{flag_of(name)} {given!r}: one expression over the columns of a row, not a query"
+            )
+
+    def _reader(self) -> str:
+        path = quoted(escape_glob(self._path.resolve()))
+        return _READERS[self._suffix].format(path=path, longest=self._longest_line, more=self._more)
+
+    def _named_columns(self) -> str:
+        # A header cell may have line breaks in it; a message is one line.
+        names = [" ".join(name.split()) for name in self.kinds]
+        return ", ".join(names[:12]) + (" and more" if len(names) > 12 else "")
+
+    def _refuse(self, condition: str, problem: str) -> None:
+        query = f"SELECT row FROM rows WHERE {condition} ORDER BY row LIMIT 1"  # noqa: S608 - our own text
+        for (row,) in fetch_all(self._connection, query, {}):
+            raise DatasetError(f"{self.place_of(row)} {problem}")
+
+    def _unreadable(self, error: duckdb.Error) -> DatasetError:
+        """Whoever reads lines one by one can say which is wrong; DuckDB's own words otherwise."""
+        if not is_short_of_memory(error):
+            for _ in self._numbered_rows():
+                pass
+        return DatasetError(f"{self._path}: cannot be read: {unnamed(first_line(error), self._path)}")
+
+
+def _turn_rows(connection: duckdb.DuckDBPyConnection) -> None:
+    """Votes on one pair, said of the same A and B; ratings that are no votes stay as they are."""
+    fetch_all(connection, STATEMENTS["create_turned"], {})
+    if not fetch_all(connection, "SELECT 1 FROM turned LIMIT 1", {}):
+        return
+    said = "SELECT said FROM rows UNION SELECT gold_said FROM rows"
+    found = f"SELECT said FROM ({said}) WHERE said IS NOT NULL ORDER BY said LIMIT $limit"  # noqa: S608 - our own text
+    words = [row[0] for row in fetch_all(connection, found, {"limit": MOST_CATEGORIES + 1})]
+    read = [preference for word in words if (preference := read_preference(word)) is not None]
+    if words and len(read) == len(words):
+        fetch_all(connection, STATEMENTS["spell_votes"], {"words": words, "spelled": [_SPELLED[one] for one in read]})
+    elif not fetch_all(connection, "SELECT coalesce(min(value) < 0, false) FROM rows", {})[0][0]:
+        return
+    fetch_all(connection, STATEMENTS["turn_rows"], {})
+
+
+_SPELLED = {Preference.A: "A>B", Preference.B: "B>A", Preference.TIE: "A=B"}

@@ -1,0 +1,61 @@
+"""Cuts the judge's own reasoning off its reply. What stands in it, JSON included, is not the reply."""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from mixseek.protocols.replies.reply_objects import find_objects
+
+_TAGS = "think(?:ing)?|thought|reasoning|scratchpad"
+_OPENING = re.compile(
+    rf"\s*+(?:<(?:{_TAGS})>|◁think▷|\[THINK\]|<\|channel\|>(?:analysis|commentary)\b[^<\n]{{0,80}}<\|message\|>"
+    # The same channels where their tokens were lost on the way: "analysisWe need …assistantfinal{…}".
+    r"|(?-i:analysis(?=[A-Z{\[])))",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    rf"</(?:{_TAGS})>|◁/think▷|\[/THINK\]|<\|channel\|>final<\|message\|>|assistantfinal", re.IGNORECASE
+)
+# Judges think about think tags, so the first closing tag may be a mention. Each further one costs a scan.
+_MAX_MENTIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The reply without the think block that led it."""
+
+    text: str
+    had_thought: bool = False
+    unclosed: bool = False
+
+
+def without_thought(text: str) -> Spoken:
+    """A close without an open counts too: chat templates open the block inside the prompt."""
+    opening = _OPENING.match(text)
+    if opening is None and (_CLOSING.search(text) is None or text.lstrip()[:1] in {"{", "[", "`"}):
+        # A reply that begins with its object has no thought before it; tags further on are mentions.
+        return Spoken(text)
+    rest = text[opening.end() :] if opening else text
+    closing = _first_closing(rest)
+    if closing is None:
+        return Spoken("", had_thought=True, unclosed=True) if opening else Spoken(text)
+    rest = rest[closing.end() :]
+    for _ in range(_MAX_MENTIONS):
+        closing = _first_closing(rest)
+        if closing is None or find_objects(rest[: closing.start()]).found:
+            break
+        rest = rest[closing.end() :]
+    return Spoken(rest, had_thought=True)
+
+
+def _first_closing(text: str) -> re.Match[str] | None:
+    """The first closing tag that is not inside a readable object, where it would be part of a comment."""
+    if _CLOSING.search(text) is None:
+        return None
+    found = find_objects(text).found
+    starts = [located.start for located in found]
+    for tag in _CLOSING.finditer(text):
+        before = bisect_right(starts, tag.start()) - 1
+        if before < 0 or found[before].end <= tag.start():
+            return tag
+    return None

@@ -1,0 +1,133 @@
+"""An evaluation without a race: each submission with its scores, or the name of what is missing."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.evaluator.scores import POINTS, EvaluationResult, MetricScore, MissingMetric
+from mixseek.reports.races.words import points_text, scale_text
+from mixseek.reports.render.html import result_html
+from mixseek.reports.sections import Section, Sentence, TableRows, notes, sections_of
+from mixseek.text.phrases import plural
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedSubmission:
+    """One submission with what the evaluator made of it."""
+
+    name: str
+    user_query: str
+    submission: str
+    result: EvaluationResult
+
+    @property
+    def overall_score(self) -> float | None:
+        """On 0..100; None as soon as one metric is missing."""
+        return self.result.overall_score
+
+    @property
+    def metrics(self) -> Mapping[str, MetricScore | MissingMetric]:
+        """By name, in the order of the configuration."""
+        return {metric.name: metric for metric in self.result.metrics}
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """Of each metric by name; None where it is missing."""
+        return {one.name: one.score if isinstance(one, MetricScore) else None for one in self.result.metrics}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether asking again may give a score."""
+        return any(not metric.is_permanent for metric in self.result.missing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON, without the texts."""
+        return {"name": self.name, "overall_score": self.overall_score, **self.result.details()}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """All submissions in the order in which they were given; a failure is in it by its name, and never a 0.
+
+    `reason` is a sentence where it stopped before its end: a spent budget, an endpoint that is down. `sent` says what
+    was asked now; what was known from before is not in it.
+    """
+
+    submissions: tuple[EvaluatedSubmission, ...]
+    weights: Mapping[str, float]
+    reason: str | None
+    sent: Mapping[str, int | float]
+    # Every reply, to the letter; None where nothing was to be kept.
+    journal: Path | None = None
+
+    def __iter__(self) -> Iterator[EvaluatedSubmission]:
+        return iter(self.submissions)
+
+    def __len__(self) -> int:
+        return len(self.submissions)
+
+    def __getitem__(self, place: int) -> EvaluatedSubmission:
+        return self.submissions[place]
+
+    @property
+    def scores(self) -> list[float | None]:
+        """The overall score of each submission, in order."""
+        return [one.overall_score for one in self.submissions]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the same again may give scores that are missing now."""
+        return self.reason is not None or any(one.is_open for one in self.submissions)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A row for each submission, flat: a frame of any library can be made of it."""
+        return [{"name": one.name, "overall_score": one.overall_score, **one.scores} for one in self.submissions]
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
+
+    def _columns(self) -> list[str]:
+        """The metrics' names, with the scale of those that do not count from 0 to 100."""
+        scales = {
+            score.name: scale_text(score.scale)
+            for one in self.submissions
+            for score in one.result.scores
+            if score.scale != POINTS
+        }
+        return [f"{name} ({scales[name]})" if name in scales else name for name in self.weights]
+
+    def _rows(self) -> list[list[str]]:
+        return [[one.name, *map(points_text, (one.overall_score, *one.scores.values()))] for one in self.submissions]
+
+
+def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
+    """For programs."""
+    return {
+        "schema": schema_id(DocumentName.EVALUATE),
+        "submissions": [one.to_dict() for one in evaluation],
+        "weights": dict(evaluation.weights),
+        "reason": evaluation.reason,
+        "sent": dict(evaluation.sent),
+        "journal": None if evaluation.journal is None else str(evaluation.journal),
+    }
+
+
+@sections_of.register
+def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
+    """Scores, and below them what judges say, or why a score is missing."""
+    heads = ("submission", ">overall", *(f">{name}" for name in evaluation._columns()))
+    yield Section(None, [TableRows(heads, evaluation._rows())])
+    remarks = [(one.name, metric) for one in evaluation for metric in one.result.metrics if remark_on(metric)]
+    if remarks:
+        yield Section(None, [Sentence(""), *notes(f"{name}: {one.name}: {remark_on(one)}" for name, one in remarks)])
+    sent = evaluation.sent
+    said = f"{plural(int(sent['calls']), 'call')}, {sent['cached']:,} from the cache, ${sent['cost_usd']:.4f}"
+    yield Section(None, [Sentence(said)])
+
+
+def remark_on(metric: MetricScore | MissingMetric) -> str:
+    """The judge's comment, or why there is no score, as one line."""
+    text = metric.comment if isinstance(metric, MetricScore) else f"no score ({metric.reason})"
+    return " ".join(text.split())

@@ -1,0 +1,49 @@
+"""Points, opinions and expenses of a competition, as the page and the terminal write them."""
+
+from decimal import Decimal
+
+from mixseek.domain import rounds
+from mixseek.reports.accounts import usd_text
+from mixseek.reports.races.board import Expense
+from mixseek.reports.wording import NOTHING
+from mixseek.text.phrases import count_text
+
+
+def opinion_text(opinion: rounds.Opinion | None) -> str:
+    """What the judge of progress said, before anybody decided anything."""
+    if isinstance(opinion, rounds.ImprovementJudgment):
+        what = "would go on" if opinion.should_continue else "would stop"
+        return f"{what}, confidence {opinion.confidence_score:.2f}"
+    return "was not asked" if opinion is None else "gave no opinion"
+
+
+def scale_text(scale: tuple[float, float] | None) -> str:
+    """For the metrics that do not count from 0 to 100."""
+    return "" if scale is None else f"{scale[0]:g} to {scale[1]:g}"
+
+
+def points_text(score: float | None) -> str:
+    """Two digits; a dash is not nought."""
+    return NOTHING if score is None else f"{score:.2f}"
+
+
+def expense_text(expense: Expense) -> str:
+    """Tokens in and out, as far as somebody counted them."""
+    counts = (expense.input_tokens, expense.output_tokens)
+    if counts == (None, None):
+        return NOTHING
+    return " / ".join(NOTHING if count is None else count_text(count) for count in counts)
+
+
+def cost_text(*expenses: Expense) -> str:
+    """The known part with a plus where more was spent; a dash where nothing is known."""
+    known = [expense.cost_usd for expense in expenses if expense.cost_usd is not None]
+    is_partial = any(expense.is_cost_partial for expense in expenses)
+    if not known:
+        return "unknown" if is_partial else NOTHING
+    # By way of text: a float's binary tail is not money.
+    amount = usd_text(Decimal(repr(sum(known))))
+    return f"{amount} + unknown" if is_partial else amount
+
+
+APART = "Scored by their own model"

@@ -1,0 +1,1 @@
+"""Reports on a terminal: tables, a run, one sample, and how far judges can be trusted."""
