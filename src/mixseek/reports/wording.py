@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     # Words need no types: a command that lists runs would load what only a report has.
     from mixseek.analysis import model, report_data, scored_model
     from mixseek.analysis.model import ScoreSummary
-    from mixseek.domain.ports import CallAccount
     from mixseek.domain.scored_counts import CoverageCell
     from mixseek.stats.intervals import Interval
     from mixseek.stats.raters import EqualItems
@@ -438,6 +437,6 @@ def widest_rate(spread: "scored_model.InvalidSpread") -> float:
     return max(ends, default=1.0) or 1.0
 
 
-def masked_text(account: "CallAccount") -> str:
+def masked_text(replies: int) -> str:
     """Told wherever calls are: who has the endpoint's replies may have the key."""
-    return f"the endpoint repeated a key, which was masked in {account.masked:,} of its replies"
+    return f"the endpoint repeated a key, which was masked in {replies:,} of its replies"
