@@ -61,10 +61,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         raise pytest.Collector.CollectError(f"judged_row: mark the test with @pytest.mark.{MARKER}('answers.jsonl')")
     from mixseek.datasets.reader import open_dataset
     from mixseek.errors import MixseekError
+    from mixseek.settings.load import load_settings
 
     path = metafunc.definition.path.parent / marker.args[0]
     try:
-        dataset = open_dataset(str(path), mapping=marker.kwargs.get("mapping") or {}, spool_directory=None)
+        dataset = open_dataset(
+            str(path),
+            mapping=marker.kwargs.get("mapping") or {},
+            spool_directory=None,
+            longest_line=load_settings().judge.longest_line,
+        )
         names = [sample.id for batch in dataset.batches(1_000) for sample in batch]
     except MixseekError as error:
         raise pytest.Collector.CollectError(str(error)) from None

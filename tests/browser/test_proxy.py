@@ -44,8 +44,9 @@ async def proxying(recipe: Recipe, upstream: list[str]) -> AsyncIterator[int]:
             raise web.HTTPNotFound
         wanted = path.replace(recipe.location, "/", 1) if recipe.strips else path
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP}
-        if recipe.headers.get("Host") == "$http_host":
-            headers["Host"] = request.headers["Host"]
+        # Unless it is told otherwise, a proxy asks by the address that it asks.
+        if recipe.headers.get("Host") != "$http_host":
+            headers.pop("Host")
         async with (
             ClientSession(auto_decompress=False) as session,
             session.request(

@@ -89,6 +89,27 @@ def test_the_name_in_the_address_is_whose_labels_they_are_through_the_whole_queu
     assert [(label["rater"], label["given"]) for label in labels_of(root)] == [("bob", "correct"), ("ann", "incorrect")]
 
 
+def test_a_window_keeps_its_rater_though_another_window_names_somebody_else(chromium: Chromium, root: Path) -> None:
+    """Both share one cookie, which is the second one's then: a label is whose name stands on its page."""
+    server = chromium.serve(root)
+
+    async def scenario() -> None:
+        async with chromium.visiting(expected="a window more") as visit:
+            page = await open_draw(visit, server, "bob")
+            second = await visit.context.new_page()
+            await second.goto(re.sub("rater=bob", "rater=ann", page.url))
+            await second.locator("[data-is-addressed]").click()
+            await expect(second.locator("[data-rater-name]")).to_have_text("ann")
+            await page.bring_to_front()
+            await expect(page.locator("[data-rater-name]")).to_have_text("bob")
+            await page.keyboard.press("c")
+            await expect(page.locator("[data-own]")).to_be_visible()
+
+    chromium.do(scenario())
+
+    assert [(label["rater"], label["given"]) for label in labels_of(root)] == [("bob", "correct")]
+
+
 def test_one_link_a_rater_is_made_on_the_page_and_opens_in_another_browser(chromium: Chromium, root: Path) -> None:
     server = chromium.serve(root)
 

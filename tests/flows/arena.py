@@ -39,6 +39,8 @@ class Arena:
     statuses: dict[str, int] = field(default_factory=dict)
     # Teams decline.
     declines: bool = False
+    # How every reply is called.
+    reply_id: str = "x"
     # Everything that anybody was asked.
     texts: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -114,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         status, text = self.arena.answer(body["messages"])
         document: dict[str, Any] = {
-            "id": "x",
+            "id": self.arena.reply_id,
             "model": "mock",
             "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 100, "completion_tokens": 10},

@@ -72,6 +72,15 @@ def read_mean(place: Path) -> float:
     return mean
 
 
+def test_the_index_with_which_a_run_ends_is_the_one_that_is_read(place: Path) -> None:
+    """It was made before the run was called complete, and nobody makes it again for that."""
+    index = place / "ws" / "runs" / "r" / "index.duckdb"
+    made = index.stat()
+
+    assert read_mean(place) == 0.25
+    assert (index.stat().st_ino, index.stat().st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
+
+
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_changed_index_is_not_believed(name: str, place: Path) -> None:
     """The mean stays what the judges said, and the gate fails as it did before."""

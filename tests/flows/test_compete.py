@@ -97,6 +97,23 @@ def test_no_key_is_written_anywhere(tmp_path: Path) -> None:
     assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
 
 
+def test_a_key_that_an_endpoint_repeats_is_written_nowhere_and_said_at_every_door(tmp_path: Path) -> None:
+    """Terminal, page and JSON count the replies: who has them may have the key."""
+    with arena() as endpoint:
+        endpoint.reply_id = CANARY
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
+        done = compete(tmp_path)
+    mixseek_here("leaderboard", "e", "-w", "ws", "--to", "page.html", cwd=tmp_path)
+    (team,) = json.loads(mixseek_here("leaderboard", "e", "-w", "ws", "--json", cwd=tmp_path).stdout)["teams"]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+
+    assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
+    # Two rounds: a submission, two metrics and an opinion each.
+    assert [team[part]["masked_replies"] for part in ("submitting", "evaluating", "judging")] == [2, 4, 2]
+    for shown in (done.stdout, (tmp_path / "page.html").read_text(encoding="utf-8")):
+        assert "masked in 8 of its replies" in " ".join(shown.split())
+
+
 def test_the_same_submission_is_evaluated_once_and_scored_alike(tmp_path: Path) -> None:
     """Handing in the same text again buys no second draw."""
     text = race_text("SPEC", 0, rounds=SMALL)

@@ -216,3 +216,16 @@ def test_a_dataset_that_is_not_there_ends_the_session_in_one_line(pytester: pyte
     assert "none.jsonl: no such file" in done.stdout.str() + done.stderr.str()
     assert "pytest_plugin.py" not in done.stdout.str()
     assert done.ret != 0
+
+
+def test_the_length_of_a_line_is_the_setting_that_commands_have(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows become tests before anything is judged, and are read by the same limit."""
+    pytester.makefile(".jsonl", long=json.dumps({**ANSWERS[0], "response": "x" * 1_500_000}) + "\n")
+    pytester.makepyfile("import pytest\n@pytest.mark.judged('long.jsonl')\ndef test_rows(judged_row): judged_row()")
+    monkeypatch.setenv("MIXSEEK_JUDGE__MAX_LINE_MB", "1")
+    done = pytester.runpytest_inprocess("--collect-only")
+
+    assert "long.jsonl: line 1 is longer than 1 MB" in done.stdout.str()
+    assert done.ret != 0

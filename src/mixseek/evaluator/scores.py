@@ -174,7 +174,10 @@ def resolve_weights(given: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def usage_of(replies: Sequence[Reply]) -> dict[str, Any]:
-    """Calls, tokens and cost of replies; `cost_usd` None says that the price of some call is not known."""
+    """Calls, tokens and cost of replies; `cost_usd` None says that the price of some call is not known.
+
+    `masked_replies`: in which a key stood that the endpoint had repeated, the cached included.
+    """
     fresh = [reply for reply in replies if not reply.details.get("cached") and "usage" in reply.details]
     costs = [reply.details.get("cost_usd") for reply in fresh]
     known = [cost for cost in costs if isinstance(cost, int | float)]
@@ -184,4 +187,5 @@ def usage_of(replies: Sequence[Reply]) -> dict[str, Any]:
         "input_tokens": sum(count.get("input_tokens") or 0 for count in counts),
         "output_tokens": sum(count.get("output_tokens") or 0 for count in counts),
         "cost_usd": math.fsum(known) if len(known) == len(costs) else None,
+        "masked_replies": sum("masked_keys_in" in reply.details for reply in replies),
     }

@@ -12,7 +12,7 @@ import secrets
 import tempfile
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -383,9 +383,9 @@ def try_to_index(place: IndexPlace, run: RunDirectory, state: JournalState) -> R
         made = directory / run.index.name
         if beginning is not None and not copy_index(beginning, made):
             return None
-        facts = build(made, run, lines, now, settings)
+        facts, settled = build(made, run, lines, now, settings)
         try:
-            sealed = seal_file(made, place.key, asdict(now))
+            sealed = seal_file(made, place.key, asdict(settled))
             for companion in find_companions(place.index):
                 companion.unlink()
             # Whoever reads the index that was there goes on reading it.
@@ -448,8 +448,10 @@ def copy_index(index: TrustedIndex, to: Path) -> bool:
     return index.is_still_there()
 
 
-def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings) -> RunFacts:
-    """A whole index at a place of ours, where its beginning may be already; returns what it says of the run."""
+def build(
+    path: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings
+) -> tuple[RunFacts, IndexState]:
+    """A whole index at a place of ours, where its beginning may be already; what it says of the run, and of itself."""
     source = run.journal
     if lines.begin:
         source = path.with_name("added.jsonl")
@@ -471,7 +473,7 @@ def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState,
         load_lines(connection, run, source, lines, before, state.judges)
         if keys := execute(connection, LOADING["orphans"]).fetchall():
             raise orphaned(run.journal, [key for (key,) in keys])
-        settle_run(connection, state)
+        state = replace(state, is_running=settle_run(connection, state))
         mark_controls(connection, state.judges)
         load_scores(connection, state.protocol, before["outcome"], has_grown=lines.begin > 0)
         connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
@@ -484,7 +486,7 @@ def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState,
         facts = read_facts(connection)
         if facts.has_pairs:
             execute(connection, _SCHEMA["views_of_pairs"])
-    return facts
+    return facts, state
 
 
 def read_facts(connection: duckdb.DuckDBPyConnection) -> RunFacts:
@@ -529,18 +531,24 @@ def object_bytes(longest_bytes: int) -> int:
     return max(_SMALLEST_OBJECT_BYTES, longest_bytes + 1_024)
 
 
-def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> None:
-    """From what was written to what holds: one row a sample, one a sample and judge, none left out."""
+def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> bool:
+    """From what was written to what holds: one row a sample, one a sample and judge, none left out.
+
+    Whether something in flight is left out all the same: a run that sums itself up has judged everything, and nobody
+    need make another index once it has ended.
+    """
     ((samples, own_samples, outcomes, own_outcomes, first_takes),) = execute(connection, LOADING["counts"]).fetchall()
     if samples != own_samples:
         execute(connection, LOADING["keep_first_sample"])
     if outcomes != own_outcomes:
         execute(connection, LOADING["keep_last_outcome"])
-    if not state.is_running and (state.cascade or first_takes != own_samples * len(state.judges)):
+    is_partial = state.cascade or first_takes != own_samples * len(state.judges)
+    if not state.is_running and is_partial:
         due = {"judges": state.judges, "cascade": state.cascade, "reason": NOT_JUDGED}
         execute(connection, LOADING["add_missing"], due)
     if state.cascade:
         execute(connection, LOADING["mark_final"])
+    return state.is_running and is_partial
 
 
 def mark_controls(connection: duckdb.DuckDBPyConnection, judges: list[str]) -> None:

@@ -85,7 +85,7 @@ def account_notes(account: CallAccount) -> tuple[str, ...]:
     if account.uncounted:
         notes.append(f"tokens of {plural(account.uncounted, 'call')} were not counted by the endpoint")
     if account.masked:
-        notes.append(masked_text(account))
+        notes.append(masked_text(account.masked))
     return tuple(notes)
 
 

@@ -77,7 +77,7 @@ def first_replies_document(count: ReaskCount | None) -> dict[str, Any] | None:
 def describe_calls(account: CallAccount) -> str:
     cached = f", {account.cached:,} from the cache" if account.cached else ""
     again = f", {account.reasks:,} asked again" if account.reasks else ""
-    masked = f"; {masked_text(account)}" if account.masked else ""
+    masked = f"; {masked_text(account.masked)}" if account.masked else ""
     return (
         f"{account.judge}: {account.tries:,} requests for {account.calls:,} replies{cached}{again}; "
         f"{tokens_text(account.input_tokens, account)} tokens in, {tokens_text(account.output_tokens, account)} out; "

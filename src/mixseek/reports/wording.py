@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     # Words need no types: a command that lists runs would load what only a report has.
     from mixseek.analysis import model, report_data, scored_model
     from mixseek.analysis.model import ScoreSummary
-    from mixseek.domain.ports import CallAccount
     from mixseek.domain.scored_counts import CoverageCell
     from mixseek.stats.intervals import Interval
     from mixseek.stats.raters import EqualItems
@@ -67,7 +66,7 @@ def score_number(value: float | None, *, is_binary: bool) -> str:
     """A share of right answers as per cent, a graded mean as a number, nothing as a dash."""
     if value is None:
         return NOTHING
-    return percent(value) if is_binary else _with_minus(f"{value:.3f}")
+    return percent(value) if is_binary else _with_minus(f"{value:z.3f}")
 
 
 def ends_text(low: float | None, high: float | None, *, is_binary: bool) -> str:
@@ -76,7 +75,7 @@ def ends_text(low: float | None, high: float | None, *, is_binary: bool) -> str:
         return NOTHING
     if is_binary:
         return f"{low * 100:.1f}–{high * 100:.1f}%"
-    return ("–" if low >= 0 else " to ").join(_with_minus(f"{end:.3f}") for end in (low, high))
+    return ("–" if low >= 0 else " to ").join(_with_minus(f"{end:z.3f}") for end in (low, high))
 
 
 def estimate_text(point: float | None, low: float | None, high: float | None, *, is_binary: bool) -> str:
@@ -106,7 +105,7 @@ def lead_ends_text(low: float | None, high: float | None, *, is_binary: bool) ->
 
 def coefficient_text(value: float | None) -> str:
     """Two digits with a true minus; raw agreement too, so that all can be compared."""
-    return NOTHING if value is None else _with_minus(f"{value:.2f}")
+    return NOTHING if value is None else _with_minus(f"{value:z.2f}")
 
 
 def coefficient_ends_text(interval: "Interval | None") -> str:
@@ -115,7 +114,7 @@ def coefficient_ends_text(interval: "Interval | None") -> str:
 
 def strength_text(value: float | None) -> str:
     """A strength or a slope, in logits or points: two digits, always with a sign."""
-    return NOTHING if value is None else _with_minus(f"{value:+.2f}")
+    return NOTHING if value is None else _with_minus(f"{value:+z.2f}")
 
 
 def strength_ends_text(interval: "Interval | None") -> str:
@@ -123,6 +122,7 @@ def strength_ends_text(interval: "Interval | None") -> str:
 
 
 def _with_minus(digits: str) -> str:
+    """Of digits in which nought has no sign (`z`): what rounding left of it is no direction."""
     return digits.replace("-", "−")
 
 
@@ -438,6 +438,6 @@ def widest_rate(spread: "scored_model.InvalidSpread") -> float:
     return max(ends, default=1.0) or 1.0
 
 
-def masked_text(account: "CallAccount") -> str:
+def masked_text(replies: int) -> str:
     """Told wherever calls are: who has the endpoint's replies may have the key."""
-    return f"the endpoint repeated a key, which was masked in {account.masked:,} of its replies"
+    return f"the endpoint repeated a key, which was masked in {replies:,} of its replies"

@@ -316,9 +316,23 @@ def test_usage_adds_up_what_was_paid_and_says_when_a_price_is_unknown() -> None:
     free = Reply("", "j", details={"usage": {"input_tokens": 5, "output_tokens": 2}, "cost_usd": 0.0, "cached": True})
     unpriced = Reply("", "j", details={"usage": {"input_tokens": None, "output_tokens": 1}, "cost_usd": None})
 
-    assert usage_of([paid, free]) == {"calls": 1, "input_tokens": 5, "output_tokens": 2, "cost_usd": 0.5}
-    assert usage_of([paid, unpriced]) == {"calls": 2, "input_tokens": 5, "output_tokens": 3, "cost_usd": None}
-    assert usage_of([]) == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0}
+    unmasked = {"masked_replies": 0}
+    assert usage_of([paid, free]) == {"calls": 1, "input_tokens": 5, "output_tokens": 2, "cost_usd": 0.5, **unmasked}
+    assert usage_of([paid, unpriced]) == {
+        "calls": 2,
+        "input_tokens": 5,
+        "output_tokens": 3,
+        "cost_usd": None,
+        **unmasked,
+    }
+    assert usage_of([]) == {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0, **unmasked}
+
+
+def test_replies_in_which_a_key_was_masked_are_counted_the_cached_included() -> None:
+    """A cached reply cost nothing, and the endpoint that gave it has repeated the key all the same."""
+    masked = [Reply("", "j", details={"masked_keys_in": ["text"], "cached": is_cached}) for is_cached in (True, False)]
+
+    assert usage_of([*masked, Reply("", "j")])["masked_replies"] == 2
 
 
 def test_a_missing_metric_has_no_score_anywhere() -> None:

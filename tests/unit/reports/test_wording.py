@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from tests.cases import each
 
 from mixseek.analysis.model import JudgeSummary, ScoreSummary, Tally
 from mixseek.domain.counts import StatusCounts
 from mixseek.reports.wording import (
     bounds_sentence,
+    coefficient_text,
     interval_sentence,
     interval_text,
     language_of,
@@ -16,6 +18,7 @@ from mixseek.reports.wording import (
     moment_text,
     percent,
     score_text,
+    strength_text,
 )
 from mixseek.stats.intervals import Bounds, Interval, IntervalMethod, wilson_interval
 
@@ -64,6 +67,14 @@ def test_shares_are_per_cent_and_graded_means_are_numbers() -> None:
     assert (score_text(scored(3, 1)), interval_text(scored(3, 1))) == ("75.0%", "30.1–95.4%")
     assert (score_text(GRADED), interval_text(GRADED)) == ("0.732", "0.500–0.900")
     assert (score_text(scored(0, 0)), interval_text(scored(0, 0))) == ("–", "–")
+
+
+@each("trace", [0.0, -0.0, -1e-17, 1e-17, -0.0004])
+def test_nought_has_no_minus(trace: float) -> None:
+    """Strengths of a board add up to nought, and rounding leaves a trace of it."""
+    assert strength_text(trace) == "+0.00"
+    assert coefficient_text(trace) == "0.00"
+    assert strength_text(-0.006) == "−0.01"
 
 
 def test_the_interval_names_its_level_and_method() -> None:

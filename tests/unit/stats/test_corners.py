@@ -160,7 +160,27 @@ def test_large_questions_that_are_worse_move_the_lower_limit_down() -> None:
     assert interval is not None
     plain = wilson_limits(sums.mean or 0, (sums.mean or 0) * (1 - (sums.mean or 0)) / errors.cr1**2, 2.0227)
     assert interval.low < plain[0] - 0.1
+    # A draw shows less of their skewness than there is: that much the limit lies beyond a symmetric one.
+    symmetric = unit_interval(replace(sums, question_cubes=None))
+    assert symmetric is not None
+    assert (interval.low < symmetric.low - 0.01, interval.high) == (True, pytest.approx(symmetric.high))
     assert sums.effective_questions == pytest.approx(540**2 / (38 * 25 + 150**2 + 200**2))
+
+
+def test_whole_questions_that_were_drawn_at_random_are_a_random_draw() -> None:
+    """Ten items of a question have one score: five questions of forty are five draws, and not fifty."""
+    scores = [float(question % 5) for question in range(40) for _ in range(10)]
+    chosen = (0, 5, 10, 1, 2)
+    pairs = [(score, score if place // 10 in chosen else None) for place, score in enumerate(scores)]
+    draw = Draw(0.0, pairs, scale=ValueScale(0.0, 4.0), is_binary=False, group_size=10)
+    clustered = corrected_mean(replace(draw.items, drawing=Drawing.RANDOM))
+    alone = corrected_mean(replace(draw.items, drawing=Drawing.RANDOM, clusters=(), parts=()))
+
+    assert alone.random_p is not None
+    assert alone.random_p < 1e-4
+    assert clustered.random_p is not None
+    assert clustered.random_p > 0.05
+    assert clustered.state is not State.NOT_RANDOM
 
 
 def test_labels_that_differ_need_no_pseudo_pair() -> None:

@@ -6,7 +6,15 @@ from mixseek.reports.pages.html import asset_text, manifest_entries, render_page
 from mixseek.reports.payload import Excerpt, field_limit
 from mixseek.reports.races.board import LeaderBoard
 from mixseek.reports.races.chart import draw_chart, team_style
-from mixseek.reports.races.words import APART, cost_text, expense_text, opinion_text, points_text, scale_text
+from mixseek.reports.races.words import (
+    APART,
+    cost_text,
+    expense_text,
+    masked_team_text,
+    opinion_text,
+    points_text,
+    scale_text,
+)
 from mixseek.stats.strengths import Board
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
@@ -36,6 +44,7 @@ def leader_board_context(board: LeaderBoard, budget: int = TEXT_BUDGET) -> dict[
         "excerpt": lambda text: Excerpt(text[:limit], after=max(0, len(text) - limit)),
         "team_style": team_style,
         "expense_text": expense_text,
+        "masked_team_text": masked_team_text,
         "cost_text": cost_text,
         "points_text": points_text,
         "scale_text": scale_text,

@@ -58,6 +58,7 @@ class Expense:
     output_tokens: int | None = None
     cost_usd: float | None = None
     is_cost_partial: bool = False
+    masked_replies: int = 0  # in which a key stood that the endpoint had repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +267,13 @@ def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:
 def add_expenses(usages: Iterable[Any]) -> Expense:
     """None stays None: what nobody counted is not nought. Whatever is no mapping counts nothing."""
     kinds = ("input_tokens", "output_tokens")
-    counted = [usage for usage in usages if isinstance(usage, Mapping) and usage.keys() & {*kinds, "cost_usd"}]
+    told = [usage for usage in usages if isinstance(usage, Mapping)]
+    counted = [usage for usage in told if usage.keys() & {*kinds, "cost_usd"}]
     tokens = [[usage[kind] for usage in counted if isinstance(usage.get(kind), int)] for kind in kinds]
     taken, given = (sum(numbers) if numbers else None for numbers in tokens)
     costs = [cost for usage in counted if (cost := _number(usage.get("cost_usd"))) is not None]
-    return Expense(taken, given, sum(costs) if costs else None, is_cost_partial=len(costs) < len(counted))
+    masked = sum(usage["masked_replies"] for usage in told if isinstance(usage.get("masked_replies"), int))
+    return Expense(taken, given, sum(costs) if costs else None, len(costs) < len(counted), masked)
 
 
 def _number(value: Any) -> float | None:

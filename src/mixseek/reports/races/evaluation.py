@@ -10,6 +10,7 @@ from mixseek.evaluator.scores import POINTS, EvaluationResult, MetricScore, Miss
 from mixseek.reports.races.words import points_text, scale_text
 from mixseek.reports.render.html import result_html
 from mixseek.reports.sections import Section, Sentence, TableRows, notes, sections_of
+from mixseek.reports.wording import masked_text
 from mixseek.text.phrases import plural
 
 
@@ -125,6 +126,9 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
     sent = evaluation.sent
     said = f"{plural(int(sent['calls']), 'call')}, {sent['cached']:,} from the cache, ${sent['cost_usd']:.4f}"
     yield Section(None, [Sentence(said)])
+    masked = sum(one.result.details()["usage"]["masked_replies"] for one in evaluation)
+    if masked:
+        yield Section(None, [Sentence(masked_text(masked))])
 
 
 def remark_on(metric: MetricScore | MissingMetric) -> str:

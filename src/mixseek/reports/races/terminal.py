@@ -8,7 +8,7 @@ from rich.text import Text
 
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reports.races.board import CompetitionLine, LeaderBoard, TeamView
-from mixseek.reports.races.words import APART, cost_text, points_text
+from mixseek.reports.races.words import APART, cost_text, masked_team_text, points_text
 from mixseek.reports.render.tables import fitted, table_of
 from mixseek.reports.sections import QUIET
 from mixseek.reports.wording import NOTHING, moment_text
@@ -42,8 +42,8 @@ def print_leader_board(board: LeaderBoard, console: Console, html_path: Path | N
         console.print(Text(f"{APART}: shown apart, not ranked"))
         _print_teams(board.apart, console)
     for team in board.teams:
-        if team.message:
-            console.print(Text(make_visible(f"{team.team_name}: {team.message}"), style=QUIET))
+        for note in filter(None, (team.message, masked_team_text(team))):
+            console.print(Text(make_visible(f"{team.team_name}: {note}"), style=QUIET))
     console.print()
     if html_path is not None:
         # Not wrapped and not styled: a path that is broken over two lines cannot be opened.

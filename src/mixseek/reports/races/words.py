@@ -4,8 +4,8 @@ from decimal import Decimal
 
 from mixseek.domain import rounds
 from mixseek.reports.accounts import usd_text
-from mixseek.reports.races.board import Expense
-from mixseek.reports.wording import NOTHING
+from mixseek.reports.races.board import Expense, TeamView
+from mixseek.reports.wording import NOTHING, masked_text
 from mixseek.text.phrases import count_text
 
 
@@ -44,6 +44,12 @@ def cost_text(*expenses: Expense) -> str:
     # By way of text: a float's binary tail is not money.
     amount = usd_text(Decimal(repr(sum(known))))
     return f"{amount} + unknown" if is_partial else amount
+
+
+def masked_team_text(team: TeamView) -> str:
+    """Empty where no endpoint repeated a key; the team's own model and its judges together."""
+    masked = sum(expense.masked_replies for expense in (team.submitting, team.evaluating, team.judging))
+    return masked_text(masked) if masked else ""
 
 
 APART = "Scored by their own model"
