@@ -139,7 +139,7 @@ def score_sentence(score: ScoreSummary, maximum: float | None) -> Message:
 
 def describe_headline(headline: Headline) -> list[str]:
     """A few lines after `judge`: the leading column in its ranking, then all samples as one."""
-    lines = [] if headline.rule is None else [rule_sentence(headline)]
+    lines: list[str] = [] if headline.rule is None else [rule_sentence(headline)]
     for part in headline.columns[:1]:
         for place, group in enumerate(part.groups[:SHOWN_AFTER_JUDGE], 1):
             score, name = group.score, visible.make_visible(wording.name_text(group.name))

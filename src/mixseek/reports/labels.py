@@ -191,7 +191,7 @@ def corrected_sections(report: CorrectedReport) -> Iterator[Section]:
         for group in report.groups
     ]
     table = TableRows(("", ">judges alone", ">labels alone", ">corrected"), rows)
-    sentences = [group_sentence(report.whole)]
+    sentences: list[str] = [group_sentence(report.whole)]
     sentences += [
         f"{name_text(group.name)}: {group_sentence(group)}"
         for group in report.targets

@@ -26,17 +26,17 @@ class Message(str):
     id: str
     parts: Mapping[str, str]
 
-    def __new__(cls, text: str, id: str = "", parts: Mapping[str, str] | None = None) -> "Message":  # noqa: A002
-        """`id` and `parts` may be left out, because copies are made from the text alone and filled in after."""
+    def __new__(cls, text: str, key: str = "", parts: Mapping[str, str] | None = None) -> "Message":
+        """The id and parts may be left out, because copies are made from the text alone and filled in after."""
         made = super().__new__(cls, text)
-        made.id, made.parts = id, parts or {}
+        made.id, made.parts = key, parts or {}
         return made
 
 
-def message(id: str, english: str, /, **parts: str | int) -> Message:  # noqa: A002
+def message(key: str, english: str, /, **parts: str | int) -> Message:
     """`message("labels.drawn_from", "drawn from run {run}", run=name)`; a count is written with thousands."""
-    told = {name: part if isinstance(part, str) else f"{part:,}" for name, part in parts.items()}
-    return Message(_PLACE.sub(lambda place: told[place[1]], english) if told else english, id, told)
+    filled = {name: part if isinstance(part, str) else f"{part:,}" for name, part in parts.items()}
+    return Message(_PLACE.sub(lambda place: filled[place[1]], english) if filled else english, key, filled)
 
 
 def counted(count: int, noun: str, nouns: str | None = None) -> Message:
