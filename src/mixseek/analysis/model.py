@@ -7,9 +7,11 @@ from mixseek.domain.counts import ReaskCount, StatusCounts
 from mixseek.domain.judgments import Flag, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.stats.intervals import Bounds, Interval
+from mixseek.text.messages import Message, message
 
 # Right-or-wrong scores are one or the other; of graded ones, about what their protocols call a pass and a fail.
 _GOOD_AT_LEAST, _BAD_AT_MOST = 0.85, 0.4
+_ALL_SAMPLES = message("word.all_samples", "all samples")
 
 
 class Tone(StrEnum):
@@ -154,7 +156,7 @@ class Headline:
     maximum: float | None = None  # of the protocol's own scale, where all samples share it
     beside: tuple[Beside, ...] = ()
     # What the mean over everything is called; of pairs it is one side's.
-    whole: str = "all samples"
+    whole: Message = _ALL_SAMPLES
 
     @property
     def leads(self) -> bool:

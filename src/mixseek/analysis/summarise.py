@@ -20,6 +20,7 @@ from mixseek.index.panel import SettledPanel
 from mixseek.index.run import RunIndex, open_run_index
 from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.text.messages import message
 
 SHOWN = 10
 
@@ -65,7 +66,7 @@ def load_headline(
         is_graded=index.facts.is_graded,
         maximum=maximum,
     )
-    return replace(headline, whole="A preferred") if index.facts.has_pairs else headline
+    return replace(headline, whole=message("pairs.a_preferred", "A preferred")) if index.facts.has_pairs else headline
 
 
 def load_pairs(index: RunIndex, panel: SettledPanel) -> PairsReport | None:

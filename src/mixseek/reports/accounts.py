@@ -9,7 +9,8 @@ from typing import Any
 from mixseek.analysis import details
 from mixseek.domain.ports import CallAccount
 from mixseek.reports.wording import NOTHING, masked_text
-from mixseek.text.phrases import count_text, plural
+from mixseek.text.messages import Message, counted, join, message, verbatim
+from mixseek.text.phrases import count_text
 
 _ADDED = (
     *("calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
@@ -29,7 +30,7 @@ def add_accounts(accounts: Sequence[CallAccount]) -> CallAccount | None:
     return replace(
         accounts[0],
         **sums,
-        judge="all judges",
+        judge=message("calls.all_judges", "all judges"),
         latency=None,
         models=tuple(models),
         finish_reasons=dict(reasons.most_common()),
@@ -48,14 +49,17 @@ def usd_text(amount: Decimal) -> str:
     return f"${digits.ljust(4, '0')}"
 
 
-def cost_text(account: CallAccount) -> str:
+def cost_text(account: CallAccount) -> Message:
     """The known part, and for how many calls nothing is known; never a sum that silently leaves calls out."""
     if not account.calls:
-        return NOTHING
+        return verbatim(NOTHING)
     if not account.unpriced:
-        return usd_text(account.cost_usd)
-    unknown = f"unknown for {plural(account.unpriced, 'call')}"
-    return unknown if account.unpriced == account.calls else f"{usd_text(account.cost_usd)} + {unknown}"
+        return verbatim(usd_text(account.cost_usd))
+    unknown = message("calls.unknown_cost", "unknown for {calls}", calls=counted(account.unpriced, "call"))
+    if account.unpriced == account.calls:
+        return unknown
+    known = usd_text(account.cost_usd)
+    return message("calls.partly_known_cost", "{known} + {unknown}", known=known, unknown=unknown)
 
 
 def tokens_text(tokens: int, account: CallAccount) -> str:
@@ -72,21 +76,29 @@ def seconds_text(seconds: float | None) -> str:
     return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds:,.0f} s"
 
 
-def account_notes(account: CallAccount) -> tuple[str, ...]:
+def account_notes(account: CallAccount) -> tuple[Message, ...]:
     """What the numbers of one judge leave unsaid: who answered, how replies ended, what was not counted."""
     notes = []
     if account.models:
-        notes.append(f"answered by {', '.join(account.models)}")
+        notes.append(message("calls.answered_by", "answered by {models}", models=", ".join(account.models)))
     if set(account.finish_reasons) - {"stop", "end_turn"}:
         ends = ", ".join(f"{count:,} {reason}" for reason, count in account.finish_reasons.items())
-        notes.append(f"replies ended with: {ends}")
-    if account.cached_input_tokens:
-        notes.append(f"{account.cached_input_tokens:,} input tokens came from the endpoint's own cache")
+        notes.append(message("calls.replies_ended", "replies ended with: {ends}", ends=ends))
+    if tokens := account.cached_input_tokens:
+        words = "{n} input tokens came from the endpoint's own cache"
+        notes.append(message("calls.cached_tokens", words, n=tokens))
     if account.uncounted:
-        notes.append(f"tokens of {plural(account.uncounted, 'call')} were not counted by the endpoint")
+        calls = counted(account.uncounted, "call")
+        words = "tokens of {calls} were not counted by the endpoint"
+        notes.append(message("calls.uncounted", words, calls=calls))
     if account.masked:
         notes.append(masked_text(account.masked))
     return tuple(notes)
+
+
+def account_note(account: CallAccount) -> Message:
+    """All of them as one."""
+    return join(account_notes(account), "; ")
 
 
 def latency_scale(accounts: Sequence[CallAccount]) -> float:

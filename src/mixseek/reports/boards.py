@@ -6,8 +6,9 @@ from typing import Any
 
 from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.domain.panels import PanelRule
 from mixseek.domain.shown import shown_html, shown_text
-from mixseek.reports.headline import Axis
+from mixseek.reports.headline import Axis, rule_text
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
 from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
@@ -22,6 +23,7 @@ from mixseek.reports.wording import (
     strength_text,
 )
 from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState, listed
+from mixseek.text.messages import Message, counted, join, message
 from mixseek.text.phrases import plural
 
 # Systems whose matrix fits on a terminal.
@@ -87,30 +89,43 @@ def _agreement_document(found: OrderAgreement) -> dict[str, Any]:
     return {"systems": found.names, "pairs": found.pairs, "same_order": found.same, "kendall_tau_b": found.tau_b}
 
 
-def board_sentences(board: Board) -> list[str]:
+def board_sentences(board: Board) -> list[Message]:
     """How the numbers came about, and what stands beside them; a refusal is the first."""
     found, controlled, agreement = board.strengths, board.controlled, board.agreement
     said = [found.sentence]
     if found.state is StrengthState.ESTIMATED:
-        said[0] += "; 95% intervals over questions, and the ranks that are possible"
+        ranks = "95% intervals over questions, and the ranks that are possible"
+        said = [join((found.sentence, message("board.ranks_possible", ranks)), "; ")]
     if board.panel is not None:
-        said.append(f"one verdict a pair: the {board.panel} of {len(board.judges)} judges")
+        rule, judges = rule_text(PanelRule(board.panel)), str(len(board.judges))
+        said.append(message("board.panel", "one verdict a pair: the {rule} of {n} judges", rule=rule, n=judges))
         if board.split:
-            said.append(f"{plural(board.split, 'pair')} on which the judges are split: half a win for each side")
+            pairs = counted(board.split, "pair")
+            split = "{pairs} on which the judges are split: half a win for each side"
+            said.append(message("board.split", split, pairs=pairs))
     said += [
-        f"the first {count} are the strongest: at least {min(math.floor(100 * share), 99)}% certain"
+        message(
+            "board.certain",
+            "the first {n} are the strongest: at least {share}% certain",
+            n=str(count),
+            share=str(min(math.floor(100 * share), 99)),
+        )
         for count, share in board.certainties.items()
         if count > 1
     ]
     if controlled is not None and controlled.length_slope is not None:
         worth = strength_text(controlled.length_slope * math.log(2))
-        said.append(f"at the same length (◇): twice as long is worth {worth}")
+        said.append(message("board.length", "at the same length (◇): twice as long is worth {worth}", worth=worth))
     elif controlled is not None and controlled.state is not found.state:
         said.append(controlled.sentence)
     if agreement is not None and agreement.pairs:
-        tau = f", Kendall's tau_b {coefficient_text(agreement.tau_b)}" if agreement.tau_b is not None else ""
-        pairs = plural(agreement.pairs, "pair")
-        said.append(f"{agreement.same} of {pairs} of systems stand in the same order as by people{tau}")
+        pairs = counted(agreement.pairs, "pair of systems", "pairs of systems")
+        same = "{same} of {pairs} stand in the same order as by people"
+        order = message("board.same_order", same, same=str(agreement.same), pairs=pairs)
+        if agreement.tau_b is not None:
+            tau = message("board.tau_b", "Kendall's tau_b {tau}", tau=coefficient_text(agreement.tau_b))
+            order = join((order, tau), ", ")
+        said.append(order)
     return said
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
@@ -11,30 +12,58 @@ from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
 from mixseek.reports import wording
 from mixseek.text import phrases, visible
+from mixseek.text.messages import Message, counted, join, message, verbatim
+
+_RULES = {
+    PanelRule.MAJORITY: message("rule.majority", "majority"),
+    PanelRule.UNANIMOUS: message("rule.unanimous", "unanimous"),
+    PanelRule.MEDIAN: message("rule.median", "median"),
+    PanelRule.MEAN: message("rule.mean", "mean"),
+}
+_HOW = {
+    PanelRule.MAJORITY: message("rule.how_majority", "what more than half of them say, else split"),
+    PanelRule.UNANIMOUS: message("rule.how_unanimous", "what all of them say, else split"),
+    PanelRule.MEDIAN: message("rule.how_median", "the middle score"),
+    PanelRule.MEAN: message("rule.how_mean", "the mean of their scores, also where they disagree"),
+}
+_MIDWAY = message("rule.midway", "midway where two are in the middle")
 
 
-def rule_sentence(headline: Headline) -> str:
+def rule_text(rule: PanelRule) -> Message:
+    return _RULES[rule]
+
+
+def rule_sentence(headline: Headline) -> Message:
     """Whose verdict a sample's one verdict is."""
     judges = headline.judges
-    if headline.rule is None:
+    if headline.rule is None and len(judges) > 1:
         who = " → ".join(judges)
-        return f"One verdict a sample, by the cascade {who}." if len(judges) > 1 else f"Judged by {who}."
+        return message("rule.cascade", "One verdict a sample, by the cascade {judges}.", judges=who)
+    if headline.rule is None:
+        return message("rule.judged_by", "Judged by {judges}.", judges="".join(judges))
     if len(judges) == 1:
-        return f"Judged by {judges[0]}; a log's own scorers are held against it, without a vote."
-    how = {
-        PanelRule.MAJORITY: "what more than half of them say, else split",
-        PanelRule.UNANIMOUS: "what all of them say, else split",
-        PanelRule.MEDIAN: "the middle score"
-        + ("; midway where two are in the middle" if len(judges) % 2 == 0 and not headline.score.is_binary else ""),
-        PanelRule.MEAN: "the mean of their scores, also where they disagree",
-    }[headline.rule]
-    of = phrases.plural(len(judges), "judge")
-    return f"Panel of {of} ({', '.join(judges)}), {headline.rule.value}: {how}."
+        beside = "Judged by {judge}; a log's own scorers are held against it, without a vote."
+        return message("rule.beside_scorers", beside, judge=judges[0])
+    how = _HOW[headline.rule]
+    if headline.rule is PanelRule.MEDIAN and len(judges) % 2 == 0 and not headline.score.is_binary:
+        how = join((how, _MIDWAY), "; ")
+    return message(
+        "rule.panel",
+        "Panel of {count} ({judges}), {rule}: {how}.",
+        count=counted(len(judges), "judge"),
+        judges=", ".join(judges),
+        rule=rule_text(headline.rule),
+        how=how,
+    )
 
 
-def column_title(column: str) -> str:
+def column_title(column: str) -> Message:
     """`Targets`, `Prompt variants`; any other column by its name."""
-    return {"target_model": "Targets", "prompt_variant": "Prompt variants"}.get(column, f"By {column}")
+    titles = {
+        "target_model": message("word.targets", "Targets"),
+        "prompt_variant": message("word.prompt_variants", "Prompt variants"),
+    }
+    return titles.get(column) or message("word.by_column", "By {column}", column=column)
 
 
 def column_word(column: str) -> str:
@@ -42,11 +71,11 @@ def column_word(column: str) -> str:
     return {"target_model": "target", "prompt_variant": "variant"}.get(column, column)
 
 
-def headline_mean_text(score: ScoreSummary, maximum: float | None) -> str:
+def headline_mean_text(score: ScoreSummary, maximum: float | None) -> Message:
     """On the protocol's own scale where there is one: `5.40 of 8`; else as a share."""
     if score.mean is None or maximum is None:
-        return wording.score_text(score)
-    return f"{wording.scale_text(score.mean, maximum)} {wording.maximum_text(maximum)}"
+        return verbatim(wording.score_text(score))
+    return wording.of_maximum_text(wording.scale_text(score.mean, maximum), maximum)
 
 
 def headline_interval_text(score: ScoreSummary, maximum: float | None) -> str:
@@ -66,16 +95,17 @@ def headline_bounds_text(score: ScoreSummary, maximum: float | None) -> str:
     return wording.ends_text(*ends, is_binary=score.is_binary)
 
 
-def without_text(score: ScoreSummary) -> str:
+def without_text(score: ScoreSummary) -> Message:
     """`2 split, 1 invalid`: samples beside the mean; a dash where there are none."""
     counts = score.counts
     ends = {
-        "split": split_of(counts),
-        "undecided": counts.undecided,
-        "invalid": counts.invalid,
-        "missing": counts.missing,
+        partial(message, "score.split", "{n} split"): split_of(counts),
+        partial(message, "score.undecided", "{n} undecided"): counts.undecided,
+        partial(message, "score.invalid", "{n} invalid"): counts.invalid,
+        partial(message, "score.missing", "{n} missing"): counts.missing,
     }
-    return ", ".join(f"{count:,} {name}" for name, count in ends.items() if count) or wording.NOTHING
+    told = [words(n=count) for words, count in ends.items() if count]
+    return join(told, ", ") if told else verbatim(wording.NOTHING)
 
 
 def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
@@ -93,21 +123,23 @@ def beside_text(one: Beside, headline: Headline) -> str:
     return f"{one.label} {told}" + (f" ({'–'.join(ends)})" if ends else "")
 
 
-def score_sentence(score: ScoreSummary, maximum: float | None) -> str:
+def score_sentence(score: ScoreSummary, maximum: float | None) -> Message:
     """`83.3% (95% clustered Wilson interval 60.1–94.2%, 24 samples of 12 questions)`, or why there is no interval."""
     if score.mean is None:
-        return f"no verdict on {phrases.plural(score.counts.total, 'sample')}: {without_text(score)}"
+        samples, why = counted(score.counts.total, "sample"), without_text(score)
+        return message("score.no_verdict", "no verdict on {samples}: {why}", samples=samples, why=why)
     if score.interval is None:
         how = wording.no_interval_sentence(score)
     else:
-        interval = f"{wording.level_text(score.interval)} {headline_interval_text(score, maximum)}"
-        how = f"{interval}, {wording.units_text(score)}"
-    return f"{headline_mean_text(score, maximum)} ({how})"
+        level, ends = wording.level_text(score.interval), headline_interval_text(score, maximum)
+        interval = message("score.interval", "{level} {ends}", level=level, ends=ends)
+        how = join((interval, wording.units_text(score)), ", ")
+    return message("score.sentence", "{mean} ({how})", mean=headline_mean_text(score, maximum), how=how)
 
 
 def describe_headline(headline: Headline) -> list[str]:
     """A few lines after `judge`: the leading column in its ranking, then all samples as one."""
-    lines = [] if headline.rule is None else [rule_sentence(headline)]
+    lines: list[str] = [] if headline.rule is None else [rule_sentence(headline)]
     for part in headline.columns[:1]:
         for place, group in enumerate(part.groups[:SHOWN_AFTER_JUDGE], 1):
             score, name = group.score, visible.make_visible(wording.name_text(group.name))

@@ -19,19 +19,27 @@ from mixseek.analysis.labels.plan import PlanReport
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.labels import Draw, LabelScale
 from mixseek.reports.sections import QUIET, Bar, Cell, Section, Sentence, TableRows, notes
-from mixseek.reports.wording import NOTHING, name_text, p_text, percent
+from mixseek.reports.wording import NOTHING, name_text, p_text, percent, verdict_text
 from mixseek.stats.corrected import ASSURANCE
-from mixseek.stats.estimates import Corrected, Drawing, State
+from mixseek.stats.estimates import Corrected, Drawing, Estimator, State
 from mixseek.stats.label_planning import ASSUMED_AGREEMENT, ASSUMED_RESIDUAL
+from mixseek.text.messages import Message, counted, join, message
 from mixseek.text.phrases import plural
 from mixseek.text.visible import make_visible
 
 _DRAWN = {
-    Drawing.RANDOM: "drawn at random",
-    Drawing.STRATIFIED: "drawn at random within verdicts",
-    Drawing.WEIGHTED: "drawn at random within strata, weighted by their chances",
-    Drawing.ELSEWHERE: "from another mix of cases",
-    Drawing.UNKNOWN: "drawing unknown",
+    Drawing.RANDOM: message("drawing.random", "drawn at random"),
+    Drawing.STRATIFIED: message("drawing.stratified", "drawn at random within verdicts"),
+    Drawing.WEIGHTED: message("drawing.weighted", "drawn at random within strata, weighted by their chances"),
+    Drawing.ELSEWHERE: message("drawing.elsewhere", "from another mix of cases"),
+    Drawing.UNKNOWN: message("drawing.unknown", "drawing unknown"),
+}
+_ESTIMATORS = {
+    Estimator.POST_STRATIFIED: message("estimator.post_stratified", "post-stratified by verdict"),
+    Estimator.REGRESSION: message("estimator.regression", "prediction-powered regression"),
+    Estimator.ROGAN_GLADEN: message("estimator.rogan_gladen", "sensitivity and specificity (Rogan-Gladen)"),
+    Estimator.LABELS_ONLY: message("estimator.labels_only", "labels only"),
+    Estimator.LABELS_BY_VERDICT: message("estimator.labels_by_verdict", "labels only, weighted by verdict"),
 }
 _VERDICTS = {RIGHT: "correct", WRONG: "incorrect"}
 TITLE = "Corrected by human labels"
@@ -73,64 +81,95 @@ def corrected_text(found: Corrected, scale: LabelScale) -> str:
     return f"{on_scale(found.point, scale)} ({limits})" if found.low is not None else on_scale(found.point, scale)
 
 
-def verdict_word(cell: str) -> str:
+def verdict_word(cell: str) -> Message:
     """As the protocol says it."""
-    return _VERDICTS.get(cell, cell)
+    return verdict_text(_VERDICTS.get(cell, cell))
 
 
-def group_sentence(group: CorrectedGroup) -> str:
+def estimator_text(estimator: Estimator) -> Message:
+    return _ESTIMATORS[estimator]
+
+
+def group_sentence(group: CorrectedGroup) -> Message:
     """The estimator, or why there is no number; and what would help."""
     found = group.corrected
     if found.state is State.CORRECTED and found.estimator is not None:
-        clustered = f", {plural(found.clusters, 'labelled question')} as clusters" if found.clusters is not None else ""
-        return f"{found.estimator.value}; {_labels_text(group)}{clustered}"
-    estimator = f"; {found.estimator.value}" if found.estimator is not None and found.point is not None else ""
-    said = f"{found.sentence}{estimator}; {_labels_text(group)}"
+        labels = _labels_text(group)
+        if found.clusters is not None:
+            questions = counted(found.clusters, "labelled question")
+            clusters = message("labels.clusters", "{questions} as clusters", questions=questions)
+            labels = join((labels, clusters), ", ")
+        return join((estimator_text(found.estimator), labels), "; ")
+    clauses = [found.sentence]
+    if found.estimator is not None and found.point is not None:
+        clauses.append(estimator_text(found.estimator))
+    clauses.append(_labels_text(group))
     if group.unlabelled:
-        named = ", ".join(f"{verdict_word(cell)} ({items:,})" for cell, items in group.unlabelled)
-        said += f"; without a label: {named}"
-    return said
+        cells = [
+            message("labels.verdict_with_samples", "{verdict} ({n})", verdict=verdict_word(cell), n=items)
+            for cell, items in group.unlabelled
+        ]
+        clauses.append(message("labels.without_a_label", "without a label: {verdicts}", verdicts=join(cells, ", ")))
+    return join(clauses, "; ")
 
 
-def _labels_text(group: CorrectedGroup) -> str:
+def _labels_text(group: CorrectedGroup) -> Message:
     # One label of a text is one of every sample with that text.
     drawn, chance = _DRAWN[group.drawing], group.corrected.random_p
     if group.corrected.is_odd and chance is not None:
-        drawn = f"not like a random draw ({p_text(chance)})"
-    caveat = group.labels.label_caveat
-    said = f"{group.labelled:,} of {plural(group.samples, 'sample')} labelled, {drawn}"
-    return f"{said}; {caveat}" if caveat else said
+        drawn = message("drawing.not_like_random", "not like a random draw ({p})", p=p_text(chance))
+    samples = counted(group.samples, "sample")
+    labelled = message("labels.labelled", "{n} of {samples} labelled", n=group.labelled, samples=samples)
+    labels, caveat = join((labelled, drawn), ", "), group.labels.label_caveat
+    return join((labels, caveat), "; ") if caveat else labels
 
 
-def facts_sentence(report: CorrectedReport) -> str:
+def facts_sentence(report: CorrectedReport) -> Message:
     """Who labelled, and what raters dispute."""
     facts = report.facts
-    parts = [f"{plural(facts.texts, 'labelled text')} by {', '.join(facts.raters)}"]
+    texts, raters = counted(facts.texts, "labelled text"), ", ".join(facts.raters)
+    clauses = [message("labels.by_raters", "{texts} by {raters}", texts=texts, raters=raters)]
     if facts.drawn_from is not None:
-        parts.append(f"drawn from run {facts.drawn_from}")
+        clauses.append(message("labels.drawn_from", "drawn from run {run}", run=facts.drawn_from))
     if facts.disputed:
-        parts.append(f"{facts.disputed:,} disputed, counted with the mean of their raters until adjudicated")
+        disputed = "{n} disputed, counted with the mean of their raters until adjudicated"
+        clauses.append(message("labels.disputed_texts", disputed, n=facts.disputed))
     if facts.from_dataset:
-        parts.append(f"{facts.from_dataset:,} from the dataset's own column `label`")
+        column = "{n} from the dataset's own column `label`"
+        clauses.append(message("labels.from_dataset", column, n=facts.from_dataset))
     if facts.unreadable:
-        parts.append(f"{facts.unreadable:,} values of that column are no labels here")
-    return "; ".join(parts)
+        unreadable = "{n} values of that column are no labels here"
+        clauses.append(message("labels.unreadable", unreadable, n=facts.unreadable))
+    return join(clauses, "; ")
 
 
-def people_sentence(report: CorrectedReport) -> str | None:
+def people_sentence(report: CorrectedReport) -> Message | None:
     """How judges and people differ, over what was labelled."""
     scale = report.facts.scale
     if report.bias is None or report.distance is None:
         return None
     if scale.is_binary:
-        kappa = "" if report.kappa is None else f"; Cohen's kappa {report.kappa:.2f}"
-        return f"Judges and people agree on {percent(1 - report.distance)} of labelled verdicts{kappa}."
-    span = scale.span
-    way = "above" if report.bias >= 0 else "below"
-    return (
-        f"Over labelled texts judges are {abs(report.bias) * span:.2f} {way} people on average, and "
-        f"{report.distance * span:.2f} away from them, on a scale of {scale.describe()}."
+        agree = "Judges and people agree on {share} of labelled verdicts"
+        clauses = [message("labels.people_agree", agree, share=percent(1 - report.distance))]
+        if report.kappa is not None:
+            clauses.append(message("labels.kappa", "Cohen's kappa {kappa}", kappa=f"{report.kappa:.2f}"))
+        return message("joint.sentence", "{words}.", words=join(clauses, "; "))
+    far = {
+        "bias": f"{abs(report.bias) * scale.span:.2f}",
+        "distance": f"{report.distance * scale.span:.2f}",
+        "scale": scale.describe(),
+    }
+    if report.bias >= 0:
+        above = (
+            "Over labelled texts judges are {bias} above people on average, and {distance} away from them, "
+            "on a scale of {scale}."
+        )
+        return message("labels.judges_above", above, **far)
+    below = (
+        "Over labelled texts judges are {bias} below people on average, and {distance} away from them, "
+        "on a scale of {scale}."
     )
+    return message("labels.judges_below", below, **far)
 
 
 def corrected_lines(report: CorrectedReport) -> list[str]:
@@ -152,7 +191,7 @@ def corrected_sections(report: CorrectedReport) -> Iterator[Section]:
         for group in report.groups
     ]
     table = TableRows(("", ">judges alone", ">labels alone", ">corrected"), rows)
-    sentences = [group_sentence(report.whole)]
+    sentences: list[str] = [group_sentence(report.whole)]
     sentences += [
         f"{name_text(group.name)}: {group_sentence(group)}"
         for group in report.targets

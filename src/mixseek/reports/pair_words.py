@@ -6,12 +6,19 @@ from typing import Any
 from mixseek.analysis.target_pairs import JudgePairs, PairsReport, Share, share_of
 from mixseek.domain.counts import TargetPair
 from mixseek.reports.wording import NOTHING, p_text, percent, range_text
+from mixseek.text.messages import Message, counted, message, verbatim
 from mixseek.text.phrases import plural, shortened
 from mixseek.text.visible import make_visible
 
 _NAME_CHARACTERS = 40
 # Lines on a terminal after `judge`; the report has the rest.
 _SHOWN = 12
+_STATES = {
+    "agreed": message("pairs.agreed", "agreed"),
+    "position": message("pairs.position", "position"),
+    "partial": message("pairs.partial", "partial"),
+    "single": message("pairs.single", "single"),
+}
 
 
 def share_text(share: Share) -> str:
@@ -24,6 +31,11 @@ def share_text(share: Share) -> str:
 def target_score_text(pair: TargetPair) -> str:
     """Of the first of two targets, a tie counting half."""
     return share_text(share_of(pair.units))
+
+
+def pair_state_text(state: str) -> Message:
+    """How the two orders of a pair go together."""
+    return _STATES.get(state) or verbatim(state)
 
 
 def states_text(states: Mapping[str, int]) -> str:
@@ -39,16 +51,22 @@ def orders_text(fields: Mapping[str, Any]) -> str | None:
     return ", ".join(told) + state if told else None
 
 
-def bias_text(judge: JudgePairs) -> str:
+def bias_text(judge: JudgePairs) -> Message:
     """Which place it follows, where it follows one; a half is none."""
     position = judge.position
     if not position.decisive:
-        return NOTHING
+        return verbatim(NOTHING)
     turned = position.first_both + position.second_both
     if not turned:
-        return "no pair turned with the order"
-    said = f"{plural(turned, 'pair')} turned with the order: {position.first_both:,} for what came first"
-    return f"{said}, {position.second_both:,} for what came last ({p_text(position.sign_test_p)})"
+        return message("pairs.none_turned", "no pair turned with the order")
+    return message(
+        "pairs.turned",
+        "{pairs} turned with the order: {first} for what came first, {last} for what came last ({p})",
+        pairs=counted(turned, "pair"),
+        first=position.first_both,
+        last=position.second_both,
+        p=p_text(position.sign_test_p),
+    )
 
 
 def describe_pairs(report: PairsReport) -> Iterator[str]:

@@ -270,7 +270,7 @@ def _uneven_notes(found: Statistics) -> Iterator[str]:
     for line in found.raters:
         if few := few_questions_text(line.questions, line.effective_questions):
             units = f"{plural(line.ratings, 'item')} of {plural(line.questions, 'question')}"
-            yield f"{line.name}: {units}{few}"
+            yield f"{line.name}: {units}, {few}"
 
 
 def _number(value: float | None) -> str:

@@ -8,7 +8,7 @@ from mixseek.analysis.agreement import Agreement, SelfConsistency
 from mixseek.reports import wording
 from mixseek.stats.intervals import Interval
 from mixseek.stats.raters import Coefficient, Measure
-from mixseek.text import phrases
+from mixseek.text.messages import Message, counted, join, message, verbatim
 
 # With the key of each in documents of a report, which is longer than that of `mixseek stats`.
 _NAMES = {
@@ -24,8 +24,11 @@ _NAMES = {
 }
 
 
-def measure_text(measure: Measure) -> str:
-    return _NAMES[measure][1]
+def measure_text(measure: Measure) -> Message:
+    """Coefficients keep the names under which they are published."""
+    if measure is Measure.RAW:
+        return message("trust.raw_agreement", "raw agreement")
+    return verbatim(_NAMES[measure][1])
 
 
 def raw_measure() -> Measure:
@@ -43,25 +46,37 @@ def coefficient_interval_text(one: Coefficient) -> str:
     return wording.coefficient_ends_text(one.interval) if one.interval else one.why or wording.NOTHING
 
 
-def compared_text(one: Coefficient) -> str:
+def compared_text(one: Coefficient) -> Message:
     """What was compared, and on which samples where a coefficient cannot use all of them."""
+    compared = {
+        "verdicts": message("word.verdicts", "verdicts"),
+        "scores": message("word.scores", "scores"),
+    }
+    of = compared.get(one.of) or verbatim(one.of)
     over = wording.equal_items_text(one.over, "sample")
-    return one.of if over is None else f"{one.of}; {over}"
+    return of if over is None else join((of, over), "; ")
 
 
-def agreement_sentence(agreement: Agreement, maximum: float | None) -> str:
+def agreement_sentence(agreement: Agreement, maximum: float | None) -> Message:
     """On how many samples judges give one verdict, and how far they are apart where scores are graded."""
-    samples = phrases.plural(agreement.samples, "sample")
-    over = "" if agreement.questions == agreement.samples else f" of {phrases.plural(agreement.questions, 'question')}"
-    interval = _range(agreement.unanimous_interval)
-    said = (
-        f"One verdict on {agreement.unanimous:,} of {samples}{over} with several judges "
-        f"({wording.percent(agreement.unanimous / agreement.samples)}{interval})"
-    )
+    samples = counted(agreement.samples, "sample")
+    if agreement.questions != agreement.samples:
+        questions = counted(agreement.questions, "question")
+        samples = message("score.units", "{samples} of {questions}", samples=samples, questions=questions)
+    clauses = [
+        message(
+            "trust.one_verdict",
+            "One verdict on {unanimous} of {samples} with several judges ({share})",
+            unanimous=agreement.unanimous,
+            samples=samples,
+            share=_share(agreement.unanimous / agreement.samples, agreement.unanimous_interval),
+        )
+    ]
     if agreement.is_graded:
-        apart = f"{wording.scale_text(agreement.mean_spread, maximum)} {wording.maximum_text(maximum)}"
-        said += f"; highest and lowest score lie {apart} apart on average"
-    return f"{said}."
+        spread = wording.of_maximum_text(wording.scale_text(agreement.mean_spread, maximum), maximum)
+        apart = "highest and lowest score lie {spread} apart on average"
+        clauses.append(message("trust.apart", apart, spread=spread))
+    return message("joint.sentence", "{words}.", words=join(clauses, "; "))
 
 
 def opinion_text(score: float, verdict: str, agreement: Agreement, maximum: float | None) -> str:
@@ -69,27 +84,36 @@ def opinion_text(score: float, verdict: str, agreement: Agreement, maximum: floa
     return f"{wording.scale_text(score, maximum)} {verdict}".strip() if agreement.is_graded else verdict
 
 
-def counted_sentence(agreement: Agreement) -> str | None:
+def counted_sentence(agreement: Agreement) -> Message | None:
     """None where every sample is counted."""
     if agreement.counted == agreement.samples:
         return None
-    return f"Coefficients are computed from {agreement.counted:,} of the samples, drawn by the digests of their texts."
+    drawn = "Coefficients are computed from {n} of the samples, drawn by the digests of their texts."
+    return message("trust.counted", drawn, n=agreement.counted)
 
 
-def _range(interval: Interval | None) -> str:
-    return f", {wording.range_text(interval)}" if interval else ""
+def _share(share: float, interval: Interval | None) -> Message:
+    """`95.0%, 76.4–99.1%`."""
+    return join((wording.percent(share), *([wording.range_text(interval)] if interval else [])), ", ")
 
 
-def consistency_sentence(one: SelfConsistency) -> str:
+def consistency_sentence(one: SelfConsistency) -> Message:
     """How often a judge says the same again, and how much of the variance of its scores is its own."""
-    said = (
-        f"{one.judge}: one verdict on {one.unanimous:,} of {phrases.plural(one.samples, 'sample')} "
-        f"judged several times ({wording.percent(one.unanimous / one.samples)}{_range(one.unanimous_interval)})"
+    same = message(
+        "trust.same_again",
+        "{judge}: one verdict on {unanimous} of {samples} judged several times ({share})",
+        judge=one.judge,
+        unanimous=one.unanimous,
+        samples=counted(one.samples, "sample"),
+        share=_share(one.unanimous / one.samples, one.unanimous_interval),
     )
     if one.own_share is None:
-        return f"{said}; its scores do not vary."
-    interval = f" ({wording.range_text(one.own_interval)})" if one.own_interval else ""
-    return f"{said}; {wording.percent(one.own_share)}{interval} of the variance of its scores is its own."
+        own = message("trust.no_variance", "its scores do not vary")
+    else:
+        interval = f" ({wording.range_text(one.own_interval)})" if one.own_interval else ""
+        share = f"{wording.percent(one.own_share)}{interval}"
+        own = message("trust.own_variance", "{share} of the variance of its scores is its own", share=share)
+    return message("joint.sentence", "{words}.", words=join((same, own), "; "))
 
 
 # Documents for programs.

@@ -4,9 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from mixseek.stats.intervals import QuestionSizes
+from mixseek.stats.intervals import IntervalMethod, QuestionSizes
+from mixseek.text.messages import Message, counted, join, message, verbatim
 from mixseek.text.phrases import plain_number, plural
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 NO_TASK = "(no task)"
 NO_NAME = "(none named)"
 NOTHING = "–"
-TRUST_TITLE = "How far the judges can be trusted"
+TRUST_TITLE = message("trust.title", "How far the judges can be trusted")
 # Seed 001's judgments and those of pairs carry these; a protocol of one's own may have others.
 _WARNINGS = {
     "extracted_answer_not_in_response": "the extracted answer is not in the response",
@@ -43,6 +45,47 @@ _SCRIPTS = {
     "ko": re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"),
     "zh": re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"),
 }
+
+
+# How a sample or a run ended, and what a right-or-wrong protocol says; other words are a protocol's own.
+_STATES = {
+    "valid": message("word.valid", "valid"),
+    "split": message("word.split", "split"),
+    "undecided": message("word.undecided", "undecided"),
+    "invalid": message("word.invalid", "invalid"),
+    "missing": message("word.missing", "missing"),
+    "running": message("word.running", "running"),
+    "finished": message("word.finished", "finished"),
+    "interrupted": message("word.interrupted", "interrupted"),
+    "failed": message("word.failed", "failed"),
+}
+_VERDICTS = {
+    "correct": message("word.correct", "correct"),
+    "incorrect": message("word.incorrect", "incorrect"),
+}
+# The word order of other languages needs a whole phrase for each.
+_LEVELS = {
+    IntervalMethod.WILSON: partial(message, "interval.wilson", "{level}% Wilson interval"),
+    IntervalMethod.GRADED_WILSON: partial(message, "interval.graded_wilson", "{level}% graded Wilson interval"),
+    IntervalMethod.STUDENT: partial(message, "interval.student", "{level}% Student t interval"),
+    IntervalMethod.CLUSTERED: partial(message, "interval.clustered", "{level}% clustered Student t interval"),
+    IntervalMethod.CLUSTERED_WILSON: partial(
+        message, "interval.clustered_wilson", "{level}% clustered Wilson interval"
+    ),
+    IntervalMethod.JACKKNIFE: partial(message, "interval.jackknife", "{level}% jackknife over questions interval"),
+    IntervalMethod.SANDWICH: partial(message, "interval.sandwich", "{level}% sandwich over questions interval"),
+    IntervalMethod.RULE_OF_THREE: partial(message, "interval.rule_of_three", "{level}% rule-of-three interval"),
+}
+
+
+def state_text(name: str) -> Message:
+    """How something ended, as a word."""
+    return _STATES.get(name) or verbatim(name)
+
+
+def verdict_text(name: str) -> Message:
+    """A verdict, or how a sample ended without one; a protocol's own words are shown as the protocol has them."""
+    return _VERDICTS.get(name) or state_text(name)
 
 
 def language_of(text: str) -> str | None:
@@ -126,11 +169,17 @@ def _with_minus(digits: str) -> str:
     return digits.replace("-", "−")
 
 
-def equal_items_text(over: "EqualItems | None", noun: str) -> str | None:
+def equal_items_text(over: "EqualItems | None", noun: str) -> Message | None:
     """`40 of 48 samples: those with 2 ratings`; None where all that were rated twice count."""
     if over is None or over.items == over.rated_twice:
         return None
-    return f"{over.items:,} of {plural(over.rated_twice, noun)}: those with {over.ratings} ratings"
+    return message(
+        "trust.equal_items",
+        "{items} of {rated}: those with {ratings} ratings",
+        items=over.items,
+        rated=counted(over.rated_twice, "item") if noun == "item" else counted(over.rated_twice, "sample"),
+        ratings=str(over.ratings),
+    )
 
 
 def moment_text(moment: str | None) -> str | None:
@@ -163,8 +212,8 @@ def interval_text(score: "ScoreSummary") -> str:
     return NOTHING if interval is None else ends_text(interval.low, interval.high, is_binary=score.is_binary)
 
 
-def level_text(interval: "Interval") -> str:
-    return f"{interval.level * 100:g}% {interval.method} interval"
+def level_text(interval: "Interval") -> Message:
+    return _LEVELS[interval.method](level=f"{interval.level * 100:g}")
 
 
 def interval_sentence(score: "ScoreSummary") -> str:
@@ -174,43 +223,51 @@ def interval_sentence(score: "ScoreSummary") -> str:
     return f"{level_text(score.interval)} {interval_text(score)}, {units_text(score)}"
 
 
-def no_interval_sentence(score: "ScoreSummary") -> str:
+def no_interval_sentence(score: "ScoreSummary") -> Message:
     """Why a mean has no interval: one observation has no spread, however often it was looked at."""
+    units = units_text(score)
     if score.samples == 1:
-        return "1 sample: no interval, because one observation has no spread"
-    return f"{units_text(score)}: no interval, because samples of one question are one observation"
+        return message("score.one_sample", "{units}: no interval, because one observation has no spread", units=units)
+    why = "{units}: no interval, because samples of one question are one observation"
+    return message("score.one_question", why, units=units)
 
 
-def units_text(score: "ScoreSummary") -> str:
+def units_text(score: "ScoreSummary") -> Message:
     """What an interval counts: samples, and questions where several samples ask the same one."""
-    samples = plural(score.samples, "sample")
+    samples = counted(score.samples, "sample")
     if score.questions == score.samples:
         return samples
+    questions = counted(score.questions, "question")
+    units = message("score.units", "{samples} of {questions}", samples=samples, questions=questions)
     few = few_questions_text(score.questions, score.effective_questions)
-    return f"{samples} of {plural(score.questions, 'question')}{few}"
+    return join((units, few), ", ") if few else units
 
 
-def few_questions_text(questions: int, effective: float | None) -> str:
-    """What follows a number of questions where few of them carry the mean; nothing where sizes are alike."""
+def few_questions_text(questions: int, effective: float | None) -> Message | None:
+    """Said of a number of questions where few of them carry the mean; None where sizes are alike."""
     if effective is None or not QuestionSizes(questions, effective).is_carried_by_few:
-        return ""
-    return f", few of which carry the mean: as much as {effective:.1f} of equal size"
+        return None
+    few = "few of which carry the mean: as much as {equal} of equal size"
+    return message("score.few_questions", few, equal=f"{effective:.1f}")
 
 
-def bounds_sentence(score: "ScoreSummary") -> str | None:
+def bounds_sentence(score: "ScoreSummary") -> Message | None:
     """None when every sample has a score to rely on: then there is nothing to bound."""
     bounds, unscored, unverified = score.bounds, score.counts.unscored, score.unverified
     if bounds is None or unscored + unverified == 0:
         return None
-    subject = "the one sample without a verdict" if unscored == 1 else f"all {unscored:,} samples without a verdict"
+    subject = message("bounds.the_one_sample", "the one sample without a verdict")
+    if unscored != 1:
+        subject = message("bounds.all_samples", "all {n} samples without a verdict", n=unscored)
     worst, best = (score_number(end, is_binary=score.is_binary) for end in (bounds.worst, bounds.best))
     if not unverified:
-        return f"If {subject} had the lowest score: {worst}; the highest: {best}."
-    doubtful = f"the {unverified:,} unverified"
+        ends = "If {samples} had the lowest score: {worst}; the highest: {best}."
+        return message("bounds.unscored", ends, samples=subject, worst=worst, best=best)
     if not unscored:
-        return f"If {doubtful} were wrong: {worst}."
+        return message("bounds.unverified", "If the {n} unverified were wrong: {worst}.", n=unverified, worst=worst)
     # In the best case an unverified judgment is as good as it says.
-    return f"If {subject} and {doubtful} were wrong: {worst}; if those without a verdict were right: {best}."
+    ends = "If {samples} and the {n} unverified were wrong: {worst}; if those without a verdict were right: {best}."
+    return message("bounds.unscored_and_unverified", ends, samples=subject, n=unverified, worst=worst, best=best)
 
 
 def warning_text(name: str) -> str:
@@ -218,13 +275,15 @@ def warning_text(name: str) -> str:
     return _WARNINGS.get(name, name)
 
 
-def reasoning_text(reasoning: "model.ReasoningSummary") -> str:
+def reasoning_text(reasoning: "model.ReasoningSummary") -> Message:
     """`mean 3.89, 4.99 where correct, 1.95 where incorrect`."""
-    parts = [f"mean {reasoning.mean:.2f}"]
-    for mean, where in ((reasoning.mean_correct, "correct"), (reasoning.mean_incorrect, "incorrect")):
-        if mean is not None:
-            parts.append(f"{mean:.2f} where {where}")
-    return ", ".join(parts)
+    right, wrong = reasoning.mean_correct, reasoning.mean_incorrect
+    parts = [message("reasoning.mean", "mean {mean}", mean=f"{reasoning.mean:.2f}")]
+    if right is not None:
+        parts.append(message("reasoning.where_correct", "{mean} where correct", mean=f"{right:.2f}"))
+    if wrong is not None:
+        parts.append(message("reasoning.where_incorrect", "{mean} where incorrect", mean=f"{wrong:.2f}"))
+    return join(parts, ", ")
 
 
 def mean_reasoning_text(reasoning: "model.ReasoningSummary | None") -> str:
@@ -236,13 +295,14 @@ def reasks_text(asked_again: int) -> str:
     return f"after {plural(asked_again, 're-ask')} (first replies that were invalid)"
 
 
-def first_replies_sentence(judge: "model.JudgeSummary") -> str | None:
+def first_replies_sentence(judge: "model.JudgeSummary") -> Message | None:
     """How often a judge's first reply could not be used, whatever came of asking again; None without replies."""
     first = judge.first_replies
     if first is None or not first.replies:
         return None
     share = percent(first.first_invalid / first.replies)
-    return f"First replies: {first.first_invalid:,} of {first.replies:,} invalid ({share})."
+    replies = "First replies: {invalid} of {replies} invalid ({share})."
+    return message("report.first_replies", replies, invalid=first.first_invalid, replies=first.replies, share=share)
 
 
 def control_sentence(judge: "model.JudgeSummary") -> str | None:
@@ -259,22 +319,27 @@ def in_unit_of(main: "ScoreSummary", control: "ScoreSummary") -> "ScoreSummary":
     return replace(control, is_binary=control.is_binary and main.is_binary)
 
 
-def mean_label(judge: "model.JudgeSummary") -> str:
+def mean_label(judge: "model.JudgeSummary") -> Message:
     """What the headline number is a mean of. `correct` alone would be wrong for graded protocols."""
     if judge.score.mean is None:
-        return "nothing was scored"
+        return message("report.nothing_was_scored", "nothing was scored")
     best = judge.verdicts[0].name if judge.verdicts else "correct"
-    return best if judge.score.is_binary and judge.score.mean > 0 else "mean score"
+    if judge.score.is_binary and judge.score.mean > 0:
+        return verdict_text(best)
+    return message("word.mean_score", "mean score")
 
 
-def shown_sentence(report: "report_data.ReportData") -> str:
+def shown_sentence(report: "report_data.ReportData") -> Message:
     """How many judgments the page lists; all, unless no browser could open so many."""
     total = report.rows_total
     if not report.is_complete:
         from mixseek.analysis import report_data
 
-        return f"Of {total:,} judgments, at most {report_data.LISTED_OF_EACH_KIND:,} of each kind and judge are listed."
-    return "The one judgment is listed." if total == 1 else f"All {total:,} judgments are listed."
+        some = "Of {total} judgments, at most {most} of each kind and judge are listed."
+        return message("report.some_are_listed", some, total=total, most=report_data.LISTED_OF_EACH_KIND)
+    if total == 1:
+        return message("report.one_is_listed", "The one judgment is listed.")
+    return message("report.all_are_listed", "All {total} judgments are listed.", total=total)
 
 
 # Under a protocol with dimensions: numbers on the protocol's own scale.
@@ -291,6 +356,13 @@ def scale_text(share: float | None, maximum: float | None) -> str:
 
 def maximum_text(maximum: float | None) -> str:
     return "of the maximum" if maximum is None else f"of {plain_number(maximum)}"
+
+
+def of_maximum_text(value: str, maximum: float | None) -> Message:
+    """`5.40 of 8`, `67.5% of the maximum`."""
+    if maximum is None:
+        return message("score.of_the_maximum", "{value} of the maximum", value=value)
+    return message("score.of", "{value} of {maximum}", value=value, maximum=plain_number(maximum))
 
 
 def mean_text(score: "scored_model.ScaleMean") -> str:
@@ -338,17 +410,29 @@ def difference_interval_text(measure: "scored_model.MeasureDifference") -> str:
     return f"{signed_text(interval.low, measure.maximum)} to {signed_text(interval.high, measure.maximum)}"
 
 
-def difference_sentence(comparison: "scored_model.VariantComparison") -> str:
+def difference_sentence(comparison: "scored_model.VariantComparison") -> Message:
     """What the pairs say, and how little where they are few."""
     measure, difference = comparison.total, comparison.total.difference
-    scale = maximum_text(measure.maximum)
-    over = f"over {plural(difference.pairs, 'pair')} of {plural(difference.clusters, 'question')}"
-    said = f"{comparison.other} minus {comparison.base}: {difference_text(measure)} {scale}"
-    if difference.interval is None:
-        why = "one question" if difference.clusters == 1 else "no variation between questions"
-        return f"{said} {over}; no interval ({why})"
-    level = f"{difference.interval.level * 100:g}%"
-    return f"{said} ({level} interval {difference_interval_text(measure)}) {over}"
+    value: str = of_maximum_text(difference_text(measure), measure.maximum)
+    if difference.interval is not None:
+        level, ends = f"{difference.interval.level * 100:g}", difference_interval_text(measure)
+        within = "{value} ({level}% interval {ends})"
+        value = message("variants.value_within", within, value=value, level=level, ends=ends)
+    sentence = message(
+        "variants.difference",
+        "{other} minus {base}: {value} over {pairs} of {questions}",
+        other=comparison.other,
+        base=comparison.base,
+        value=value,
+        pairs=counted(difference.pairs, "pair"),
+        questions=counted(difference.clusters, "question"),
+    )
+    if difference.interval is not None:
+        return sentence
+    why = message("variants.no_interval_one_question", "no interval (one question)")
+    if difference.clusters != 1:
+        why = message("variants.no_interval_no_variation", "no interval (no variation between questions)")
+    return join((sentence, why), "; ")
 
 
 def p_text(p_value: float) -> str:
@@ -364,39 +448,59 @@ def part_text(part: int, whole: int) -> str:
     return percent(part / whole) if whole else NOTHING
 
 
-def factor_sentence(factor: "scored_model.InvalidFactor") -> str:
+def factor_sentence(factor: "scored_model.InvalidFactor") -> Message:
     if factor.test is None or factor.p_adjusted is None:
-        return "nothing to test"
-    verdict = "uneven" if factor.is_uneven else "no sign of unevenness"
-    how = f"{factor.test.method.value} test, V = {factor.test.effect:.2f}"
-    return f"{verdict}: {p_text(factor.p_adjusted)} after Holm ({how})"
+        return message("invalid.nothing_to_test", "nothing to test")
+    how = {
+        "p": p_text(factor.p_adjusted),
+        "method": factor.test.method.value,
+        "effect": f"{factor.test.effect:.2f}",
+    }
+    if factor.is_uneven:
+        return message("invalid.uneven", "uneven: {p} after Holm ({method} test, V = {effect})", **how)
+    return message("invalid.even", "no sign of unevenness: {p} after Holm ({method} test, V = {effect})", **how)
 
 
-def invalid_sentence(spread: "scored_model.InvalidSpread") -> str:
+def invalid_sentence(spread: "scored_model.InvalidSpread") -> Message:
     """Whether what is missing from the means is missing at random."""
     if not spread.whole.invalid:
-        return "No evaluation is invalid."
-    whole = f"{spread.whole.invalid:,} of {spread.whole.judged:,} evaluations are invalid"
+        return message("invalid.none", "No evaluation is invalid.")
+    invalid, judged = spread.whole.invalid, spread.whole.judged
+    whole = message("invalid.share", "{invalid} of {judged} evaluations are invalid", invalid=invalid, judged=judged)
     uneven = ", ".join(f"by {factor.factor}: {p_text(factor.p_adjusted or 0.0)}" for factor in spread.uneven)
-    if uneven:
-        return f"{whole}; invalid evaluations are not spread evenly ({uneven}): they are not missing at random."
     tested = ", ".join(factor.factor for factor in spread.factors if factor.test)
-    if not tested:
-        return f"{whole}; there is nothing to compare their spread over."
-    return f"{whole}; no uneven spread was found over {tested} (with few evaluations, weak evidence of none)."
+    if uneven:
+        words = "invalid evaluations are not spread evenly ({factors}): they are not missing at random"
+        found = message("invalid.not_at_random", words, factors=uneven)
+    elif not tested:
+        found = message("invalid.nothing_to_compare", "there is nothing to compare their spread over")
+    else:
+        words = "no uneven spread was found over {factors} (with few evaluations, weak evidence of none)"
+        found = message("invalid.spread_evenly", words, factors=tested)
+    return message("joint.sentence", "{words}.", words=join((whole, found), "; "))
 
 
-def coverage_sentence(coverage: "scored_model.Coverage") -> str:
+def coverage_sentence(coverage: "scored_model.Coverage") -> Message:
     """How much of the product of question, variant, target and judge is there."""
-    product = (
-        f"{plural(coverage.questions, 'question')} × {plural(coverage.variants, 'variant')} × "
-        f"{plural(coverage.targets, 'target')} × {plural(coverage.judges, 'judge')}"
+    cells = message(
+        "coverage.cells",
+        "{valid} of {expected} cells ({questions} × {variants} × {targets} × {judges}) hold a valid judgment",
+        valid=coverage.valid,
+        expected=coverage.expected,
+        questions=counted(coverage.questions, "question"),
+        variants=counted(coverage.variants, "variant"),
+        targets=counted(coverage.targets, "target"),
+        judges=counted(coverage.judges, "judge"),
     )
-    said = f"{coverage.valid:,} of {coverage.expected:,} cells ({product}) hold a valid judgment"
-    end = f"; {plural(coverage.holes_total, 'hole')}, in no mean." if coverage.holes_total else "; no holes."
-    verb = "names" if coverage.unnamed == 1 else "name"
-    unnamed = f" {plural(coverage.unnamed, 'sample')} {verb} no question." if coverage.unnamed else ""
-    return said + end + unnamed
+    holes = message("coverage.no_holes", "no holes")
+    if coverage.holes_total:
+        number = counted(coverage.holes_total, "hole")
+        holes = message("coverage.holes", "{holes}, in no mean", holes=number)
+    sentence = message("joint.sentence", "{words}.", words=join((cells, holes), "; "))
+    if not coverage.unnamed:
+        return sentence
+    unnamed = counted(coverage.unnamed, "sample names no question", "samples name no question")
+    return message("coverage.with_unnamed", "{coverage} {unnamed}.", coverage=sentence, unnamed=unnamed)
 
 
 def hole_text(cell: "CoverageCell") -> str:
@@ -438,6 +542,7 @@ def widest_rate(spread: "scored_model.InvalidSpread") -> float:
     return max(ends, default=1.0) or 1.0
 
 
-def masked_text(replies: int) -> str:
+def masked_text(replies: int) -> Message:
     """Told wherever calls are: who has the endpoint's replies may have the key."""
-    return f"the endpoint repeated a key, which was masked in {replies:,} of its replies"
+    masked = "the endpoint repeated a key, which was masked in {n} of its replies"
+    return message("calls.masked", masked, n=replies)

@@ -14,6 +14,7 @@ from mixseek.storage.documents import encode_document
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory
+from mixseek.text.messages import message
 
 
 def protocol_record(protocol: JudgeProtocol) -> dict[str, Any]:
@@ -94,6 +95,9 @@ def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[str, str
         document = document_protocol(protocol_of_run(run, manifest))
     except ConfigurationError:
         return ()
-    told = [message["content"] for message in document["messages"] if message["role"] == "system"]
-    parts = (("Rubric", document["documentation"]), ("What judges are told", "\n\n".join(told)))
+    told = [turn["content"] for turn in document["messages"] if turn["role"] == "system"]
+    parts = (
+        (message("word.rubric", "Rubric"), document["documentation"]),
+        (message("report.what_judges_are_told", "What judges are told"), "\n\n".join(told)),
+    )
     return tuple((title, text.strip()) for title, text in parts if text)

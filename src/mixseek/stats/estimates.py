@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mixseek.text.messages import Message, join, message
+
 # Fewer labels than this say more by themselves than through a judge whose errors they cannot show.
 FEWEST_LABELS = 15
 # A judge that was compared with fewer of either kind is not known well enough to invert its errors.
@@ -53,22 +55,39 @@ class State(StrEnum):
     NO_LABELS = "no labels"
 
 
-SENTENCES: Mapping[State, str] = {
-    State.CORRECTED: "corrected by human labels",
-    State.LABELS_ONLY: "judge not used: too few labels, or verdicts that tell nothing about them",
-    State.BOUNDS: "bounds, not a number: some verdicts have no label",
-    State.NOT_RANDOM: "valid only if labels were chosen by verdict: a random draw would look different",
-    State.NO_SIGNAL: "no corrected number: the judge cannot be told from chance on these labels",
-    State.FEW_CLUSTERS: "no corrected number: labels of fewer than five questions",
-    State.UNKNOWN_DRAWING: "no corrected number: nobody said how labels were drawn, so they count for agreement only",
-    State.NOT_BINARY: "no corrected number: labels drawn like this correct right-or-wrong verdicts only",
-    State.NO_LABELS: "no corrected number: no labels",
+SENTENCES: Mapping[State, Message] = {
+    State.CORRECTED: message("estimate.corrected", "corrected by human labels"),
+    State.LABELS_ONLY: message(
+        "estimate.labels_only", "judge not used: too few labels, or verdicts that tell nothing about them"
+    ),
+    State.BOUNDS: message("estimate.bounds", "bounds, not a number: some verdicts have no label"),
+    State.NOT_RANDOM: message(
+        "estimate.not_random", "valid only if labels were chosen by verdict: a random draw would look different"
+    ),
+    State.NO_SIGNAL: message(
+        "estimate.no_signal", "no corrected number: the judge cannot be told from chance on these labels"
+    ),
+    State.FEW_CLUSTERS: message("estimate.few_clusters", "no corrected number: labels of fewer than five questions"),
+    State.UNKNOWN_DRAWING: message(
+        "estimate.unknown_drawing",
+        "no corrected number: nobody said how labels were drawn, so they count for agreement only",
+    ),
+    State.NOT_BINARY: message(
+        "estimate.not_binary", "no corrected number: labels drawn like this correct right-or-wrong verdicts only"
+    ),
+    State.NO_LABELS: message("estimate.no_labels", "no corrected number: no labels"),
 }
 # Where the labels' own mean is not about all items, whatever stands beside it.
-LABEL_CAVEATS: Mapping[State, str] = {
-    State.BOUNDS: "labels alone: only of verdicts that have a label",
-    State.NOT_RANDOM: "labels alone: only of the labelled samples, because a random draw would look different",
-    State.UNKNOWN_DRAWING: "labels alone: only of the labelled samples, because nobody said how they were drawn",
+LABEL_CAVEATS: Mapping[State, Message] = {
+    State.BOUNDS: message("estimate.caveat_bounds", "labels alone: only of verdicts that have a label"),
+    State.NOT_RANDOM: message(
+        "estimate.caveat_not_random",
+        "labels alone: only of the labelled samples, because a random draw would look different",
+    ),
+    State.UNKNOWN_DRAWING: message(
+        "estimate.caveat_unknown_drawing",
+        "labels alone: only of the labelled samples, because nobody said how they were drawn",
+    ),
 }
 
 
@@ -88,7 +107,7 @@ class Corrected:
     random_p: float | None = None
 
     @property
-    def label_caveat(self) -> str | None:
+    def label_caveat(self) -> Message | None:
         """Of labels alone: what their mean is not about; None where it is about everything, or there is none."""
         return LABEL_CAVEATS.get(self.state) if self.point is not None else None
 
@@ -98,14 +117,17 @@ class Corrected:
         return self.random_p is not None and self.random_p < NOT_RANDOM
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Message:
         """What a reader must know beside the number, or instead of it."""
         if self.state is State.NOT_RANDOM and self.low is None:
-            return "no corrected number: a random draw would look different, and too few labels say by how much"
+            why = "no corrected number: a random draw would look different, and too few labels say by how much"
+            return message("estimate.not_random_and_few", why)
         if self.state is State.LABELS_ONLY and self.estimator is Estimator.LABELS_BY_VERDICT:
-            return "too few labels to correct by: their own mean, each verdict weighted by how many samples have it"
+            why = "too few labels to correct by: their own mean, each verdict weighted by how many samples have it"
+            return message("estimate.labels_by_verdict", why)
         is_untold = self.is_odd and self.state is not State.NOT_RANDOM
-        return SENTENCES[self.state] + ("; a random draw would look different" if is_untold else "")
+        odd = message("estimate.odd", "a random draw would look different")
+        return join((SENTENCES[self.state], odd), "; ") if is_untold else SENTENCES[self.state]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from mixseek.stats.intervals import Interval, IntervalMethod, unit_interval, wit
 from mixseek.stats.ordering import kendall_tau_b
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
 from mixseek.stats.uneven import holm_adjusted
+from mixseek.text.messages import Message, message
 
 _MOST_STEPS = 200
 # In logits: what is left after such a step is its square.
@@ -105,7 +106,7 @@ class Strengths:
     """
 
     state: StrengthState
-    sentence: str
+    sentence: Message
     standings: Sequence[Standing]
     comparisons: int
     questions: int
@@ -176,8 +177,12 @@ def _counted(name: str, scores: Mapping[str, Sequence[float]], level: float) -> 
 
 
 _WITHOUT = {
-    StrengthState.SEPARATED: "no strengths beside length: the difference in length tells every win from every loss",
-    StrengthState.CONFOUNDED: "no strengths beside length: it cannot be told from who wrote the response",
+    StrengthState.SEPARATED: message(
+        "board.separated", "no strengths beside length: the difference in length tells every win from every loss"
+    ),
+    StrengthState.CONFOUNDED: message(
+        "board.confounded", "no strengths beside length: it cannot be told from who wrote the response"
+    ),
 }
 
 
@@ -186,10 +191,10 @@ _WITHOUT = {
 
 def _existence(
     names: Sequence[str], wins: Mapping[tuple[str, str], float]
-) -> tuple[StrengthState, str, list[list[str]]]:
+) -> tuple[StrengthState, Message, list[list[str]]]:
     """The state, why there are no strengths, and which groups stand against each other."""
     if not names:
-        return StrengthState.NOTHING, "no strengths: nothing was compared", []
+        return StrengthState.NOTHING, message("board.nothing", "no strengths: nothing was compared"), []
     beats: dict[str, set[str]] = {name: set() for name in names}
     meets: dict[str, set[str]] = {name: set() for name in names}
     for (winner, loser), score in wins.items():
@@ -198,15 +203,18 @@ def _existence(
             beats[winner].add(loser)
     islands = _parts(names, meets)
     if len(islands) > 1:
-        told = "; ".join(listed(part) for part in islands)
-        return StrengthState.APART, f"no strengths: these were never compared with each other: {told}", islands
+        groups = "; ".join(listed(part) for part in islands)
+        why = "no strengths: these were never compared with each other: {groups}"
+        return StrengthState.APART, message("board.apart", why, groups=groups), islands
     parts = _parts(names, beats)
     if len(parts) == 1:
-        return StrengthState.ESTIMATED, "strengths by Bradley and Terry, ties as half a win", []
+        how = message("board.estimated", "strengths by Bradley and Terry, ties as half a win")
+        return StrengthState.ESTIMATED, how, []
     # One that none of the rest ever took half a point from; there is one, as the parts have no cycle.
     first = next(part for part in parts if not any(beats[name] & set(part) for name in names if name not in part))
-    told = f"no strengths: {listed(first)} won everything against the rest, which no strength is great enough for"
-    return StrengthState.ONE_SIDED, told, [first, *(part for part in parts if part is not first)]
+    words = "no strengths: {names} won everything against the rest, which no strength is great enough for"
+    why = message("board.one_sided", words, names=listed(first))
+    return StrengthState.ONE_SIDED, why, [first, *(part for part in parts if part is not first)]
 
 
 def _parts(names: Sequence[str], edges: Mapping[str, Collection[str]]) -> list[list[str]]:

@@ -1,8 +1,7 @@
-"""The words of the interface, by the English ones; a sentence that nobody has translated stays English."""
+"""The language of a page: messages are said from the table of their ids, `messages.toml`."""
 
-import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -10,86 +9,59 @@ from importlib import resources
 
 from aiohttp import web
 
+from mixseek.text.messages import Message, say, translate
+
 LANGUAGES = {"en": "English", "ja": "日本語", "zh": "中文"}
 _COOKIE = "mixseek-language"
-_NUMBER = re.compile("[0-9](?:[0-9.,]*[0-9])?")
 
 
 @cache
-def read_words() -> Mapping[str, Mapping[str, str]]:
-    """Language to English to word."""
-    return tomllib.loads((resources.files("mixseek.web") / "words.toml").read_text(encoding="utf-8"))
+def read_messages() -> Mapping[str, Mapping[str, str]]:
+    """Id to language to words; `en` is the English that the others were translated from."""
+    return tomllib.loads((resources.files("mixseek.web") / "messages.toml").read_text(encoding="utf-8"))
 
 
+@cache
 def words_of(language: str) -> Mapping[str, str]:
-    return {english: said[language] for english, said in read_words().items() if language in said}
+    """Id to words; nothing for English, which stands where it is said."""
+    return {} if language == "en" else {name: words[language] for name, words in read_messages().items()}
 
 
-@cache
-def _sentences_with_names(language: str) -> Sequence[tuple[re.Pattern[str], Sequence[str], str]]:
-    """Those with a star: as a pattern, what each of its groups is (a number or a name), and what is said."""
-    found = []
-    for english, said in words_of(language).items():
-        if "*" in english:
-            parts = re.split("([#*])", english)
-            pattern = "".join({"#": f"({_NUMBER.pattern})", "*": "(.+)"}.get(part, re.escape(part)) for part in parts)
-            found.append((re.compile(pattern, re.DOTALL), parts[1::2], said))
-    return found
+def untranslated(text: str, why: str) -> str:
+    """What cannot be said in a language is shown in English; tests refuse it here, and `why` tells them."""
+    del why
+    return str(text)
 
 
-# Neither Japanese nor Chinese has a plural.
-_SINGULAR = re.compile("(?<![0-9.,])1 ((?:labelled )?(?:sample|question|label|pair|text|call|judge))(?![a-z])")
+def say_in(language: str, text: str) -> str:
+    """A message in a language. Text that is nobody's to translate must say so (`verbatim`), or it is no message."""
+    if not isinstance(text, Message):
+        return untranslated(text, "no message")
+    if language == "en":
+        return str(text)
+    try:
+        return translate(text, words_of(language))
+    except KeyError as error:
+        return untranslated(text, f"no words for {error} in {language}")
 
 
-def sayer(language: str) -> Callable[[str], str]:
-    """What templates call with an English sentence; one with numbers (#) or names (*) is known by its other words.
-
-    One that is not known as a whole is said clause by clause, if every clause is known.
-    """
-    words = words_of(language)
-
-    def find(english: str, *marks: str) -> str | None:
-        found = words.get(english) or words.get(_NUMBER.sub("#", english))
-        parts = {"#": _NUMBER.findall(english)}
-        if found is None and marks:
-            # Before names: one that ends a clause would take all that follows.
-            clauses = [find(clause, *marks[1:]) for clause in english.split(marks[0])]
-            if all(clauses):
-                return words[marks[0]].join(filter(None, clauses))
-        if found is None:
-            for pattern, kinds, said in _sentences_with_names(language):
-                if match := pattern.fullmatch(english):
-                    found = said
-                    told = list(zip(kinds, match.groups(), strict=True))
-                    parts = {one: [text for kind, text in told if kind == one] for one in "#*"}
-                    break
-        return re.sub("([#*])([0-9])", lambda place: parts[place[1]][int(place[2]) - 1], found) if found else None
-
-    def say(english: str) -> str:
-        plural = _SINGULAR.sub(r"1 \1s", english)
-        if english.endswith(".") and (told := find(plural[:-1], "; ", ", ")):
-            return f"{told}。"
-        return (find(english) or find(plural, "; ", ", ") or english) if words else english
-
-    return say
+# The language that templates of the report, whose macros see no context, speak while a page is made.
+_SPOKEN: ContextVar[str] = ContextVar("spoken", default="en")
 
 
-# The one that templates of the report, whose macros see no context, call while a page is made.
-_SAYING: ContextVar[Callable[[str], str]] = ContextVar("saying", default=str)
-
-
-def say_in_language(english: str) -> str:
-    return _SAYING.get()(english)
+def say_in_language(text: str, english: str | None = None, /, **parts: str | int) -> str:
+    """What templates of the viewer call: with an id and its English, or with a message."""
+    return say_in(_SPOKEN.get(), say(text, english, **parts))
 
 
 @contextmanager
 def saying(language: str) -> Iterator[None]:
     """Templates speak the language for as long as this lasts."""
-    token = _SAYING.set(sayer(language))
+    token = _SPOKEN.set(language)
     try:
         yield
     finally:
-        _SAYING.reset(token)
+        _SPOKEN.reset(token)
 
 
 def language_of(request: web.Request) -> str:

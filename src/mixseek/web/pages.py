@@ -14,6 +14,7 @@ from mixseek.reports.pages.html import inert_json, manifest_entries, report_cont
 from mixseek.reports.pages.leaderboard import leader_board_context
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory
+from mixseek.text.messages import message
 from mixseek.web.answers import answer_page, run_of, served_asset, viewer_of
 from mixseek.web.slow_work import Pending
 from mixseek.web.viewed import list_workspace, read_number
@@ -76,7 +77,8 @@ async def compare_page(request: web.Request) -> web.Response:
         return answer_page(request, "pending.html.j2", status=202, what=" ↔ ".join(run.name for run in runs))
     context = await asyncio.to_thread(comparison_context, *found)
     longest = max(count for _, _, count, _, _ in context["kinds"])
-    starts = [("Earlier page", start - LISTED), ("Next page", start + LISTED)]
+    earlier, later = message("report.earlier_page", "Earlier page"), message("report.next_page", "Next page")
+    starts = [(earlier, start - LISTED), (later, start + LISTED)]
     # By the query alone: before a proxy, the path is another one.
     address = request.rel_url.update_query
     turns = [(words, f"?{address(start=at).raw_query_string}") for words, at in starts if 0 <= at < longest]

@@ -13,7 +13,7 @@ from mixseek.labels.review import MOST_LISTED, GivenLabel, NewDraw, Retraction, 
 from mixseek.reports.pages.html import inert_json
 from mixseek.web.answers import answer_json, answer_page, answer_pending, run_of, viewer_of
 from mixseek.web.connections import read_body_bytes
-from mixseek.web.languages import language_of
+from mixseek.web.languages import language_of, say_in
 from mixseek.web.slow_work import Pending
 from mixseek.web.viewed import read_list_request
 
@@ -76,7 +76,9 @@ async def review_numbers(request: web.Request) -> web.Response:
     if isinstance(reviewed, Pending):
         return answer_pending(reviewed)
     found = await viewer.review_numbers(reviewed, half_width)
-    return answer_pending(found) if isinstance(found, Pending) else answer_json(found)
+    if isinstance(found, Pending):
+        return answer_pending(found)
+    return answer_json({**found, "sentence_in_language": say_in(language_of(request), found["sentence"])})
 
 
 async def give_label(request: web.Request) -> web.Response:

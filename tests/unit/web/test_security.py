@@ -84,7 +84,7 @@ def test_a_name_that_somebody_pointed_here_is_not_ours(workspace: Path, host: st
     "path",
     [
         "/runs/..%2f..%2fsecret", "/api/runs/..%2fsecret/judgments", "/runs/%2e%2e", "/runs/.%2e%2fws",
-        "/runs/..%5csecret", "/assets/..%2fwords.toml", "/assets/..%2f..%2fcli%2fapp.py", "/assets/report.html.j2",
+        "/runs/..%5csecret", "/assets/..%2fmessages.toml", "/assets/..%2f..%2fcli%2fapp.py", "/assets/report.html.j2",
         "/competitions/..%2fsecret", "/compare?a=../secret&b=tea", "/api/runs/%00/judgments", "/../secret/x",
     ],
 )  # fmt: skip

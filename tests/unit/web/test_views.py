@@ -18,12 +18,17 @@ from tests.waiting import PATIENCE_SECONDS
 from mixseek.analysis.comparing import compare
 from mixseek.domain.panels import PanelRule
 from mixseek.index import listing
+from mixseek.reports import wording
 from mixseek.reports.boards import board_sentences
+from mixseek.reports.labels import estimator_text
+from mixseek.reports.wording import level_text
 from mixseek.stats.estimates import SENTENCES, Estimator
+from mixseek.stats.intervals import Interval, IntervalMethod
 from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
 from mixseek.storage.workspace import Workspace
+from mixseek.text.messages import Message
 from mixseek.web import pages, viewer
-from mixseek.web.languages import LANGUAGES, read_words, sayer
+from mixseek.web.languages import say_in
 
 REPLIES = (
     '{"id": "tea-1", "reply": "{\\"is_correct\\": true}"}\n'
@@ -261,19 +266,43 @@ def test_every_page_speaks_the_reader_s_language(workspace: Path) -> None:
 
     look(workspace, scenario)
 
-    assert sayer("ja")("If all 1,234 samples without a verdict had the lowest score: 61.5%; the highest: 70.8%.") == (
-        "判定のない 1,234 サンプルがすべて最低なら 61.5%、最高なら 70.8%。"
-    )
-    assert sayer("zh")("15 cats of 3 colours") == "15 cats of 3 colours"
-    # Clause by clause where all of them are known, one of a thing like many; else not at all.
-    told = "post-stratified by verdict; 1 of 1 sample labelled, drawn at random."
-    assert sayer("ja")(told) == "判定による事後層化。1 サンプル中 1 件にラベル、無作為抽出。"
-    assert sayer("ja")(f"{told[:-1]}, 15 cats.") == f"{told[:-1]}, 15 cats."
-    assert sayer("zh")("2 labelled texts by a, b; drawn from run c.") == "已标注文本 2 个（a, b）；抽自运行 c。"
-    for one in (*SENTENCES.values(), *Estimator):
-        assert [language for language in ("ja", "zh") if sayer(language)(one) == one] == []
 
-    assert all(set(said) == set(LANGUAGES) - {"en"} for said in read_words().values())
+def test_sentences_about_labels_speak_the_reader_s_language() -> None:
+    """Whatever the state of a correction is, and however it was estimated."""
+    for sentence in (*SENTENCES.values(), *map(estimator_text, Estimator)):
+        assert [language for language in ("ja", "zh") if say_in(language, sentence) == sentence] == []
+    assert [estimator_text(estimator) for estimator in Estimator] == [estimator.value for estimator in Estimator]
+
+
+@pytest.mark.parametrize("method", IntervalMethod)
+def test_every_method_of_an_interval_has_words(method: IntervalMethod) -> None:
+    words = level_text(Interval(0.1, 0.2, 0.95, method))
+
+    assert words == f"95% {method} interval"
+    assert [language for language in ("ja", "zh") if say_in(language, words) == words] == []
+
+
+def test_a_reworded_sentence_keeps_its_translations(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The English of a message is what English readers see, and nothing else."""
+    pages: dict[tuple[str, bool], str] = {}
+
+    async def scenario(client: Client) -> None:
+        await client.wait("/api/runs/numbers")
+        for is_reworded in (False, True):
+            if is_reworded:
+                monkeypatch.setattr(
+                    wording,
+                    "counted",
+                    lambda count, noun: Message(f"{noun} × {count}", f"count.{noun}", {"n": str(count)}),
+                )
+            for language in ("en", "ja", "zh"):
+                pages[language, is_reworded] = (await client.ask(f"/runs/numbers?lang={language}")).text
+
+    look(workspace, scenario)
+
+    assert pages["en", False] != pages["en", True]
+    assert "question × 125" in pages["en", True]
+    assert [pages[language, True] for language in ("ja", "zh")] == [pages[language, False] for language in ("ja", "zh")]
 
 
 @pytest.mark.parametrize("rule", PanelRule)
@@ -292,13 +321,13 @@ def test_a_leader_board_speaks_the_reader_s_language(rule: PanelRule, slope: flo
 
         assert len(told) == 6
         for language in ("ja", "zh"):
-            assert [one for one in told if sayer(language)(one) == one] == []
-            assert all(number in sayer(language)(told[-2]) for number in re.findall("[0-9.]{3,}", told[-2]))
+            assert [sentence for sentence in told if say_in(language, sentence) == sentence] == []
+            assert all(number in say_in(language, told[-2]) for number in re.findall("[0-9.]{3,}", told[-2]))
     # With names in it, numbers in them included.
     for rows in ([Comparison("q", "gpt-4", "b", 1.0)], [Comparison("q", a, b, 0.5) for a, b in (("gpt-4", "b"), "cd")]):
         refused = fit_strengths(rows).sentence
         for language in ("ja", "zh"):
-            said = sayer(language)(refused)
+            said = say_in(language, refused)
             assert said != refused
             assert "gpt-4" in said
             assert "strengths" not in said

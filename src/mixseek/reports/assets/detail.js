@@ -21,40 +21,40 @@ function fact(label, ...content) {
 function answerBox(row) {
   const { sample } = row;
   const found = row.answer === undefined
-    ? make("span", { class: "quiet" }, row.status === "invalid" || row.status === "missing" ? say("not judged") : say("none found"))
+    ? make("span", { class: "quiet" }, row.status === "invalid" || row.status === "missing" ? say("judgment.not_judged", "not judged") : say("judgment.none_found", "none found"))
     : textBlock("answer", row.answer);
   const jump = row.span
-    ? make("button", { type: "button", class: "text-button", onclick: () => revealMark(row) }, say("show in response"))
+    ? make("button", { type: "button", class: "text-button", onclick: () => revealMark(row) }, say("judgment.show_in_response", "show in response"))
     : null;
-  const truth = sample.truth === undefined ? make("span", { class: "quiet" }, say("none given")) : textBlock("answer", sample.truth);
+  const truth = sample.truth === undefined ? make("span", { class: "quiet" }, say("judgment.none_given", "none given")) : textBlock("answer", sample.truth);
   const also = sample.alternatives
-    ? make("div", { class: "also" }, say("also accepted: "), ...visibleNodes(sample.alternatives.join(" · ")))
+    ? make("div", { class: "also" }, say("judgment.also_accepted", "also accepted: "), ...visibleNodes(sample.alternatives.join(" · ")))
     : null;
   return make("div", { class: `answers tone-${row.tone}` },
-    make("div", {}, make("h4", {}, say("Extracted answer")), found, jump),
-    make("div", {}, make("h4", {}, say("Ground truth")), truth, also));
+    make("div", {}, make("h4", {}, say("judgment.extracted_answer", "Extracted answer")), found, jump),
+    make("div", {}, make("h4", {}, say("word.ground_truth", "Ground truth")), truth, also));
 }
 
 function facts(row) {
   const list = make("dl", { class: "facts" });
-  if (isPanel) list.append(fact(say("Judge"), filterLink("judge", row.judge, labelOf(row.judge))));
-  if (hasRepeats) list.append(fact(say("Repeat"), repeatText(row)));
-  if (row.reasks) list.append(fact(say("Re-asks"), countText(row.reasks), make("span", { class: "soft" }, ` ${say("the replies before were invalid")}`)));
-  if (row.unverified) list.append(fact(say("Extraction"), make("b", {}, say("unverified")), make("span", { class: "soft" }, ` ${say("not in the response")}`)));
-  if (row.reasoning !== undefined) list.append(fact(say("Reasoning score"), filterLink("reasoning", String(row.reasoning))));
-  if (row.sample.task !== undefined) list.append(fact(say("Task"), filterLink("task", row.sample.task)));
-  if (row.score !== null) list.append(fact(say(row.marks ? "Share of the maximum" : "Score"), String(Math.round(row.score * 1000) / 1000)));
-  if (row.error !== undefined) list.append(fact(say("Error type"), filterLink("error", row.error)));
-  if (row.sample.model !== undefined) list.append(fact(say("Target model"), filterLink("target", row.sample.model)));
-  if (row.sample.model_b !== undefined) list.append(fact(say("Against"), ...visibleNodes(row.sample.model_b)));
-  if (row.orders !== undefined) list.append(fact(say("Orders"), ...visibleNodes(row.orders)));
-  if (row.sample.qid !== undefined) list.append(fact(say("Question"), ...visibleNodes(row.sample.qid)));
-  if (row.sample.variant !== undefined) list.append(fact(say("Variant"), filterLink("variant", row.sample.variant)));
-  if (row.type !== undefined) list.append(fact(say("Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
-  if (row.confidence !== undefined) list.append(fact(say("Confidence"), ...visibleNodes(row.confidence)));
-  if (row.control) list.append(fact(say("Method"), make("b", {}, say("self-judgment")), make("span", { class: "soft" }, ` ${say("a control, in no mean")}`)));
-  else if (row.family) list.append(fact(say("Method"), say("same family, other model")));
-  if (!isPanel) list.append(fact(say("Judge"), ...visibleNodes(labelOf(row.judge))));
+  if (isPanel) list.append(fact(say("word.judge", "Judge"), filterLink("judge", row.judge, labelOf(row.judge))));
+  if (hasRepeats) list.append(fact(say("judgment.repeat_head", "Repeat"), repeatText(row)));
+  if (row.reasks) list.append(fact(say("judgment.re_asks", "Re-asks"), countText(row.reasks), make("span", { class: "soft" }, ` ${say("judgment.the_replies_before_were_invalid", "the replies before were invalid")}`)));
+  if (row.unverified) list.append(fact(say("judgment.extraction", "Extraction"), make("b", {}, say("word.unverified", "unverified")), make("span", { class: "soft" }, ` ${say("judgment.not_in_the_response", "not in the response")}`)));
+  if (row.reasoning !== undefined) list.append(fact(say("judgment.reasoning_score", "Reasoning score"), filterLink("reasoning", String(row.reasoning))));
+  if (row.sample.task !== undefined) list.append(fact(say("word.task", "Task"), filterLink("task", row.sample.task)));
+  if (row.score !== null) list.append(fact(row.marks ? say("judgment.share_of_the_maximum", "Share of the maximum") : say("word.score_head", "Score"), String(Math.round(row.score * 1000) / 1000)));
+  if (row.error !== undefined) list.append(fact(say("word.error_type", "Error type"), filterLink("error", row.error)));
+  if (row.sample.model !== undefined) list.append(fact(say("judgment.target_model", "Target model"), filterLink("target", row.sample.model)));
+  if (row.sample.model_b !== undefined) list.append(fact(say("judgment.against", "Against"), ...visibleNodes(row.sample.model_b)));
+  if (row.orders !== undefined) list.append(fact(say("judgment.orders", "Orders"), ...visibleNodes(row.orders)));
+  if (row.sample.qid !== undefined) list.append(fact(say("word.question", "Question"), ...visibleNodes(row.sample.qid)));
+  if (row.sample.variant !== undefined) list.append(fact(say("word.variant", "Variant"), filterLink("variant", row.sample.variant)));
+  if (row.type !== undefined) list.append(fact(say("word.task_type", "Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
+  if (row.confidence !== undefined) list.append(fact(say("judgment.confidence", "Confidence"), ...visibleNodes(row.confidence)));
+  if (row.control) list.append(fact(say("judgment.method", "Method"), make("b", {}, say("judgment.self_judgment", "self-judgment")), make("span", { class: "soft" }, ` ${say("judgment.a_control_in_no_mean", "a control, in no mean")}`)));
+  else if (row.family) list.append(fact(say("judgment.method", "Method"), say("judgment.same_family_other_model", "same family, other model")));
+  if (!isPanel) list.append(fact(say("word.judge", "Judge"), ...visibleNodes(labelOf(row.judge))));
   return list;
 }
 
@@ -74,7 +74,7 @@ function explanation(row) {
 
 function trace(row) {
   if (!row.rules) return null;
-  return make("section", {}, make("h3", {}, say("Rules, in order")),
+  return make("section", {}, make("h3", {}, say("judgment.rules_in_order", "Rules, in order")),
     make("ol", { class: "trace" }, ...row.rules.map((rule) => make("li", {}, filterLink("rule", rule)))));
 }
 
@@ -107,7 +107,7 @@ function responseNodes(row, start, end) {
   const [from, to] = row.span.map((offset) => Math.max(start, Math.min(end, offset)));
   return [
     ...visibleNodes(response.slice(start, from)),
-    make("mark", { title: say("The extracted answer") }, ...visibleNodes(response.slice(from, to))),
+    make("mark", { title: say("judgment.the_extracted_answer", "The extracted answer") }, ...visibleNodes(response.slice(from, to))),
     ...visibleNodes(response.slice(to, end)),
   ];
 }
@@ -117,7 +117,7 @@ function responseSection(row) {
   const section = make("section", { class: "response" });
   const draw = (start, end) => {
     const turned = () => { isMarkdown = !isMarkdown; draw(start, end); section.querySelector(".as-markdown").focus(); };
-    const toggle = make("button", { type: "button", class: "text-button as-markdown", "aria-pressed": String(isMarkdown), onclick: turned }, say("as Markdown"));
+    const toggle = make("button", { type: "button", class: "text-button as-markdown", "aria-pressed": String(isMarkdown), onclick: turned }, say("judgment.as_markdown", "as Markdown"));
     const clipped = response.length - (end - start);
     const all = () => { draw(0, response.length); revealMark(row); };
     const more = (count, place) => count
@@ -125,9 +125,9 @@ function responseSection(row) {
       : null;
     const shown = isMarkdown ? markdownNodes(response.slice(start, end)) : responseNodes(row, start, end);
     const body = make("div", { class: isMarkdown ? "prose markdown" : "prose", lang: languageOf(response.slice(start, end)), dir: "auto" }, ...shown);
-    if (!response) body.append(make("span", { class: "quiet" }, say("The response is empty.")));
+    if (!response) body.append(make("span", { class: "quiet" }, say("judgment.the_response_is_empty", "The response is empty.")));
     const parts = [
-      make("h3", {}, say("Response"), " ", make("span", { class: "soft" }, `${countText(response.length)} ${say("characters")}`), response ? toggle : null),
+      make("h3", {}, say("judgment.response", "Response"), " ", make("span", { class: "soft" }, `${countText(response.length)} ${say("judgment.characters", "characters")}`), response ? toggle : null),
       isMarkdown ? null : legend(row), cutNote(row.sample.before, "before this"), clipped ? more(start, "before") : null, body,
       clipped ? more(response.length - end, "after") : null, cutNote(row.sample.after, "after this"),
     ];
@@ -140,14 +140,14 @@ function responseSection(row) {
 function foldable(title, text, cut, isOpen) {
   if (!text) return null;
   return make("details", { open: isOpen },
-    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} ${say("characters")}`)),
+    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} ${say("judgment.characters", "characters")}`)),
     textBlock("prose", text), cutNote(cut, "after this"));
 }
 
 function otherJudges(row) {
   const others = row.sample.judged.filter((other) => other !== row);
   if (!others.length) return null;
-  return make("section", {}, make("h3", {}, hasRepeats ? say("Other judgments of this sample") : say("Other judges on this sample")),
+  return make("section", {}, make("h3", {}, hasRepeats ? say("judgment.other_judgments_of_this_sample", "Other judgments of this sample") : say("judgment.other_judges_on_this_sample", "Other judges on this sample")),
     make("ul", { class: "others" }, ...others.map((other) =>
       make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(judgeText(other))),
         other.marks ? make("span", { class: "soft" }, ` ${totalText(other)}${other.control ? " · self-judgment" : ""}`) : null,
@@ -162,23 +162,23 @@ function judgmentParts(row) {
 function renderDetail(row, { move, close }) {
   const detail = byId("detail");
   if (!row) {
-    detail.replaceChildren(make("p", { class: "quiet placeholder" }, say("Choose a judgment to see the response and how it was judged.")));
+    detail.replaceChildren(make("p", { class: "quiet placeholder" }, say("judgment.choose_a_judgment_to_see_the_response", "Choose a judgment to see the response and how it was judged.")));
     return;
   }
   const step = (label, by, path) => make("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => move(by) }, path);
   const head = make("header", { class: "detail-head" }, badge(row),
     make("h3", { class: "detail-id", lang: languageOf(row.sample.id) }, make("a", { href: addressOf(nameOf(row)), title: "Permanent address of this judgment" }, ...visibleNodes(row.sample.id))),
-    make("span", { class: "steps" }, step(say("Previous judgment (k)"), -1, "↑"), step(say("Next judgment (j)"), 1, "↓"),
-      make("button", { type: "button", class: "icon-button close", "aria-label": say("Back to the list"), title: say("Back to the list (Esc)"), onclick: close }, "×")));
+    make("span", { class: "steps" }, step(say("judgment.previous_judgment_k", "Previous judgment (k)"), -1, "↑"), step(say("judgment.next_judgment_j", "Next judgment (j)"), 1, "↓"),
+      make("button", { type: "button", class: "icon-button close", "aria-label": say("judgment.back_to_the_list", "Back to the list"), title: say("judgment.back_to_the_list_esc", "Back to the list (Esc)"), onclick: close }, "×")));
   row.holder = detail;
   const { question, question_cut: questionCut } = row.sample;
   const wide = source.sampleAddress(row);
   const parts = [
-    head, wide ? make("p", {}, make("a", { class: "wide-link", href: wide }, say("Every judge, repeat and attempt side by side"))) : null,
+    head, wide ? make("p", {}, make("a", { class: "wide-link", href: wide }, say("word.every_judge_repeat_and_attempt_side_by", "Every judge, repeat and attempt side by side"))) : null,
     ...judgmentParts(row),
-    foldable(say("Question"), question, questionCut, (question ?? "").length <= 900), responseSection(row),
-    row.sample.response_b === undefined ? null : foldable(say("Response B"), row.sample.response_b, row.sample.b_cut, true),
-    foldable(say("Raw reply of the judge"), row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
+    foldable(say("word.question", "Question"), question, questionCut, (question ?? "").length <= 900), responseSection(row),
+    row.sample.response_b === undefined ? null : foldable(say("judgment.response_b", "Response B"), row.sample.response_b, row.sample.b_cut, true),
+    foldable(say("judgment.raw_reply_of_the_judge", "Raw reply of the judge"), row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
   ];
   detail.replaceChildren(...parts.filter(Boolean));
   detail.scrollTop = 0;

@@ -42,13 +42,14 @@ function scoreBox(row) {
 }
 
 const PROBLEMS = {
-  not_found: "not in the response", from_question: "from the question", from_rubric: "from the rubric", too_short: "too short to prove anything",
+  not_found: say("judgment.not_in_the_response", "not in the response"), from_question: say("judgment.from_the_question", "from the question"), from_rubric: say("judgment.from_the_rubric", "from the rubric"),
+  too_short: say("judgment.too_short_to_prove_anything", "too short to prove anything"),
 };
 
 function quoteItem(row, quote, place) {
   const jump = quote.spans
-    ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, say("show in response"))
-    : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? say(PROBLEMS[quote.problem] ?? quote.problem) : say(quote.stage ? "outside of this file" : "not looked for"));
+    ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, say("judgment.show_in_response", "show in response"))
+    : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? PROBLEMS[quote.problem] ?? quote.problem : quote.stage ? say("judgment.outside_of_this_file", "outside of this file") : say("judgment.not_looked_for", "not looked for"));
   return make("li", { class: dimensionClass(quote.dimension) },
     make("b", { class: "number-tag", title: quote.dimension ?? "" }, String(dimensionNumber(quote.dimension) || "–")),
     make("span", {}, make("q", { lang: languageOf(quote.text), dir: "auto" }, ...visibleNodes(quote.text)),
@@ -60,7 +61,7 @@ function quoteSection(row) {
   if (!row.quotes) return null;
   const missing = row.quotes.filter((quote) => quote.problem).length;
   const isLookedFor = row.quotes.some((quote) => quote.problem || quote.stage || quote.spans);
-  return make("section", {}, make("h3", {}, say("Evidence"), " ", make("span", { class: "soft" },
+  return make("section", {}, make("h3", {}, say("word.evidence", "Evidence"), " ", make("span", { class: "soft" },
     `${countText(row.quotes.length)} quotes${missing ? `, ${countText(missing)} without support` : isLookedFor ? ", all in the response" : ", not looked for"}`)),
   make("ul", { class: "quotes" }, ...row.quotes.map((quote, place) => quoteItem(row, quote, place))));
 }

@@ -11,12 +11,12 @@ const isSame = (row, other) => row.sample.id === other.sample.id && row.judge ==
 const isNarrowed = () => NARROWING.some((name) => state[name]);
 
 function matchText() {
-  if (isNarrowed()) return `${countText(page.matches)} ${say("of")} ${countText(page.total)}`;
-  return `${countText(page.total)} ${say(page.total === 1 ? "judgment" : "judgments")}`;
+  if (isNarrowed()) return `${countText(page.matches)} ${say("word.of", "of")} ${countText(page.total)}`;
+  return `${countText(page.total)} ${page.total === 1 ? say("judgment.judgment", "judgment") : say("judgment.judgments", "judgments")}`;
 }
 
 function searchText(found, done, all) {
-  return `${countText(found)} ${say("so far; searched")} ${countText(done)} ${say("of")} ${countText(all)}`;
+  return `${countText(found)} ${say("judgment.so_far_searched", "so far; searched")} ${countText(done)} ${say("word.of", "of")} ${countText(all)}`;
 }
 
 /** Asks the source for what the filters leave, and shows it; `after` is done when the first rows are there. */
@@ -82,7 +82,7 @@ function rowElement(row, place) {
   const truth = sample.truth === undefined ? null : visibleLine(sample.truth, 40);
   const gist = visibleLine(sample.question || sample.response || "", 160);
   const compared = [make("b", { lang: languageOf(answer) }, answer)];
-  if (truth !== null && row.tone !== "good") compared.push(make("i", {}, say("expected")), make("span", { lang: languageOf(truth) }, truth));
+  if (truth !== null && row.tone !== "good") compared.push(make("i", {}, say("judgment.expected", "expected")), make("span", { lang: languageOf(truth) }, truth));
   const element = make("div", {
     class: `row tone-${row.tone}`, role: "option", id: `row-${row.position}`, "aria-selected": row === selected ? "true" : "false",
     "aria-setsize": page.matches, "aria-posinset": page.offset + place + 1, onclick: () => select(row, { push: true }),
@@ -101,7 +101,7 @@ function drawRows() {
   const holder = byId("rows");
   if (!rows.length) {
     holder.style.height = "auto";
-    holder.replaceChildren(make("p", { class: "quiet placeholder" }, say(page.total === 0 ? "This run holds no judgments." : "No judgment matches these filters.")));
+    holder.replaceChildren(make("p", { class: "quiet placeholder" }, page.total === 0 ? say("judgment.this_run_holds_no_judgments", "This run holds no judgments.") : say("judgment.no_judgment_matches_these_filters", "No judgment matches these filters.")));
     list.removeAttribute("aria-activedescendant");
     return;
   }
@@ -148,8 +148,23 @@ function move(by, { isHeld = false } = {}) {
 
 const UNSCORED = ["undecided", "invalid", "missing"];
 const LABELS = {
-  judge: "Judge", task: "Task", target: "Target", variant: "Variant", question: "Question", gate: "Gate", control: "Self-judgment", quote: "Quote",
-  status: "Status", verdict: "Verdict", error: "Error type", unverified: "Unverified", warning: "Warning", reasoning: "Reasoning", rule: "Rule", flag: "Flag", meta: "Metadata",
+  judge: say("word.judge", "Judge"),
+  task: say("word.task", "Task"),
+  target: say("word.target", "Target"),
+  variant: say("word.variant", "Variant"),
+  question: say("word.question", "Question"),
+  gate: say("word.gate", "Gate"),
+  control: say("judgment.self_judgment_head", "Self-judgment"),
+  quote: say("judgment.quote", "Quote"),
+  status: say("word.status", "Status"),
+  verdict: say("word.verdict", "Verdict"),
+  error: say("word.error_type", "Error type"),
+  unverified: say("word.unverified_head", "Unverified"),
+  warning: say("judgment.warning", "Warning"),
+  reasoning: say("word.reasoning", "Reasoning"),
+  rule: say("word.rule", "Rule"),
+  flag: say("judgment.flag", "Flag"),
+  meta: say("judgment.metadata", "Metadata"),
 };
 // One value of these, which all judgments share, tells nothing.
 const COMPARED = ["judge", "task", "target", "variant", "control", "unverified"];
@@ -168,13 +183,13 @@ function optionText(name, value) {
 function makeChoice(name, values, field = null) {
   const options = values.map(([value, count]) =>
     make("option", { value }, `${visibleLine(optionText(name, value), 60)}${count === null ? "" : ` (${countText(count)})`}`));
-  const choice = make("select", { name, "data-field": field }, make("option", { value: "" }, say("any")), ...options);
+  const choice = make("select", { name, "data-field": field }, make("option", { value: "" }, say("word.any", "any")), ...options);
   choice.addEventListener("change", () => {
     if (field === null) state[name] = choice.value;
     else state.meta = [...conditions().filter((one) => fieldOf(one) !== field), choice.value].filter(Boolean).join(ALSO);
     filtersChanged();
   });
-  return make("label", { class: "choice" }, make("span", {}, field === null ? say(LABELS[name]) : visibleLine(field, 40)), choice);
+  return make("label", { class: "choice" }, make("span", {}, field === null ? LABELS[name] : visibleLine(field, 40)), choice);
 }
 
 function makeChoices(name, values) {

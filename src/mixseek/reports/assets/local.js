@@ -122,12 +122,12 @@ async function findLocally(tell) {
 async function chooseLocally(tell) {
   const { columns } = await openIndex();
   const letters = [...packed, byId("index")].reduce((sum, element) => sum + element.firstChild.length, 0);
-  if (letters > 1e6) byId("size").textContent = ` ${say("They take")} ${(letters / 1e6).toFixed(1)} MB ${say("of this file, and are unpacked as they are looked at.")}`;
+  if (letters > 1e6) byId("size").textContent = ` ${say("judgment.they_take", "They take")} ${(letters / 1e6).toFixed(1)} MB ${say("judgment.of_this_file_and_are_unpacked_as", "of this file, and are unpacked as they are looked at.")}`;
   tell(Object.fromEntries(Object.entries(columns).map(([name, { choices }]) => [name, choices])));
 }
 
 function showFailure(error) {
-  byId("matches").textContent = `${say("This browser cannot open the list:")} ${error.message}`;
+  byId("matches").textContent = `${say("judgment.this_browser_cannot_open_the_list", "This browser cannot open the list:")} ${error.message}`;
 }
 
 // The seam between the list and where its rows come from; the viewer has another one, which asks its server.

@@ -22,7 +22,7 @@ function inlineNodes(text, depth = 0) {
     // A name with_an_underscore is a name.
     const isInWord = groups.slant === "_" && /\w/.test(text[at - 1] ?? "") ;
     if (groups.code !== undefined) nodes.push(make("code", {}, ...visibleNodes(groups.code)));
-    else if (groups.image) nodes.push(...visibleNodes(`[${say("image")}: ${groups.label}] (${groups.link})`));
+    else if (groups.image) nodes.push(...visibleNodes(`[${say("judgment.image", "image")}: ${groups.label}] (${groups.link})`));
     else if (groups.link !== undefined) nodes.push(...linkNode(groups.link, visibleNodes(groups.label || groups.link)));
     else if (groups.strong) inside("strong", groups.strong);
     else if (groups.em && !isInWord) inside("em", groups.em);
@@ -55,7 +55,7 @@ function countLines(lines, at, belongs) {
 function tableBlock(lines) {
   const cells = (line) => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
   const row = (line, tag) => make("tr", {}, ...cells(line).map((cell) => make(tag, tag === "th" ? { scope: "col" } : {}, ...inlineNodes(cell))));
-  return make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": say("Table") },
+  return make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": say("judgment.table", "Table") },
     make("table", {}, make("thead", {}, row(lines[0], "th")), make("tbody", {}, ...lines.slice(2).map((line) => row(line, "td")))));
 }
 

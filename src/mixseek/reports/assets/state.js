@@ -71,12 +71,12 @@ function namedRow() {
 
 /** Which of its repeats, of how many. */
 function repeatText(row) {
-  return `${row.repeat ?? 1} ${say("of")} ${Math.max(data.repeats ?? 1, row.repeat ?? 1)}`;
+  return `${row.repeat ?? 1} ${say("word.of", "of")} ${Math.max(data.repeats ?? 1, row.repeat ?? 1)}`;
 }
 
 /** Who judged, before a reader: the judge, and which of its repeats. */
 function judgeText(row) {
-  return row.repeat || hasRepeats ? `${labelOf(row.judge)} · ${say("repeat")} ${repeatText(row)}` : labelOf(row.judge);
+  return row.repeat || hasRepeats ? `${labelOf(row.judge)} · ${say("judgment.repeat", "repeat")} ${repeatText(row)}` : labelOf(row.judge);
 }
 
 /** Replaced while moving through the list, pushed where a reader expects "back" to return. */

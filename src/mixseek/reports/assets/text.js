@@ -1,8 +1,8 @@
 // Text from judged responses reaches the page through these functions only: as text nodes, never as markup.
 
-// A page in another language brings its words, by the English ones; a report brings none.
+// A page in another language brings its words, by their ids; a report brings none.
 const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
-const say = (text) => words[text] ?? text;
+const say = (id, english) => words[id] ?? english;
 
 /** An element with attributes and children; strings become text nodes. */
 function make(tag, attributes = {}, ...children) {

@@ -24,6 +24,7 @@ from mixseek.reports import accounts, boards, headline, labels, pair_words, trus
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.payload import PackedRows
 from mixseek.text import phrases, visible
+from mixseek.text.messages import counted, say
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
 # in older script engines. Unpaired surrogates have no UTF-8 bytes, but JSON has an escape for them.
@@ -228,7 +229,8 @@ def page_environment() -> Environment:
     environment.filters.update(words, position=position)
     environment.globals.update(
         words,
-        say=str,
+        say=say,
+        counted=counted,
         link_to=link_to,
         NO_TASK=wording.NO_TASK,
         NO_NAME=wording.NO_NAME,

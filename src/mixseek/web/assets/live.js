@@ -1,13 +1,14 @@
 // A run that is being judged in another process: progress by server-sent events, and its numbers when they are counted.
 
 const live = byId("live");
+const STATES = { running: say("word.running", "running"), complete: say("word.complete", "complete"), incomplete: say("word.incomplete", "incomplete"), interrupted: say("word.interrupted", "interrupted") };
 
 function share(part, whole) {
   return whole ? `${Math.round((part / whole) * 1000) / 10} %` : "–";
 }
 
 function figure(label, ...content) {
-  return make("div", {}, make("dt", {}, say(label)), make("dd", {}, ...content));
+  return make("div", {}, make("dt", {}, label), make("dd", {}, ...content));
 }
 
 /** A click opens it: the list that is asked then is at least as new as this line. */
@@ -31,7 +32,7 @@ function offerNew(progress) {
   // The first ones disturb nobody.
   if (fresh > 0 && page.total === 0 && !wantedBytes) return show();
   button.hidden = fresh <= 0 || page.total === 0;
-  button.textContent = `${countText(fresh)} ${say("new")} · ${say("show")}`;
+  button.textContent = `${countText(fresh)} ${say("live.new", "new")} · ${say("live.show", "show")}`;
   button.onclick = show;
   return null;
 }
@@ -39,19 +40,19 @@ function offerNew(progress) {
 function drawLive(told) {
   const whole = told.expected ?? told.sample_count;
   const done = told.expected === null ? told.samples : told.judged;
-  const bar = make("progress", { max: whole, value: Math.min(done, whole), "aria-label": say("Progress") });
+  const bar = make("progress", { max: whole, value: Math.min(done, whole), "aria-label": say("word.progress", "Progress") });
   const rest = told.rate ? Math.max(0, whole - done) / told.rate : null;
   const cost = told.cost_usd === null ? "–" : `$${told.cost_usd.toFixed(4)}${told.unpriced ? " +" : ""}`;
   live.hidden = false;
   live.replaceChildren(
-    make("p", { class: "live-line" }, make("b", { class: told.is_running ? "state running" : "state" }, say(told.is_running ? "running" : told.status)), bar, `${countText(done)} ${say("of")} ${countText(whole)}`),
+    make("p", { class: "live-line" }, make("b", { class: told.is_running ? "state running" : "state" }, told.is_running ? say("word.running", "running") : STATES[told.status] ?? told.status), bar, `${countText(done)} ${say("word.of", "of")} ${countText(whole)}`),
     make("dl", { class: "facts" },
-      figure("Rate", told.rate === null ? "–" : `${told.rate.toFixed(1)} / s`),
-      figure("Left", rest === null ? "–" : `${Math.ceil(rest)} s`),
-      figure("Cost", cost),
-      figure("invalid", share(told.statuses.invalid ?? 0, told.judged)),
-      figure("undecided", share(told.statuses.undecided ?? 0, told.judged)),
-      figure("missing", share(told.statuses.missing ?? 0, told.judged)),
+      figure(say("live.rate", "Rate"), told.rate === null ? "–" : `${told.rate.toFixed(1)} / s`),
+      figure(say("live.left", "Left"), rest === null ? "–" : `${Math.ceil(rest)} s`),
+      figure(say("word.cost", "Cost"), cost),
+      figure(say("word.invalid", "invalid"), share(told.statuses.invalid ?? 0, told.judged)),
+      figure(say("word.undecided", "undecided"), share(told.statuses.undecided ?? 0, told.judged)),
+      figure(say("word.missing", "missing"), share(told.statuses.missing ?? 0, told.judged)),
       ...Object.entries(told.verdicts).map(([verdict, count]) => make("div", {}, make("dt", {}, visibleLine(verdict, 30)), make("dd", {}, countText(count))))),
     make("ul", { class: "newest" }, ...told.newest.map((judgment) => newestLine(judgment, told.journal_bytes))));
   offerNew(told);

@@ -16,7 +16,7 @@ async function ask(path, isWanted = () => true) {
       return document;
     }
     const { pending_seconds: seconds } = await answer.json();
-    byId("matches").textContent = `${say("The judgments are being listed")} … ${Math.round(seconds)} s`;
+    byId("matches").textContent = `${say("judgment.the_judgments_are_being_listed", "The judgments are being listed")} … ${Math.round(seconds)} s`;
     await new Promise((done) => setTimeout(done, 300));
   }
 }
@@ -37,7 +37,7 @@ function drawReviewLink() {
   const link = byId("review-link");
   const review = `${BASE}/runs/${encodeURIComponent(data.run)}/review`;
   link.href = wanted.size ? `${review}?${new URLSearchParams({ queue: `filter:${wanted}` })}` : review;
-  link.textContent = say(wanted.size ? "Review these" : "Review");
+  link.textContent = wanted.size ? say("judgment.review_these", "Review these") : say("word.review", "Review");
 }
 
 async function findRemotely(tell) {
@@ -67,9 +67,9 @@ function showFailure(error) {
 
 function drawOutcomes({ outcomes, total }) {
   const button = (outcome, count, tone) => make("button", { type: "button", class: tone ? `tone-${tone}` : null, "data-outcome": outcome, "aria-pressed": "false" },
-    visibleLine(outcome, 40) || say("all"), " ", make("span", {}, countText(count)));
+    visibleLine(outcome, 40) || say("word.all", "all"), " ", make("span", {}, countText(count)));
   if (outcomes.length > 8) return;
-  const holder = make("div", { class: "outcomes", id: "outcomes", role: "group", "aria-label": say("Outcome") },
+  const holder = make("div", { class: "outcomes", id: "outcomes", role: "group", "aria-label": say("word.outcome", "Outcome") },
     button("", total), ...outcomes.map((one) => button(one.outcome, one.count, one.tone)));
   byId("outcomes")?.remove();
   document.querySelector(".filter-line").append(holder);

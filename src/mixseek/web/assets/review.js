@@ -1,37 +1,37 @@
 // Labelling: queues to choose from, or one of them, a text at a time. The address says which.
 
 const QUEUES = {
-  draw: ["Drawn sample", "Texts that the lot fell on."],
-  disputes: ["Raters differ", "See what each rater said, and settle it."],
-  disagreements: ["Judges differ", "Different verdicts, or scores far apart."],
-  undecided: ["Undecided", "No judge, or no majority, has decided."],
-  invalid: ["Invalid replies", "A judge's reply could not be used."],
-  evidence: ["Weakest evidence", "Quotes or answers that are not in the response."],
-  filter: ["Filtered list", "Texts of the judgments that a filter found."],
+  draw: [say("review.drawn_sample", "Drawn sample"), say("review.texts_that_the_lot_fell_on", "Texts that the lot fell on.")],
+  disputes: [say("review.raters_differ", "Raters differ"), say("review.see_what_each_rater_said_and_settle", "See what each rater said, and settle it.")],
+  disagreements: [say("review.judges_differ", "Judges differ"), say("review.different_verdicts_or_scores_far_apart", "Different verdicts, or scores far apart.")],
+  undecided: [say("word.undecided_head", "Undecided"), say("review.no_judge_or_no_majority_has_decided", "No judge, or no majority, has decided.")],
+  invalid: [say("review.invalid_replies", "Invalid replies"), say("review.a_judge_reply_could_not_be_used", "A judge's reply could not be used.")],
+  evidence: [say("review.weakest_evidence", "Weakest evidence"), say("review.quotes_or_answers_that_are_not_in", "Quotes or answers that are not in the response.")],
+  filter: [say("review.filtered_list", "Filtered list"), say("review.texts_of_the_judgments_that_a_filter", "Texts of the judgments that a filter found.")],
 };
 const USES = {
-  headline: "Labels given here correct the headline.",
-  agreement: "Labels given here show how judges and people agree. They do not correct the headline: these texts were not drawn by lot.",
-  settles: "Your word settles it: it counts alone, and what the raters said stays.",
+  headline: say("review.labels_given_here_correct_the_headline", "Labels given here correct the headline."),
+  agreement: say("review.labels_given_here_show_how_judges_and", "Labels given here show how judges and people agree. They do not correct the headline: these texts were not drawn by lot."),
+  settles: say("review.your_word_settles_it_it_counts_alone", "Your word settles it: it counts alone, and what the raters said stays."),
 };
-const SHORT_USES = { headline: "corrects the headline", settles: "settles what counts", agreement: "agreement only" };
+const SHORT_USES = { headline: say("review.corrects_the_headline", "corrects the headline"), settles: say("review.settles_what_counts", "settles what counts"), agreement: say("review.agreement_only", "agreement only") };
 const queueName = new URLSearchParams(location.search).get("queue");
 listPage = `${BASE}/runs/${encodeURIComponent(data.run)}`;
 
-const titleOf = (queue) => say(QUEUES[queue.kind][0]) + (queue.name.includes(":") ? ` ${visibleLine(queue.name.slice(queue.name.indexOf(":") + 1), 80)}` : "");
+const titleOf = (queue) => QUEUES[queue.kind][0] + (queue.name.includes(":") ? ` ${visibleLine(queue.name.slice(queue.name.indexOf(":") + 1), 80)}` : "");
 const overviewAddress = () => `${location.pathname}${rater ? wanted({ rater }) : ""}`;
 const queueAddress = (name) => `${location.pathname}${wanted({ queue: name, ...(rater ? { rater } : {}) })}`;
 
 function progressBar(done, whole) {
-  return make("progress", { max: Math.max(whole, 1), value: done, "aria-label": say("Progress") });
+  return make("progress", { max: Math.max(whole, 1), value: done, "aria-label": say("word.progress", "Progress") });
 }
 
 // The rater.
 
 function raterForm(named) {
   const input = make("input", { name: "rater", value: rater, maxlength: 100, autocomplete: "nickname", required: true, "data-rater": "" });
-  const form = make("form", { class: "rater-form" }, make("label", {}, say("Your name"), input),
-    make("button", { type: "submit", class: "action" }, say("Go on")), make("p", { class: "soft" }, say("Your name goes with every label; agreement is between names.")));
+  const form = make("form", { class: "rater-form" }, make("label", {}, say("review.your_name", "Your name"), input),
+    make("button", { type: "submit", class: "action" }, say("review.go_on", "Go on")), make("p", { class: "soft" }, say("review.your_name_goes_with_every_label_agreement", "Your name goes with every label; agreement is between names.")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!input.value.trim()) return;
@@ -44,7 +44,7 @@ function raterForm(named) {
 /** Whose label it will be, where nobody can overlook it. */
 function raterLine() {
   return make("p", { class: "rater-line" }, make("b", { class: "rater-name", "data-rater-name": rater }, ...visibleNodes(rater)),
-    make("button", { type: "button", class: "text-button", "data-other-rater": "", onclick: () => askName() }, say("Not you?")));
+    make("button", { type: "button", class: "text-button", "data-other-rater": "", onclick: () => askName() }, say("review.not_you", "Not you?")));
 }
 
 function askName() {
@@ -56,11 +56,11 @@ function askName() {
 /** The address names somebody else than this browser has known. */
 function askWhich() {
   const choose = (name) => { nameRater(name); location.reload(); };
-  const button = (name, mark) => make("button", { type: "button", class: "action", [`data-${mark}`]: "", onclick: () => choose(name) }, `${say("I am")} ${visibleLine(name, 100)}`);
+  const button = (name, mark) => make("button", { type: "button", class: "action", [`data-${mark}`]: "", onclick: () => choose(name) }, `${say("review.i_am", "I am")} ${visibleLine(name, 100)}`);
   review.className = "review";
-  review.replaceChildren(make("section", { class: "panel second-name", "data-second-name": "", role: "alertdialog", "aria-label": say("Who are you?") },
-    make("h2", {}, say("Who are you?")),
-    make("p", {}, `${say("The link is for")} `, make("b", {}, ...visibleNodes(addressedRater)), `; ${say("in this browser labels were given by")} `, make("b", {}, ...visibleNodes(keptRater())), "."),
+  review.replaceChildren(make("section", { class: "panel second-name", "data-second-name": "", role: "alertdialog", "aria-label": say("review.who_are_you", "Who are you?") },
+    make("h2", {}, say("review.who_are_you", "Who are you?")),
+    make("p", {}, `${say("review.the_link_is_for", "The link is for")} `, make("b", {}, ...visibleNodes(addressedRater)), `; ${say("review.in_this_browser_labels_were_given_by", "in this browser labels were given by")} `, make("b", {}, ...visibleNodes(keptRater())), "."),
     make("p", { class: "form-actions" }, button(addressedRater, "is-addressed"), button(keptRater(), "is-kept"))));
   review.querySelector("button").focus();
 }
@@ -68,11 +68,11 @@ function askWhich() {
 /** An address that opens the viewer and names a rater, to send around. */
 function inviteForm(queues) {
   const input = make("input", { name: "invited", maxlength: 100, required: true, autocomplete: "off", "data-invited": "" });
-  const choice = make("select", {}, make("option", { value: "" }, say("All queues")), ...queues.map((queue) => make("option", { value: queue.name }, titleOf(queue))));
-  const link = make("input", { readonly: true, hidden: true, "data-link": "", "aria-label": say("Link") });
+  const choice = make("select", {}, make("option", { value: "" }, say("review.all_queues", "All queues")), ...queues.map((queue) => make("option", { value: queue.name }, titleOf(queue))));
+  const link = make("input", { readonly: true, hidden: true, "data-link": "", "aria-label": say("review.link", "Link") });
   link.addEventListener("focus", () => link.select());
-  const form = make("form", { class: "rater-form invite-form" }, make("label", {}, say("Link for a rater"), input), make("label", {}, say("Queue"), choice),
-    make("button", { type: "submit", class: "action" }, say("Make a link")), link);
+  const form = make("form", { class: "rater-form invite-form" }, make("label", {}, say("review.link_for_a_rater", "Link for a rater"), input), make("label", {}, say("review.queue", "Queue"), choice),
+    make("button", { type: "submit", class: "action" }, say("review.make_a_link", "Make a link")), link);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     try {
@@ -89,9 +89,9 @@ function inviteForm(queues) {
 function queueLine(queue) {
   const [, about] = QUEUES[queue.kind];
   return make("li", { class: "queue", "data-queue": queue.name },
-    make("div", {}, make("h3", {}, make("a", { href: queueAddress(queue.name) }, titleOf(queue))), make("p", { class: "soft" }, say(about)),
-      make("p", { class: `use use-${queue.use}` }, say(SHORT_USES[queue.use]))),
-    make("p", { class: "queue-count" }, make("a", { class: "action", href: queueAddress(queue.name), "aria-label": `${say("Review")}: ${titleOf(queue)}` }, say("Review")), progressBar(queue.done, queue.listed), `${countText(queue.done)} ${say("of")} ${countText(queue.listed)}`,
+    make("div", {}, make("h3", {}, make("a", { href: queueAddress(queue.name) }, titleOf(queue))), make("p", { class: "soft" }, about),
+      make("p", { class: `use use-${queue.use}` }, SHORT_USES[queue.use])),
+    make("p", { class: "queue-count" }, make("a", { class: "action", href: queueAddress(queue.name), "aria-label": `${say("word.review", "Review")}: ${titleOf(queue)}` }, say("word.review", "Review")), progressBar(queue.done, queue.listed), `${countText(queue.done)} ${say("word.of", "of")} ${countText(queue.listed)}`,
       queue.total > queue.listed ? make("span", { class: "soft" }, ` (${countText(queue.total)})`) : null));
 }
 
@@ -99,10 +99,10 @@ function drawForm(overview) {
   const { left, columns } = overview.draw;
   const count = make("input", { type: "number", name: "count", min: 1, max: left, value: Math.min(50, left), required: true });
   const rare = make("input", { type: "checkbox", checked: (columns ?? []).includes("verdict"), disabled: columns !== null });
-  const form = make("form", { class: "draw-form", "data-draw": "" }, make("label", {}, say("Texts"), count),
-    make("label", { class: "check" }, rare, say("by verdict, so that rare ones are seen")),
-    make("button", { type: "submit", class: "action", disabled: isReadOnly || left < 1 }, say("Draw a sample")),
-    make("p", { class: "soft" }, `${countText(left)} ${say("texts were not drawn yet.")}`));
+  const form = make("form", { class: "draw-form", "data-draw": "" }, make("label", {}, say("review.texts", "Texts"), count),
+    make("label", { class: "check" }, rare, say("review.by_verdict_so_that_rare_ones_are", "by verdict, so that rare ones are seen")),
+    make("button", { type: "submit", class: "action", disabled: isReadOnly || left < 1 }, say("review.draw_a_sample", "Draw a sample")),
+    make("p", { class: "soft" }, `${countText(left)} ${say("review.texts_were_not_drawn_yet", "texts were not drawn yet.")}`));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const body = { count: Number(count.value), by_verdict: rare.checked };
@@ -115,12 +115,12 @@ function drawForm(overview) {
 }
 
 function raterTable({ raters, agreement }) {
-  if (!raters.length) return make("p", { class: "soft" }, say("Nobody has labelled a text of this run yet."));
+  if (!raters.length) return make("p", { class: "soft" }, say("review.nobody_has_labelled_a_text_of_this", "Nobody has labelled a text of this run yet."));
   const row = (cells, tag) => make("tr", {}, ...cells.map((cell, place) => make(tag, { class: place ? "number" : null }, cell)));
   const number = (value, digits) => (value === null ? "–" : value.toFixed(digits));
-  return make("div", {}, make("table", { class: "workspace raters" }, make("thead", {}, row([say("Rater"), say("labels"), say("seconds each")], "th")),
+  return make("div", {}, make("table", { class: "workspace raters" }, make("thead", {}, row([say("review.rater", "Rater"), say("review.labels", "labels"), say("review.seconds_each", "seconds each")], "th")),
     make("tbody", {}, ...raters.map((one) => row([visibleLine(one.name, 100), countText(one.labels), number(one.seconds, 1)], "td")))),
-  agreement.texts ? make("p", { class: "soft", "data-agreement": "" }, `${say("Raters agree on")} ${(agreement.share * 100).toFixed(1)}% (${countText(agreement.texts)} ${say("texts of several raters")}); ${say("Krippendorff's alpha")} ${number(agreement.alpha, 2)}`) : null);
+  agreement.texts ? make("p", { class: "soft", "data-agreement": "" }, `${say("review.raters_agree_on", "Raters agree on")} ${(agreement.share * 100).toFixed(1)}% (${countText(agreement.texts)} ${say("review.texts_of_several_raters", "texts of several raters")}); ${say("review.krippendorff_alpha", "Krippendorff's alpha")} ${number(agreement.alpha, 2)}`) : null);
 }
 
 async function showOverview() {
@@ -129,9 +129,9 @@ async function showOverview() {
   const isOffered = (queue) => queue.total > 0 || queue.kind === "draw";
   review.className = "review overview";
   review.replaceChildren(
-    make("div", {}, make("section", { class: "panel" }, make("h2", {}, say("Queues")), make("ul", { class: "queues" }, ...overview.queues.filter(isOffered).map(queueLine))),
-      make("section", { class: "panel" }, make("h2", {}, say("Draw a sample")), make("p", { class: "soft" }, say("Only texts drawn by lot speak for the whole run: their labels correct the headline.")), drawForm(overview))),
-    make("div", {}, numbers, make("section", { class: "panel" }, make("h2", {}, say("Raters")), raterTable(overview), rater ? raterLine() : null, raterForm(() => location.reload()), inviteForm(overview.queues.filter(isOffered)))));
+    make("div", {}, make("section", { class: "panel" }, make("h2", {}, say("review.queues", "Queues")), make("ul", { class: "queues" }, ...overview.queues.filter(isOffered).map(queueLine))),
+      make("section", { class: "panel" }, make("h2", {}, say("review.draw_a_sample", "Draw a sample")), make("p", { class: "soft" }, say("review.only_texts_drawn_by_lot_speak_for", "Only texts drawn by lot speak for the whole run: their labels correct the headline.")), drawForm(overview))),
+    make("div", {}, numbers, make("section", { class: "panel" }, make("h2", {}, say("review.raters", "Raters")), raterTable(overview), rater ? raterLine() : null, raterForm(() => location.reload()), inviteForm(overview.queues.filter(isOffered)))));
   showNumbers(numbers);
 }
 
@@ -173,9 +173,9 @@ function nextText() {
 
 function frameQueue() {
   parts.progress = make("p", { class: "review-progress", "data-progress": "" });
-  parts.text = make("section", { class: "review-text detail", "data-item": "", "aria-label": say("Sample") });
-  parts.form = make("section", { class: "review-form panel", "data-form": "", "aria-label": say("Your label") });
-  parts.told = make("section", { class: "review-told", "data-reveal": "", "aria-label": say("What others said") });
+  parts.text = make("section", { class: "review-text detail", "data-item": "", "aria-label": say("word.sample", "Sample") });
+  parts.form = make("section", { class: "review-form panel", "data-form": "", "aria-label": say("review.your_label", "Your label") });
+  parts.told = make("section", { class: "review-told", "data-reveal": "", "aria-label": say("review.what_others_said", "What others said") });
   parts.numbers = make("section", { class: "numbers panel", "data-numbers": "" });
   const blind = make("input", { type: "checkbox", checked: true, "data-blind": "" });
   blind.addEventListener("change", () => { isOpen = !blind.checked; showItem(item?.text ?? nextText()); });
@@ -184,25 +184,25 @@ function frameQueue() {
   byId("review-title").replaceChildren(titleOf(queue));
   review.className = "review working";
   review.replaceChildren(
-    make("div", { class: "review-head" }, raterLine(), make("a", { class: "plain-link", href: overviewAddress() }, say("All queues")), parts.progress,
-      make("label", { class: "check" }, blind, say("Blind")),
-      make("label", { class: "check" }, atOnce, say("One key a label: the next text comes at once")),
-      make("button", { type: "button", class: "text-button", "data-help-open": "", onclick: showHelp }, say("Keys"), " ", keyMark("?")),
-      make("p", { class: `use use-${queue.use}`, "data-use": queue.use }, say(USES[queue.use]), queue.tells ? ` ${say("The name of this queue tells something about the verdicts.")}` : "")),
+    make("div", { class: "review-head" }, raterLine(), make("a", { class: "plain-link", href: overviewAddress() }, say("review.all_queues", "All queues")), parts.progress,
+      make("label", { class: "check" }, blind, say("review.blind", "Blind")),
+      make("label", { class: "check" }, atOnce, say("review.one_key_a_label_the_next_text", "One key a label: the next text comes at once")),
+      make("button", { type: "button", class: "text-button", "data-help-open": "", onclick: showHelp }, say("review.keys", "Keys"), " ", keyMark("?")),
+      make("p", { class: `use use-${queue.use}`, "data-use": queue.use }, USES[queue.use], queue.tells ? ` ${say("review.the_name_of_this_queue_tells_something", "The name of this queue tells something about the verdicts.")}` : "")),
     parts.text, make("div", { class: "review-side" }, parts.form, parts.told, parts.numbers));
 }
 
 function drawProgress() {
   const left = openTexts().length;
   const done = queue.items.length - left;
-  const rest = queue.seconds ? ` · ${queue.seconds} ${say("s each")} · ~${Math.ceil((left * queue.seconds) / 60)} ${say("min left")}` : "";
-  parts.progress.replaceChildren(progressBar(done, queue.items.length), make("b", { "data-done": String(done) }, `${countText(done)} ${say("of")} ${countText(queue.items.length)}`), make("span", { class: "soft" }, rest));
+  const rest = queue.seconds ? ` · ${queue.seconds} ${say("review.s_each", "s each")} · ~${Math.ceil((left * queue.seconds) / 60)} ${say("review.min_left", "min left")}` : "";
+  parts.progress.replaceChildren(progressBar(done, queue.items.length), make("b", { "data-done": String(done) }, `${countText(done)} ${say("word.of", "of")} ${countText(queue.items.length)}`), make("span", { class: "soft" }, rest));
 }
 
 function drawText() {
   const { question, response, response_b: other, ground_truth: truth, alternatives, rubric, task_type: type } = item.sample;
-  const block = (name, text, mark) => make("section", { [`data-${mark}`]: "" }, make("h3", {}, say(name)), textBlock("prose", text));
-  const rubricPart = foldable(say("Rubric"), rubric, 0, (rubric ?? "").length < 1500);
+  const block = (name, text, mark) => make("section", { [`data-${mark}`]: "" }, make("h3", {}, name), textBlock("prose", text));
+  const rubricPart = foldable(say("word.rubric", "Rubric"), rubric, 0, (rubric ?? "").length < 1500);
   rubricPart?.setAttribute("data-rubric", "");
   const answerPart = (text, mark) => {
     const holder = make("div", { [`data-${mark}`]: "" });
@@ -211,21 +211,21 @@ function drawText() {
   };
   const answer = other === null ? answerPart(response, "response") : make("div", { class: "two-sides" }, answerPart(response, "response"), answerPart(other, "response-b"));
   parts.text.replaceChildren(...[
-    question ? block("Question", question, "question") : null,
-    truth === null ? null : block("Ground truth", [truth, ...alternatives].join(" · "), "truth"),
-    type ? make("p", { class: "soft" }, say("Task type"), " ", ...visibleNodes(type)) : null, rubricPart,
-    item.was_turned ? make("p", { class: "soft", "data-turned": "" }, say("While you decided, the two stood the other way round: your first is B here.")) : null,
+    question ? block(say("word.question", "Question"), question, "question") : null,
+    truth === null ? null : block(say("word.ground_truth", "Ground truth"), [truth, ...alternatives].join(" · "), "truth"),
+    type ? make("p", { class: "soft" }, say("word.task_type", "Task type"), " ", ...visibleNodes(type)) : null, rubricPart,
+    item.was_turned ? make("p", { class: "soft", "data-turned": "" }, say("review.while_you_decided_the_two_stood_the", "While you decided, the two stood the other way round: your first is B here.")) : null,
     answer,
   ].filter(Boolean));
 }
 
 function labelText(label) {
-  return `${label.marks && Object.keys(label.marks).length ? `${label.given} (${Object.values(label.marks).join(" + ")})` : say(label.given)}${label.verdict && label.verdict !== "scored" ? ` ${label.verdict}` : ""}`;
+  return `${label.marks && Object.keys(label.marks).length ? `${label.given} (${Object.values(label.marks).join(" + ")})` : verdictText(label.given)}${label.verdict && label.verdict !== "scored" ? ` ${label.verdict}` : ""}`;
 }
 
 function raterLines(labels) {
   return make("ul", { class: "rater-labels", "data-raters": "" }, ...labels.map((label) => make("li", {},
-    make("b", {}, visibleLine(label.rater, 100)), label.is_adjudicated ? make("span", { class: "soft" }, ` ${say("settled it")}`) : null, " ", visibleLine(labelText(label), 200),
+    make("b", {}, visibleLine(label.rater, 100)), label.is_adjudicated ? make("span", { class: "soft" }, ` ${say("review.settled_it", "settled it")}`) : null, " ", visibleLine(labelText(label), 200),
     label.note ? textBlock("comment", label.note) : null)));
 }
 
@@ -239,38 +239,38 @@ function judgeCard(row) {
 function drawReveal() {
   const { judged, raters = [] } = item;
   if (!judged) {
-    parts.told.replaceChildren(...(raters.length ? [make("h3", {}, say("The raters said")), raterLines(raters)] : []));
+    parts.told.replaceChildren(...(raters.length ? [make("h3", {}, say("review.the_raters_said", "The raters said")), raterLines(raters)] : []));
     return;
   }
   takePayload(judged);
   const address = `${listPage}/sample?${new URLSearchParams({ id: rows[0]?.sample.id ?? "" })}`;
   parts.told.replaceChildren(...[
-    make("h3", {}, say("The judges said")), make("div", { class: "judge-cards" }, ...rows.map(judgeCard)),
-    raters.length > 1 ? make("h3", {}, say("The raters said")) : null, raters.length > 1 ? raterLines(raters) : null,
-    make("p", {}, make("a", { class: "wide-link", href: address }, say("Every judge, repeat and attempt side by side"))),
+    make("h3", {}, say("review.the_judges_said", "The judges said")), make("div", { class: "judge-cards" }, ...rows.map(judgeCard)),
+    raters.length > 1 ? make("h3", {}, say("review.the_raters_said", "The raters said")) : null, raters.length > 1 ? raterLines(raters) : null,
+    make("p", {}, make("a", { class: "wide-link", href: address }, say("word.every_judge_repeat_and_attempt_side_by", "Every judge, repeat and attempt side by side"))),
   ].filter(Boolean));
 }
 
 function drawForms() {
   const { text } = item;
-  const note = make("textarea", { rows: 2, maxlength: 4000, "data-note": "", "aria-label": say("Note"), placeholder: `${say("Note")} (n)` });
+  const note = make("textarea", { rows: 2, maxlength: 4000, "data-note": "", "aria-label": say("review.note", "Note"), placeholder: `${say("review.note", "Note")} (n)` });
   // Until its label is kept, a note stays in the browser: through Escape, a reload, or another queue.
   note.value = recall(draftName(text)) ?? "";
   note.addEventListener("input", () => remember(draftName(text), note.value || null));
-  const button = (name, key, act, mark, isMain = false) => make("button", { type: "button", class: isMain ? "action" : "text-button", [`data-${mark}`]: "", onclick: act }, say(name), " ", keyMark(key));
-  const undo = queue.last ? button("Undo", "u", takeBack, "undo") : null;
+  const button = (name, key, act, mark, isMain = false) => make("button", { type: "button", class: isMain ? "action" : "text-button", [`data-${mark}`]: "", onclick: act }, name, " ", keyMark(key));
+  const undo = queue.last ? button(say("word.undo", "Undo"), "u", takeBack, "undo") : null;
   if (isLabelled()) {
     form = null;
     parts.note = null;
-    const next = button("Next", "Enter", goOn, "next", true);
-    parts.form.replaceChildren(...[lookedAt === null ? null : make("p", { class: "soft", "data-looking-back": "" }, `${say("Looking back")}: ${countText(lookedAt + 1)} ${say("of")} ${countText(behind.length)} `, keyMark("←"), " ", keyMark("→")), make("p", { class: "own", "data-own": item.own.given }, say("You said"), " ", make("b", {}, labelText(item.own)), item.own.note ? textBlock("comment", item.own.note) : null),
+    const next = button(say("review.next", "Next"), "Enter", goOn, "next", true);
+    parts.form.replaceChildren(...[lookedAt === null ? null : make("p", { class: "soft", "data-looking-back": "" }, `${say("review.looking_back", "Looking back")}: ${countText(lookedAt + 1)} ${say("word.of", "of")} ${countText(behind.length)} `, keyMark("←"), " ", keyMark("→")), make("p", { class: "own", "data-own": item.own.given }, say("review.you_said", "You said"), " ", make("b", {}, labelText(item.own)), item.own.note ? textBlock("comment", item.own.note) : null),
       make("p", { class: "form-actions" }, next, undo)].filter(Boolean));
     next.focus({ preventScroll: true });
     return;
   }
   form = labelForm(item.form, give);
   parts.note = note;
-  parts.form.replaceChildren(...[form.element, note, make("p", { class: "form-actions" }, button("Skip", "s", skip, "skip"), undo), isReadOnly ? make("p", { class: "soft" }, say("read only")) : null].filter(Boolean));
+  parts.form.replaceChildren(...[form.element, note, make("p", { class: "form-actions" }, button(say("word.skip", "Skip"), "s", skip, "skip"), undo), isReadOnly ? make("p", { class: "soft" }, say("word.read_only", "read only")) : null].filter(Boolean));
   if (form.first) form.first.focus({ preventScroll: true });
   if (isReadOnly) for (const one of parts.form.querySelectorAll("button, input, textarea")) one.disabled = true;
 }
@@ -287,8 +287,8 @@ function drawDone() {
   item = null;
   form = null;
   drawProgress();
-  parts.text.replaceChildren(make("p", { class: "all-done", "data-all-done": "" }, say("Nothing is left to label in this queue.")), make("p", {}, make("a", { class: "plain-link", href: overviewAddress() }, say("All queues"))));
-  parts.form.replaceChildren(queue.last ? make("button", { type: "button", class: "text-button", "data-undo": "", onclick: takeBack }, say("Undo"), " ", keyMark("u")) : "");
+  parts.text.replaceChildren(make("p", { class: "all-done", "data-all-done": "" }, say("review.nothing_is_left_to_label_in_this", "Nothing is left to label in this queue.")), make("p", {}, make("a", { class: "plain-link", href: overviewAddress() }, say("review.all_queues", "All queues"))));
+  parts.form.replaceChildren(queue.last ? make("button", { type: "button", class: "text-button", "data-undo": "", onclick: takeBack }, say("word.undo", "Undo"), " ", keyMark("u")) : "");
   parts.told.replaceChildren();
 }
 
@@ -323,8 +323,8 @@ const give = once(async (answer) => {
   remember(draftName(body.text), null);
   behind = [...behind.filter((text) => text !== body.text), body.text];
   lookedAt = null;
-  byId("said").textContent = `${say("Saved")}: ${labelText(told.own)}`;
-  if (told.replaced) notify(`${say("You had labelled this text already, in another window perhaps")}: ${labelText(told.replaced)}. ${say("What you said now is what counts; Undo takes it back.")}`);
+  byId("said").textContent = `${say("review.saved", "Saved")}: ${labelText(told.own)}`;
+  if (told.replaced) notify(`${say("review.you_had_labelled_this_text_already_in", "You had labelled this text already, in another window perhaps")}: ${labelText(told.replaced)}. ${say("review.what_you_said_now_is_what_counts", "What you said now is what counts; Undo takes it back.")}`);
   if (goesOnAtOnce()) await showItem(nextText());
   else drawItem();
   showNumbers(parts.numbers);
@@ -334,7 +334,7 @@ const takeBack = once(async () => {
   if (!queue.last) return;
   const { id, text } = queue.last;
   await tell("/retractions", { id: newId(), rater, retracts: id });
-  byId("said").textContent = say("Taken back");
+  byId("said").textContent = say("review.taken_back", "Taken back");
   await loadQueue();
   lookedAt = null;
   await showItem(text);
@@ -366,9 +366,9 @@ async function loadQueue() {
 // Keys.
 
 function showHelp() {
-  const lines = [["?", "Keys"], ["n", "Note (Escape leaves it)"], ["s", "Skip: it comes again at the end"], ["u", "Undo the last label"], ["Enter", "Save, or the next text"], ["← →", "Look at the last ones, and come back"], ["r", "Open or close the rubric"], ["m", "The response as Markdown, or as it is"], ["t", "Switch between light and dark"], ["Escape", "All queues"]];
-  const own = item?.form.kind === "verdict" ? item.form.options.map((option) => [option.keys.join(" / "), option.value]) : [["0–9", "Value of the dimension; Tab moves on"], ["g", "The gate fails"]];
-  byId("help-keys").replaceChildren(...[...own, ...lines].map(([key, text]) => make("div", {}, make("dt", {}, keyMark(key)), make("dd", {}, say(text)))));
+  const lines = [["?", say("review.keys", "Keys")], ["n", say("review.note_escape_leaves_it", "Note (Escape leaves it)")], ["s", say("review.skip_it_comes_again_at_the_end", "Skip: it comes again at the end")], ["u", say("review.undo_the_last_label", "Undo the last label")], ["Enter", say("review.save_or_the_next_text", "Save, or the next text")], ["← →", say("review.look_at_the_last_ones_and_come", "Look at the last ones, and come back")], ["r", say("review.open_or_close_the_rubric", "Open or close the rubric")], ["m", say("review.the_response_as_markdown_or_as_it", "The response as Markdown, or as it is")], ["t", say("word.switch_between_light_and_dark", "Switch between light and dark")], ["Escape", say("review.all_queues", "All queues")]];
+  const own = item?.form.kind === "verdict" ? item.form.options.map((option) => [option.keys.join(" / "), verdictText(option.value)]) : [["0–9", say("review.value_of_the_dimension_tab_moves_on", "Value of the dimension; Tab moves on")], ["g", say("review.the_gate_fails", "The gate fails")]];
+  byId("help-keys").replaceChildren(...[...own, ...lines].map(([key, text]) => make("div", {}, make("dt", {}, keyMark(key)), make("dd", {}, text))));
   byId("help").showModal();
 }
 

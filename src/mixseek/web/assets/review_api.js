@@ -79,7 +79,7 @@ async function tell(path, body) {
         notify(error.message);
         throw error;
       }
-      notify(error instanceof TypeError ? say("The server does not answer. What you gave is kept in this browser and sent when it is back.") : error.message);
+      notify(error instanceof TypeError ? say("review.the_server_does_not_answer_what_you", "The server does not answer. What you gave is kept in this browser and sent when it is back.") : error.message);
       await pause(1500);
     }
   }

@@ -1,6 +1,10 @@
 // What is asked about a text: one key for each verdict or value, the same by touch and by mouse.
 
 const TONES = { correct: "good", incorrect: "bad" };
+const VERDICTS = { correct: say("word.correct", "correct"), incorrect: say("word.incorrect", "incorrect") };
+
+/** In the reader's language where it is a word of every protocol; one of a protocol's own as it stands. */
+const verdictText = (verdict) => VERDICTS[verdict] ?? verdict;
 
 function keyMark(key) {
   return make("kbd", {}, key);
@@ -13,9 +17,9 @@ function verdictForm(form, give) {
     const pick = () => give({ verdict: option.value });
     for (const key of option.keys) keys.set(key, pick);
     return make("button", { type: "button", class: `verdict-button tone-${TONES[option.value] ?? "mixed"}`, "data-verdict": option.value, onclick: pick },
-      say(option.value), keyMark(option.keys[0]));
+      verdictText(option.value), keyMark(option.keys[0]));
   });
-  return { element: make("div", { class: "verdicts", role: "group", "aria-label": say("Your label") }, ...buttons), keys, first: null };
+  return { element: make("div", { class: "verdicts", role: "group", "aria-label": say("review.your_label", "Your label") }, ...buttons), keys, first: null };
 }
 
 function valueControl(dimension, values, changed) {
@@ -43,7 +47,7 @@ function valueControl(dimension, values, changed) {
 }
 
 function saveButton(save) {
-  return make("button", { type: "button", class: "action save", "data-save": "", onclick: save }, say("Save"), keyMark("Enter"));
+  return make("button", { type: "button", class: "action save", "data-save": "", onclick: save }, say("review.save", "Save"), keyMark("Enter"));
 }
 
 function marksForm(form, give) {
@@ -81,7 +85,7 @@ function marksForm(form, give) {
     else button.focus();
   };
   function changed() {
-    total.textContent = isComplete() ? "" : `${values().filter((value) => value !== null).length} ${say("of")} ${parts.length}`;
+    total.textContent = isComplete() ? "" : `${values().filter((value) => value !== null).length} ${say("word.of", "of")} ${parts.length}`;
     button.disabled = !isComplete();
   }
   for (const key of "0123456789") {
@@ -93,13 +97,13 @@ function marksForm(form, give) {
   }
   keys.set("Enter", save);
   changed();
-  const element = make("div", { class: "marks-form", role: "group", "aria-label": say("Your label") }, ...elements, ...gates.map((gate) => gate.element), total, button);
+  const element = make("div", { class: "marks-form", role: "group", "aria-label": say("review.your_label", "Your label") }, ...elements, ...gates.map((gate) => gate.element), total, button);
   // Typed numbers begin in the first field; single keys need no focus.
   return { element, keys, first: form.dimensions[0].has_keys ? null : { focus: () => parts[0].control.focus() } };
 }
 
 function totalForm(form, give) {
-  const title = `${say("Total")}, ${plainNumber(form.minimum)}–${plainNumber(form.maximum)}`;
+  const title = `${say("word.total", "Total")}, ${plainNumber(form.minimum)}–${plainNumber(form.maximum)}`;
   const input = make("input", { type: "number", min: form.minimum, max: form.maximum, step: "any", inputmode: "decimal", "data-value": "" });
   const save = () => (input.value === "" ? input.focus() : give({ total: Number(input.value) }));
   return { element: make("div", { class: "marks-form" }, make("label", { class: "dimension" }, title, input), saveButton(save)), keys: new Map([["Enter", save]]), first: input };

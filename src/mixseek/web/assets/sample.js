@@ -6,14 +6,14 @@ const source = { sampleAddress: () => null };
 function describeAttempt(attempt) {
   const said = ["ask", "model", "finish_reason", "latency_seconds", "cost_usd", "tries"].filter((name) => attempt[name] !== undefined)
     .map((name) => `${name} ${attempt[name]}`);
-  if (attempt.cached) said.push(say("from the cache"));
+  if (attempt.cached) said.push(say("judgment.from_the_cache", "from the cache"));
   for (const [name, value] of Object.entries(attempt.usage ?? {})) said.push(`${name} ${value}`);
   return said.join(" · ");
 }
 
 function attemptPart(attempt, number, row) {
   return make("details", { open: row.status === "invalid" && number === row.attempts.length },
-    make("summary", {}, row.attempts.length > 1 ? `${say("Raw reply")} ${number}` : say("Raw reply"), " ", make("span", { class: "soft" }, describeAttempt(attempt))),
+    make("summary", {}, row.attempts.length > 1 ? `${say("judgment.raw_reply", "Raw reply")} ${number}` : say("judgment.raw_reply", "Raw reply"), " ", make("span", { class: "soft" }, describeAttempt(attempt))),
     textBlock("prose", attempt.text ?? ""));
 }
 
@@ -26,7 +26,7 @@ function promptPart(row) {
     holder.replaceChildren(...(told.messages ?? [{ role: "–", content: told.error }]).map((message) =>
       make("details", { open: true }, make("summary", {}, message.role), textBlock("prose", message.content))));
   };
-  holder.append(make("button", { type: "button", class: "text-button", onclick: show }, say("Show the prompt")));
+  holder.append(make("button", { type: "button", class: "text-button", onclick: show }, say("judgment.show_the_prompt", "Show the prompt")));
   return holder;
 }
 
@@ -51,9 +51,9 @@ const shown = rows[0].sample;
 byId("sample").append(...[
   metadataPart(data.more),
   make("div", { class: "detail asked-part" }, ...[
-    foldable(say("Question"), shown.question, shown.question_cut, (shown.question ?? "").length <= 2000),
-    foldable(say("Ground truth"), [shown.truth, ...(shown.alternatives ?? [])].filter((text) => text !== undefined).join(" · "), 0, true),
-    foldable(say("Rubric"), data.more.rubric, 0, false),
+    foldable(say("word.question", "Question"), shown.question, shown.question_cut, (shown.question ?? "").length <= 2000),
+    foldable(say("word.ground_truth", "Ground truth"), [shown.truth, ...(shown.alternatives ?? [])].filter((text) => text !== undefined).join(" · "), 0, true),
+    foldable(say("word.rubric", "Rubric"), data.more.rubric, 0, false),
   ].filter(Boolean)),
   make("div", { class: "judge-columns" }, ...rows.map(column)),
 ].filter(Boolean));

@@ -1,0 +1,66 @@
+"""Every page of the viewer in every language, over runs of every protocol: nothing is asked for that has no words."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.flows.document_material import COMPARISONS, RUNS, make_runs
+from tests.once import made_once
+from tests.unit.web.viewing import Client, look
+
+from mixseek.web import languages
+
+# A sentence of each kind of run, as it was said before sentences had ids; numbers and names left out.
+SENTENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "sem-targets": {"ja": ("Wilson 区間", "審査者："), "zh": ("Wilson 区间", "评审：")},
+    "sem-panel": {"ja": ("パネル（", "多数決", "で判定が一致"), "zh": ("多数：", "判定一致")},
+    "sem-broken": {"ja": ("最低なら", "無効"), "zh": ("最低分", "无效")},
+    "sem-random": {"ja": ("無作為抽出", "件にラベル", "Cohen の κ"), "zh": ("随机抽取", "有标注", "Cohen κ")},
+    "sem-stratified": {"ja": ("層ごとに無作為抽出、抽出確率で重み付け",), "zh": ("分层随机抽取，按抽取概率加权",)},
+    "cross-few": {"ja": ("区間なし（質問が 1 つ）", "1 つの観測なので"), "zh": ("无区间（只有一题）",)},
+    "cross-broken": {"ja": ("評価のうち", "マス中", "欠け"), "zh": ("次评测中", "格中", "缺口")},
+    "cross-panel": {"ja": (" − ", "中央値：真ん中のスコア", "95% 区間"), "zh": ("中位数：居中的得分",)},
+    "rubric-panel": {"ja": ("最高点と最低点の差は平均", "二つなら中間"), "zh": ("最高分与最低分平均相差",)},
+    "pairs-panel": {"ja": ("Bradley–Terry の強さ", "A が優勢", "順序で変わった"), "zh": ("Bradley–Terry 强度",)},
+}  # fmt: skip
+
+
+def refuse(text: str, why: str) -> str:
+    raise AssertionError(f"{why}: {text!r}")
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = made_once(tmp_path_factory, "documents", make_runs)
+    # A viewer keeps what it has counted beside the runs.
+    return Path(shutil.copytree(made / "ws", tmp_path_factory.mktemp("languages") / "ws"))
+
+
+@pytest.mark.parametrize("language", ["ja", "zh"])
+def test_every_page_over_every_protocol_asks_for_messages_that_have_words(
+    workspace: Path, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(languages, "untranslated", refuse)
+    addresses = ["/", "/compare", "/runs/none", *(f"/runs/{run}/review" for run in RUNS)]
+    addresses += [
+        f"/compare?a={runs[0]}&b={runs[-1]}" for runs in COMPARISONS.values() if not any("--" in word for word in runs)
+    ]
+    missing: list[str] = []
+
+    async def scenario(client: Client) -> None:
+        headers = {"Accept-Language": language}
+        for run in RUNS:
+            await client.wait(f"/api/runs/{run}")
+            page = await client.ask(f"/runs/{run}", headers=headers)
+            assert (run, page.status) == (run, 200)
+            sentences = SENTENCES.get(run, {}).get(language, ())
+            missing.extend(f"{run}: {words}" for words in sentences if words not in page.text.split("<script")[0])
+            numbers = (await client.wait(f"/api/runs/{run}/review/numbers?width=0.05&lang={language}")).json
+            assert numbers["sentence_in_language"] != numbers["sentence"]
+        for address in addresses:
+            assert (address, (await client.ask(address, headers=headers)).status // 100) != (address, 5)
+
+    look(workspace, scenario)
+
+    assert missing == []
