@@ -251,11 +251,11 @@ def jackknife(value: float | None, without: Sequence[float | None], level: float
 
     None with fewer than two groups, where there is no value without one of them, or where all are alike.
     """
-    values = [one for one in without if one is not None]
+    values = [estimate for estimate in without if estimate is not None]
     if value is None or len(values) < 2 or len(values) < len(without):
         return None
     mean = math.fsum(values) / len(values)
-    variance = (len(values) - 1) / len(values) * math.fsum((one - mean) ** 2 for one in values)
+    variance = (len(values) - 1) / len(values) * math.fsum((estimate - mean) ** 2 for estimate in values)
     if variance < _NO_VARIANCE:
         # Every group alike: a width of nought would claim certainty.
         return None

@@ -75,7 +75,7 @@ def plan_labels(
 
 def binary_width(verdicts: Sequence[PlannedVerdict], items: int, level: float = 0.95) -> Callable[[float], float]:
     """The half width to expect from a number of labels, by estimator 1."""
-    shares = [(one.weight, one.share) for one in verdicts]
+    shares = [(verdict.weight, verdict.share) for verdict in verdicts]
     return lambda labels: expected_half_width(shares, items, round(labels), level)
 
 

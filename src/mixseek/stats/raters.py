@@ -120,7 +120,7 @@ class Estimate:
 
 def rated_twice(patterns: Patterns) -> Patterns:
     """Items with at least two ratings: nothing else can agree."""
-    return {one: count for one, count in patterns.items() if sum(value is not None for value in one) >= 2}
+    return {pattern: count for pattern, count in patterns.items() if sum(value is not None for value in pattern) >= 2}
 
 
 def weight_of(weights: Weights, categories: Sequence[float]) -> Callable[[float, float], float]:
@@ -284,7 +284,7 @@ def gwet_ac(
     expected = scale * math.fsum(share * (1 - share) for share in shares.values())
     squares = 0.0
     for pattern, count in rated_twice(patterns).items():
-        tally = Counter(said for said in pattern if said is not None)
+        tally = Counter(value for value in pattern if value is not None)
         ratings = tally.total()
         near = math.fsum(weight(x, y) * n * (m - (x == y)) for x, n in tally.items() for y, m in tally.items())
         chance = scale * math.fsum(n / ratings * (1 - shares[x]) for x, n in tally.items())
@@ -416,13 +416,13 @@ class Confusion:
 
 def shares_over_questions(groups: Sequence[Confusion]) -> dict[str, Interval | None]:
     """Intervals of a judge's shares with the questions, or groups of them, as clusters; None with fewer than two."""
-    found: dict[str, Interval | None] = {}
+    intervals: dict[str, Interval | None] = {}
     for name in Confusion(0, 0, 0, 0).shares:
         counts = [group.shares[name] for group in groups if group.shares[name][1]]
         hits, trials = sum(part for part, _ in counts), sum(whole for _, whole in counts)
         sums = UnitSums(samples=trials, scored=trials, total=hits, total_of_squares=hits)
-        found[name] = unit_interval(with_questions(sums, [(whole, part, 1) for part, whole in counts]))
-    return found
+        intervals[name] = unit_interval(with_questions(sums, [(whole, part, 1) for part, whole in counts]))
+    return intervals
 
 
 def jackknife_interval(
@@ -437,11 +437,11 @@ def jackknife_interval(
         whole.update(group)
 
     def value(patterns: Patterns) -> float | None:
-        found = estimate(patterns)
-        return None if found is None else found.value
+        result = estimate(patterns)
+        return None if result is None else result.value
 
     def without(group: Patterns) -> float | None:
-        return value({one: rest for one, count in whole.items() if (rest := count - group.get(one, 0)) > 0})
+        return value({pattern: rest for pattern, count in whole.items() if (rest := count - group.get(pattern, 0)) > 0})
 
     return jackknife(value(whole), [without(group) for group in groups], level)
 
@@ -458,10 +458,10 @@ def coefficients_of_sums(
     """The same of several coefficients that need sums only; those that are not defined are left out."""
     whole = AgreementSums.total(groups)
     rests = [whole.minus(group) for group in groups]
-    found = []
+    coefficients = []
     for measure in measures:
         value = value_of(measure, whole, categories)
         if value is not None:
             without = [value_of(measure, rest, categories) for rest in rests]
-            found.append(Coefficient(measure, value, within_reach(measure, jackknife(value, without))))
-    return found
+            coefficients.append(Coefficient(measure, value, within_reach(measure, jackknife(value, without))))
+    return coefficients

@@ -108,11 +108,11 @@ def least_squares(rows: Sequence[Row]) -> Fit | None:
     bread = inverse([[math.fsum(row.x[i] * row.x[j] for row in rows) for j in range(size)] for i in range(size)])
     if bread is None:
         return None
-    found = times(bread, [math.fsum(row.x[i] * row.y for row in rows) for i in range(size)])
+    coefficients = times(bread, [math.fsum(row.x[i] * row.y for row in rows) for i in range(size)])
     left, inflated = 0.0, list[dict[int, float]]()
     scores: defaultdict[Hashable, list[float]] = defaultdict(lambda: [0.0] * size)
     for row in rows:
-        residual = row.y - math.fsum(map(float.__mul__, row.x, found))
+        residual = row.y - math.fsum(map(float.__mul__, row.x, coefficients))
         left += residual * residual
         leverage = math.fsum(map(float.__mul__, row.x, times(bread, row.x)))
         if leverage >= 1 - _SINGULAR:
@@ -124,7 +124,7 @@ def least_squares(rows: Sequence[Row]) -> Fit | None:
     return Fit(
         n,
         len(scores),
-        found,
+        coefficients,
         [math.sqrt(variance * bread[i][i]) for i in range(size)],
         _roots(sandwich(bread, [dict(enumerate(score)) for score in scores.values()])),
         _roots(sandwich(bread, inflated)),
@@ -140,9 +140,9 @@ def logit(rows: Sequence[Row]) -> Fit | None:
     if not rows:
         return None
     size = len(rows[0].x)
-    found = [0.0] * size
+    coefficients = [0.0] * size
     for _ in range(_MOST_STEPS):
-        chances = [logistic(math.fsum(map(float.__mul__, row.x, found))) for row in rows]
+        chances = [logistic(math.fsum(map(float.__mul__, row.x, coefficients))) for row in rows]
         hessian = [
             [
                 math.fsum(p * (1 - p) * row.x[i] * row.x[j] for p, row in zip(chances, rows, strict=True))
@@ -162,7 +162,7 @@ def logit(rows: Sequence[Row]) -> Fit | None:
             break
         # Two logits at most: a first leap must not land where everything is certain.
         shrink = min(1.0, 2.0 / longest)
-        found = [value + shrink * change for value, change in zip(found, step, strict=True)]
+        coefficients = [value + shrink * change for value, change in zip(coefficients, step, strict=True)]
     else:
         # Where the outcomes are told apart without an exception, steps to infinity never end.
         return None
@@ -170,4 +170,4 @@ def logit(rows: Sequence[Row]) -> Fit | None:
     for p, row in zip(chances, rows, strict=True):
         scores[row.cluster] = [score + (row.y - p) * x for score, x in zip(scores[row.cluster], row.x, strict=True)]
     clustered = sandwich(bread, [dict(enumerate(score)) for score in scores.values()])
-    return Fit(len(rows), len(scores), found, _roots(bread), _roots(clustered))
+    return Fit(len(rows), len(scores), coefficients, _roots(bread), _roots(clustered))
