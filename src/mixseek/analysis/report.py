@@ -80,9 +80,9 @@ def load_report(
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     corrected = load_corrected(workspace, run, rule)
     first = with_corrected(report.headline, corrected) if report.headline else None
-    asked = rubric_of_run(run, manifest)
+    rubric = rubric_of_run(run, manifest)
     board = board_of_run(workspace, run) if has_pairs else None
-    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked, board=board), run
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board), run
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,10 @@ def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
     if ratings is None:
         return None
     labels = judge_labels(index, panel.judges)
-    total, found = panel.disagreements(DISAGREEMENTS)
+    total, disagreements = panel.disagreements(DISAGREEMENTS)
     items = [
         replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])
-        for item in found
+        for item in disagreements
     ]
     return build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
 

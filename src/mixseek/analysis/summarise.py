@@ -24,18 +24,18 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 SHOWN = 10
 
 
-def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = None) -> PanelRule | None:
+def panel_rule(index: RunIndex, manifest: Manifest, requested: PanelRule | None = None) -> PanelRule | None:
     """What makes one verdict of several judges: as asked for now, when the run was judged, or by default.
 
     None for one judge and for a cascade: there each sample has one verdict already.
     """
     if manifest.cascade and len(manifest.judges) > 1:
-        if asked is not None:
+        if requested is not None:
             raise ConfigurationError(
-                f"run {manifest.run}: a cascade gives one verdict a sample already; leave out --panel {asked.value}"
+                f"run {manifest.run}: a cascade gives one verdict a sample already; leave out --panel {requested.value}"
             )
         return None
-    if rule := asked or manifest.panel:
+    if rule := requested or manifest.panel:
         return rule
     if not is_panel(manifest):
         return None
@@ -98,7 +98,7 @@ def summarise_run(
         cascade=manifest.cascade,
         repeats=manifest.repeats,
         warnings=tuple(
-            (judge.name, str(said)) for judge in manifest.judges if (said := judge.parameters.get("warning"))
+            (judge.name, str(warning)) for judge in manifest.judges if (warning := judge.parameters.get("warning"))
         ),
         workspace=workspace.root,
         journal=run.journal,
@@ -106,15 +106,15 @@ def summarise_run(
         score=whole,
         headline=headline,
         by_judge={
-            name: summarise_scores((cell for cell in own if not cell.is_control), units.get((name,), NO_UNITS))
-            for name, own in by_name.items()
+            name: summarise_scores((cell for cell in cells if not cell.is_control), units.get((name,), NO_UNITS))
+            for name, cells in by_name.items()
         },
         calls=calls,
         spreads=spreads,
         missing_for_good=facts.missing_for_good,
         needs_maths=facts.needs_maths,
         control=control,
-        all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
+        all_by_judge={name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()},
         reasks=reasks,
         pairs=pairs,
     )
@@ -182,8 +182,8 @@ def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> list[dict[str,
 
 def why(row: JudgedRow) -> tuple[str, ...]:
     """Flags with their details, or the reason why nothing came."""
-    found = tuple(f"{finding.flag.value}: {finding.detail}" for finding in row.flags)
-    return found or (row.reason or "no reason recorded",)
+    explanations = tuple(f"{finding.flag.value}: {finding.detail}" for finding in row.flags)
+    return explanations or (row.reason or "no reason recorded",)
 
 
 def failure_groups(summary: RunSummary) -> tuple[FailureGroup, ...]:

@@ -117,17 +117,17 @@ def parts_of(value: Any) -> Iterable[Any]:
 
 def repeated_key(text: bytes) -> str | None:
     """The first key that its object has twice."""
-    found: list[str] = []
+    repeated: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):
-            found.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+            repeated.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         return made
 
     with contextlib.suppress(ValueError, RecursionError):
         json.loads(text, object_pairs_hook=note)
-    return found[0] if found else None
+    return repeated[0] if repeated else None
 
 
 def read_delimited(path: Path, format_name: str, longest: int = LONGEST_LINE_BYTES) -> Rows:

@@ -68,16 +68,16 @@ def fetch_parts(address: str, directory: Path) -> list[Path]:
             listed = store.get_file_info(arrow.FileSelector(base, recursive=True, allow_not_found=True))
             pattern = base + named[len(root) :]
             files = [
-                one
-                for one in listed
-                if one.is_file
+                entry
+                for entry in listed
+                if entry.is_file
                 and (
-                    is_table(one.path.removeprefix(base).lstrip("/"))
+                    is_table(entry.path.removeprefix(base).lstrip("/"))
                     if root == named
-                    else PurePosixPath(one.path).match(pattern)
+                    else PurePosixPath(entry.path).match(pattern)
                 )
             ]
-        return sorted(fetch(store, one, directory / "fetched") for one in files) or refuse_nothing(address)
+        return sorted(fetch(store, entry, directory / "fetched") for entry in files) or refuse_nothing(address)
     except (OSError, ValueError) as error:
         raise DatasetError(f"{address}: cannot be read: {first_line(error)}") from error
 

@@ -54,14 +54,14 @@ def read_cells(path: Path) -> dict[Cell, None]:
     source = choose_source(path)
     cells: dict[Cell, None] = {}
     for place, row in source.rows():
-        told = {name: str(row[name]).strip() for name in (*GRID_FIELDS, _OUTPUT) if row.get(name) is not None}
-        missing = [f"`{name}`" for name in GRID_FIELDS if not told.get(name)]
+        cell = {name: str(row[name]).strip() for name in (*GRID_FIELDS, _OUTPUT) if row.get(name) is not None}
+        missing = [f"`{name}`" for name in GRID_FIELDS if not cell.get(name)]
         if missing:
             raise DatasetError(
                 f"{path}: {source.unit} {place}: no {', '.join(missing)}; a plan has the columns "
                 f"{', '.join(f'`{name}`' for name in GRID_FIELDS)} and, if you like, {_OUTPUT}"
             )
-        cells[tuple(value for value in told.values() if value)] = None
+        cells[tuple(value for value in cell.values() if value)] = None
     if not cells:
         raise DatasetError(f"{path}: the plan is empty; give it a row for each output that was to be judged")
     return cells

@@ -410,13 +410,13 @@ def corrected_path(
     """The corrected headline as it was after so many labels that count, in the order in which they were given."""
     if report.whole.drawing not in (Drawing.RANDOM, Drawing.WEIGHTED):
         return
-    order = [text for text, one in gathered.said.items() if one.is_by_lot]
+    order = [text for text, one in gathered.by_text.items() if one.is_by_lot]
     cells = [cell for cell in labelled.cells if cell.group == WHOLE]
     units = [unit for unit in labelled.labelled if unit.group == WHOLE]
     questions = [cell for cell in labelled.by_question if cell.group == WHOLE]
     counts = sorted({round(len(order) * point / _PATH_POINTS) for point in range(1, _PATH_POINTS + 1)} - {0})
     for count in counts:
-        said = {text: gathered.said[text] for text in order[:count]}
+        said = {text: gathered.by_text[text] for text in order[:count]}
         weights = {one.text: one for one in weigh_texts(said, gathered.chosen)}
         known = [
             replace(unit, weight=weights[unit.text].weight, drawn=weights[unit.text].drawn)

@@ -74,9 +74,9 @@ def planned_verdicts(labelled: LabelledRun) -> tuple[PlannedVerdict, ...]:
     assumed = {RIGHT: ASSUMED_AGREEMENT, WRONG: 1 - ASSUMED_AGREEMENT}
     verdicts = []
     for cell in cells:
-        own = [unit for unit in labelled.labelled if unit.group == WHOLE and unit.cell == cell.cell]
-        weight, positive = sum(unit.weight for unit in own), sum(unit.weight * unit.share for unit in own)
+        units = [unit for unit in labelled.labelled if unit.group == WHOLE and unit.cell == cell.cell]
+        weight, positive = sum(unit.weight for unit in units), sum(unit.weight * unit.share for unit in units)
         # Jeffreys' prior: three right ones of three are no promise.
-        share = (positive / weight * len(own) + 0.5) / (len(own) + 1) if own else assumed.get(cell.cell, 0.5)
-        verdicts.append(PlannedVerdict(cell.cell, cell.items / items, share, len(own)))
+        share = (positive / weight * len(units) + 0.5) / (len(units) + 1) if units else assumed.get(cell.cell, 0.5)
+        verdicts.append(PlannedVerdict(cell.cell, cell.items / items, share, len(units)))
     return tuple(verdicts)

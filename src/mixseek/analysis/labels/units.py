@@ -135,11 +135,11 @@ class LabelUnits:
         drawn = []
         for (*values, size), share in zip(sizes, allocate([row[-1] for row in sizes], count), strict=True):
             where = " AND ".join(f"{place} = $value_{number}" for number, place in enumerate(places)) or "true"
-            own = {f"value_{number}": value for number, value in enumerate(values if places else [])}
+            stratum = {f"value_{number}": value for number, value in enumerate(values if places else [])}
             query = _SQL["lots"].format(open=open_texts, stratum=where)
-            rows = fetch_all(self.connection, query, {**parameters, **own, "seed": str(seed), "count": share})
-            found = tuple((place, FoundText(text, name, sample)) for text, name, sample, place in rows)
-            drawn.append(DrawnStratum(tuple(values) if places else (), size, found))
+            rows = fetch_all(self.connection, query, {**parameters, **stratum, "seed": str(seed), "count": share})
+            texts = tuple((place, FoundText(text, name, sample)) for text, name, sample, place in rows)
+            drawn.append(DrawnStratum(tuple(values) if places else (), size, texts))
         return drawn
 
     def named(self, ids: Sequence[str]) -> dict[str, FoundText]:
@@ -149,12 +149,12 @@ class LabelUnits:
 
     def of_texts(self, texts: Sequence[str]) -> dict[str, FoundText]:
         """By digest; texts that the run does not have are left out."""
-        asked = [text for text in texts if text not in self._found]
-        if asked:
-            self._found |= dict.fromkeys(asked)
-            for text, name, sample, kind in self.all("of_texts", texts=asked):
+        unknown = [text for text in texts if text not in self._found]
+        if unknown:
+            self._found |= dict.fromkeys(unknown)
+            for text, name, sample, kind in self.all("of_texts", texts=unknown):
                 self._found[text] = FoundText(text, name, sample, kind)
-        return {text: one for text in texts if (one := self._found[text]) is not None}
+        return {text: known_text for text in texts if (known_text := self._found[text]) is not None}
 
     def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
         """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""
@@ -167,11 +167,11 @@ class LabelUnits:
         """Text, label as written, id and task type, where the dataset has a column `label`."""
         return [(text, label, name, kind) for text, label, name, kind in self.all("dataset_labels")]
 
-    def read_samples(self, found: Sequence[FoundText]) -> Iterator[dict[str, Any]]:
+    def read_samples(self, texts: Sequence[FoundText]) -> Iterator[dict[str, Any]]:
         """Their records in the journal, in the order asked for."""
         with opening_journal(self._run.journal) as journal:
-            for one in found:
-                yield self._places.read(journal, "sample", one.sample).get("sample", {})
+            for text in texts:
+                yield self._places.read(journal, "sample", text.sample).get("sample", {})
 
     def join(self, labels: Sequence[TextWeight], *, is_binary: bool, pool: Path | None = None) -> LabelledRun:
         """What people said beside what the judges said. `pool`: texts of another run that labels were drawn from."""
@@ -179,10 +179,10 @@ class LabelUnits:
             self.connection,
             _SQL["label_table"],
             {
-                "texts": [one.text for one in labels],
-                "shares": [one.share for one in labels],
-                "drawn": [one.drawn for one in labels],
-                "weights": [one.weight for one in labels],
+                "texts": [label.text for label in labels],
+                "shares": [label.share for label in labels],
+                "drawn": [label.drawn for label in labels],
+                "weights": [label.weight for label in labels],
             },
         )
         if (is_binary, pool) not in self._counted:
