@@ -137,8 +137,8 @@ def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate
 def _bounded(tree: nodes.Template) -> nodes.Template:
     """The same template, whose loops and joined texts count against the budget."""
     for kind, name in _REFUSED_BLOCKS.items():
-        if (found := tree.find(kind)) is not None:
-            raise TemplateSyntaxError(f"{name} is not available in prompts; write the text out", found.lineno)
+        if (block := tree.find(kind)) is not None:
+            raise TemplateSyntaxError(f"{name} is not available in prompts; write the text out", block.lineno)
     for loop in list(tree.find_all(nodes.For)):
         if loop.recursive:
             raise TemplateSyntaxError("recursive loops are not available in prompts", loop.lineno)
@@ -157,7 +157,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        numbers = all(isinstance(one, int | float) for one in (left, right))
+        numbers = all(isinstance(operand, int | float) for operand in (left, right))
         if operator == "**" or (operator != "+" and not numbers):
             raise SecurityError(f"{operator} is only for numbers, and ** is not available in prompts")
         if not numbers and hasattr(left, "__len__") and hasattr(right, "__len__"):
@@ -207,9 +207,9 @@ def _charged(function: Callable[..., Any], most: int | None = None) -> Callable[
 
     @wraps(function)
     def charged(*arguments: Any, **named: Any) -> Any:
-        sizes = (len(one) if isinstance(one, str | list | tuple | dict) else 1 for one in arguments)
+        sizes = (len(argument) if isinstance(argument, str | list | tuple | dict) else 1 for argument in arguments)
         _budget.get().spend_work(sum(sizes))
-        numbers = [one for one in (*arguments[1:], *named.values()) if isinstance(one, int)]
+        numbers = [argument for argument in (*arguments[1:], *named.values()) if isinstance(argument, int)]
         if most is not None and any(abs(number) > most for number in numbers):
             raise SecurityError(f"{function.__name__.removeprefix('do_')} takes a number of at most {most:,}")
         return function(*arguments, **named)
@@ -244,8 +244,8 @@ def _replace(text: str, old: str, new: str, count: int | None = None) -> str:
     budget = _budget.get()
     text, old, new = str(text), str(old), str(new)
     budget.spend_work(len(text))
-    found = len(text) + 1 if not old else text.count(old)
-    budget.check_length(len(text) + found * len(new))
+    occurrences = len(text) + 1 if not old else text.count(old)
+    budget.check_length(len(text) + occurrences * len(new))
     return text.replace(old, new, -1 if count is None else count)
 
 
@@ -263,12 +263,14 @@ def _indent(text: str, width: int | str = 4, first: bool = False, blank: bool = 
 
 def _undeclared(tree: nodes.Template, allowed: frozenset[str]) -> list[tuple[int, str]]:
     """In the order of the alphabet; each name once, where it stands first."""
-    found = []
+    complaints = []
     known = ", ".join(sorted(allowed)) or "none"
     for name in sorted(meta.find_undeclared_variables(tree) - allowed):
         line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == name), default=1)
-        found.append((line, f"unknown variable {name!r}; " + f"{suggest(name, allowed)} available: {known}".lstrip()))
-    return found
+        complaints.append(
+            (line, f"unknown variable {name!r}; " + f"{suggest(name, allowed)} available: {known}".lstrip())
+        )
+    return complaints
 
 
 def undeclared_variables(source: str, allowed_variables: Collection[str]) -> list[tuple[int, str]]:

@@ -177,19 +177,19 @@ def choose(kind: type[Choice], value: object, option: str) -> Choice:
         raise ConfigurationError(f"{option}={value!r}: it is one of {known}") from None
 
 
-def name_judge(given: object) -> NamedJudge:
+def name_judge(candidate: object) -> NamedJudge:
     """A spec or a judge as it is; a function as a judge of its name."""
-    if isinstance(given, str):
-        return given
+    if isinstance(candidate, str):
+        return candidate
     # By what they have: what a caller has made need not know our classes.
-    if hasattr(given, "name") and (hasattr(given, "reply") or hasattr(given, "fingerprint")):
-        found: Any = given
-        judge: Judge | LiveJudge = found
+    if hasattr(candidate, "name") and (hasattr(candidate, "reply") or hasattr(candidate, "fingerprint")):
+        untyped: Any = candidate
+        judge: Judge | LiveJudge = untyped
         return judge
-    if callable(given):
-        return function_judge(given)
+    if callable(candidate):
+        return function_judge(candidate)
     raise ConfigurationError(
-        f"judges: a value of type {type(given).__name__}; give a spec such as 'rules', a function, or a judge"
+        f"judges: a value of type {type(candidate).__name__}; give a spec such as 'rules', a function, or a judge"
     )
 
 

@@ -80,18 +80,18 @@ def gather(
     from mixseek.competition.evaluation import SubmissionText, read_submissions
     from mixseek.settings.race import read_text
 
-    found: list[SubmissionText] = []
+    submissions: list[SubmissionText] = []
     for path in paths:
         if mapping or path.lower().endswith(_TABLES):
-            found += read_submissions(path, mapping, workspace, longest_line)
+            submissions += read_submissions(path, mapping, workspace, longest_line)
         elif path == _STDIN:
-            found.append(SubmissionText("stdin", sys.stdin.buffer.read().decode("utf-8", "replace")))
+            submissions.append(SubmissionText("stdin", sys.stdin.buffer.read().decode("utf-8", "replace")))
         else:
-            found.append(SubmissionText(path, read_text(Path(path), "submission")))
-    found += [SubmissionText(f"text-{number}", one) for number, one in enumerate(texts, 1)]
-    if not found:
+            submissions.append(SubmissionText(path, read_text(Path(path), "submission")))
+    submissions += [SubmissionText(f"text-{number}", text) for number, text in enumerate(texts, 1)]
+    if not submissions:
         raise BadParameter("name a file, `-` for stdin, or --text TEXT", param_hint="'[SUBMISSION]...'")
-    return found
+    return submissions
 
 
 def decide_exit(evaluation: "Evaluation", fail_under: float | None) -> ExitCode:

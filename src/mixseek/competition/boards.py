@@ -47,7 +47,7 @@ def is_competition(root: Path, name: str | None) -> bool:
     if name is None or name == LATEST:
         return bool(names) or not runs
     is_run = any(run.startswith(name) for run in runs) or (bool(runs) and not names)
-    return any(one.startswith(name) for one in names) or not is_run
+    return any(competition.startswith(name) for competition in names) or not is_run
 
 
 def open_store(root: Path) -> "closing[AggregationStore]":

@@ -100,6 +100,6 @@ def read_progress(rounds: Iterable[tuple[Any, ...]], endings: Iterable[tuple[Any
     for team_id in sorted(played.keys() | ended.keys()):
         name, reason, message, finished_at = ended.get(team_id, (None, None, "", None))
         end = read_cell(StopReason, reason), message, read_cell(read_time, finished_at)
-        own = tuple(played.get(team_id, ()))
-        teams[team_id] = TeamProgress(team_id, names.get(team_id) or name or team_id, own, *end)
+        team_rounds = tuple(played.get(team_id, ()))
+        teams[team_id] = TeamProgress(team_id, names.get(team_id) or name or team_id, team_rounds, *end)
     return teams

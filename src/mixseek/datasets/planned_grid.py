@@ -22,7 +22,7 @@ class PlannedGrid:
         """Raises DatasetError for a file that is no such list."""
         self.path = check_file(path)
         self._cells = read_cells(self.path)
-        self._found: set[Cell] = set()
+        self._filled: set[Cell] = set()
         # Ids of samples that are in no place.
         self.unplanned: list[str] = []
 
@@ -36,14 +36,14 @@ class PlannedGrid:
         place = tuple(str(values.get(name, "")).strip() for name in GRID_FIELDS)
         named = [(*place, str(values[name]).strip()) for name in (_OUTPUT, "id") if values.get(name) is not None]
         fitting = [cell for cell in (*named, place) if cell in self._cells]
-        self._found.update(fitting)
+        self._filled.update(fitting)
         if not fitting:
             self.unplanned.append(str(values["id"]))
 
     def holes(self) -> Iterator[Sample]:
         """Places without an output, in the order of the list: samples without a response, which no judge is asked."""
         for cell in self._cells:
-            if cell not in self._found:
+            if cell not in self._filled:
                 place: dict[str, Any] = dict(zip((*GRID_FIELDS, _OUTPUT), cell, strict=False))
                 name = f"planned: {' / '.join(cell)}"
                 yield Sample(name, "", **place, metadata={PLANNED_WITHOUT_OUTPUT: True})

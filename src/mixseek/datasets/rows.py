@@ -231,8 +231,8 @@ class RowReader:
             column_name = plan.columns[plan.fields.index("response")]
             other = "empty, and so is `response_path`" if "response_path" in plan.fields else "null"
             return (
-                f"`{column_name}` is {other}; write the response's text (an empty one is allowed), or why there is none "
-                f"into `{RESPONSE_ERROR}`"
+                f"`{column_name}` is {other}; write the response's text (an empty one is allowed), or why there is "
+                f"none into `{RESPONSE_ERROR}`"
             )
         if "response_path" in plan.fields:
             return "`response_path` is empty and there is no `response`; name the output's file or drop the row"
@@ -268,14 +268,14 @@ def asked_in(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SharedQuestion:
     """What two conversations have in common: `is_long` where that is more than one message."""
 
     text: str
     is_long: bool
 
 
-def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
+def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> SharedQuestion | None:
     """Two lists of messages: what both begin with was asked, the rest of each is its response, put into the cells.
 
     None where they are no such lists, which stay as they are.
@@ -298,7 +298,7 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
         shared += 1
     for place, talk in zip(places, talks, strict=True):
         cells[place] = conversation_text(talk[shared:])
-    return Asked(conversation_text(talks[0][:shared]), shared > 1) if shared else None
+    return SharedQuestion(conversation_text(talks[0][:shared]), shared > 1) if shared else None
 
 
 def answer_alike(

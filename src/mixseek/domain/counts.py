@@ -190,10 +190,10 @@ class Ratings:
 
 @dataclass(frozen=True, slots=True)
 class TakeSums:
-    """Samples of one judge and one hand of questions that it judged several times."""
+    """Samples of one judge and one group of questions that it judged several times."""
 
     judge: str
-    hand: int
+    group: int
     samples: int
     takes: int
     squares_of_takes: float  # Σ n²

@@ -24,10 +24,10 @@ def text_digest(question: str, response: str, ground_truth: str | None, response
     length comes first, so that no two pairs look alike; surrogates are U+FFFD, as in every journal.
     """
     texts = (question or ground_truth or "", response, response_b or "")
-    asked, said, other = (_SURROGATE.sub("\ufffd", text) for text in texts)
+    question_text, response_text, other_text = (_SURROGATE.sub("\ufffd", text) for text in texts)
     if response_b is not None:
-        said = f"{len(said.encode())}:{said}{other}"
-    return hashlib.sha256(f"{len(asked.encode())}:{asked}{said}".encode()).hexdigest()
+        response_text = f"{len(response_text.encode())}:{response_text}{other_text}"
+    return hashlib.sha256(f"{len(question_text.encode())}:{question_text}{response_text}".encode()).hexdigest()
 
 
 class LabelError(ValueError):
@@ -178,19 +178,19 @@ class TextLabels:
 
 def collect_labels(labels: Iterable[Label]) -> dict[str, TextLabels]:
     """By text, in the order of the file: a later label of the same rater takes the place of the earlier one."""
-    own: dict[str, list[Label]] = {}
+    by_text: dict[str, list[Label]] = {}
     for label in labels:
-        own.setdefault(label.text, []).append(label)
-    return {text: collect_text(text, said) for text, said in own.items()}
+        by_text.setdefault(label.text, []).append(label)
+    return {text: collect_text(text, text_labels) for text, text_labels in by_text.items()}
 
 
-def collect_text(text: str, said: Sequence[Label]) -> TextLabels:
+def collect_text(text: str, labels: Sequence[Label]) -> TextLabels:
     """How a text was drawn is known once any label of it says so, though that label was revised since."""
-    rated = [label for label in said if not label.is_adjudicated]
+    rated = [label for label in labels if not label.is_adjudicated]
     return TextLabels(
         text,
         {label.rater: label for label in rated},
-        next((label for label in reversed(said) if label.is_adjudicated), None),
+        next((label for label in reversed(labels) if label.is_adjudicated), None),
         frozenset(label.draw for label in rated if label.draw is not None),
         frozenset(label.drawn for label in rated if label.draw is None),
     )

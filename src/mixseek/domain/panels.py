@@ -123,9 +123,9 @@ WINNER_COLUMNS = {"winner_model_a": Preference.A, "winner_model_b": Preference.B
 MARKS = ("1", "1.0", "true")
 
 
-def read_preference(said: object) -> Preference | None:
+def read_preference(value: object) -> Preference | None:
     """A preference as a dataset writes it; None for what is none. Case, width, spaces and `_` do not count."""
-    if said is None:
+    if value is None:
         return None
-    word = "".join(unicodedata.normalize("NFKC", str(said)).lower().replace("_", " ").split())
+    word = "".join(unicodedata.normalize("NFKC", str(value)).lower().replace("_", " ").split())
     return _PREFERENCES.get(word) or _PREFERENCES.get(word.strip("[]*"))

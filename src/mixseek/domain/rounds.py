@@ -187,7 +187,11 @@ def methods_of(details: Mapping[str, Any]) -> dict[str, str]:
     metrics = details.get("metrics")
     scored = [metric for metric in metrics if isinstance(metric, Mapping)] if isinstance(metrics, list) else []
     inner = [(str(metric.get("name")), metric.get("details")) for metric in scored]
-    return {name: str(said["method"]) for name, said in inner if isinstance(said, Mapping) and "method" in said}
+    return {
+        name: str(metric_details["method"])
+        for name, metric_details in inner
+        if isinstance(metric_details, Mapping) and "method" in metric_details
+    }
 
 
 def counts_as_self_judged(methods: Iterable[str | None]) -> bool:

@@ -74,7 +74,7 @@ class Sample:
         return Sample, _values_of(self)
 
 
-_values_of = attrgetter(*(one.name for one in fields(Sample)))
+_values_of = attrgetter(*(field.name for field in fields(Sample)))
 
 
 @dataclass(frozen=True, slots=True)

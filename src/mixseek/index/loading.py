@@ -283,9 +283,9 @@ def replaced(run: RunDirectory) -> StorageError:
 
 def holds_our_tables(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
     """Whether each table is one, and no view of that name: whoever knows the key could seal anything."""
-    asked = " UNION ALL ".join(f"(FROM pragma_storage_info('{name}.main.{table}') LIMIT 0)" for table in _ALL_TABLES)
+    query = " UNION ALL ".join(f"(FROM pragma_storage_info('{name}.main.{table}') LIMIT 0)" for table in _ALL_TABLES)
     try:
-        execute(connection, asked)
+        execute(connection, query)
     except duckdb.CatalogException:
         return False
     return True
@@ -553,10 +553,10 @@ def mark_controls(connection: duckdb.DuckDBPyConnection, judges: list[str]) -> N
     from mixseek.protocols.identity import method_of
 
     # By the same rule as every valid judgment, and by what those say.
-    own = [pair for pair in pairs if method_of(Reply("", pair[0]), Sample("", "", target_model=pair[1])) is _OWN]
-    own = list(dict.fromkeys([*own, *execute(connection, LOADING["own_pairs"]).fetchall()]))
-    if own:
-        names = {"judges": [judge for judge, _ in own], "targets": [target for _, target in own]}
+    own_pairs = [pair for pair in pairs if method_of(Reply("", pair[0]), Sample("", "", target_model=pair[1])) is _OWN]
+    own_pairs = list(dict.fromkeys([*own_pairs, *execute(connection, LOADING["own_pairs"]).fetchall()]))
+    if own_pairs:
+        names = {"judges": [judge for judge, _ in own_pairs], "targets": [target for _, target in own_pairs]}
         execute(connection, LOADING["mark_controls"], names)
 
 

@@ -110,11 +110,11 @@ class PairIndex:
 
     def moves(self, most: int, group: str | None = None, where: str = EVERYTHING) -> dict[str | None, list[float]]:
         """The sums of the questions that moved, of groups with at most so many of them."""
-        found: dict[str | None, list[float]] = defaultdict(list)
+        by_group: dict[str | None, list[float]] = defaultdict(list)
         parameters = {"smallest": SMALLEST_DIFFERENCE, "most": most}
         for name, moved in self._all("moves", group=group or "NULL", where=where, **parameters):
-            found[name].append(moved)
-        return found
+            by_group[name].append(moved)
+        return by_group
 
     def is_varied(self, factor: str) -> bool:
         """Whether a factor has several values, or some pairs have none."""

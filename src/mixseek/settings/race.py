@@ -172,8 +172,8 @@ class RaceFile(EvaluationFile):
 
     @property
     def judgment_language(self) -> Language:
-        own = None if self.judgment is None else self.judgment.language
-        return own or self.team_language
+        language = None if self.judgment is None else self.judgment.language
+        return language or self.team_language
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

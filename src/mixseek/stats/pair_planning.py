@@ -57,7 +57,7 @@ def next_pairs(
         worth = [times(spread, row) for row in half]
         pair = max(waiting.pairs, key=lambda pair: (_gain(pair, values, spread, worth), waiting.lot[pair]))
         chosen.append(waiting.take(pair))
-        spread = _told(spread, pair, values)
+        spread = _spread_after(spread, pair, values)
     return chosen
 
 
@@ -154,7 +154,7 @@ def _gain(pair: tuple[int, int], values: Sequence[float], spread: Matrix, worth:
     return round(variance_of(worth, i, j) * weight / (1 + weight * variance_of(spread, i, j)), 12)
 
 
-def _told(spread: Matrix, pair: tuple[int, int], values: Sequence[float]) -> Matrix:
+def _spread_after(spread: Matrix, pair: tuple[int, int], values: Sequence[float]) -> Matrix:
     """How far strengths may be off once the two have been compared (Sherman and Morrison)."""
     i, j = pair
     chance = logistic(values[i] - values[j])

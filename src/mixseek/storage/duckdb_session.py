@@ -241,18 +241,18 @@ def remove_leftover(directory: Path) -> None:
 
 def find_leftovers(scratch: Path) -> list[Path]:
     """What processes that are gone had in there."""
-    found = []
+    leftovers = []
     for entry in scratch.iterdir():
         owner, _, number = entry.name.partition("-")
         if owner.isdecimal() and number.isdecimal() and is_gone(int(owner)):
-            found.append(entry)
-    return found
+            leftovers.append(entry)
+    return leftovers
 
 
 def read_sql(package: str, name: str) -> str:
     """A file of statements that comes with a package, without its comments."""
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
-    return _COMMENT.sub(lambda found: found[0] if _NAME.match(found[0]) else "", text)
+    return _COMMENT.sub(lambda match: match[0] if _NAME.match(match[0]) else "", text)
 
 
 def read_statements(package: str, name: str) -> Mapping[str, str]:

@@ -74,10 +74,10 @@ def check_replaceable(path: Path, begins: bytes) -> None:
         return
     try:
         with path.open("rb") as there:
-            found = there.read(len(begins))
+            head = there.read(len(begins))
     except OSError as error:
         raise storage_error("replace", path, error) from error
-    if found and found != begins:
+    if head and head != begins:
         raise ConfigurationError(f"{path}: is there already and holds something else; name another file")
 
 

@@ -78,8 +78,8 @@ class ReadingMock:
 def honest_quality(prompt: Prompt, response: str) -> float:
     """What the response is worth, whoever wrote it in whatever manner; by lot where the question has no numbers."""
     question = prompt.section("QUESTION")
-    asked = set(_FIGURE.findall(question))
-    share = len(asked & set(_FIGURE.findall(response))) / len(asked) if asked else _lot(question, "quality")
+    figures = set(_FIGURE.findall(question))
+    share = len(figures & set(_FIGURE.findall(response))) / len(figures) if figures else _lot(question, "quality")
     faults = sum(
         pattern.search(response) is not None and pattern.search(question) is None for pattern in (_NEGATION, _QUOTATION)
     )

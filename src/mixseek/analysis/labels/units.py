@@ -108,7 +108,7 @@ class LabelUnits:
         # Units do not change while they are open: what took long to find is kept for whoever asks again.
         self._places = JournalPlaces(connection)
         self._population: tuple[int, str] | None = None
-        self._found: dict[str, FoundText | None] = {}
+        self._known: dict[str, FoundText | None] = {}
         self._counted: dict[tuple[bool, Path | None], tuple[str, tuple[CellCount, ...], list[str]]] = {}
 
     def population(self) -> tuple[int, str]:
@@ -149,12 +149,12 @@ class LabelUnits:
 
     def of_texts(self, texts: Sequence[str]) -> dict[str, FoundText]:
         """By digest; texts that the run does not have are left out."""
-        unknown = [text for text in texts if text not in self._found]
+        unknown = [text for text in texts if text not in self._known]
         if unknown:
-            self._found |= dict.fromkeys(unknown)
+            self._known |= dict.fromkeys(unknown)
             for text, name, sample, kind in self.all("of_texts", texts=unknown):
-                self._found[text] = FoundText(text, name, sample, kind)
-        return {text: known_text for text in texts if (known_text := self._found[text]) is not None}
+                self._known[text] = FoundText(text, name, sample, kind)
+        return {text: known_text for text in texts if (known_text := self._known[text]) is not None}
 
     def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
         """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""

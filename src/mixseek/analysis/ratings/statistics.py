@@ -299,7 +299,7 @@ class _Analysis:
             return []
         counts = self._ratings.all_pairs(countable)
         return [
-            self._told_pair(first, second, counts[first.number, second.number], ())
+            self._counted_pair(first, second, counts[first.number, second.number], ())
             for first, second in combinations(countable, 2)
             if (first.number, second.number) in counts
         ]
@@ -309,9 +309,9 @@ class _Analysis:
         whole = Counter[tuple[float, float]]()
         for group in groups:
             whole.update(group)
-        return self._told_pair(human, judge, whole, groups)
+        return self._counted_pair(human, judge, whole, groups)
 
-    def _told_pair(self, first: Rater, second: Rater, counts: PairCounts, groups: Sequence[PairCounts]) -> PairLine:
+    def _counted_pair(self, first: Rater, second: Rater, counts: PairCounts, groups: Sequence[PairCounts]) -> PairLine:
         """With intervals over questions where `groups` are given."""
         is_binary = not self._is_nominal and all(value in (0, 1) for pair in counts for value in pair)
         is_countable = max(first.distinct, second.distinct) <= MOST_CATEGORIES

@@ -51,12 +51,12 @@ class OpenLog:
             "sample",
             partial(self._numbered, notices),
             companions=self.log.companions,
-            notices=partial(self._told, notices),
+            notices=partial(self._titled_notices, notices),
         )
 
     def _numbered(self, notices: Notices) -> Rows:
         notices.clear()
         yield from enumerate(self.rows(notices), 1)
 
-    def _told(self, notices: Notices) -> tuple[str, ...]:
+    def _titled_notices(self, notices: Notices) -> tuple[str, ...]:
         return tuple(f"{self.format.title}: {notice}" for notice in (*self.log.notices, *notices))

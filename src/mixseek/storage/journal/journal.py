@@ -287,7 +287,7 @@ def describe_change(path: Path) -> str:
 
 def orphaned(path: Path, ids: Sequence[str]) -> DamagedError:
     """Outcomes or replies about samples that the run does not have: a key was changed, or a line is gone."""
-    shown = list_first([repr(one) for one in ids])
+    shown = list_first([repr(identity) for identity in ids])
     return broken_seal(path, f"{len(ids):,} records are about no sample of the run ({shown})")
 
 

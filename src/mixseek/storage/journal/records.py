@@ -96,15 +96,15 @@ Record = SampleRecord | ReplyRecord | OutcomeRecord
 def encode_sample(sample: Sample, key: str | None = None) -> bytes:
     """`key` saves hashing the sample again where it is known."""
     optional = zip(_DEFAULTS, _optional_fields(sample), _DEFAULTS.values(), strict=True)
-    told = {name: value for name, value, default in optional if value != default}
-    fields = {"id": sample.id, "response": sample.response, **told}
+    known = {name: value for name, value, default in optional if value != default}
+    fields = {"id": sample.id, "response": sample.response, **known}
     return encode_line({"t": "sample", "key": key or sample.key(), "sample": fields})
 
 
 def encode_reply(sample_key: str, reply: Reply) -> bytes:
     """Every attempt is a line of its own."""
-    said = {"judge": reply.judge, "attempt": reply.attempt, "text": reply.text, "details": reply.details}
-    return encode_line({"t": "reply", "key": sample_key, **said})
+    fields = {"judge": reply.judge, "attempt": reply.attempt, "text": reply.text, "details": reply.details}
+    return encode_line({"t": "reply", "key": sample_key, **fields})
 
 
 def encode_outcome(
@@ -383,7 +383,7 @@ class Manifest(ManifestPart):
             for ours, theirs in panels
             if REPLIES_SHA256 in ours.parameters
         ]
-        for what, begun, asked in (
+        for what, begun, wanted in (
             ("dataset", self.dataset.get("sha256"), request.dataset.get("sha256")),
             ("plan", plan_digest(self.dataset), plan_digest(request.dataset)),
             ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
@@ -393,13 +393,13 @@ class Manifest(ManifestPart):
             ("protocol", self.protocol.hash, request.protocol.hash),
             (
                 "set of judges, or other rules",
-                *([one.without_replies for one in run.judges] for run in (self, request)),
+                *([judge.without_replies for judge in run.judges] for run in (self, request)),
             ),
             *replies,
             ("cascade", self.cascade, request.cascade),
             ("number of repeats", self.repeats, request.repeats),
         ):
-            if begun != asked:
+            if begun != wanted:
                 raise ConfigurationError(
                     f"run {self.run}: was started with another {what}; "
                     "choose a new name with --run, or leave --run out to get one"

@@ -111,7 +111,7 @@ def read_promptfoo_row(row: Mapping[str, Any], names: QuestionNames, are_several
     return LoggedSample(
         question_id=names.name(as_text(case.get("description")), variables or raw),
         question=promptfoo_question(variables, raw),
-        response=answer.said if answer.text is None else answer.text,
+        response=answer.begun if answer.text is None else answer.text,
         error=error,
         withheld=answer.withheld,
         targets=promptfoo_targets(variables, as_rows(case.get("assert"))),

@@ -27,11 +27,11 @@ _DEEPEST_WRAPPING = 8
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`withheld` says why there is no text though nothing failed; `said` is what was written before that."""
+    """`withheld` says why there is no text though nothing failed; `begun` is what was written before that."""
 
     text: str | None
     withheld: str | None = None
-    said: str | None = None
+    begun: str | None = None
     # How the last message ended, where it says so.
     stop: str | None = None
 
@@ -39,7 +39,7 @@ class Answer:
 def answered(answer: Answer) -> dict[str, Any]:
     """What an output says, as the fields of a sample."""
     return {
-        "response": answer.said if answer.text is None else answer.text,
+        "response": answer.begun if answer.text is None else answer.text,
         "withheld": answer.withheld,
         "stop_reason": answer.stop,
     }
