@@ -3,7 +3,7 @@
 import asyncio
 import concurrent.futures
 import contextvars
-import operator
+import numbers
 import os
 import reprlib
 import shutil
@@ -146,8 +146,8 @@ def wording_of(declared: Declared) -> str:
 def check_value(name: str, value: Any, bounds: tuple[float, float] | None, kind: Any) -> Any:
     """The value, a whole number of numpy's as one of Python's."""
     if bounds is not None:
-        if type(value).__name__.startswith(("int", "uint")):
-            value = operator.index(value)
+        if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+            value = int(value)
         least, most = bounds
         # Written so that NaN is refused too.
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:

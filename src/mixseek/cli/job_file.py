@@ -91,7 +91,7 @@ class JudgesTable(Table):
 
 
 def read_jobs(path: Path, names: Sequence[str], run_options: frozenset[str]) -> JobFile:
-    """The jobs that are named, or all; `run_options` are those of `mixseek run`. Raises ConfigurationError in one line."""
+    """The jobs that are named, or all; `run_options` are those of `mixseek run`. Raises ConfigurationError."""
     with explaining_failures(path, JudgesTable):
         document = parse_toml(decode_text(read_bounded(path)))
         if path == SETTINGS_PATH:

@@ -152,7 +152,7 @@ def stats(
     )
     if votes or jury or length is not None:
         votes_asked = VotesAsked(votes, jury, length is not None, reference or ())
-        result = load_votes(request, votes_asked)
-        return print_answer(votes_document(result), lambda console: print_shown(result, console), as_json=as_json)
+        voted = load_votes(request, votes_asked)
+        return print_answer(votes_document(voted), lambda console: print_shown(voted, console), as_json=as_json)
     result = load_statistics(request)
     return print_answer(statistics_document(result), lambda console: print_shown(result, console), as_json=as_json)

@@ -68,8 +68,6 @@ INDEX = "run_index"
 _MOST_ATTEMPTS = 10
 # By process: where it keeps indexes that no workspace takes, and the key that they are sealed with.
 _private: dict[int, tuple["tempfile.TemporaryDirectory[str]", bytes]] = {}
-# The built-in protocols without dimensions.
-_WITHOUT_DIMENSIONS = ("semantic", "pairwise")
 # Lines are shorter than this, or DuckDB is told the length of the longest; its reader sets aside a few times as much.
 _SMALLEST_OBJECT_BYTES = 4 << 20
 _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in _TABLES}
@@ -383,7 +381,7 @@ def try_to_index(place: IndexPlace, run: RunDirectory, state: JournalState) -> R
         made = directory / run.index.name
         if beginning is not None and not copy_index(beginning, made):
             return None
-        facts = build(made, run, lines, now, settings)
+        facts = build(made, run, lines, now, settings, has_dimensions=manifest.protocol.has_dimensions)
         try:
             sealed = seal_file(made, place.key, asdict(now))
             for companion in find_companions(place.index):
@@ -448,8 +446,13 @@ def copy_index(index: TrustedIndex, to: Path) -> bool:
     return index.is_still_there()
 
 
-def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings) -> RunFacts:
-    """A whole index at a place of ours, where its beginning may be already; returns what it says of the run."""
+def build(
+    path: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings, *, has_dimensions: bool
+) -> RunFacts:
+    """A whole index at a place of ours, where its beginning may be already; returns what it says of the run.
+
+    `has_dimensions` is the protocol's own word, for a run whose judgments cannot say it yet.
+    """
     source = run.journal
     if lines.begin:
         source = path.with_name("added.jsonl")
@@ -473,7 +476,7 @@ def build(path: Path, run: RunDirectory, lines: JournalLines, state: IndexState,
             raise orphaned(run.journal, [key for (key,) in keys])
         settle_run(connection, state)
         mark_controls(connection, state.judges)
-        load_scores(connection, state.protocol, before["outcome"], has_grown=lines.begin > 0)
+        load_scores(connection, before["outcome"], has_grown=lines.begin > 0, has_dimensions=has_dimensions)
         connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
         # Here and not above: whoever reads an index that is there loads neither rules nor protocols.
         from mixseek.matching.readings import NEEDS_MATHS
@@ -560,13 +563,13 @@ def mark_controls(connection: duckdb.DuckDBPyConnection, judges: list[str]) -> N
         execute(connection, LOADING["mark_controls"], names)
 
 
-def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: int, *, has_grown: bool) -> None:
+def load_scores(connection: duckdb.DuckDBPyConnection, before: int, *, has_grown: bool, has_dimensions: bool) -> None:
     """Also of a run without a valid judgment; marks of the first `before` outcomes may be there already."""
     was_scored = has_grown and execute(connection, "SELECT count(*) > 0 FROM scored").fetchone() == (True,)
     if was_scored:
         execute(connection, "DELETE FROM scored")
     first = execute(connection, LOADING["first_valid"]).fetchone()
-    if not (first[0] if first else protocol not in _WITHOUT_DIMENSIONS):
+    if not (first[0] if first else has_dimensions):
         return
     execute(connection, _SCHEMA["views_of_dimensions"])
     execute(connection, LOADING["fill_scored"])

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError
 from mixseek.testing.mock_records import MockRecords
-from mixseek.testing.mock_replies import Fault, Reading, MockReply, pick_fault, say, share_of
+from mixseek.testing.mock_replies import Fault, MockReply, Reading, pick_fault, say, share_of
 from mixseek.testing.mock_wire import MODELS, WIRE_FORMATS, WireFormat
 from mixseek.testing.prompts import Prompt
 from mixseek.testing.reading_mock import Defect, ReadingMock

@@ -19,6 +19,7 @@ import json
 import math
 import operator
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -223,8 +224,11 @@ def decode_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-# How pandas says that a cell is empty. Their texts are no answers.
-_ABSENT = ("NAType", "NaTType")
+def is_absent(value: object) -> bool:
+    """Whether a value is how pandas says that a cell is empty; the texts of those are no answers."""
+    # Whoever has not loaded pandas has no such value, and pays nothing for the question.
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (value is pandas.NA or value is pandas.NaT)
 
 
 def make_plain(value: Any, is_readable: bool = False) -> Any:
@@ -244,7 +248,7 @@ def make_plain(value: Any, is_readable: bool = False) -> Any:
             return [make_plain(item, is_readable) for item in value]
         case bytes() | bytearray():
             return value.decode()
-        case _ if type(value).__name__ in _ABSENT:
+        case _ if is_absent(value):
             return None
         case _:
             return make_plain(str(value), is_readable)
@@ -289,6 +293,11 @@ class ProtocolEntry(ManifestPart):
     hash: str
     parameters: Mapping[str, Any] = Field(default_factory=dict)
     prompt_hashes: Mapping[str, str] = Field(default_factory=dict)
+
+    @property
+    def has_dimensions(self) -> bool:
+        """Whether its judgments have a score for each dimension, as its own settings declare them."""
+        return "dimensions" in self.parameters
 
 
 class JudgeEntry(ManifestPart):
