@@ -172,7 +172,7 @@ class Judging:
         return self.answers_of(self.judge([dict(row) for row in rows], options))
 
     def judge_file(self, path: Path, options: Mapping[str, Any]) -> dict[str, JudgedAnswer]:
-        """By id; once in a session."""
+        """The answers by id; once in a session."""
         __tracebackhide__ = True
         known = self.config.stash.setdefault(_JUDGED_FILES, {})
         key = (str(path), repr(sorted(options.items())))
@@ -203,7 +203,7 @@ class Judging:
         return run
 
     def settings(self) -> dict[str, Any]:
-        """Of the ini-file; what is not set there is as in mixseek.toml, or as mixseek has it."""
+        """The settings of the ini-file; what is not set there is as in mixseek.toml, or as mixseek has it."""
         named = self.config.getini("mixseek_workspace")
         workspace = self.config.rootpath / named if named else self.cache()
         configured = {name: self.config.getini(f"mixseek_{name}") for name in ("judges", "protocol", "cascade")}

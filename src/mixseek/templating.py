@@ -262,7 +262,7 @@ def _indent(text: str, width: int | str = 4, first: bool = False, blank: bool = 
 
 
 def _undeclared(tree: nodes.Template, allowed: frozenset[str]) -> list[tuple[int, str]]:
-    """In the order of the alphabet; each name once, where it stands first."""
+    """Unknown variables in the order of the alphabet; each name once, where it stands first."""
     complaints = []
     known = ", ".join(sorted(allowed)) or "none"
     for name in sorted(meta.find_undeclared_variables(tree) - allowed):
@@ -284,7 +284,7 @@ def used_variables(source: str) -> frozenset[str]:
 
 
 class _AnyFilter(dict[str, Any]):
-    """For finding variables: an unknown filter is another mistake, told by compiling."""
+    """A filter of any name, for finding variables: an unknown filter is another mistake, told by compiling."""
 
     def get(self, key: str, default: Any = None) -> Any:
         return super().get(key, str)

@@ -38,7 +38,7 @@ class JudgePair:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Between judges; `items` are the first of `disagreements`, those that are furthest apart."""
+    """The agreement between judges; `items` are the first of `disagreements`, those that are furthest apart."""
 
     judges: tuple[str, ...]
     samples: int
@@ -120,7 +120,7 @@ def build_agreement(
 
 
 def between(of: str, groups: Sequence[Patterns], measures: Iterable[Measure]) -> list[Coefficient]:
-    """Of any number of judges, in what they say (`of`: verdicts, scores), by groups of questions."""
+    """Coefficients of any number of judges, in what they say (`of`: verdicts, scores), by groups of questions."""
     return [
         _fleiss(of, groups) if measure is Measure.FLEISS else _coefficient(measure, of, groups) for measure in measures
     ]
@@ -139,7 +139,7 @@ def _compare_pairs(judges: Sequence[str], groups: Mapping[str, Sequence[Patterns
 
 
 def project(patterns: Patterns, first: int, second: int) -> Patterns:
-    """Of two judges, the samples that both judged."""
+    """The samples that both of two judges judged."""
     pairs = Counter[Pattern]()
     for pattern, count in patterns.items():
         pair = pattern[first], pattern[second]
@@ -149,7 +149,7 @@ def project(patterns: Patterns, first: int, second: int) -> Patterns:
 
 
 def _fleiss(of: str, groups: Sequence[Patterns]) -> Coefficient:
-    """Of the samples with equally many ratings: chosen once, so that no group that is left out changes which."""
+    """Fleiss' kappa of samples with equally many ratings, chosen once, so that no group left out changes which."""
     whole = Counter[Pattern]()
     for group in groups:
         whole.update(group)
@@ -183,7 +183,7 @@ def _coefficient(measure: Measure, of: str, groups: Sequence[Patterns]) -> Coeff
 
 
 def build_consistency(groups: Sequence[TakeSums], alike: Mapping[str, UnitSums]) -> tuple[SelfConsistency, ...]:
-    """In the order of the judges; `alike` counts samples with one verdict. Empty where nobody was asked twice."""
+    """One line a judge, in their order; `alike` counts samples with one verdict. Empty where nobody was asked twice."""
     lines = []
     for judge in dict.fromkeys(group.judge for group in groups):
         judge_groups = [group for group in groups if group.judge == judge]

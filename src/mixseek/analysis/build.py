@@ -186,7 +186,7 @@ def tally_verdicts(cells: Iterable[OutcomeCount | ScoredCell]) -> tuple[model.Ta
 
 
 def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
-    """In the order in which the keys come first."""
+    """Groups in the order in which the keys come first."""
     groups: dict[_Key, list[_Item]] = defaultdict(list)
     for item in items:
         groups[key_of(item)].append(item)
@@ -194,7 +194,7 @@ def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Ke
 
 
 def in_order(names: Iterable[str | None]) -> list[str | None]:
-    """As people count, Q2 before Q10; what names nothing comes last, whatever the others are called."""
+    """Names as people count, Q2 before Q10; what names nothing comes last, whatever the others are called."""
     return sorted(names, key=lambda name: (name is None, natural_key(name or "")))
 
 
@@ -210,7 +210,7 @@ def _summarise_groups(
     column: str,
     units: UnitGroups,
 ) -> tuple[model.GroupSummary, ...]:
-    """By task or by target, whichever `column` of the counts names."""
+    """Groups by task or by target, whichever `column` of the counts names."""
     by_name: dict[str | None, list[OutcomeCount]] = grouped(cells, lambda cell: getattr(cell, column))
     return tuple(
         model.GroupSummary(
@@ -233,7 +233,7 @@ def _summarise_rules(cells: Iterable[counts.RuleCount]) -> tuple[model.RuleUsage
 
 
 def _explain(judge: str, cells: Iterable[counts.FlagCount | counts.ReasonCount]) -> Iterator[model.Explanation]:
-    """By kind: how many there are, the most frequent reasons, and how many reasons in all."""
+    """One line a kind: how many there are, the most frequent reasons, and how many reasons in all."""
     for kind, kind_cells in grouped((cell for cell in cells if cell.judge == judge), lambda cell: cell.kind).items():
         # One of several wordings is an example, and said to be one.
         details = [

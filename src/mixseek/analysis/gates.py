@@ -22,7 +22,7 @@ class Gates:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """Of several judges that each judge everything, their panel must keep the limit."""
+    """What became of a gate. Of several judges that each judge everything, their panel must keep the limit."""
 
     name: str
     limit: float

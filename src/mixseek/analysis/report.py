@@ -113,7 +113,7 @@ def load_opinions(index: RunIndex, panel: SettledPanel) -> counts.Ratings | None
 
 
 def opinions_of_run(workspace: Workspace, run: RunDirectory) -> counts.Ratings | None:
-    """Under the rule of the run."""
+    """The opinions under the rule of the run."""
     manifest = read_manifest(run.manifest)
     with open_run_index(workspace, run) as index:
         return load_opinions(index, index.settle(panel_rule(index, manifest), manifest.judge_names))

@@ -98,7 +98,7 @@ def _count_critical(cells: Iterable[ScoredCell]) -> int:
 def _scale_mean(
     cells: Sequence[ScoredCell] | Sequence[scored_counts.DimensionCell], units: UnitSums
 ) -> scored_model.ScaleMean:
-    """Of valid cells, as shares of the maximum, so that samples with other weights can be averaged at all."""
+    """The mean of valid cells, as shares of the maximum, so that samples with other weights can be averaged at all."""
     return scored_model.ScaleMean(
         count=sum(cell.count for cell in cells),
         mean=units.mean,
@@ -134,7 +134,7 @@ def _profile_judge(judge: str, source: ScoredInput) -> scored_model.JudgeProfile
 def _draw_histogram(
     judge: str, buckets: Sequence[scored_counts.DimensionBucket]
 ) -> tuple[scored_model.HistogramBar, ...]:
-    """Of one judge's marks, on the scale that all judges' have.
+    """The bars of one judge's marks, on the scale that all judges' have.
 
     Every mark has a bar, noughts included; tenths of the maximum where there are too many marks, or several scales,
     which meet only as shares.
@@ -239,7 +239,7 @@ def _describe_invalid(
 def _invalid_rates(
     cells: Iterable[ScoredCell], value_of: Callable[[ScoredCell], str | None], units: UnitGroups
 ) -> tuple[scored_model.GroupRate, ...]:
-    """By name. Evaluations that brought a reply are counted, the interval counts samples."""
+    """Rates by name. Evaluations that brought a reply are counted, the interval counts samples."""
     named = grouped((cell for cell in cells if cell.status in (Status.VALID, Status.INVALID)), value_of)
     rates = []
     for name in in_order(named):

@@ -76,7 +76,7 @@ def load_pairs(index: RunIndex, panel: SettledPanel) -> PairsReport | None:
 def summarise_run(
     workspace: Workspace, run: RunDirectory, manifest: Manifest, rule: PanelRule | None = None
 ) -> RunSummary:
-    """From the index, which is brought up to date first; `rule` is the one asked for."""
+    """The summary from the index, which is brought up to date first; `rule` is the one asked for."""
     with open_run_index(workspace, run) as index:
         facts, panel = index.facts, index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
         headline = load_headline(index, panel, maximum=facts.maximum)
@@ -131,7 +131,7 @@ def summarise_whole(index: RunIndex, final: Sequence[OutcomeCount]) -> tuple[Sco
 
 
 def load_units(index: RunIndex) -> ReportUnits:
-    """By judge; and by task and target under each."""
+    """The sums by judge; and by task and target under each."""
     return ReportUnits(
         judges=index.unit_sums("judge"),
         controls=index.unit_sums("judge", control=True),

@@ -54,7 +54,7 @@ def build_pairs(counts: PairCounts, judges: Sequence[str]) -> PairsReport:
 
 
 def share_of(units: UnitSums) -> Share:
-    """Over pairs, questions as clusters."""
+    """The share over pairs, questions as clusters."""
     return Share(units.mean, unit_interval(units), units.scored, units.questions)
 
 

@@ -67,7 +67,7 @@ class TemporaryWorkspace:
         self._ending = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def remove(self) -> None:
-        """At once, and not when the last reference is gone."""
+        """Removes it at once, and not when the last reference is gone."""
         self._ending()
 
 
@@ -146,7 +146,7 @@ def wording_of(declared: Declared) -> str:
 def check_value(name: str, value: Any, bounds: tuple[float, float] | None, kind: Any) -> Any:
     """The value, a whole number of numpy's as one of Python's."""
     if bounds is not None:
-        if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        if not isinstance(value, bool) and isinstance(value, numbers.Integral):
             value = int(value)
         least, most = bounds
         # Written so that NaN is refused too.

@@ -85,7 +85,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Of the run; `mixseek report NAME` knows it, where it is kept in a workspace."""
+        """The run's name; `mixseek report NAME` knows it, where it is kept in a workspace."""
         return self.summary.header.run_id
 
     @property
@@ -237,7 +237,7 @@ class Run:
 
 
 def read_take(take: JudgedTake) -> Judged:
-    """From the records of the journal; what is still due is missing until it is asked for."""
+    """The judgment in the records of the journal; what is still due is missing until it is asked for."""
     outcome = Missing("not asked yet") if take.outcome is None else decode_outcome(take.outcome)
     reply = None if take.reply is None else decode_reply(take.reply)
     return Judged(decode_sample(take.sample), take.judge, outcome, reply, take.take)

@@ -96,7 +96,7 @@ class ArchiveCheck:
         self.files = 0
 
     def problems(self) -> Iterator[Problem]:
-        """In the order of the index; then what is missing, and what nobody knows."""
+        """The problems in the order of the index; then what is missing, and what nobody knows."""
         yield from self._check_seals()
         if self._protocol.hash != self._marker.protocol_hash:
             yield Problem(names.PROTOCOL, ProblemKind.DIFFERS, "not the protocol that the run was judged by")

@@ -27,7 +27,7 @@ _numbers = itertools.count(1)
 
 
 def size_bytes(path: Path) -> int:
-    """Of a file, or of all files below a directory; what vanishes meanwhile counts nothing."""
+    """The size of a file, or of all files below a directory; what vanishes meanwhile counts nothing."""
     try:
         if not path.is_dir() or path.is_symlink():
             return path.lstat().st_size
@@ -151,7 +151,7 @@ def is_untouched(path: Path) -> bool:
 
 
 def find_temporaries(workspace: Workspace) -> Iterator[Leftover]:
-    """Of processes that are gone: half-written files, what was on its way out, and what DuckDB had put on disk."""
+    """What dead processes left: half-written files, what was on its way out, and what DuckDB had put on disk."""
     rooms = ("runs", "competitions", "evaluations")
     places = [workspace.root, workspace.spool, workspace.root / "labels", workspace.root / "labels" / "draws"]
     for room in rooms:
@@ -182,13 +182,13 @@ def find_spooled(workspace: Workspace, staying: list[str]) -> Iterator[Leftover]
 
 
 def is_copied_for(entry: Path, manifest: Manifest) -> bool:
-    """By the digest in its name, or by its size where texts in other files are part of the digest."""
+    """Whether it is that run's copy, by the digest in its name, or by its size where the digest covers other files."""
     digest = str(manifest.dataset.get("sha256", ""))
     return entry.stem.endswith(f"-{digest[:16]}") or manifest.dataset.get("bytes") == size_bytes(entry)
 
 
 def read_manifests(workspace: Workspace) -> Iterator[Manifest]:
-    """Of all runs whose manifest can be read."""
+    """The manifests of all runs whose manifest can be read."""
     for run in workspace.runs():
         try:
             yield read_manifest(run.manifest)

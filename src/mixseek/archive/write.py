@@ -149,7 +149,7 @@ class JudgeTally:
             self.asked_again += len(judged.earlier)
 
     def describe(self, judge: JudgeEntry) -> dict[str, Any]:
-        """For programs; no rate where nothing was said."""
+        """The counts for programs; no rate where nothing was said."""
         return {
             **judge.model_dump(include={"name", "kind", "model"}),
             "models_answering": list(self.models or self.recorded_models),
@@ -240,7 +240,7 @@ def known_model(judged: JudgedTake, entry: JudgeEntry | None) -> str | None:
 
 
 def derived_method(judged: JudgedTake, entry: JudgeEntry | None, judge_model: str | None) -> str:
-    """Of a judging that came to nothing: by whom it was done, worked out as for a valid one."""
+    """The method of a judging that came to nothing: by whom it was done, worked out as for a valid one."""
     if entry is not None and entry.kind == Method.RULES:
         return Method.RULES.value
     judge = judge_model or judged.judge
@@ -250,7 +250,10 @@ def derived_method(judged: JudgedTake, entry: JudgeEntry | None, judge_model: st
 
 
 def reply_day(judged: JudgedTake, entry: JudgeEntry | None, run_day: str | None) -> str | None:
-    """As the journal has it; else the run's, if it took one day. None for what was recorded elsewhere without one."""
+    """The day as the journal has it; else the run's, if it took one day.
+
+    None for what was recorded elsewhere without one.
+    """
     day = (judged.reply or {}).get("details", {}).get("received_on")
     if isinstance(day, str):
         return day
@@ -265,7 +268,7 @@ def only_day(manifest: Manifest) -> str | None:
 
 
 def label_judge(judge: str) -> str:
-    """For a judge whose model nobody knows: the stem of its file of replies, or the judge that was picked from it."""
+    """A judge whose model nobody knows is called by the stem of its file of replies, or by the judge picked from it."""
     kind, _, path = judge.partition(":")
     if kind != "replay" or not path:
         return judge
@@ -293,7 +296,7 @@ def claim(judged: JudgedTake, name: str) -> str | None:
 
 
 def read_details(judged: JudgedTake) -> dict[str, Any]:
-    """For reading the reply again as it was read."""
+    """The details for reading the reply again as it was read."""
     details = (judged.reply or {}).get("details", {})
     return {name: details[name] for name in _READ_DETAILS if details.get(name) is not None}
 
@@ -318,7 +321,7 @@ def run_log(manifest: Manifest, tallies: Mapping[str, JudgeTally]) -> dict[str, 
 
 
 def describe_temperature(judge: JudgeEntry) -> float | str | None:
-    """As it was sent; in words where it was not, and None for rules, which have none."""
+    """The temperature as it was sent; in words where it was not, and None for rules, which have none."""
     if judge.kind == Method.RULES:
         return None
     if judge.kind == _REPLAY:
@@ -357,7 +360,7 @@ def render(name: str, **values: Any) -> str:
 
 
 def plain_json(value: Any, indent: int | None = None) -> str:
-    """For reading, whatever script it is in."""
+    """JSON for reading, whatever script it is in."""
     return json.dumps(make_plain(value), ensure_ascii=False, indent=indent)
 
 
@@ -568,7 +571,7 @@ def write_row(row: Mapping[str, Any], index: BinaryIO, table: "csv.DictWriter[st
 
 @contextlib.contextmanager
 def table_writer(path: Path) -> Iterator["csv.DictWriter[str]"]:
-    """With a byte-order mark: without it spreadsheets garble the names of the two rooms."""
+    """A writer with a byte-order mark: without it spreadsheets garble the names of the two rooms."""
     with path.open("wb", buffering=1 << 20) as raw, TextIOWrapper(raw, "utf-8-sig", newline="") as stream:
         writer = csv.DictWriter(stream, TABLE_COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()

@@ -92,7 +92,7 @@ def find_labels(audit: AuditPlan) -> dict[str, float]:
 
 
 def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
-    """In a sentence, where an audit has no sample at all."""
+    """The reason in a sentence, where an audit has no sample at all."""
     named = [inapplicable.reason for inapplicable in plan.inapplicable if inapplicable.audit is audit]
     match audit:
         case Audit.ORDER if not isinstance(plan.plan.protocol, PresentingProtocol):
@@ -116,7 +116,7 @@ def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
 def describe_finding(
     result: AuditResult, observations: Sequence[Observed], scores: Scores, why: str, runs: Sequence[str]
 ) -> CardFinding:
-    """For a person and for a program."""
+    """The finding for a person and for a program."""
     spec, audit = AUDITS[result.audit], result.audit
     left_out = Counter(inapplicable.reason for inapplicable in scores.audit.inapplicable if inapplicable.audit is audit)
     left_out.update(scores.left_out.get(audit, {}))

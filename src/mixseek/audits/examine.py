@@ -58,14 +58,14 @@ def run_audit(
 
 
 def write_card(card: Card, path: Path) -> None:
-    """As a page where the name ends so, else as what `read_card` reads."""
+    """Writes a page where the name ends so, else as what `read_card` reads."""
     is_page = path.suffix == ".html"
     text = render_card_page(card) if is_page else json.dumps(card.to_document(), ensure_ascii=False, indent=2) + "\n"
     write_page(text, path, "card.html" if is_page else CARD_FILE)
 
 
 def audit_request(request: JudgeRequest, options: Mapping[str, Any]) -> AuditRequest:
-    """From options by the names of the table, whichever door they came through."""
+    """The request from options by the names of the table, whichever door they came through."""
     return AuditRequest(
         request,
         items=options.get("n", 100),
@@ -77,7 +77,7 @@ def audit_request(request: JudgeRequest, options: Mapping[str, Any]) -> AuditReq
 
 
 def read_audits(names: Sequence[str]) -> tuple[Audit, ...]:
-    """By name; raises ConfigurationError with the nearest one for a slip."""
+    """The audits by name; raises ConfigurationError with the nearest one for a slip."""
     return tuple(read_kind(Audit, name, "--only") for name in names)
 
 

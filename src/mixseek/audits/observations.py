@@ -44,7 +44,7 @@ class Scores:
             ] = variant
 
     def score(self, name: str, run: int = 0) -> float | None:
-        """Of a sample of one of the runs; None without a valid verdict."""
+        """The score of a sample of one of the runs; None without a valid verdict."""
         row = self.rows[run].get(name)
         return row.score if row is not None and row.status is Status.VALID else None
 
@@ -53,7 +53,7 @@ class Scores:
         return self._variants.get((audit, kind), {})
 
     def retest(self, original: str) -> float | None:
-        """Of the second asking."""
+        """The score of the second asking."""
         again = self.of(Audit.RETEST).get(original)
         return None if again is None else self.score(again.sample.id)
 

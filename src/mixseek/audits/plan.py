@@ -106,7 +106,7 @@ def judged_as(plan: Plan, request: AuditRequest) -> str | None:
 
 
 def draw_samples(plan: Plan, request: AuditRequest) -> list[Sample]:
-    """By lot, in the order of the dataset: the smallest digests under the seed."""
+    """Samples by lot, in the order of the dataset: the smallest digests under the seed."""
 
     def lot(sample: Sample) -> bytes:
         return hashlib.blake2b(f"{request.seed}:{sample.key()}".encode()).digest()

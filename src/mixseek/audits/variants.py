@@ -96,7 +96,7 @@ def _read(name: str) -> Mapping[str, Any]:
 
 
 def plain_variant(sample: Sample) -> Variant:
-    """As it is, id included: an ordinary run of the same judge may have paid for it already."""
+    """The sample as it is, id included: an ordinary run of the same judge may have paid for it already."""
     return Variant(sample.id, None, PLAIN, _marked(sample, sample, None, PLAIN, sample.id))
 
 
@@ -118,7 +118,7 @@ def make_variants(
 
 
 def _changed(sample: Sample, audit: Audit, seed: int) -> Variant | Inapplicable:
-    """By the first kind, in an order drawn by lot, that has something to do here."""
+    """The text changed by the first kind, in an order drawn by lot, that has something to do here."""
     if not sample.response.strip():
         return Inapplicable(sample.id, audit, _NO_TEXT)
     text = _text_of(sample, audit, seed)
@@ -137,12 +137,12 @@ def _text_of(sample: Sample, audit: Audit, seed: int) -> _Text:
 
 
 def _language(sample: Sample) -> str:
-    """Of what is put in, where it can be told."""
+    """The language of what is put in, where it can be told."""
     return written_in((sample.response, sample.question)) or "en"
 
 
 def _named(sample: Sample, seed: int, own_name: str | None) -> list[Variant | Inapplicable]:
-    """Under both names, because a name of any kind is a change already."""
+    """The sample under both names, because a name of any kind is a change already."""
     if own_name is None:
         return [Inapplicable(sample.id, Audit.NAME, _NO_NAME)]
     other = next(name for name in OTHER_NAMES if not is_kin(own_name, name))
@@ -154,7 +154,7 @@ def _named(sample: Sample, seed: int, own_name: str | None) -> list[Variant | In
 
 
 def _injected(sample: Sample, seed: int) -> list[Variant | Inapplicable]:
-    """With an order to the judge, and with neutral text of the same length at the same place."""
+    """The text with an order to the judge, and with neutral text of the same length at the same place."""
     if not sample.response.strip():
         return [Inapplicable(sample.id, Audit.INJECTION, _NO_TEXT)]
     text = _text_of(sample, Audit.INJECTION, seed)

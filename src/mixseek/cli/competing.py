@@ -28,7 +28,7 @@ def one_line(text: str) -> str:
 
 
 def write_event(event: TeamEvent) -> None:
-    """For logs: what was stored, and nothing that is only under way."""
+    """Writes for logs: what was stored, and nothing that is only under way."""
     name = one_line(event.team_name)
     if event.stage is Stage.SCORED:
         score_text = event.text or ("no score" if event.score is None else f"{event.score:.2f}")
@@ -39,7 +39,7 @@ def write_event(event: TeamEvent) -> None:
 
 @dataclass
 class BarWatcher:
-    """For a person: a line for each team, drawn by rich."""
+    """A watcher for a person: a line for each team, drawn by rich."""
 
     bar: Any  # rich.progress.Progress; rich is imported only when it draws
     tasks: dict[str, Any] = field(default_factory=dict)
@@ -82,7 +82,7 @@ _REASON_CHARACTERS = 300
 def check_gates(
     result: CompetitionResult, fail_under: float | None, max_invalid: float | None
 ) -> list[tuple[dict[str, Any], str]]:
-    """For each gate that is set (points of the best score, a share of metric replies): its result, and the words."""
+    """The result and the words of each gate that is set (points of the best score, a share of metric replies)."""
     checked: list[tuple[dict[str, Any], str]] = []
     if fail_under is not None:
         best = result.best_score

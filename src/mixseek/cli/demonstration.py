@@ -75,7 +75,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
 
 
 def render_demo(result: DemoResult, console: Console) -> None:
-    """On a terminal: the point first, then a few rows that show it, then where everything else is."""
+    """The demo on a terminal: the point first, then a few rows that show it, then where everything else is."""
     run, workspace = result.summary.header.run_id, result.summary.workspace
     if result.disagreements:
         console.print(Text("Rules and labels disagree:", style="bold red"))

@@ -76,7 +76,10 @@ def evaluate(
 def gather(
     paths: list[str], texts: list[str], mapping: Mapping[str, str], workspace: Path, longest_line: int
 ) -> "list[SubmissionText]":
-    """In the order of the command line, texts that stand on it last; raises ConfigurationError for what is none."""
+    """Submissions in the order of the command line, texts that stand on it last.
+
+    Raises ConfigurationError for what is none.
+    """
     from mixseek.competition.evaluation import SubmissionText, read_submissions
     from mixseek.settings.race import read_text
 

@@ -131,7 +131,7 @@ def find_file(word: Path | None, names: Sequence[str]) -> tuple[Path, tuple[str,
 
 
 def chosen(path: Path, tables: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """In the order of the file, each once."""
+    """The jobs in the order of the file, each once."""
     for name in names:
         if name not in tables:
             meant = suggest(name, tables, f"there is {', '.join(tables)}")
@@ -140,7 +140,7 @@ def chosen(path: Path, tables: Mapping[str, Any], names: Sequence[str]) -> list[
 
 
 def refuse_shared_targets(path: Path, jobs: Sequence[Job]) -> None:
-    """Of two jobs that write one file, the second would hide what the first wrote."""
+    """The second of two jobs that write one file would hide what the first wrote."""
     seen: dict[str, str] = {}
     for job in jobs:
         for step, arguments in job.steps.items():
@@ -154,7 +154,7 @@ def refuse_shared_targets(path: Path, jobs: Sequence[Job]) -> None:
 
 
 class JobReader:
-    """From the tables of one file to arguments."""
+    """Makes arguments of the tables of one file."""
 
     def __init__(self, path: Path, run_options: frozenset[str]) -> None:
         self.path, self.run_options = path, run_options
@@ -175,7 +175,7 @@ class JobReader:
         return ConfigurationError(f"{self.path}: {table}unknown key '{key}'; {advice}")
 
     def place(self, key: str, job: str | None) -> str:
-        """Where a reader finds it."""
+        """The place where a reader finds it."""
         return f"{self.path}: {'' if job is None else f'[jobs.{job}]: '}{key}"
 
     def read(self, name: str, values: Mapping[str, Any], own_table: Mapping[str, Any]) -> Job:
@@ -247,7 +247,7 @@ class JobReader:
     # Paths in the file are relative to the file.
 
     def placed(self, text: str, metavar: str) -> str:
-        """As it must be written from here."""
+        """The path as it must be written from here."""
         if metavar == _SPEC:
             kind, colon, rest = text.partition(":")
             return f"{kind}:{self.beside(rest)}" if colon and names_file(kind, rest) else text

@@ -80,7 +80,7 @@ class JobPart:
 
 
 def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
-    """Judge, print, decide."""
+    """Judges, prints, and decides the exit code."""
     request, as_json, notify = order.request, order.as_json, order.notify
     if order.is_dry_run:
         dry = forecast_run(request)

@@ -180,7 +180,7 @@ def typed_names(table: type) -> list[str]:
 
 
 def parameter_of(table: type, name: str) -> inspect.Parameter:
-    """As if it stood in the signature of the command."""
+    """The parameter as if it stood in the signature of the command."""
     declared, kind = declarations(table)[name], kind_on_command_line(table, name)
     is_switch = kind is bool and not has_two_flags(declared)
     default = False if is_switch else declared.default

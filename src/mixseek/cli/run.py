@@ -215,13 +215,13 @@ class JobRunner:
 
 
 def with_options(arguments: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-    """Before what is positional; of an option that stands twice the last one holds."""
+    """The arguments with options before what is positional; of an option that stands twice the last one holds."""
     place = arguments.index("--")
     return (*arguments[:place], *more, *arguments[place:])
 
 
 def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, CiReport]]":
-    """Of a job that ended before it had anything to report."""
+    """The reports of a job that ended before it had anything to report."""
     from mixseek.cli.options import ci_targets
     from mixseek.errors import ConfigurationError
     from mixseek.reports.ci import CiCase, CiReport

@@ -87,7 +87,7 @@ def journal_path(root: Path, execution_id: str) -> Path:
 
 
 def read_judging(journal: Path) -> dict[str, dict[str, Any]]:
-    """By team: what the opinions on its progress took. The store keeps opinions, the journal what was paid for them."""
+    """What the opinions on each team's progress took. The store keeps opinions, the journal what was paid for them."""
     teams: dict[str, str] = {}
     replies: dict[str, list[Reply]] = {}
     if not journal.is_file():

@@ -159,7 +159,7 @@ def with_query(submission: SubmissionText, user_query: str | None) -> Submission
 
 
 def prompt_builder(plan: EvaluatePlan, fence_key: bytes | None = None) -> UserPromptBuilder:
-    """For the evaluator's prompts; there is no leader board."""
+    """The builder for the evaluator's prompts; there is no leader board."""
     request = plan.request
     language = plan.scoring.file.evaluator_language
     return UserPromptBuilder(

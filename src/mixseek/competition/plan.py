@@ -113,7 +113,7 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
 
 
 def judges_of(scoring: Scoring) -> list[str | None]:
-    """Of each metric."""
+    """The judge of each metric."""
     table = scoring.file.evaluator
     return [metric.judge or table.judge for metric in table.metrics]
 

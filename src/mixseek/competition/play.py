@@ -80,7 +80,7 @@ def forecast_competition(request: CompeteRequest) -> CompeteForecast:
 
 
 def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
-    """By judge, when every team plays so many rounds."""
+    """The calls by judge, when every team plays so many rounds."""
     file, calls = plan.race.file, Counter[str]()
     for team in file.teams:
         if team.model is not None:

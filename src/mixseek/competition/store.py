@@ -86,7 +86,7 @@ class AggregationStore:
         return await self._worker.run(remove)
 
     async def rename_execution(self, execution_id: str, name: str) -> None:
-        """Under its new name wholly, or not at all; raises StorageError where there is none, or the name is taken."""
+        """Renames it wholly, or not at all; raises StorageError where there is none, or the name is taken."""
         where = {"execution": execution_id, "name": name}
 
         def rename(connection: Connection) -> None:
@@ -204,7 +204,7 @@ class AggregationStore:
         return [read_execution(row) for row in rows]
 
     async def _rows(self, names: Sequence[str], parameters: Mapping[str, Any]) -> list[list[tuple[Any, ...]]]:
-        """Of each query in turn, within one transaction."""
+        """The rows of each query in turn, within one transaction."""
 
         def read(connection: Connection) -> list[list[tuple[Any, ...]]]:
             # A process that was killed while it made the file leaves one without tables.

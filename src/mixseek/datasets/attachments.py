@@ -123,7 +123,7 @@ class Attachments:
             )
 
     def description(self) -> dict[str, Any]:
-        """For the manifest; empty for a dataset that holds everything itself."""
+        """What the manifest says of it; empty for a dataset that holds everything itself."""
         described: dict[str, Any] = {}
         if self._count:
             counted = {"count": self._count, "bytes": self._size_bytes, "sha256": self._digest.hexdigest()}

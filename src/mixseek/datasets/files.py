@@ -52,7 +52,7 @@ class RowSource:
         return self.parts or (self.path,)
 
     def where(self, name: str, place: int) -> str:
-        """In words; `name` is what the dataset is called."""
+        """The place in words; `name` is what the dataset is called."""
         return f"{name}: {self.unit} {place}" if self.locate is None else self.locate(place)
 
 
@@ -102,7 +102,7 @@ def depth_of(value: Any) -> int:
 
 
 def count_keys(value: Any) -> int:
-    """Of all objects in it."""
+    """The number of keys of all objects in it."""
     count, waiting = 0, [value]
     while waiting:
         part = waiting.pop()

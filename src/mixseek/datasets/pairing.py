@@ -33,7 +33,7 @@ class PairChoice:
 
     @property
     def description(self) -> dict[str, Any]:
-        """For the manifest."""
+        """What the manifest says of it."""
         return {"choice": self.text, "seed": self.seed}
 
     def draw(self, *parts: str) -> bytes:
@@ -84,7 +84,7 @@ class PairMaker:
             yield from pairs
 
     def notices(self) -> tuple[str, ...]:
-        """After all rows were read: what is in no pair, by name."""
+        """What is, after all rows were read, in no pair, by name."""
         notices = list(self.source.notices())
         if self._silent:
             clause = (

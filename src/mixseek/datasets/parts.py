@@ -21,7 +21,10 @@ _IS_ADDRESS = re.compile(r"[a-z][a-z0-9+]*://")
 
 
 def find_parts(path: str, spool_directory: Path | None) -> list[Path]:
-    """By name; none where the path says one file. Raises DatasetError where it says several and there are none."""
+    """The files of a dataset, by name; none where the path says one file.
+
+    Raises DatasetError where it says several and there are none.
+    """
     if _IS_ADDRESS.match(path):
         if spool_directory is None:
             raise DatasetError(f"{path}: an address cannot be read here; name a file")

@@ -28,7 +28,7 @@ class PlannedGrid:
 
     @property
     def description(self) -> dict[str, Any]:
-        """For the manifest."""
+        """What the manifest says of it."""
         return {"path": str(self.path), "sha256": digest_file(self.path), "places": len(self._cells)}
 
     def note_row(self, values: Mapping[str, Any]) -> None:

@@ -184,7 +184,7 @@ class Dataset:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """For the manifest; the first call reads the whole file."""
+        """What the manifest says of it; the first call reads the whole file."""
         survey = self.survey()
         return {
             "path": self.name,
@@ -296,7 +296,7 @@ class Dataset:
         return [f"read as {', '.join([*guesses, *ids])}"] if guesses else []
 
     def _digest(self) -> str:
-        """Of everything that rows come from: questions or scores of a log may stand in a file beside it."""
+        """The digest of everything that rows come from: questions or scores of a log may stand in a file beside it."""
         digests = [digest_file(path) for path in (*self._source.files, *self._source.companions)]
         return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
@@ -429,7 +429,10 @@ def choose_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
 
 
 def plain_source(path: Path, longest: int, sniffed: Sniffed | None) -> RowSource:
-    """By suffix; content that belies it is refused when it is read. `sniffed` says what its text looks like."""
+    """The rows by suffix; content that belies it is refused when it is read.
+
+    `sniffed` says what its text looks like.
+    """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] == [".gz"]
     suffix = suffixes[-2:-1] if packed else suffixes[-1:]

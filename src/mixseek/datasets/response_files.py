@@ -57,7 +57,7 @@ class ResponseFiles:
         return digest, len(data)
 
     def read_bytes(self, named_path: str, column: str) -> bytes:
-        """Of a file that a row may name."""
+        """The content of a file that a row may name."""
         path = self.directory / named_path
         if not self._allows_outside:
             refuse_outside(path, named_path, self.directory, column)

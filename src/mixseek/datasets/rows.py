@@ -100,7 +100,10 @@ class RowReader:
     """Rows to the fields of samples. Each set of columns is thought about once: that is what makes it fast."""
 
     def __init__(self, mapping: Mapping[str, str], *, needs_response: bool = True, is_pair: bool = False) -> None:
-        """Without `needs_response` a row may lack it: recorded replies can be checked for all but their quotes."""
+        """A row may lack its response where `needs_response` is false.
+
+        Recorded replies can be checked for all but their quotes.
+        """
         self._mapping = {_FIRST_SIDE.get(name, name) if is_pair else name: of for name, of in mapping.items()}
         self._fields = _READ_OF_PAIRS if is_pair else READ_FIELDS
         check_fields(self._mapping, self._fields)
@@ -197,7 +200,7 @@ class RowReader:
             values["question_id"] = name_question(values["question"])
 
     def check_mapped_columns(self) -> None:
-        """After a whole pass: a mapped column that no row has is a slip, not an absent value."""
+        """A mapped column that no row has is a slip, not an absent value."""
         for field, column in self._mapping.items():
             if column not in self.columns:
                 raise RowError(f"no row has the column `{column}` of --map {field}={column}; {self._offer(column)}")
@@ -556,7 +559,7 @@ def with_index(table: Any) -> Any:
 
 
 def table_rows(table: ArrowStream) -> Iterator[dict[str, Any]]:
-    """As a Parquet file with the same columns would be read: dates and the like as text, nested values as they are."""
+    """Rows as of a Parquet file with the same columns: dates and the like as text, nested values as they are."""
     try:
         with open_duckdb(config=offline_settings()) as connection:
             # What is given may ask for more than itself, and gets nothing.

@@ -75,7 +75,7 @@ def write_sheet(path: Path, texts: Iterable[SheetText]) -> None:
 
 
 def neutralise(text: str) -> str:
-    """With an apostrophe before what a spreadsheet would compute or rewrite."""
+    """The text with an apostrophe before what a spreadsheet would compute or rewrite."""
     is_short = len(text) <= _LONGEST_DATE
     return f"'{text}" if _COMPUTED.match(text) or (is_short and _CHANGED.fullmatch(text)) else text
 
@@ -122,7 +122,7 @@ def read_sheet(path: Path, longest_line: int = LONGEST_LINE_BYTES) -> list[Given
 
 
 def read_rows(path: Path, longest_line: int) -> Rows:
-    """By the suffix; what is none of ours is CSV, as spreadsheets save it."""
+    """The rows by the suffix; what is none of ours is CSV, as spreadsheets save it."""
     suffix = path.suffix.lower()
     if suffix in (".xlsx", ".xls", ".ods"):
         raise DatasetError(f"{path}: a workbook; save the sheet as CSV (UTF-8) and import that")
@@ -133,13 +133,13 @@ def read_rows(path: Path, longest_line: int) -> Rows:
 
 
 def cell_text(row: dict[str, Any], name: str) -> str:
-    """Without spaces around it."""
+    """The cell without spaces around it."""
     value = row.get(name)
     return "" if value is None else str(value).strip()
 
 
 def whole_cell(row: dict[str, Any], name: str) -> str | None:
-    """As it stands; None where the file has no such column."""
+    """The cell as it stands; None where the file has no such column."""
     value = row.get(name)
     return None if value is None else str(value)
 

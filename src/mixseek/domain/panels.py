@@ -55,7 +55,7 @@ class PanelState(StrEnum):
 
 
 def default_rule(*, is_graded: bool) -> PanelRule:
-    """Of a panel whose user named none: a mean over judges who disagree is nobody's verdict."""
+    """The rule of a panel whose user named none: a mean over judges who disagree is nobody's verdict."""
     return PanelRule.MEDIAN if is_graded else PanelRule.MAJORITY
 
 
@@ -74,7 +74,7 @@ class Preference(StrEnum):
 
     @property
     def score(self) -> float:
-        """Of A."""
+        """The score that it gives to A."""
         return {Preference.A: 1.0, Preference.B: 0.0, Preference.TIE: 0.5}[self]
 
     @property

@@ -40,7 +40,7 @@ class Criterion:
     wording: Mapping[str, str]
 
     def text(self, language: str) -> str:
-        """In that language; criteria of a user have one wording for all."""
+        """The wording in that language; criteria of a user have one wording for all."""
         return self.wording.get(language) or next(iter(self.wording.values()))
 
 
@@ -76,7 +76,7 @@ def open_reply(reply: Reply, names: Sequence[str]) -> tuple[Mapping[str, Any], t
 
 
 def why_no_answer(outcome: InvalidJudgment | Undecided | Missing) -> str:
-    """For a person who asks why there is no score, or no opinion."""
+    """The reason, for a person who asks why there is no score, or no opinion."""
     if isinstance(outcome, InvalidJudgment):
         findings = "; ".join(f"{finding.flag}: {finding.detail}" for finding in outcome.findings)
         return f"the judge's reply is invalid ({findings})"
@@ -394,7 +394,7 @@ class PlainOptions(Table):
 
 
 class LLMPlain(LLMJudgeMetric):
-    """In the user's own words: options `instruction` (text) and `criteria` (a table of name = {points, text})."""
+    """A metric in the user's words: options `instruction` (text) and `criteria` (a table of name = {points, text})."""
 
     def get_instruction(self) -> str:
         return read_options(PlainOptions, self.setting).instruction or super().get_instruction()

@@ -221,6 +221,6 @@ def expand(source: str) -> str:
 
 
 def csv_cell(name: str) -> str:
-    """As text that no spreadsheet computes."""
+    """The cell as text that no spreadsheet computes."""
     cell = _CSV_FORMS.get(name, name)
     return f"{cell if name in _NUMBERS_AND_FLAGS else _NEUTRALISED.format(cell)} AS {name}"

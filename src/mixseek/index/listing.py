@@ -82,7 +82,7 @@ class ListQuery:
     sort: str = ""
 
     def condition(self) -> tuple[str, dict[str, Any]]:
-        """In SQL, with its parameters."""
+        """The condition in SQL, with its parameters."""
         parts = [f"({FILTERS[name]})" for name in self.filters]
         parameters: dict[str, Any] = dict(self.filters)
         if self.found is not None:
@@ -133,7 +133,7 @@ class JudgmentList:
             self.choices = {name: values for name in _CHOICES if (values := self._choices(name))}
 
     def sample_positions(self, query: ListQuery, limit: int) -> list[int]:
-        """Of the samples that are meant, at most so many, always the same ones."""
+        """The positions of the samples that are meant, at most so many, always the same ones."""
         where, parameters = query.condition()
         with self._asking():
             return [sample for (sample,) in self._all("samples", {**parameters, "limit": limit}, where=where)]

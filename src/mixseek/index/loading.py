@@ -259,7 +259,10 @@ def is_damaged_index(path: Path) -> bool:
 def attach_index(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, name: str
 ) -> TrustedIndex:
-    """For reading, under a name. Whatever is put in its place meanwhile: the file that is open is one that we made."""
+    """Attaches it for reading, under a name.
+
+    Whatever is put in its place meanwhile: the file that is open is one that we made.
+    """
     for _ in range(_MOST_ATTEMPTS):
         index = ensure_indexed(workspace, run)
         connection.execute(f"ATTACH {quoted(str(index.path))} AS {name} (READ_ONLY)")
@@ -328,7 +331,7 @@ def index_run(workspace: Workspace, run: RunDirectory) -> None:
 
 
 def index_privately(run: RunDirectory) -> TrustedIndex:
-    """In a directory of this process, which goes with it; sealed with a key that nobody else has."""
+    """An index in a directory of this process, which goes with it; sealed with a key that nobody else has."""
     process = os.getpid()
     if process not in _private:
         directory = tempfile.TemporaryDirectory(prefix="mixseek-index-", ignore_cleanup_errors=True)
@@ -436,7 +439,7 @@ def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
 
 
 def copy_index(index: TrustedIndex, to: Path) -> bool:
-    """Without its seal; false where it was replaced meanwhile, so that nobody knows what was copied."""
+    """Copies it without its seal; false where it was replaced meanwhile, so that nobody knows what was copied."""
     try:
         copy_part(index.path, 0, index.sealed.content_bytes, to)
     except FileNotFoundError:
@@ -533,7 +536,7 @@ def object_bytes(longest_bytes: int) -> int:
 
 
 def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> None:
-    """From what was written to what holds: one row a sample, one a sample and judge, none left out."""
+    """Makes what holds of what was written: one row a sample, one a sample and judge, none left out."""
     ((samples, own_samples, outcomes, own_outcomes, first_takes),) = execute(connection, LOADING["counts"]).fetchall()
     if samples != own_samples:
         execute(connection, LOADING["keep_first_sample"])
@@ -564,7 +567,10 @@ def mark_controls(connection: duckdb.DuckDBPyConnection, judges: list[str]) -> N
 
 
 def load_scores(connection: duckdb.DuckDBPyConnection, before: int, *, has_grown: bool, has_dimensions: bool) -> None:
-    """Also of a run without a valid judgment; marks of the first `before` outcomes may be there already."""
+    """Loads marks, also of a run without a valid judgment.
+
+    Marks of the first `before` outcomes may be there already.
+    """
     was_scored = has_grown and execute(connection, "SELECT count(*) > 0 FROM scored").fetchone() == (True,)
     if was_scored:
         execute(connection, "DELETE FROM scored")
@@ -580,7 +586,7 @@ def load_scores(connection: duckdb.DuckDBPyConnection, before: int, *, has_grown
 
 
 def write_totals(run: RunDirectory, totals: RunTotals, key: bytes) -> None:
-    """For lists of runs, which open no index."""
+    """Writes the totals for lists of runs, which open no index."""
     document = asdict(totals)
     sealed = {**document, "seal": seal_text(key, _TOTALS, orjson.dumps(document))}
     with replacing(run.totals) as stream:

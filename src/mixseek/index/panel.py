@@ -136,7 +136,7 @@ class SettledPanel:
         return fetch_all(self.connection, query, parameters or {})
 
     def whole(self) -> PanelGroup:
-        """All samples."""
+        """The group of all samples."""
         return self._groups(_UNITS, ())[()]
 
     def is_named(self, column: str) -> bool:
@@ -145,7 +145,7 @@ class SettledPanel:
         return bool(self.ask(f"SELECT count({named}) > 0 FROM units")[0][0])  # noqa: S608 - our own names
 
     def groups(self, column: str) -> PanelGroups:
-        """By a column of `units`; a pair belongs to both of its targets."""
+        """The groups by a column of `units`; a pair belongs to both of its targets."""
         ((has_pairs,),) = self.ask("SELECT count(target_b) > 0 FROM units")
         source = _SQL["sides"] if has_pairs and column == "target" else _UNITS
         return {name: group for (name,), group in self._groups(source, (column,)).items()}
@@ -171,7 +171,7 @@ class SettledPanel:
         return samples, rows[0][-1] if rows else 0
 
     def by(self, column: str) -> PanelGroups:
-        """By any column of the samples; raises ConfigurationError where no sample has such a one."""
+        """The groups by any column of the samples; raises ConfigurationError where no sample has such a one."""
         self._name(column)
         ((different,),) = self.ask("SELECT count(DISTINCT name) FROM named")
         if not different:
@@ -303,6 +303,6 @@ class SettledPanel:
 
 
 def _columns_of(*texts: str) -> str:
-    """For DuckDB's reader: metadata and, where asked for, texts of a sample."""
+    """The columns for DuckDB's reader: metadata and, where asked for, texts of a sample."""
     fields = ", ".join(("metadata JSON", *(f"{name} VARCHAR" for name in texts)))
     return f"{{t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT({fields})'}}"

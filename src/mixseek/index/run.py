@@ -233,7 +233,10 @@ class RunIndex:
     def rows(
         self, *, status: Status | None = None, limit: int | None = None, limit_per_kind: int | None = None
     ) -> Iterator[JudgedRow]:
-        """In dataset order, one in memory at a time; `limit_per_kind` of each status, low and high scores apart."""
+        """The rows in dataset order, one in memory at a time.
+
+        `limit_per_kind` of each status, low and high scores apart.
+        """
         parameters: dict[str, Any] = {"status": status and status.value, "limit": limit}
         kinds = ""
         if limit_per_kind is not None:
@@ -328,7 +331,7 @@ class RunIndex:
             raise find_damage(self._run) from error
 
     def _sums(self, name: str, *groups: str, **parameters: Any) -> UnitGroups:
-        """Of judgments brought to samples first; quotes and panels are units already."""
+        """The sums of judgments brought to samples first; quotes and panels are units already."""
         units = sample_units(_SQL[name], groups) if name.startswith("units_of") else _SQL[name]
         return self._units(unit_sums(units, groups), groups, **parameters)
 
@@ -366,7 +369,7 @@ class JournalPlaces:
 
 
 def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: PanelRule | None) -> UnitSums:
-    """Of the verdicts of several runs together: a sample that several of them judge is one unit."""
+    """The sums of the verdicts of several runs together: a sample that several of them judge is one unit."""
     names = [f"run_{number}" for number, _ in enumerate(runs)]
     with open_duckdb(config=offline_settings()) as connection:
         for name, run in zip(names, runs, strict=True):
@@ -386,7 +389,7 @@ def open_run_index(workspace: Workspace, run: RunDirectory) -> Iterator[RunIndex
 
 
 class ChosenRow(NamedTuple):
-    """Of a row, what the index knows: positions of lines, that of its reply or of one a presentation the last."""
+    """What the index knows of a row: positions of lines, that of its reply or of one a presentation the last."""
 
     outcome: int
     sample: int
@@ -403,7 +406,10 @@ class ChosenRow(NamedTuple):
 def read_row(
     row: ChosenRow, sample: Mapping[str, Any], outcome: Mapping[str, Any], replies: Sequence[Mapping[str, Any]]
 ) -> JudgedRow:
-    """From what the index knows and the records of the journal; a report reads a hundred thousand, so it is plain."""
+    """The row from what the index knows and the records of the journal.
+
+    A report reads a hundred thousand, so it is plain.
+    """
     fields: Mapping[str, Any] = outcome.get("fields", {})
     field, sample_field, outcome_field = fields.get, sample.get, outcome.get
     return JudgedRow(

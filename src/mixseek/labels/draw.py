@@ -46,7 +46,7 @@ def draw_sheet(root: Path, name: str | None, request: DrawRequest, to: Path) -> 
 
 
 def draw_texts(workspace: Workspace, run: RunDirectory, units: LabelUnits, request: DrawRequest) -> DrawResult:
-    """At random; how is noted in the workspace before anybody sees what."""
+    """Draws at random; how is noted in the workspace before anybody sees what."""
     manifest, store = read_manifest(run.manifest), LabelStore(workspace)
     unknown = [column for column in request.columns if column not in STRATA]
     if unknown:
@@ -69,12 +69,12 @@ def draw_texts(workspace: Workspace, run: RunDirectory, units: LabelUnits, reque
 
 
 def is_same_request(draw: Draw, request: DrawRequest) -> bool:
-    """With a seed, the same command draws the same texts."""
+    """Whether it is the same draw: with a seed, the same command draws the same texts."""
     return (draw.seed, draw.columns, len(draw.rows)) == (request.seed, request.columns, request.count)
 
 
 def make_draw(units: LabelUnits, request: DrawRequest, run: str, manifest: Manifest, earlier: Sequence[Draw]) -> Draw:
-    """Without replacement, also over several draws of one run."""
+    """A draw without replacement, also over several draws of one run."""
     texts, population = units.population()
     taken = [row.text for draw in earlier for row in draw.rows]
     left = texts - len(set(taken))
@@ -101,7 +101,7 @@ def make_draw(units: LabelUnits, request: DrawRequest, run: str, manifest: Manif
 
 
 def name_rows(draw: str, strata: Sequence[DrawnStratum]) -> tuple[DrawnRow, ...]:
-    """In an order that says nothing about strata."""
+    """Rows in an order that says nothing about strata."""
     placed = sorted((place, text, number) for number, stratum in enumerate(strata) for place, text in stratum.drawn)
     return tuple(
         DrawnRow(f"{draw}-{number:0{len(str(len(placed)))}}", text.id, text.text, stratum)

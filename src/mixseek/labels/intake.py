@@ -211,7 +211,7 @@ def read_labels(
     known: Mapping[str, FoundText],
     scale_of: ScaleOf,
 ) -> list[Label]:
-    """On the protocol's scale; the same text twice must have the same label."""
+    """Labels on the protocol's scale; the same text twice must have the same label."""
     refuse_unreadable(file, rows, texts, known, scale_of)
     labels: dict[str, tuple[int, Label]] = {}
     for row in rows:
@@ -280,7 +280,7 @@ def settle_against(request: ImportRequest, before: Sequence[Label], labels: Sequ
 
 
 def find_plan(root: Path, name: str | None, half_width: float) -> PlanReport:
-    """For the run of that name; refuses a width that no interval has."""
+    """The plan for the run of that name; refuses a width that no interval has."""
     if half_width <= 0:
         raise ConfigurationError("--width 0: every interval has a width; ask for 4%, say")
     return load_plan(root, find_run(Workspace(root), name), half_width)

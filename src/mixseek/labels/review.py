@@ -122,7 +122,7 @@ class Queue:
         return "headline" if self.is_drawn else "settles" if self.name == DISPUTES else "agreement"
 
     def document(self, done: Sequence[bool]) -> dict[str, Any]:
-        """With how much of it is done."""
+        """The queue with how much of it is done."""
         facts = {"name": self.name, "kind": self.kind, "total": self.total, "listed": len(self.texts)}
         return {**facts, "done": sum(done), "use": self.use, "tells": self.tells}
 
@@ -289,7 +289,7 @@ class ReviewedRun:
     # Giving a label, and taking it back.
 
     def give(self, entry: GivenLabel, language: str) -> dict[str, Any]:
-        """On disk before anything else is said; the answer is the item, with what others said."""
+        """The label is on disk before anything else is said; the answer is the item, with what others said."""
         rater = check_rater(entry.rater)
         with self._asking():
             found_text, form, _ = self._text(entry.text)
@@ -380,7 +380,7 @@ class ReviewedRun:
         return self._store.read(self._manifest.protocol.name)
 
     def _labels_by_text(self) -> dict[str, TextLabels]:
-        """Of this run's texts; labels of the dataset itself are nobody's here."""
+        """The labels of this run's texts; labels of the dataset itself are nobody's here."""
         by_text = collect_labels(self._labels())
         present = self._units.of_texts(list(by_text))
         return {text: labels for text, labels in by_text.items() if text in present}
@@ -406,7 +406,7 @@ def is_turned_for(rater: str, text: str) -> bool:
 
 
 def describe_label(label: Label, form: LabelForm) -> dict[str, Any]:
-    """For the page: who, what, and by dimension."""
+    """The label for the page: who, what, and by dimension."""
     document = {"id": label.id, "rater": label.rater, "given": label.given, "share": label.share, "note": label.note}
     more = {"marks": dict(label.marks), "verdict": form.verdict(label.marks), "is_adjudicated": label.is_adjudicated}
     return {**document, **more, "seconds": label.seconds, "saw_verdicts": label.saw_verdicts}

@@ -77,7 +77,7 @@ def read_posix_zone(rule: str) -> tzinfo | None:
 
 
 def quoting_nonce(fence_key: bytes, kind: str, texts: Iterable[str]) -> str:
-    """For the fences of one prompt: the same for the same texts, and in none of them: it is their digest."""
+    """A nonce for the fences of one prompt: the same for the same texts, and in none of them: it is their digest."""
     digest = hashlib.sha256()
     for text in (kind, *texts):
         data = text.encode("utf-8", "surrogatepass")

@@ -90,7 +90,7 @@ class TeamEnd:
 
 
 async def store_end(parts: RoundParts, end: TeamEnd) -> None:
-    """As the last word on the team, for now."""
+    """Stores the last word on the team, for now."""
     await parts.store.finish_team(
         parts.execution_id, end.team_id, end.stop_reason, end.message, parts.clock(), team_name=end.team_name
     )
@@ -116,7 +116,10 @@ class RoundController:
         self._asks_anew = False
 
     async def play(self) -> TeamEnd:
-        """From wherever an earlier process had come. Raises HaltedError and what concerns all teams; resumable."""
+        """Plays on from wherever an earlier process had come. Raises HaltedError and what concerns all teams.
+
+        Resumable.
+        """
         await self._evaluate_again()
         ended = None if self._before is None else end_of(self._before, retries_invalid=self._parts.retries_invalid)
         if ended is not None:

@@ -49,7 +49,7 @@ class JudgmentProtocol:
 
     @cached_property
     def hash(self) -> str:
-        """Over what is asked of every team; the question about one of them has a name of its own."""
+        """The hash over what is asked of every team; the question about one of them has a name of its own."""
         identity = {
             "name": self.name,
             "version": self.version,

@@ -70,7 +70,10 @@ DECLARED: dict[DocumentName, Declared] = {
 
 
 def named_document(name: str) -> DocumentName:
-    """By its name, or by the id that a document carries; raises ConfigurationError with what was probably meant."""
+    """The document by its name, or by the id that a document carries.
+
+    Raises ConfigurationError with what was probably meant.
+    """
     known = {document.value: document for document in DocumentName} | {
         schema_id(document): document for document in DocumentName
     }

@@ -196,7 +196,7 @@ async def impressed_by_length(sample: Sample) -> dict[str, Any]:
 
 
 def examine_demo_judge(request: JudgeRequest) -> tuple[Card, Path]:
-    """Before anybody believes it."""
+    """The demo's judge is examined before anybody believes it."""
     judge = function_judge(impressed_by_length, version="1")
     judging = replace(request, judges=(judge,), cascade=False, live=LiveOptions(max_reasks=0))
     made = run_audit(AuditRequest(judging, EXAMINED, only=EXAMINED_FOR), quiet_progress, lambda: False, lambda _: None)
@@ -296,7 +296,7 @@ def run_example(root: Path, protocol: str, judges: tuple[str, ...]) -> DemoExamp
 
 
 def demo_cell(row: JudgedRow) -> DemoCell:
-    """In one or two words."""
+    """The judgment in one or two words."""
     word = row.flags[0].flag.value if row.flags else word_of(row)
     total, maximum = row.fields.get("total"), row.fields.get("total_maximum")
     points = None if total is None or maximum is None else f"{total:g}/{maximum:g}"

@@ -98,7 +98,7 @@ def examine_settings(environment: Mapping[str, str]) -> tuple[Settings, list[Fin
 
 
 def known_variables() -> set[str]:
-    """After the prefix, up to the first double underscore."""
+    """The names after the prefix, up to the first double underscore."""
     from mixseek.prompt_builder.models import PromptBuilderSettings
 
     fields = (*Settings.model_fields, *PromptBuilderSettings.model_fields, "prompt_builder")
@@ -106,7 +106,7 @@ def known_variables() -> set[str]:
 
 
 def examine_keys(judges: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> Iterator[Finding]:
-    """By name alone. One that is not set is a problem only for a judge that needs it, which says so itself."""
+    """Keys by name alone. One that is not set is a problem only for a judge that needs it, which says so itself."""
     users: dict[str, list[str]] = {}
     for provider, settings in PROVIDERS.items():
         for variable in settings.key_variables:

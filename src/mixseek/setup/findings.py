@@ -35,7 +35,7 @@ def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def describe_findings(findings: Sequence[Finding]) -> str:
-    """For a person: area by area, the sum at the end."""
+    """The findings for a person: area by area, the sum at the end."""
     marks = {Severity.OK: "✓", Severity.NOTE: "·", Severity.PROBLEM: "✗"}
     lines, area = [], ""
     for finding in findings:

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def list_judges(configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> dict[str, Any]:
-    """For programs. Each table is made once, so that a mistake is said; `key_found` is None where none is needed."""
+    """The judges for programs. Each table is made once, so that a mistake is said.
+
+    `key_found` is None where none is needed.
+    """
     return {
         "schema": schema_id(DocumentName.JUDGES),
         "configured": [describe_configured(name, configured, environment) for name in configured],

@@ -53,7 +53,7 @@ def find_kind(root: Path, name: str, kind: str | None) -> tuple[str, str]:
 
 
 def list_executions(root: Path) -> list[str]:
-    """Names of competitions."""
+    """The names of all competitions."""
 
     async def read() -> list[str]:
         with open_store(root) as store:
@@ -99,7 +99,10 @@ def remove_competition(root: Path, name: str) -> int:
 
 
 def move_run(root: Path, old: str, new: str, kind: str | None) -> dict[str, Any]:
-    """Under its new name wholly, or still under the old one; given again, it finishes what a crash has left."""
+    """The run is under its new name wholly, or still under the old one.
+
+    Given again, it finishes what a crash has left.
+    """
     target = check_run_name(new)
     workspace = Workspace(root)
     before = check_run_name(old)

@@ -240,19 +240,19 @@ def items_needed(spec: AuditSpec, spread: float, audits: int) -> int:
     return max(FEWEST_ITEMS, math.ceil((quantiles * spread / abs(spec.sought - spec.null)) ** 2))
 
 
-def kindness_to_own(own: Sequence[AuditValue], others: Sequence[AuditValue]) -> list[AuditValue]:
+def kindness_to_own(own_values: Sequence[AuditValue], other_values: Sequence[AuditValue]) -> list[AuditValue]:
     """The difference of two groups' means as values whose mean it is, each with its part of the variance.
 
     Values are score minus label, so that better outputs are no kindness. Empty where a group says too little.
     """
-    if min(len(own), len(others)) < FEWEST_OF_A_GROUP:
+    if min(len(own_values), len(other_values)) < FEWEST_OF_A_GROUP:
         return []
-    items = len(own) + len(others)
-    means = [math.fsum(value.value for value in group) / len(group) for group in (own, others)]
+    items = len(own_values) + len(other_values)
+    means = [math.fsum(value.value for value in group) / len(group) for group in (own_values, other_values)]
     difference = means[0] - means[1]
     return [
         AuditValue(value.cluster, difference + sign * items / (len(group) - 1) * (value.value - mean))
-        for sign, group, mean in ((1, own, means[0]), (-1, others, means[1]))
+        for sign, group, mean in ((1, own_values, means[0]), (-1, other_values, means[1]))
         for value in group
     ]
 

@@ -133,7 +133,7 @@ class _Design:
 
 
 def _design(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int], level: float) -> _Design:
-    """Without clusters there is no effect, and the quantile is the normal one."""
+    """The design effect and the quantile; without clusters there is no effect, and the quantile is the normal one."""
     if not clusters:
         return _Design(1.0, NormalDist().inv_cdf((1 + level) / 2))
     labelled = [cluster for cluster in clusters if any(cell.labels for cell in cluster.values())]
@@ -174,7 +174,7 @@ class LeftOut:
 
     @classmethod
     def of(cls, points: Sequence[tuple[float, int]]) -> "LeftOut":
-        """From each estimate, with how many questions give it."""
+        """The moments of each estimate, with how many questions give it."""
         total = sum(n for _, n in points)
         mean = math.fsum(point * n for point, n in points) / total
         squares = math.fsum(n * (point - mean) ** 2 for point, n in points)
@@ -243,7 +243,7 @@ class PairSums:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[float, float | None]]) -> "PairSums":
-        """From (judge score, label or None) of every item."""
+        """The sums of (judge score, label or None) of every item."""
         known = [(f, y) for f, y in pairs if y is not None]
         return cls(
             len(pairs),
@@ -259,13 +259,13 @@ class PairSums:
 
     @classmethod
     def total(cls, parts: Iterable["PairSums"]) -> "PairSums":
-        """Of all parts together."""
+        """The sums of all parts together."""
         columns = list(zip(*map(_fields, parts), strict=True))
         items, f, ff, labels, *rest = map(math.fsum, columns) if columns else (0.0,) * 9
         return cls(int(items), f, ff, labels, *rest)
 
     def minus(self, other: "PairSums") -> "PairSums":
-        """Without one cluster."""
+        """The sums that are left without one cluster."""
         items, f, ff, labels, *rest = (
             mine - theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)
         )
@@ -390,7 +390,7 @@ def _regression_variance(
 
 
 def _left_out(sums: PairSums, parts: Sequence[PairSums], repeats: Sequence[int], *, uses_judge: bool) -> LeftOut:
-    """Of the point over questions left out one at a time."""
+    """The point over questions, left out one at a time."""
     slope = sums.slope if uses_judge else 0.0
     intercept = (sums.ly - slope * sums.lf) / sums.labels
     points: list[tuple[float, int]] = []
@@ -522,7 +522,7 @@ def with_unscored(corrected: Corrected, unscored: Cell, level: float = 0.95) -> 
 
 
 def expected_half_width(shares: Sequence[tuple[float, float]], items: int, labels: int, level: float = 0.95) -> float:
-    """Of estimator 1 at the counts to expect."""
+    """The half width of estimator 1 at the counts to expect."""
     cells = {
         str(place): Cell(round(weight * items), max(1, round(weight * labels)), share * max(1, round(weight * labels)))
         for place, (weight, share) in enumerate(shares)

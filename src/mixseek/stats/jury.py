@@ -61,7 +61,7 @@ def majority_labels(ballot: Ballot) -> list[float]:
 
 
 def majority_accuracy(ballots: Sequence[Ballot]) -> tuple[Accuracy, int]:
-    """And in how many items no label had most votes."""
+    """The majority's accuracy, and in how many items no label had most votes."""
     right, known, tied = 0.0, 0, 0
     for ballot in ballots:
         labels = majority_labels(ballot)
@@ -73,7 +73,7 @@ def majority_accuracy(ballots: Sequence[Ballot]) -> tuple[Accuracy, int]:
 
 
 def voter_accuracy(ballots: Sequence[Ballot]) -> dict[int, Accuracy]:
-    """Of each voter on what it voted about."""
+    """The accuracy of each voter on what it voted about."""
     right, known = Counter[int](), Counter[int]()
     for ballot in ballots:
         if ballot.truth is not None:
@@ -84,7 +84,7 @@ def voter_accuracy(ballots: Sequence[Ballot]) -> dict[int, Accuracy]:
 
 
 def dawid_skene(ballots: Sequence[Ballot]) -> DawidSkene:
-    """By EM until an item's likelihood no longer grows; of at least one vote."""
+    """Labels by EM, until an item's likelihood no longer grows; of at least one vote."""
     labels = sorted({label for ballot in ballots for _, label in ballot.votes})
     places = {label: place for place, label in enumerate(labels)}
     # Ballots that say the same are weighed once, however many there are.
@@ -114,7 +114,7 @@ def dawid_skene(ballots: Sequence[Ballot]) -> DawidSkene:
 
 
 def dawid_skene_accuracy(ballots: Sequence[Ballot], fit: DawidSkene) -> Accuracy:
-    """Of the likeliest labels."""
+    """The accuracy of the likeliest labels."""
     pairs = [(ballot, label) for ballot, label in zip(ballots, fit.labels, strict=True) if ballot.truth is not None]
     right = sum(ballot.items for ballot, label in pairs if ballot.truth == label)
     return Accuracy(right, sum(ballot.items for ballot, _ in pairs))
@@ -219,7 +219,7 @@ class Position:
 
     @property
     def bias(self) -> float | None:
-        """From -1 (always what came last) to 1 (always what came first)."""
+        """A number from -1 (always what came last) to 1 (always what came first)."""
         return (self.first_both - self.second_both) / self.decisive if self.decisive else None
 
     @property
@@ -242,7 +242,7 @@ class Position:
 
 
 def position_of(votes: Mapping[tuple[Vote, Vote, Vote], int]) -> Position:
-    """From counted pairs: the vote where A came first, the vote where B came first, and the truth (None: unknown)."""
+    """Counted pairs are of the vote where A came first, the vote where B came first, and the truth (None: unknown)."""
     counts = dict.fromkeys(Position.__dataclass_fields__, 0)
     for (first, second, truth), count in votes.items():
         counts["pairs"] += count

@@ -30,7 +30,7 @@ class KnownJudge:
 
 @dataclass(frozen=True, slots=True)
 class JudgeEffects:
-    """Of the share judged positive, of sensitivity and of specificity: the design effect, and how many questions."""
+    """The design effects, and how many questions, of the share judged positive, sensitivity and specificity."""
 
     effects: tuple[float, float, float] = (1.0, 1.0, 1.0)
     questions: tuple[int, int, int] = (0, 0, 0)
@@ -129,7 +129,7 @@ class _InvertedShares:
         return min(1.0, max(0.0, (share + rejected - 1) / (right + rejected - 1)))
 
     def variances(self, quantile: float) -> tuple[float, float, float]:
-        """Of the inverted share, times the squared signal: by the judged items, by sensitivity, by specificity."""
+        """Parts of the share's variance, times the squared signal: by judged items, by sensitivity, by specificity."""
         share, right, rejected = self._adjusted(quantile)
         judged, rights, rejections = self.counts
         middle = self._middle(quantile)

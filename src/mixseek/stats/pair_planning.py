@@ -86,7 +86,7 @@ class _Waiting:
             self._used[key] += 1
 
     def take(self, pair: tuple[int, int]) -> Candidate:
-        """Of its questions the one where these two, then any, were compared least: each shows something else."""
+        """The one of its questions where these two, then any, were compared least: each shows something else."""
         i, j = pair
         candidates = self.pairs[pair]
         used = self._used

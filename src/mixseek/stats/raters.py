@@ -168,7 +168,7 @@ class AgreementSums:
 
     @classmethod
     def total(cls, groups: "Iterable[AgreementSums]") -> "AgreementSums":
-        """Of all groups together."""
+        """The sums of all groups together."""
         items = 0
         added: tuple[dict[Any, float], ...] = tuple(defaultdict(float) for _ in range(4))
         for group in groups:
@@ -184,7 +184,10 @@ class AgreementSums:
         return self.coincidences, self.pairs, self.totals, self.shares
 
     def minus(self, group: "AgreementSums") -> "AgreementSums":
-        """Without one group; what is left of a value that only the group had is nothing, not a rounding error."""
+        """The sums without one group.
+
+        What is left of a value that only the group had is nothing, not a rounding error.
+        """
         rests = (
             {key: rest for key, value in whole.items() if (rest := value - part.get(key, 0.0)) > _ROUNDING}
             for whole, part in zip(self.parts, group.parts, strict=True)
@@ -207,7 +210,7 @@ def raw_of(sums: AgreementSums) -> float | None:
 def cohen_kappa(
     patterns: Patterns, weights: Weights = Weights.NONE, categories: Sequence[float] | None = None
 ) -> Estimate | None:
-    """Of two raters. None where both always say the same one thing: chance alone explains it."""
+    """The kappa of two raters; None where both always say the same one thing: chance alone explains it."""
     table = Counter[tuple[float, float]]()
     for pattern, count in patterns.items():
         first, second = pattern
@@ -385,7 +388,7 @@ class Confusion:
 
     @classmethod
     def of(cls, patterns: Patterns) -> "Confusion":
-        """From patterns (judge, human) with 1 for positive."""
+        """The counts of patterns (judge, human) with 1 for positive."""
         cells = Counter[tuple[float | None, float | None]]()
         for (judge, human), count in patterns.items():
             cells[judge, human] += count
@@ -398,7 +401,7 @@ class Confusion:
 
     @property
     def shares(self) -> dict[str, tuple[int, int]]:
-        """By name: how many, of how many. Sensitivity is of what people call right, ppv of what the judge does."""
+        """How many of how many, by name. Sensitivity is of what people call right, ppv of what the judge does."""
         return {
             "accuracy": (self.tp + self.tn, self.n),
             "sensitivity": (self.tp, self.tp + self.fn),
@@ -428,7 +431,7 @@ def shares_over_questions(groups: Sequence[Confusion]) -> dict[str, Interval | N
 def jackknife_interval(
     groups: Sequence[Patterns], estimate: Callable[[Patterns], Estimate | None], level: float = 0.95
 ) -> Interval | None:
-    """Of any coefficient, leaving out one group of questions at a time; Student t with the groups' freedom.
+    """Any coefficient's interval, leaving out one group of questions at a time; Student t with the groups' freedom.
 
     None with fewer than two groups, where the coefficient is undefined without one of them, or where all are alike.
     """

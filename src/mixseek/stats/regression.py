@@ -20,7 +20,7 @@ _SINGULAR = 1e-11
 
 
 def inverse(matrix: Sequence[Sequence[float]]) -> Matrix | None:
-    """Of a symmetric positive definite matrix, by Cholesky; None where it is singular."""
+    """The inverse of a symmetric positive definite matrix, by Cholesky; None where it is singular."""
     size = len(matrix)
     lower = [[0.0] * size for _ in range(size)]
     for i in range(size):
@@ -63,7 +63,7 @@ def sandwich(bread: Sequence[Sequence[float]], scores: Iterable[Mapping[int, flo
 
 
 def logistic(value: float) -> float:
-    """Without overflow, however far out."""
+    """The logistic function, without overflow however far out."""
     if value >= 0:
         return 1 / (1 + math.exp(-value))
     small = math.exp(value)
@@ -82,7 +82,7 @@ class Fit:
     hc3: Sequence[float] | None = None
 
     def interval(self, place: int, level: float = 0.95) -> Interval | None:
-        """Over clusters, with the factor for few of them; None with one cluster, which has no spread."""
+        """The interval over clusters, with the factor for few of them; None with one cluster, which has no spread."""
         if self.clusters < 2 or not self.clustered_se[place]:
             return None
         few = math.sqrt(self.clusters / (self.clusters - 1))
@@ -136,7 +136,10 @@ def _roots(covariance: Matrix) -> list[float]:
 
 
 def logit(rows: Sequence[Row]) -> Fit | None:
-    """Of y in 0..1, by Newton; None where predictors say the same, or tell the outcomes apart without an exception."""
+    """The fit of y in 0..1, by Newton.
+
+    None where predictors say the same, or part the outcomes without an exception.
+    """
     if not rows:
         return None
     size = len(rows[0].x)

@@ -125,7 +125,7 @@ class Strengths:
 
 
 def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = False, level: float = 0.95) -> Strengths:
-    """From all comparisons; `with_length`: what the difference in length explains is taken out."""
+    """The board of all comparisons; `with_length`: what the difference in length explains is taken out."""
     wins: defaultdict[tuple[str, str], float] = defaultdict(float)
     scores: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     meetings: defaultdict[tuple[str, str], defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -153,7 +153,7 @@ def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = Fals
 
 
 def _win_sums(scores: Mapping[str, Sequence[float]]) -> UnitSums:
-    """Of scores by question."""
+    """The sums of scores by question."""
     values = [score for question_scores in scores.values() for score in question_scores]
     sums = UnitSums(
         samples=len(values),
@@ -430,7 +430,7 @@ class _Differences:
     level: float
 
     def spread(self, *places: int) -> _Spread | None:
-        """Of one strength, or of the difference of two; None: unknown."""
+        """The spread of one strength, or of the difference of two; None: unknown."""
         question_count = min(self.questions[place] for place in places)
         if self.fit.covariance is None or question_count < _FEWEST_QUESTIONS:
             return None
@@ -493,7 +493,7 @@ class _Differences:
 
 
 def variance_of(covariance: Matrix, *places: int) -> float:
-    """Of one strength, or of the difference of two."""
+    """The variance of one strength, or of the difference of two."""
     first, second = places[0], places[-1]
     if first == second:
         return max(0.0, covariance[first][first])
@@ -511,7 +511,10 @@ class OrderAgreement:
 
 
 def order_agreement(first: Mapping[str, float], second: Mapping[str, float]) -> OrderAgreement:
-    """From strengths or means of any scale; two that are as strong on both boards stand in the same order."""
+    """How far two boards agree, from strengths or means of any scale.
+
+    Two that are as strong on both boards stand in the same order.
+    """
     names = sorted(first.keys() & second.keys())
     places = {name: (_level(first, name), _level(second, name)) for name in names}
     same = sum(

@@ -108,7 +108,7 @@ class LabelStore:
         return sorted((draw for draw in draws if run in (None, draw.run)), key=lambda draw: (draw.at, draw.draw))
 
     def write_draw(self, draw: Draw) -> Path:
-        """Before the sheet: labels of a sheet whose draw is lost would count for nothing."""
+        """Written before the sheet: labels of a sheet whose draw is lost would count for nothing."""
         make_directory(self.draws_directory, "create")
         path = self.draws_directory / f"{draw.draw}.json"
         with replacing(path) as stream:
@@ -134,7 +134,7 @@ class LabelStore:
 
 
 def label_document(label: Label) -> dict[str, Any]:
-    """As it is kept: what only the viewer says is left out where it says nothing."""
+    """The label as it is kept: what only the viewer says is left out where it says nothing."""
     document = dataclasses.asdict(label)
     for name in ("id", "retracts", "queue", "marks", "seconds", "saw_verdicts"):
         if not document[name]:
@@ -143,7 +143,7 @@ def label_document(label: Label) -> dict[str, Any]:
 
 
 def draw_document(draw: Draw) -> dict[str, Any]:
-    """As it is kept: strata with their probabilities, rows with theirs."""
+    """The draw as it is kept: strata with their probabilities, rows with theirs."""
     document = dataclasses.asdict(draw)
     for stratum, stratum_document in zip(draw.strata, document["strata"], strict=True):
         stratum_document["probability"] = stratum.probability

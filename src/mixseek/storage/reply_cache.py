@@ -228,7 +228,7 @@ def read_rows(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tup
 
 
 def encode_cached(reply: Reply) -> bytes:
-    """As the journal writes it: unpaired surrogates survive."""
+    """The reply as the journal writes it: unpaired surrogates survive."""
     return encode_line({name: getattr(reply, name) for name in ("text", "judge", "attempt", "details")})
 
 

@@ -147,7 +147,7 @@ def default_run_id(
 
 
 def started_last(run: RunDirectory) -> tuple[str, str]:
-    """For sorting runs in time; one whose manifest cannot be read comes first."""
+    """The key for sorting runs in time; one whose manifest cannot be read comes first."""
     try:
         return read_manifest(run.manifest).started_at.isoformat(), run.name
     except StorageError:

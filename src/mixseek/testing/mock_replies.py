@@ -319,7 +319,7 @@ class _ScoredReply:
 
     @staticmethod
     def _find_total(outside: Mapping[str, Any], numbers: Mapping[str, Any]) -> str | None:
-        """Beside the scores, or among them by its name, or because its top is the sum of all others'."""
+        """The total is beside the scores, or among them by its name, or because its top is the sum of the others'."""
         named = next((name for name in (*outside, *numbers) if name in outside or is_total(name)), None)
         if named is not None:
             return named
@@ -327,7 +327,7 @@ class _ScoredReply:
         return next((name for name, top in tops.items() if len(tops) > 2 and top * 2 == sum(tops.values())), None)
 
     def _find_weights(self) -> dict[str, float]:
-        """From a line of the prompt that names the task type: `fact`: a 60, b 30, or a row of a table."""
+        """The weights in a line of the prompt that names the task type: `fact`: a 60, b 30, or a row of a table."""
         for line in self._system_lines:
             opening = re.match(r"(?:- |\| ?)`([^`]+)`", line)
             if opening is None or (self._task_type is not None and opening[1] != self._task_type):

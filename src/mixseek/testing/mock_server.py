@@ -132,7 +132,7 @@ class MockServer:
         return self.records.summary()
 
     async def _hang_up(self) -> None:
-        """As a crash would: no goodbye."""
+        """Hangs up as a crash would: no goodbye."""
         if self._site is not None:
             await self._site.stop()
             self._site = None

@@ -84,7 +84,7 @@ class OpenAIChat:
 
 
 class AnthropicMessages:
-    """POST /v1/messages."""
+    """The wire format of POST /v1/messages."""
 
     name = "anthropic"
     request_id_header = "request-id"

@@ -71,7 +71,7 @@ class ReadingMock:
         return min(1.0, max(0.0, honest_quality(prompt, response) + added))
 
     def favours_first(self, prompt: Prompt) -> bool:
-        """By the question, so that it is the same for both orders."""
+        """Which one is favoured, by the question, so that it is the same for both orders."""
         return self.defect is Defect.POSITION and _lot(prompt.section("QUESTION"), "order") < self.size
 
 

@@ -84,7 +84,7 @@ def is_number(spec: Mapping[str, Any]) -> bool:
 
 
 def numbers_in(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """By name, each alone or beside its reason; none where anything else stands among them."""
+    """The numbers by name, each alone or beside its reason; none where anything else stands among them."""
     inner = spec.get("properties") or {}
     numbers = {name: (field.get("properties") or {}).get("score", field) for name, field in inner.items()}
     return numbers if all(map(is_number, numbers.values())) else {}

@@ -152,7 +152,7 @@ def protocol_differences(a: ProtocolEntry, b: ProtocolEntry) -> Iterator[str]:
 
 
 def differing_values(path: str, a: Any, b: Any) -> Iterator[str]:
-    """Leaf by leaf."""
+    """Where two values differ, leaf by leaf."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         for key in sorted({*a, *b}):
             yield from differing_values(f"{path}.{key}", a.get(key), b.get(key))
@@ -204,7 +204,7 @@ def name_all(index: PairIndex, comparison: Comparison) -> dict[str, tuple[str, .
 
 
 def name_sides(a: Side, b: Side) -> tuple[str, str]:
-    """By what tells them apart: the run, the target, the variant, or several of these."""
+    """Names by what tells them apart: the run, the target, the variant, or several of these."""
     differing = [(first, second) for first, second in zip(parts_of(a), parts_of(b), strict=True) if first != second]
     if not differing:
         return a.run.name, b.run.name
@@ -239,7 +239,7 @@ def estimate(index: PairIndex, where: str = paired.EVERYTHING) -> Difference:
 
 
 def estimate_by(index: PairIndex, factor: str | None, where: str = paired.EVERYTHING) -> dict[str | None, Difference]:
-    """By the values of a factor; without one, of all pairs under None."""
+    """Differences by the values of a factor; without one, of all pairs under None."""
     sums = index.sums(factor, where)
     moves = index.moves(MOST_FLIPPED, factor, where) if any(map(needs_moves, sums.values())) else {}
     return {

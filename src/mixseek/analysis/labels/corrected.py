@@ -216,7 +216,7 @@ class _Group:
     is_binary: bool
 
     def corrected(self) -> Corrected:
-        """By the one rule; items without a score are verdicts of their own, or a stratum of their own."""
+        """The estimate by the one rule; items without a score are verdicts of their own, or a stratum of their own."""
         # Labels on what has no score are no evidence about a judge's scores, but they are in the strata.
         units = [unit for unit in self.units if self._is_scored(unit.cell, unit.value is not None)]
         if self.is_binary:
@@ -249,7 +249,7 @@ class _Group:
         return cell in (RIGHT, WRONG) if self.is_binary else has_value
 
     def labels_alone(self) -> Corrected:
-        """Without the judges: only of labels that speak for the whole group."""
+        """The estimate without the judges: only of labels that speak for the whole group."""
         items = sum(cell.items for cell in self.cells)
         if self.drawing not in (Drawing.RANDOM, Drawing.WEIGHTED) or not self.units:
             state = State.UNKNOWN_DRAWING if self.units else State.NO_LABELS
@@ -341,7 +341,7 @@ def _cells(counts: Iterable[CellCount], pairs: Iterable[tuple[LabelledUnit, floa
 
 
 def _pair_sums(pairs: Sequence[tuple[LabelledUnit, float]]) -> PairSums:
-    """Of labelled items only."""
+    """The sums of labelled items only."""
     known = [(unit.value or 0.0, unit.share, weight) for unit, weight in pairs]
     return PairSums(
         0,

@@ -44,7 +44,7 @@ def label_scale(protocol: JudgeProtocol, task_type: str | None) -> LabelScale:
 
 
 class LabelForm:
-    """Of one sample: right or wrong, which of two, a value for each dimension, or the total alone."""
+    """The form for one sample: right or wrong, which of two, a value for each dimension, or the total alone."""
 
     def __init__(self, protocol: JudgeProtocol, sample: Sample) -> None:
         self._protocol = protocol
@@ -63,7 +63,7 @@ class LabelForm:
         return settings is not None and bool(settings.task_types.types) and self._type is None
 
     def describe(self, language: str) -> dict[str, Any]:
-        """For whoever draws it."""
+        """The form as a document, for whoever draws it."""
         settings = self._settings
         if settings is None:
             options = [{"value": word, "keys": list(keys)} for word, keys in self._words.items()]

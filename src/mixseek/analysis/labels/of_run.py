@@ -96,7 +96,7 @@ class GatheredLabels:
 
 
 def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) -> GatheredLabels:
-    """Of people, and of the dataset itself."""
+    """The labels of people, and of the dataset itself."""
     manifest = read_manifest(run.manifest)
     store, scale_of = LabelStore(workspace), scale_for(run, manifest)
     brought, unreadable = dataset_labels(units, manifest, scale_of)

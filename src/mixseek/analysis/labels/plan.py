@@ -50,7 +50,7 @@ class PlanReport:
 
 
 def build_plan(run: str, labelled: LabelledRun, report: CorrectedReport, half_width: float) -> PlanReport:
-    """From all labels of the run's texts, however they were drawn: a plan is a guess, not an estimate."""
+    """A plan from all labels of the run's texts, however they were drawn: a plan is a guess, not an estimate."""
     group, scale = report.whole, report.facts.scale
     effect = group.corrected.design_effect
     items = group.samples

@@ -119,7 +119,10 @@ class LabelUnits:
         return self._population
 
     def draw(self, columns: Sequence[str], count: int, seed: int, taken: Sequence[str]) -> list[DrawnStratum]:
-        """By lot, in each stratum; raises ConfigurationError where so many cannot be drawn from so many strata."""
+        """Texts drawn by lot in each stratum.
+
+        Raises ConfigurationError where so many cannot be drawn from so many strata.
+        """
         places = [STRATA[column] for column in columns]
         chosen = ", ".join(f"coalesce(arg_min({place}, sample), '') AS {place}" for place in places)
         chosen = chosen or "'' AS everything"
@@ -148,7 +151,7 @@ class LabelUnits:
         return {name: FoundText(text, name, sample, kind) for name, text, sample, kind in rows if text is not None}
 
     def of_texts(self, texts: Sequence[str]) -> dict[str, FoundText]:
-        """By digest; texts that the run does not have are left out."""
+        """The known texts by digest; texts that the run does not have are left out."""
         unknown = [text for text in texts if text not in self._known]
         if unknown:
             self._known |= dict.fromkeys(unknown)

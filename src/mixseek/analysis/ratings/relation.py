@@ -112,7 +112,10 @@ class SilentRater:
 
 @dataclass(frozen=True, slots=True)
 class GroupedAgreement:
-    """By groups of questions; `equal` are the items with `ratings` each, which Fleiss' kappa needs (None: no item)."""
+    """Agreement by groups of questions.
+
+    `equal` are the items with `ratings` each, which Fleiss' kappa needs (None: no item).
+    """
 
     groups: Sequence[AgreementSums]
     equal: Sequence[AgreementSums]
@@ -150,7 +153,7 @@ class Ratings:
         self.silent = tuple(SilentRater(number, names[number], count) for number, count in sorted(missing.items()))
 
     def unit_sums(self) -> dict[int, UnitSums]:
-        """Of each rater: values summed by question, which is all that a clustered interval needs."""
+        """Each rater's values summed by question, which is all that a clustered interval needs."""
         rows = self.fetch(unit_sums(STATEMENTS["units_of_raters"], ("rater",)))
         return {row[0]: UnitSums(*row[1:]) for row in rows}
 
@@ -185,7 +188,7 @@ class Ratings:
         )
 
     def group_count(self, distinct: int) -> int:
-        """Into how many groups questions are put for the jackknife."""
+        """The number of groups into which questions are put for the jackknife."""
         most = max(_FEWEST_GROUPS, _MOST_GROUPED_CELLS // max(1, distinct * distinct))
         return max(1, min(MOST_GROUPS, most, int(self.questions)))
 
@@ -280,5 +283,5 @@ class Ratings:
         return self.fetch(STATEMENTS[name], **parameters)
 
     def fetch(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        """For questions of other modules: tables are `rows`, `items`, `answers` and `rated`, as in ratings.sql."""
+        """The rows of a query from elsewhere: tables are `rows`, `items`, `answers` and `rated`, as in ratings.sql."""
         return fetch_all(self._connection, query, parameters)

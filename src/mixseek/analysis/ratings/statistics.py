@@ -86,7 +86,7 @@ def is_table(name: str) -> bool:
 
 @contextlib.contextmanager
 def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
-    """Of a table or of a run, whichever the name means."""
+    """The ratings of a table or of a run, whichever the name means."""
     if is_table(request.name):
         with open_table(Path(request.name), request.source) as ratings:
             yield ratings
@@ -102,7 +102,7 @@ def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
 
 
 def _opinions(request: StatisticsRequest) -> counts.Ratings | None:
-    """Of a run: what the report compares as well. A table has ratings only."""
+    """What the report of a run compares as well. A table has ratings only."""
     if is_table(request.name):
         return None
     workspace = Workspace(request.workspace)
@@ -251,13 +251,13 @@ class _Analysis:
         return [float(value) for value in range(least, greatest + 1)] if greatest - least < MOST_CATEGORIES else None
 
     def _verdict_agreement(self) -> AgreementSection | None:
-        """Of a run with several judges, as its report has it."""
+        """The agreement in verdicts of a run with several judges, as its report has it."""
         if self._opinions is None:
             return None
         return _between("verdicts", self._opinions, self._opinions.verdict_groups, self._opinions.verdicts)
 
     def _agreement(self) -> AgreementSection | None:
-        """Of a run that nobody but judges rated, from their opinions, as its report has it."""
+        """The agreement of a run that nobody but judges rated, from their opinions, as its report has it."""
         opinions = self._opinions
         if opinions is not None and {rater.name for rater in self._ratings.raters} <= set(opinions.judges):
             return _between("scores", opinions, opinions.score_groups)
@@ -290,7 +290,7 @@ class _Analysis:
         return categories if categories is not None and set(values) <= set(categories) else None
 
     def _measures(self) -> tuple[Measure, ...]:
-        """Of any number of raters; texts have no order."""
+        """The measures for any number of raters; texts have no order."""
         return _NOMINAL if self._is_nominal else (*_NOMINAL, *_ORDERED)
 
     def _pairs(self) -> list[PairLine]:
@@ -312,7 +312,7 @@ class _Analysis:
         return self._counted_pair(human, judge, whole, groups)
 
     def _counted_pair(self, first: Rater, second: Rater, counts: PairCounts, groups: Sequence[PairCounts]) -> PairLine:
-        """With intervals over questions where `groups` are given."""
+        """The line of two raters, with intervals over questions where `groups` are given."""
         is_binary = not self._is_nominal and all(value in (0, 1) for pair in counts for value in pair)
         is_countable = max(first.distinct, second.distinct) <= MOST_CATEGORIES
         coefficients = list(self._pair_coefficients(counts, groups)) if is_countable and counts else []

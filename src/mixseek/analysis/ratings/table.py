@@ -113,7 +113,7 @@ class _Table:
         return kinds
 
     def load(self, columns: RatingColumns) -> None:
-        """Into the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
+        """Fills the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
         value, text, is_number = self._score("score", columns.score)
         question = self._optional("question", columns.question)
         names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
@@ -150,14 +150,14 @@ class _Table:
             fetch_all(self._connection, STATEMENTS["add_gold"], {"gold": GOLD})
 
     def _pair_item(self, question: str | None, first: str, second: str) -> str:
-        """Of votes without an id, whoever stands first: the question and who answered it."""
+        """The item of votes without an id, whoever stands first: the question and who answered it."""
         if question is None or "NULL" in (first, second):
             return self._expression("item", None)[0]
         names = [f"CAST({name} AS VARCHAR)" for name in (first, second)]
         return f"concat_ws(' / ', {question}, least({', '.join(names)}), greatest({', '.join(names)}))"
 
     def _score(self, name: str, expression: str | None) -> tuple[str, str, bool]:
-        """As a number and as a text, one of which is NULL; and which of them it is."""
+        """The score as a number and as a text, one of which is NULL; and which of them it is."""
         score, kind = self._expression(name, expression)
         if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
             raise ConfigurationError(f"{flag_of(name)} {expression or score}: a score is a number, a boolean or a word")
@@ -177,7 +177,7 @@ class _Table:
         return f"{value} AS gold, {text} AS gold_said"
 
     def _numbered_rows(self) -> Iterable[tuple[int, Any]]:
-        """With their lines; nothing where a file has none."""
+        """Rows with their lines; nothing where a file has none."""
         if self._suffix in (".jsonl", ".ndjson"):
             return read_json_lines(self._path, self._longest_line)
         is_delimited = self._suffix in (".csv", ".tsv")

@@ -27,18 +27,18 @@ class BoardOptions:
 
 
 def board_of_run(workspace: Workspace, run: RunDirectory) -> SystemBoard | None:
-    """Of a run of pairs by several targets; None for any other."""
+    """The board of a run of pairs by several targets; None for any other."""
     with open_run(workspace, run, RatingSource(people_as_one=True)) as ratings:
         return build_board(run.name, ratings, BoardOptions(PEOPLE, rule=rule_of(run))) if has_pairs(ratings) else None
 
 
 def rule_of(run: RunDirectory) -> PanelRule:
-    """Of which of two is better there are votes, whatever scores they come from."""
+    """The rule for votes. Of which of two is better there are votes, whatever scores they come from."""
     return read_manifest(run.manifest).panel or PanelRule.MAJORITY
 
 
 def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemBoard:
-    """Of what the judges say together, or one of them; people apart."""
+    """The board of what the judges say together, or one of them; people apart."""
     is_voted, fewest = has_pairs(ratings), options.fewest_questions
     if not is_voted and not ratings.systems:
         raise ConfigurationError(f"{source}: nothing says who is compared; {options.naming}")
@@ -102,7 +102,7 @@ def _order(strengths: Strengths) -> dict[str, float]:
 
 
 def _controlled(comparisons: Sequence[Comparison]) -> Strengths | None:
-    """Only where lengths are known and differ."""
+    """Strengths without the effect of length, where lengths are known and differ."""
     if not any(comparison.length for comparison in comparisons):
         return None
     return fit_strengths([comparison for comparison in comparisons if comparison.length is not None], with_length=True)

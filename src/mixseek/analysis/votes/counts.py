@@ -69,7 +69,7 @@ class Votes:
             )
 
     def positions(self) -> dict[int, dict[tuple[Vote, Vote, Vote], int]]:
-        """By rater: the vote where A came first, the vote where B came first, the truth, and how many pairs."""
+        """Pairs counted by rater: the vote where A came first, the vote where B came first, and the truth."""
         counts: defaultdict[int, dict[tuple[Vote, Vote, Vote], int]] = defaultdict(dict)
         for rater, ab, ba, truth, count in self._ratings.fetch(_SQL["positions"]):
             counts[rater][ab, ba, truth] = count
@@ -120,7 +120,7 @@ class Comparisons:
         ratings.fetch(_SQL["voted_comparisons" if is_voted else "scored_comparisons"])
 
     def of(self, rater: Rater, fewest: int) -> list[Comparison]:
-        """By one of them, of systems with so many questions."""
+        """The comparisons by one rater, of systems with so many questions."""
         return self._read(rater.number, fewest)
 
     def of_panel(self, voters: Sequence[Rater], rule: PanelRule, fewest: int) -> tuple[list[Comparison], int]:
@@ -137,7 +137,7 @@ class Comparisons:
 
 
 def score_lengths(ratings: Ratings, others: Sequence[Rater]) -> dict[int, list[Row]]:
-    """By rater: how much more it gives than the others (two of them at least, where there are two), on ln length."""
+    """How much more each rater gives than the others (two of them at least, where there are two), on ln length."""
     rows: defaultdict[int, list[Row]] = defaultdict(list)
     for rater, lead, length, question in ratings.fetch(
         _SQL["score_lengths"], others=[reference.number for reference in others]

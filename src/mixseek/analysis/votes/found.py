@@ -40,7 +40,7 @@ class VoteLine:
 
     @property
     def accuracy(self) -> Accuracy:
-        """Of decisive votes whose truth is known."""
+        """The accuracy of decisive votes whose truth is known."""
         known = [row for row in self.counts if row.vote in (0, 1) and row.truth is not None]
         return Accuracy(sum(row.count for row in known if row.vote == row.truth), sum(row.count for row in known))
 
@@ -58,7 +58,7 @@ class LengthLine:
 
 @dataclass(frozen=True, slots=True)
 class VoterLine:
-    """One judge alone."""
+    """How good one judge alone is."""
 
     judge: str
     accuracy: Accuracy

@@ -14,7 +14,7 @@ from mixseek.errors import DatasetError
 
 @dataclass(frozen=True, slots=True)
 class OpenLog:
-    """A recognised file."""
+    """A file whose format was recognised."""
 
     path: Path
     format: LogFormat
@@ -34,7 +34,7 @@ class OpenLog:
             yield row
 
     def _scales(self) -> ScoreScales:
-        """By a pass over all samples, once: what a value means is said by all values of its scorer."""
+        """The scales, by a pass over all samples, once: what a value means is said by all values of its scorer."""
         if not self.scales:
             scales = ScoreScales()
             for sample in self.log.samples([]):
@@ -43,7 +43,7 @@ class OpenLog:
         return self.scales[0]
 
     def source(self) -> RowSource:
-        """As a dataset is read: row by row, with what is remarkable told after the whole pass."""
+        """The log as a dataset is read: row by row, with what is remarkable told after the whole pass."""
         notices: Notices = []
         return RowSource(
             self.path,

@@ -316,7 +316,7 @@ class JudgeEntry(ManifestPart):
 
 
 class Environment(ManifestPart):
-    """Where it ran."""
+    """The machine and the versions with which it ran."""
 
     command_line: tuple[ArgumentText, ...] = ()
     # The same to be pasted into a shell.
@@ -364,7 +364,7 @@ class Manifest(ManifestPart):
 
     @property
     def judge_names(self) -> tuple[str, ...]:
-        """In the order in which they are asked."""
+        """Names in the order in which they are asked."""
         return tuple(judge.name for judge in self.judges)
 
     @property
@@ -416,7 +416,7 @@ class Manifest(ManifestPart):
 
 
 def plan_digest(dataset: Mapping[str, Any]) -> str | None:
-    """Of the list of what was to be judged; None where there was none."""
+    """The digest of the list of what was to be judged; None where there was none."""
     plan = dataset.get("plan")
     return plan.get("sha256") if isinstance(plan, Mapping) else None
 
@@ -440,7 +440,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def read_stored_manifest(path: Path) -> Manifest:
-    """To the letter: its name is the one under which it was written."""
+    """The manifest to the letter: its name is the one under which it was written."""
     try:
         return Manifest.model_validate_json(path.read_bytes())
     except OSError as error:

@@ -163,7 +163,7 @@ def metadata_values(sample: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 class _Values:
-    """Of one name of the metadata: a number for each value, how many samples have it, and which one each sample has."""
+    """The values of one name of the metadata: a number for each, how many samples have it, and which each has."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
@@ -184,7 +184,7 @@ class _Values:
         self._held.append(code)
 
     def judgments(self, usual: int, unusual: Sequence[tuple[int, int]]) -> list[tuple[str, int]]:
-        """By value, in order."""
+        """The numbers of judgments by value, in order."""
         counts, held = [usual * count for count in self._counts], self._held
         for position, judgments in unusual:
             if position < len(held):

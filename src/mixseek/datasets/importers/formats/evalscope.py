@@ -103,7 +103,7 @@ def describe_path(path: Path | None) -> str:
 
 
 def read_predictions(path: Path) -> dict[str | None, PredictedOutput]:
-    """By index; a file that is none of EvalScope's says nothing."""
+    """Predictions by index; a file that is none of EvalScope's says nothing."""
     sniffed = sniff(path)
     if sniffed is None or not sniffed.has("index", "model_output"):
         return {}
@@ -129,7 +129,7 @@ def last_answer(row: Mapping[str, Any]) -> str | None:
 
 
 def main_scorer(row: Mapping[str, Any]) -> str | None:
-    """Of a review that was scored as it was to be."""
+    """The scorer of a review that was scored as it was to be."""
     score = as_table(as_table(row.get("sample_score")).get("score"))
     return as_text(score.get("main_score_name")) if score.get("status", "success") == "success" else None
 

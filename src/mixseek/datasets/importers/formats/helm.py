@@ -89,13 +89,13 @@ def read_helm(sniffed: Sniffed, stats: Path | None, notices: Notices) -> Iterato
 
 
 def trial_of(row: Mapping[str, Any]) -> int:
-    """From 0."""
+    """The number of the trial, from 0."""
     trial = row.get("train_trial_index")
     return trial if isinstance(trial, int) else 0
 
 
 def read_helm_scores(path: Path, notices: Notices) -> dict[tuple[Any, ...], dict[str, LoggedScore]]:
-    """By instance, trial and perturbation; what HELM counts beside scores is left out."""
+    """Scores by instance, trial and perturbation; what HELM counts beside scores is left out."""
     scores: dict[tuple[Any, ...], dict[str, LoggedScore]] = {}
     for _, instance in walk_file(path, {(): True}, notices):
         table = as_table(instance)

@@ -59,7 +59,7 @@ def open_inspect(sniffed: Sniffed) -> Log:
 
 
 def log_of(sniffed: Sniffed, header: Mapping[str, Any], has_samples: bool, samples: Any) -> Log:
-    """With versions, and with what the header says about the end of the run."""
+    """The log with versions, and with what the header says about the end of the run."""
     version, run = header.get("version"), as_table(header.get("eval"))
     if version is not None and version not in _VERSIONS:
         raise DatasetError(
@@ -184,7 +184,7 @@ def read_score(name: str, score: Mapping[str, Any]) -> Iterator[tuple[str, Logge
 
 
 def resolve(value: Any, attachments: Mapping[str, Any]) -> Any:
-    """With long texts put back where Inspect left a reference to them."""
+    """The value with long texts put back where Inspect left a reference to them."""
     if not attachments:
         return value
     if isinstance(value, str):

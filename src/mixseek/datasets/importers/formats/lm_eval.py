@@ -113,7 +113,7 @@ def metrics_of(row: Mapping[str, Any]) -> list[str]:
 
 
 def requests_of(arguments: Any) -> list[Mapping[str, Any]]:
-    """By name, or in older versions a list of lists."""
+    """Requests by name, or in older versions a list of lists."""
     if isinstance(arguments, list):
         pairs = [argument if isinstance(argument, list) else [argument] for argument in arguments]
         return [{f"arg_{index}": part for index, part in enumerate(pair)} for pair in pairs]

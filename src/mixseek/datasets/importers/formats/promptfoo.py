@@ -134,7 +134,7 @@ def promptfoo_question(variables: Mapping[str, Any], raw: str | None) -> str:
 
 
 def promptfoo_targets(variables: Mapping[str, Any], assertions: list[Mapping[str, Any]]) -> tuple[str, ...]:
-    """By the names that people use, else what an assertion literally asks for."""
+    """The targets by the names that people use, else what an assertion literally asks for."""
     target = next((variables[name] for name in TARGET_VARIABLES if variables.get(name) is not None), None)
     if target is None:
         literal = (assertion.get("value") for assertion in assertions if assertion.get("type") in _LITERAL_ASSERTIONS)

@@ -46,7 +46,7 @@ def answered(answer: Answer) -> dict[str, Any]:
 
 
 def read_answer(value: Any, depth: int = 0) -> Answer:
-    """Of a text, a message, a conversation, a list of calls, or an object around one of them."""
+    """The answer in a text, a message, a conversation, a list of calls, or an object around one of them."""
     if isinstance(value, Mapping):
         return answer_of_object(plain_message(value), depth)
     if not isinstance(value, list):

@@ -74,7 +74,7 @@ def messages_of(value: Any) -> list[Mapping[str, Any]]:
 
 
 def plain_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without what LangChain writes around it: `{"lc": 1, "kwargs": {…}}`, or `{"type": "ai", "data": {…}}`."""
+    """The message that LangChain writes into another: `{"lc": 1, "kwargs": {…}}`, or `{"type": "ai", "data": {…}}`."""
     inside = message.get("kwargs") if "lc" in message else message.get("data") if "type" in message else None
     if not isinstance(inside, Mapping) or "content" not in inside:
         return message

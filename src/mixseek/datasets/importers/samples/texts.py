@@ -33,7 +33,7 @@ def target_texts(value: Any) -> tuple[str, ...]:
 
 
 def pick_text(value: Any, keys: Iterable[str]) -> str:
-    """Of an object: the value of a known key, or the only one; else the whole of it as JSON."""
+    """The text of an object: the value of a known key, or the only one; else the whole of it as JSON."""
     if isinstance(value, list) and as_rows(value):
         return conversation_text(value)
     if not isinstance(value, Mapping):

@@ -107,7 +107,7 @@ def read_requests_object(path: Path, notices: Notices) -> Iterator[Mapping[str, 
 
 
 def rows_of(path: Path, notices: Notices) -> Iterator[Mapping[str, Any]]:
-    """Of an output, or of requests in either shape."""
+    """The rows of an output, or of requests in either shape."""
     sniffed = sniff(path)
     if sniffed is None:
         raise DatasetError(f"{path}: cannot be read as a file of a batch")
