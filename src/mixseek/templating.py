@@ -87,6 +87,9 @@ class StrictTemplate:
 
     def render(self, variables: Mapping[str, object]) -> str:
         """Values are inserted as they are: template syntax inside them stays text."""
+        return self._render(variables) if variables else _render_alone(self)
+
+    def _render(self, variables: Mapping[str, object]) -> str:
         shown = sum(len(value) for value in variables.values() if isinstance(value, str))
         budget = _Budget(_MAX_LENGTH + _MAX_COPIES * shown, _MAX_WORK + _MAX_COPIES * shown)
         token = _budget.set(budget)
@@ -103,6 +106,12 @@ class StrictTemplate:
         finally:
             _budget.reset(token)
         return "".join(pieces)
+
+
+# A system's message is the same for every sample.
+@lru_cache(maxsize=64)
+def _render_alone(template: StrictTemplate) -> str:
+    return template._render({})
 
 
 def compile_template(source: str, allowed_variables: Collection[str], where: str) -> StrictTemplate:
@@ -319,12 +328,18 @@ def unused_nonce(nonce: str, texts: Iterable[str]) -> str:
     # A nonce holds no line break, so it cannot stand across two of them. Whatever its case: a judge may read any.
     text = "\n".join(texts)
     # Folding a long text takes most of the time, and nothing folds to a digit: without the nonce's digits it is unused.
-    if max(_DIGITS.findall(nonce), key=len, default="") not in text:
+    if _longest_digits(nonce) not in text:
         return nonce
     text = text.casefold()
     while nonce.casefold() in text:
         nonce = hashlib.sha256(nonce.encode()).hexdigest()[:NONCE_LENGTH]
     return nonce
+
+
+# Each text of a prompt is asked for the same nonce, and hundreds of prompts are under way.
+@lru_cache(maxsize=1024)
+def _longest_digits(nonce: str) -> str:
+    return max(_DIGITS.findall(nonce), key=len, default="")
 
 
 def fence(text: str, label: str, nonce: str) -> str:
