@@ -123,9 +123,9 @@ class JudgedAnswer:
         else:
             first = f"{self.verdict}: score {self.score:.3g}, and at least {least:.3g} is wanted"
         again = shlex.join(["mixseek", "show", self.run.name, self.id, "--workspace", str(self.run.workspace)])
-        return f"{first}\n\n{self.said()}\n{again}"
+        return f"{first}\n\n{self.shown_sample()}\n{again}"
 
-    def said(self) -> str:
+    def shown_sample(self) -> str:
         """What `mixseek show` shows, in colour where this is read on a terminal and kept nowhere else."""
         from rich.console import Console
 
@@ -140,11 +140,11 @@ class JudgedAnswer:
         return page.getvalue()
 
     def reads_least(self) -> float:
-        given = self.config.getini("mixseek_at_least")
+        text = self.config.getini("mixseek_at_least")
         try:
-            return float(given)
+            return float(text)
         except ValueError:
-            raise pytest.UsageError(f"mixseek_at_least: {given!r} is no number; give one from 0 to 1") from None
+            raise pytest.UsageError(f"mixseek_at_least: {text!r} is no number; give one from 0 to 1") from None
 
     def reads_unjudged(self, given: str | None) -> str:
         chosen = given or self.config.getini("mixseek_unjudged")
@@ -178,7 +178,7 @@ class Judging:
         return self.answers_of(self.judge([dict(row) for row in rows], options))
 
     def judge_file(self, path: Path, options: Mapping[str, Any]) -> dict[str, JudgedAnswer]:
-        """By id; once in a session."""
+        """The answers by id; once in a session."""
         __tracebackhide__ = True
         known = self.config.stash.setdefault(_JUDGED_FILES, {})
         key = (str(path), repr(sorted(options.items())))
@@ -209,11 +209,11 @@ class Judging:
         return run
 
     def settings(self) -> dict[str, Any]:
-        """Of the ini-file; what is not set there is as in mixseek.toml, or as mixseek has it."""
+        """The settings of the ini-file; what is not set there is as in mixseek.toml, or as mixseek has it."""
         named = self.config.getini("mixseek_workspace")
         workspace = self.config.rootpath / named if named else self.cache()
-        found = {name: self.config.getini(f"mixseek_{name}") for name in ("judges", "protocol", "cascade")}
-        chosen = {name: value for name, value in found.items() if value}
+        configured = {name: self.config.getini(f"mixseek_{name}") for name in ("judges", "protocol", "cascade")}
+        chosen = {name: value for name, value in configured.items() if value}
         return {"patience": _PATIENCE_SECONDS, "workspace": workspace, **chosen}
 
     def cache(self) -> Path:

@@ -87,6 +87,9 @@ class StrictTemplate:
 
     def render(self, variables: Mapping[str, object]) -> str:
         """Values are inserted as they are: template syntax inside them stays text."""
+        return self._render(variables) if variables else _render_alone(self)
+
+    def _render(self, variables: Mapping[str, object]) -> str:
         shown = sum(len(value) for value in variables.values() if isinstance(value, str))
         budget = _Budget(_MAX_LENGTH + _MAX_COPIES * shown, _MAX_WORK + _MAX_COPIES * shown)
         token = _budget.set(budget)
@@ -103,6 +106,12 @@ class StrictTemplate:
         finally:
             _budget.reset(token)
         return "".join(pieces)
+
+
+# A system's message is the same for every sample.
+@lru_cache(maxsize=64)
+def _render_alone(template: StrictTemplate) -> str:
+    return template._render({})
 
 
 def compile_template(source: str, allowed_variables: Collection[str], where: str) -> StrictTemplate:
@@ -137,8 +146,8 @@ def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate
 def _bounded(tree: nodes.Template) -> nodes.Template:
     """The same template, whose loops and joined texts count against the budget."""
     for kind, name in _REFUSED_BLOCKS.items():
-        if (found := tree.find(kind)) is not None:
-            raise TemplateSyntaxError(f"{name} is not available in prompts; write the text out", found.lineno)
+        if (block := tree.find(kind)) is not None:
+            raise TemplateSyntaxError(f"{name} is not available in prompts; write the text out", block.lineno)
     for loop in list(tree.find_all(nodes.For)):
         if loop.recursive:
             raise TemplateSyntaxError("recursive loops are not available in prompts", loop.lineno)
@@ -157,7 +166,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        numbers = all(isinstance(one, int | float) for one in (left, right))
+        numbers = all(isinstance(operand, int | float) for operand in (left, right))
         if operator == "**" or (operator != "+" and not numbers):
             raise SecurityError(f"{operator} is only for numbers, and ** is not available in prompts")
         if not numbers and hasattr(left, "__len__") and hasattr(right, "__len__"):
@@ -207,9 +216,9 @@ def _charged(function: Callable[..., Any], most: int | None = None) -> Callable[
 
     @wraps(function)
     def charged(*arguments: Any, **named: Any) -> Any:
-        sizes = (len(one) if isinstance(one, str | list | tuple | dict) else 1 for one in arguments)
+        sizes = (len(argument) if isinstance(argument, str | list | tuple | dict) else 1 for argument in arguments)
         _budget.get().spend_work(sum(sizes))
-        numbers = [one for one in (*arguments[1:], *named.values()) if isinstance(one, int)]
+        numbers = [argument for argument in (*arguments[1:], *named.values()) if isinstance(argument, int)]
         if most is not None and any(abs(number) > most for number in numbers):
             raise SecurityError(f"{function.__name__.removeprefix('do_')} takes a number of at most {most:,}")
         return function(*arguments, **named)
@@ -244,8 +253,8 @@ def _replace(text: str, old: str, new: str, count: int | None = None) -> str:
     budget = _budget.get()
     text, old, new = str(text), str(old), str(new)
     budget.spend_work(len(text))
-    found = len(text) + 1 if not old else text.count(old)
-    budget.check_length(len(text) + found * len(new))
+    occurrences = len(text) + 1 if not old else text.count(old)
+    budget.check_length(len(text) + occurrences * len(new))
     return text.replace(old, new, -1 if count is None else count)
 
 
@@ -262,13 +271,15 @@ def _indent(text: str, width: int | str = 4, first: bool = False, blank: bool = 
 
 
 def _undeclared(tree: nodes.Template, allowed: frozenset[str]) -> list[tuple[int, str]]:
-    """In the order of the alphabet; each name once, where it stands first."""
-    found = []
+    """Unknown variables in the order of the alphabet; each name once, where it stands first."""
+    complaints = []
     known = ", ".join(sorted(allowed)) or "none"
     for name in sorted(meta.find_undeclared_variables(tree) - allowed):
         line = min((node.lineno for node in tree.find_all(nodes.Name) if node.name == name), default=1)
-        found.append((line, f"unknown variable {name!r}; " + f"{suggest(name, allowed)} available: {known}".lstrip()))
-    return found
+        complaints.append(
+            (line, f"unknown variable {name!r}; " + f"{suggest(name, allowed)} available: {known}".lstrip())
+        )
+    return complaints
 
 
 def undeclared_variables(source: str, allowed_variables: Collection[str]) -> list[tuple[int, str]]:
@@ -282,7 +293,7 @@ def used_variables(source: str) -> frozenset[str]:
 
 
 class _AnyFilter(dict[str, Any]):
-    """For finding variables: an unknown filter is another mistake, told by compiling."""
+    """A filter of any name, for finding variables: an unknown filter is another mistake, told by compiling."""
 
     def get(self, key: str, default: Any = None) -> Any:
         return super().get(key, str)
@@ -317,12 +328,18 @@ def unused_nonce(nonce: str, texts: Iterable[str]) -> str:
     # A nonce holds no line break, so it cannot stand across two of them. Whatever its case: a judge may read any.
     text = "\n".join(texts)
     # Folding a long text takes most of the time, and nothing folds to a digit: without the nonce's digits it is unused.
-    if max(_DIGITS.findall(nonce), key=len, default="") not in text:
+    if _longest_digits(nonce) not in text:
         return nonce
     text = text.casefold()
     while nonce.casefold() in text:
         nonce = hashlib.sha256(nonce.encode()).hexdigest()[:NONCE_LENGTH]
     return nonce
+
+
+# Each text of a prompt is asked for the same nonce, and hundreds of prompts are under way.
+@lru_cache(maxsize=1024)
+def _longest_digits(nonce: str) -> str:
+    return max(_DIGITS.findall(nonce), key=len, default="")
 
 
 def fence(text: str, label: str, nonce: str) -> str:

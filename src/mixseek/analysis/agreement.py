@@ -33,12 +33,12 @@ class JudgePair:
     coefficients: tuple[Coefficient, ...]
 
     def of(self, measure: Measure) -> Coefficient:
-        return next(one for one in self.coefficients if one.measure is measure)
+        return next(coefficient for coefficient in self.coefficients if coefficient.measure is measure)
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Between judges; `items` are the first of `disagreements`, those that are furthest apart."""
+    """The agreement between judges; `items` are the first of `disagreements`, those that are furthest apart."""
 
     judges: tuple[str, ...]
     samples: int
@@ -54,11 +54,11 @@ class Agreement:
     counted: int  # of `samples`: those that coefficients are computed from
 
     def of(self, measure: Measure) -> Coefficient | None:
-        return next((one for one in self.coefficients if one.measure is measure), None)
+        return next((coefficient for coefficient in self.coefficients if coefficient.measure is measure), None)
 
     def between(self, first: str, second: str) -> JudgePair | None:
         """The pair, whichever of the two is named first."""
-        return next((one for one in self.pairs if {one.first, one.second} == {first, second}), None)
+        return next((pair for pair in self.pairs if {pair.first, pair.second} == {first, second}), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ _OF_TWO: Mapping[Measure, str] = {
 def build_agreement(
     ratings: Ratings, disagreements: tuple[int, Sequence[Disagreement]], *, is_graded: bool
 ) -> Agreement:
-    """Every coefficient with an interval that leaves out one hand of questions at a time."""
+    """Every coefficient with an interval that leaves out one group of questions at a time."""
     groups = {"verdicts": ratings.verdict_groups, "scores": ratings.score_groups}
     of_all = dict(_OF_ALL)
     if len(ratings.judges) == 2:
@@ -110,7 +110,7 @@ def build_agreement(
         unanimous=round(ratings.unanimous.total),
         unanimous_interval=unit_interval(ratings.unanimous),
         mean_spread=ratings.mean_spread,
-        coefficients=tuple(sorted(coefficients, key=lambda one: order.index(one.measure))),
+        coefficients=tuple(sorted(coefficients, key=lambda coefficient: order.index(coefficient.measure))),
         pairs=tuple(_compare_pairs(ratings.judges, groups)),
         disagreements=disagreements[0],
         items=tuple(disagreements[1]),
@@ -119,10 +119,10 @@ def build_agreement(
     )
 
 
-def between(of: str, hands: Sequence[Patterns], measures: Iterable[Measure]) -> list[Coefficient]:
-    """Of any number of judges, in what they say (`of`: verdicts, scores), by hands of questions."""
+def between(of: str, groups: Sequence[Patterns], measures: Iterable[Measure]) -> list[Coefficient]:
+    """Coefficients of any number of judges, in what they say (`of`: verdicts, scores), by groups of questions."""
     return [
-        _fleiss(of, hands) if measure is Measure.FLEISS else _coefficient(measure, of, hands) for measure in measures
+        _fleiss(of, groups) if measure is Measure.FLEISS else _coefficient(measure, of, groups) for measure in measures
     ]
 
 
@@ -130,66 +130,66 @@ def _compare_pairs(judges: Sequence[str], groups: Mapping[str, Sequence[Patterns
     pairs = []
     for second in range(len(judges)):
         for first in range(second):
-            own = {of: [project(hand, first, second) for hand in hands] for of, hands in groups.items()}
-            samples = sum(sum(hand.values()) for hand in own["verdicts"])
+            projected = {of: [project(group, first, second) for group in parts] for of, parts in groups.items()}
+            samples = sum(sum(group.values()) for group in projected["verdicts"])
             if samples:
-                coefficients = tuple(_coefficient(measure, of, own[of]) for measure, of in _OF_TWO.items())
+                coefficients = tuple(_coefficient(measure, of, projected[of]) for measure, of in _OF_TWO.items())
                 pairs.append(JudgePair(judges[first], judges[second], samples, coefficients))
     return pairs
 
 
 def project(patterns: Patterns, first: int, second: int) -> Patterns:
-    """Of two judges, the samples that both judged."""
-    found = Counter[Pattern]()
+    """The samples that both of two judges judged."""
+    pairs = Counter[Pattern]()
     for pattern, count in patterns.items():
         pair = pattern[first], pattern[second]
         if None not in pair:
-            found[pair] += count
-    return found
+            pairs[pair] += count
+    return pairs
 
 
-def _fleiss(of: str, hands: Sequence[Patterns]) -> Coefficient:
-    """Of the samples with equally many ratings: chosen once, so that no hand that is left out changes which."""
+def _fleiss(of: str, groups: Sequence[Patterns]) -> Coefficient:
+    """Fleiss' kappa of samples with equally many ratings, chosen once, so that no group left out changes which."""
     whole = Counter[Pattern]()
-    for hand in hands:
-        whole.update(hand)
+    for group in groups:
+        whole.update(group)
     equal = equally_rated(whole)
-    found = _coefficient(Measure.FLEISS, of, [_only(hand, equal) for hand in hands])
+    coefficient = _coefficient(Measure.FLEISS, of, [_only(group, equal) for group in groups])
     ratings = max((len(pattern) - pattern.count(None) for pattern in equal), default=0)
     over = EqualItems(ratings, sum(equal.values()), sum(rated_twice(whole).values()))
-    return replace(found, over=over if equal else None)
+    return replace(coefficient, over=over if equal else None)
 
 
-def _only(hand: Patterns, kept: Patterns) -> Patterns:
-    return {pattern: count for pattern, count in hand.items() if pattern in kept}
+def _only(group: Patterns, patterns: Patterns) -> Patterns:
+    return {pattern: count for pattern, count in group.items() if pattern in patterns}
 
 
-def _coefficient(measure: Measure, of: str, hands: Sequence[Patterns]) -> Coefficient:
+def _coefficient(measure: Measure, of: str, groups: Sequence[Patterns]) -> Coefficient:
     estimate = partial(estimate_of, measure)
-    filled = [hand for hand in hands if hand]
+    filled = [group for group in groups if group]
     whole = Counter[Pattern]()
-    for hand in filled:
-        whole.update(hand)
-    found = estimate(whole)
-    if found is None:
-        said = "nobody rated twice" if not whole else f"all {of} are the same, which chance alone explains"
-        return Coefficient(measure, None, of=of, why=f"not defined: {said}")
+    for group in filled:
+        whole.update(group)
+    result = estimate(whole)
+    if result is None:
+        reason = "nobody rated twice" if not whole else f"all {of} are the same, which chance alone explains"
+        return Coefficient(measure, None, of=of, why=f"not defined: {reason}")
     if len(filled) < 2:
-        return Coefficient(measure, found.value, of=of, why="no interval: one question")
+        return Coefficient(measure, result.value, of=of, why="no interval: one question")
     interval = within_reach(measure, jackknife_interval(filled, estimate))
     # A width of nought would claim certainty.
     why = None if interval else "no interval: every question says the same, or without one of them there is no value"
-    return Coefficient(measure, found.value, interval, of=of, why=why)
+    return Coefficient(measure, result.value, interval, of=of, why=why)
 
 
-def build_consistency(hands: Sequence[TakeSums], alike: Mapping[str, UnitSums]) -> tuple[SelfConsistency, ...]:
-    """In the order of the judges; `alike` counts samples with one verdict. Empty where nobody was asked twice."""
-    found = []
-    for judge in dict.fromkeys(one.judge for one in hands):
-        own = [one for one in hands if one.judge == judge]
-        share = own_share_of_variance(own)
+def build_consistency(groups: Sequence[TakeSums], alike: Mapping[str, UnitSums]) -> tuple[SelfConsistency, ...]:
+    """One line a judge, in their order; `alike` counts samples with one verdict. Empty where nobody was asked twice."""
+    lines = []
+    for judge in dict.fromkeys(group.judge for group in groups):
+        judge_groups = [group for group in groups if group.judge == judge]
+        share = own_share_of_variance(judge_groups)
         units = alike[judge]
-        found.append(
+        lines.append(
             SelfConsistency(
                 judge=judge,
                 samples=units.scored,
@@ -200,4 +200,4 @@ def build_consistency(hands: Sequence[TakeSums], alike: Mapping[str, UnitSums]) 
                 own_interval=share.interval,
             )
         )
-    return tuple(found)
+    return tuple(lines)

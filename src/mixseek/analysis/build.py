@@ -85,17 +85,17 @@ def build_report(source: ReportInput) -> report_data.ReportData:
 
 def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[OutcomeCount]) -> model.JudgeSummary:
     """A model on its own output is shown beside the statistics and is in none of them."""
-    own = [cell for cell in outcomes if cell.judge == judge and not cell.is_control]
+    cells = [cell for cell in outcomes if cell.judge == judge and not cell.is_control]
     control = [cell for cell in outcomes if cell.judge == judge and cell.is_control]
     units = source.units
     reasoning = [cell for cell in source.reasoning if cell.judge == judge]
-    score = summarise_scores(own, units.judges.get((judge,), NO_UNITS))
+    score = summarise_scores(cells, units.judges.get((judge,), NO_UNITS))
     return model.JudgeSummary(
         judge=judge,
         score=score,
-        verdicts=tally_verdicts(own),
-        error_types=tally((cell.error_type, cell.count) for cell in own if cell.status is Status.VALID),
-        tasks=_summarise_groups(judge, own, reasoning, "task", units.tasks),
+        verdicts=tally_verdicts(cells),
+        error_types=tally((cell.error_type, cell.count) for cell in cells if cell.status is Status.VALID),
+        tasks=_summarise_groups(judge, cells, reasoning, "task", units.tasks),
         rules=_summarise_rules(cell for cell in source.rules if cell.judge == judge),
         flags=tuple(sorted(_explain(judge, source.flags), key=lambda flag: (-flag.count, flag.kind))),
         reasons=tuple(sorted(_explain(judge, source.reasons), key=lambda reason: _ENDS.index(reason.kind))),
@@ -103,7 +103,7 @@ def _summarise_judge(judge: str, source: ReportInput, outcomes: Sequence[Outcome
         # Of pairs, and under a protocol with dimensions, targets have a table of their own.
         targets=()
         if source.scored or source.pairs
-        else _summarise_groups(judge, own, reasoning, "target", units.targets),
+        else _summarise_groups(judge, cells, reasoning, "target", units.targets),
         warnings=tally(
             ((cell.warning, cell.count) for cell in source.warnings if cell.judge == judge), whole=score.counts.valid
         ),
@@ -176,7 +176,7 @@ def tally(counted: Iterable[tuple[str | None, int]], *, whole: int | None = None
 def tally_verdicts(cells: Iterable[OutcomeCount | ScoredCell]) -> tuple[model.Tally, ...]:
     """Valid verdicts from best to worst score; what carries no verdict is not a bar here."""
     named = grouped((cell for cell in cells if cell.status is Status.VALID), lambda cell: cell.verdict or cell.status)
-    totals = {name: sum(cell.count for cell in own) for name, own in named.items()}
+    totals = {name: sum(cell.count for cell in cells) for name, cells in named.items()}
     means = {name: sum(cell.score_total for cell in named[name]) / count for name, count in totals.items() if count}
     valid = sum(totals.values())
     return tuple(
@@ -186,7 +186,7 @@ def tally_verdicts(cells: Iterable[OutcomeCount | ScoredCell]) -> tuple[model.Ta
 
 
 def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
-    """In the order in which the keys come first."""
+    """Groups in the order in which the keys come first."""
     groups: dict[_Key, list[_Item]] = defaultdict(list)
     for item in items:
         groups[key_of(item)].append(item)
@@ -194,7 +194,7 @@ def grouped(items: Iterable[_Item], key_of: Callable[[_Item], _Key]) -> dict[_Ke
 
 
 def in_order(names: Iterable[str | None]) -> list[str | None]:
-    """As people count, Q2 before Q10; what names nothing comes last, whatever the others are called."""
+    """Names as people count, Q2 before Q10; what names nothing comes last, whatever the others are called."""
     return sorted(names, key=lambda name: (name is None, natural_key(name or "")))
 
 
@@ -210,7 +210,7 @@ def _summarise_groups(
     column: str,
     units: UnitGroups,
 ) -> tuple[model.GroupSummary, ...]:
-    """By task or by target, whichever `column` of the counts names."""
+    """Groups by task or by target, whichever `column` of the counts names."""
     by_name: dict[str | None, list[OutcomeCount]] = grouped(cells, lambda cell: getattr(cell, column))
     return tuple(
         model.GroupSummary(
@@ -224,29 +224,33 @@ def _summarise_groups(
 
 def _summarise_rules(cells: Iterable[counts.RuleCount]) -> tuple[model.RuleUsage, ...]:
     usages = []
-    for rule, own in grouped(cells, lambda cell: cell.rule).items():
-        ends = {status: sum(cell.count for cell in own if cell.status is status) for status in Status}
+    for rule, rule_cells in grouped(cells, lambda cell: cell.rule).items():
+        ends = {status: sum(cell.count for cell in rule_cells if cell.status is status) for status in Status}
         valid = ends[Status.VALID]
-        mean = sum(cell.score_total for cell in own) / valid if valid else None
+        mean = sum(cell.score_total for cell in rule_cells) / valid if valid else None
         usages.append(model.RuleUsage(rule, sum(ends.values()), valid, mean, ends[Status.UNDECIDED]))
     return tuple(sorted(usages, key=lambda usage: (-usage.count, usage.rule)))
 
 
 def _explain(judge: str, cells: Iterable[counts.FlagCount | counts.ReasonCount]) -> Iterator[model.Explanation]:
-    """By kind: how many there are, the most frequent reasons, and how many reasons in all."""
-    for kind, own in grouped((cell for cell in cells if cell.judge == judge), lambda cell: cell.kind).items():
+    """One line a kind: how many there are, the most frequent reasons, and how many reasons in all."""
+    for kind, kind_cells in grouped((cell for cell in cells if cell.judge == judge), lambda cell: cell.kind).items():
         # One of several wordings is an example, and said to be one.
-        details = [model.Detail(("" if cell.wordings == 1 else "such as: ") + cell.reason, cell.count) for cell in own]
+        details = [
+            model.Detail(("" if cell.wordings == 1 else "such as: ") + cell.reason, cell.count) for cell in kind_cells
+        ]
         details.sort(key=lambda detail: (-detail.count, detail.text))
-        yield model.Explanation(kind, sum(cell.count for cell in own), tuple(details[:_DETAILS_SHOWN]), len(details))
+        yield model.Explanation(
+            kind, sum(cell.count for cell in kind_cells), tuple(details[:_DETAILS_SHOWN]), len(details)
+        )
 
 
 def _count_shown(outcomes: Iterable[OutcomeCount]) -> tuple[model.ShownCount, ...]:
     """Per outcome word, in the order good, mixed, bad, then what carries no score."""
     parts = []
-    for name, own in grouped(outcomes, lambda cell: model.outcome_word(cell.status, cell.verdict)).items():
-        total = sum(cell.count for cell in own)
-        mean = sum(cell.score_total for cell in own) / total
-        parts.append(model.ShownCount(name, model.tone_of(own[0].status, mean), total))
+    for name, cells in grouped(outcomes, lambda cell: model.outcome_word(cell.status, cell.verdict)).items():
+        total = sum(cell.count for cell in cells)
+        mean = sum(cell.score_total for cell in cells) / total
+        parts.append(model.ShownCount(name, model.tone_of(cells[0].status, mean), total))
     order = list(model.Tone)
     return tuple(sorted(parts, key=lambda part: (order.index(part.tone), part.outcome)))

@@ -31,7 +31,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDetail:
-    """In the protocol's own scale. `gates` holds the ones that were not passed, with the reason."""
+    """Marks in the protocol's own scale. `gates` holds the ones that were not passed, with the reason."""
 
     total: float | None
     maximum: float | None
@@ -46,7 +46,7 @@ class ScoredDetail:
 
 
 def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
-    """From the fields of a valid judgment; None under a protocol without dimensions."""
+    """The detail in the fields of a valid judgment; None under a protocol without dimensions."""
     scores = fields.get("scores")
     if not isinstance(scores, Mapping):
         return None
@@ -94,5 +94,5 @@ def is_critical(fields: Mapping[str, Any]) -> bool:
 
 
 def document_of(item: Any, **keys: str) -> dict[str, Any]:
-    """For programs: the fields by their names, but for those that programs know by another key."""
+    """The document for programs: the fields by their names, but for those that programs know by another key."""
     return {keys.get(name, name): value for name, value in asdict(item).items()}

@@ -22,7 +22,7 @@ class Gates:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """Of several judges that each judge everything, their panel must keep the limit."""
+    """What became of a gate. Of several judges that each judge everything, their panel must keep the limit."""
 
     name: str
     limit: float
@@ -38,8 +38,8 @@ class GateResult:
         noun = nouns.get(self.name, self.name.removeprefix("max_"))
         option = "--" + self.name.replace("_", "-")
         who = f" by {self.judge}" if self.judge is not None else ""
-        said = "met" if self.is_met else "not met"
-        return f"gate {option} {said}{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
+        outcome = "met" if self.is_met else "not met"
+        return f"gate {option} {outcome}{who}: {noun} {actual}, {relation} the limit of {self.limit:.2%}"
 
 
 def check_gates(

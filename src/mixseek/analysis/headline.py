@@ -68,9 +68,11 @@ def with_corrected(headline: Headline, corrected: CorrectedReport | None) -> Hea
     """What human labels make of the same means, where they give a number; the section of its own says the rest."""
     if corrected is None:
         return headline
-    found = {group.name: _beside_of(group) for group in corrected.targets}
+    beside_of_target = {group.name: _beside_of(group) for group in corrected.targets}
     columns = tuple(
-        replace(part, groups=tuple(replace(group, beside=found.get(group.name, ())) for group in part.groups))
+        replace(
+            part, groups=tuple(replace(group, beside=beside_of_target.get(group.name, ())) for group in part.groups)
+        )
         if part.column == "target_model"
         else part
         for part in headline.columns
@@ -79,10 +81,10 @@ def with_corrected(headline: Headline, corrected: CorrectedReport | None) -> Hea
 
 
 def _beside_of(group: CorrectedGroup) -> tuple[Beside, ...]:
-    one = group.corrected
-    if one.point is None or one.state is not State.CORRECTED:
+    corrected = group.corrected
+    if corrected.point is None or corrected.state is not State.CORRECTED:
         return ()
-    return (Beside("corrected", one.point, one.low, one.high),)
+    return (Beside("corrected", corrected.point, corrected.low, corrected.high),)
 
 
 def summarise_group(group: PanelGroup, *, is_graded: bool) -> ScoreSummary:

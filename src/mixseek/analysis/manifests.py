@@ -11,6 +11,6 @@ def is_panel(manifest: Manifest) -> bool:
 
 
 def dataset_name(manifest: Manifest) -> str:
-    """Without the directories: a report is sent to people who have others."""
+    """The file's name without its directories: a report is sent to people who have others."""
     path = str(manifest.dataset.get("path", ""))
     return "stdin" if path == "-" else Path(path).name

@@ -54,7 +54,7 @@ class PanelCounts(StatusCounts):
 
 
 def split_of(counts: StatusCounts) -> int:
-    """Of one judge's judgments none is split."""
+    """How many are split; of one judge's judgments none is."""
     return counts.split if isinstance(counts, PanelCounts) else 0
 
 
@@ -236,7 +236,7 @@ def outcome_word(status: Status, verdict: str | None) -> str:
 
 
 def tone_of(status: Status, score: float | None) -> Tone:
-    """By the score, whatever the protocol calls it."""
+    """The tone by the score, whatever the protocol calls it."""
     if status is not Status.VALID:
         return Tone(status.value)
     if score is None or _BAD_AT_MOST < score < _GOOD_AT_LEAST:

@@ -80,9 +80,9 @@ def load_report(
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     corrected = load_corrected(workspace, run, rule)
     first = with_corrected(report.headline, corrected) if report.headline else None
-    asked = rubric_of_run(run, manifest)
+    rubric = rubric_of_run(run, manifest)
     board = board_of_run(workspace, run) if has_pairs else None
-    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked, board=board), run
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board), run
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def load_opinions(index: RunIndex, panel: SettledPanel) -> counts.Ratings | None
 
 
 def opinions_of_run(workspace: Workspace, run: RunDirectory) -> counts.Ratings | None:
-    """Under the rule of the run."""
+    """The opinions under the rule of the run."""
     manifest = read_manifest(run.manifest)
     with open_run_index(workspace, run) as index:
         return load_opinions(index, index.settle(panel_rule(index, manifest), manifest.judge_names))
@@ -125,10 +125,10 @@ def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
     if ratings is None:
         return None
     labels = judge_labels(index, panel.judges)
-    total, found = panel.disagreements(DISAGREEMENTS)
+    total, disagreements = panel.disagreements(DISAGREEMENTS)
     items = [
         replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])
-        for item in found
+        for item in disagreements
     ]
     return build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
 

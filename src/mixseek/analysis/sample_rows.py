@@ -11,7 +11,7 @@ from mixseek.storage.workspace import LATEST, Workspace, find_run
 def load_sample(root: Path, name: str | None, sample_id: str) -> list[JudgedRow]:
     """One sample under every judge that was asked, in order."""
     workspace = Workspace(root)
-    names = [one.name for one in workspace.runs()] if name is None else []
+    names = [run.name for run in workspace.runs()] if name is None else []
     if len(names) > 1 and sample_id in (LATEST, *names):
         raise ConfigurationError(f"{sample_id!r} is a run; name a sample of it as well: `mixseek show {sample_id} ID`")
     run = find_run(workspace, name)

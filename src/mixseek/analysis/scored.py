@@ -87,8 +87,8 @@ def build_scored(source: ScoredInput, *, rng: Random) -> scored_model.ScoredRepo
 
 def _only(values: Iterable[_Value | None]) -> _Value | None:
     """The one value that all share; None where there are several."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else None
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else None
 
 
 def _count_critical(cells: Iterable[ScoredCell]) -> int:
@@ -98,7 +98,7 @@ def _count_critical(cells: Iterable[ScoredCell]) -> int:
 def _scale_mean(
     cells: Sequence[ScoredCell] | Sequence[scored_counts.DimensionCell], units: UnitSums
 ) -> scored_model.ScaleMean:
-    """Of valid cells, as shares of the maximum, so that samples with other weights can be averaged at all."""
+    """The mean of valid cells, as shares of the maximum, so that samples with other weights can be averaged at all."""
     return scored_model.ScaleMean(
         count=sum(cell.count for cell in cells),
         mean=units.mean,
@@ -113,58 +113,58 @@ def _profile(
     column: str, name: str | None, source: ScoredInput, units: UnitGroups
 ) -> tuple[list[ScoredCell], tuple[scored_model.DimensionMean, ...]]:
     """One judge, target or task type: its valid cross judgments, and its dimensions in the protocol's order."""
-    own = [cell for cell in source.valid if getattr(cell, column) == name]
+    cells = [cell for cell in source.valid if getattr(cell, column) == name]
     marks = grouped((cell for cell in source.dimensions if getattr(cell, column) == name), lambda cell: cell.dimension)
-    return own, tuple(
+    return cells, tuple(
         scored_model.DimensionMean(dimension, _scale_mean(cells, units.get((name, dimension), NO_UNITS)))
         for dimension, cells in marks.items()
     )
 
 
 def _profile_judge(judge: str, source: ScoredInput) -> scored_model.JudgeProfile:
-    own, means = _profile("judge", judge, source, source.units.judge_dimensions)
+    cells, means = _profile("judge", judge, source, source.units.judge_dimensions)
     dimensions = []
     for item in means:
         buckets = [part for part in source.buckets if part.dimension == item.dimension]
         dimensions.append(scored_model.DimensionSummary(item.dimension, item.score, _draw_histogram(judge, buckets)))
-    confidence = tally((cell.confidence, cell.count) for cell in own)
-    return scored_model.JudgeProfile(judge, _count_critical(own), tuple(dimensions), confidence)
+    confidence = tally((cell.confidence, cell.count) for cell in cells)
+    return scored_model.JudgeProfile(judge, _count_critical(cells), tuple(dimensions), confidence)
 
 
 def _draw_histogram(
     judge: str, buckets: Sequence[scored_counts.DimensionBucket]
 ) -> tuple[scored_model.HistogramBar, ...]:
-    """Of one judge's marks, on the scale that all judges' have.
+    """The bars of one judge's marks, on the scale that all judges' have.
 
     Every mark has a bar, noughts included; tenths of the maximum where there are too many marks, or several scales,
     which meet only as shares.
     """
-    own = [part for part in buckets if part.judge == judge]
-    total = sum(part.count for part in own) or 1
+    judge_buckets = [part for part in buckets if part.judge == judge]
+    total = sum(part.count for part in judge_buckets) or 1
     maximum = _only(part.maximum for part in buckets)
     heights: dict[int, int] = defaultdict(int)
     if maximum is None or any(part.high > part.low for part in buckets):
-        for part in own:
+        for part in judge_buckets:
             heights[min(9, int(part.low / part.maximum * 10 + 1e-6))] += part.count
         scale = maximum or 1.0
         edges = [(step / 10 * scale, (step + 1) / 10 * scale, heights[step]) for step in range(10)]
     else:
-        for part in own:
+        for part in judge_buckets:
             heights[int(part.low)] += part.count
         edges = [(float(mark), float(mark), heights[mark]) for mark in range(int(maximum) + 1)]
     return tuple(scored_model.HistogramBar(low, high, count, count / total) for low, high, count in edges)
 
 
 def _profile_target(target: str | None, source: ScoredInput) -> scored_model.TargetProfile:
-    own, means = _profile("target", target, source, source.units.target_dimensions)
-    total = _scale_mean(own, source.units.targets.get((target,), NO_UNITS))
-    return scored_model.TargetProfile(target, total, means, tally_verdicts(own), _count_critical(own))
+    cells, means = _profile("target", target, source, source.units.target_dimensions)
+    total = _scale_mean(cells, source.units.targets.get((target,), NO_UNITS))
+    return scored_model.TargetProfile(target, total, means, tally_verdicts(cells), _count_critical(cells))
 
 
 def _profile_task_type(task_type: str, source: ScoredInput) -> scored_model.TaskTypeProfile:
-    own, means = _profile("task_type", task_type, source, source.units.task_type_dimensions)
+    cells, means = _profile("task_type", task_type, source, source.units.task_type_dimensions)
     return scored_model.TaskTypeProfile(
-        task_type, _scale_mean(own, source.units.task_types.get((task_type,), NO_UNITS)), means
+        task_type, _scale_mean(cells, source.units.task_types.get((task_type,), NO_UNITS)), means
     )
 
 
@@ -184,8 +184,8 @@ def _matrix_cell(judge: str, target: str | None, source: ScoredInput) -> scored_
 def _compare_with_others(source: ScoredInput) -> Iterator[scored_model.ControlRow]:
     """One for each model that judged its own output."""
     pairs = grouped((cell for cell in source.cells if cell.is_control), lambda cell: (cell.judge, cell.target))
-    for (judge, target), own in pairs.items():
-        score = summarise_scores(own, source.units.own_outputs.get((judge, target), NO_UNITS))
+    for (judge, target), cells in pairs.items():
+        score = summarise_scores(cells, source.units.own_outputs.get((judge, target), NO_UNITS))
         yield scored_model.ControlRow(judge, target, score, _profile_target(target, source).total)
 
 
@@ -196,10 +196,10 @@ def _describe_coverage(covered: scored_counts.CoverageCounts | None) -> scored_m
     grid = sorted(covered.grid, key=_cell_order)
     columns = tuple(dict.fromkeys((cell.target, cell.judge) for cell in grid))
     lines = []
-    for (question, variant), own in grouped(grid, lambda cell: (cell.question, cell.variant)).items():
-        statuses = {(cell.target, cell.judge): cell.status for cell in own}
+    for (question, variant), cells in grouped(grid, lambda cell: (cell.question, cell.variant)).items():
+        statuses = {(cell.target, cell.judge): cell.status for cell in cells}
         lines.append(scored_model.CoverageLine(question, variant, tuple(statuses[column] for column in columns)))
-    shared = {one.name: getattr(covered, one.name) for one in fields(scored_counts.CoverageSizes)}
+    shared = {field.name: getattr(covered, field.name) for field in fields(scored_counts.CoverageSizes)}
     shared["holes"] = tuple(sorted(covered.holes, key=_cell_order))
     return scored_model.Coverage(**shared, columns=columns, lines=tuple(lines))
 
@@ -217,13 +217,13 @@ def _describe_invalid(
     factors = []
     effect = design_effect(units.invalid.get("", {}).get((), NO_UNITS))
     for factor, value_of in _FACTORS.items():
-        own = units.invalid.get(factor, {})
-        groups = _invalid_rates(cells, value_of, own)
+        rates_of_values = units.invalid.get(factor, {})
+        groups = _invalid_rates(cells, value_of, rates_of_values)
         if len(groups) > 1:
             # More judges or repeats are no more samples: one that half of its evaluations fail counts as half a hit.
-            sums = [own.get((group.name,), NO_UNITS) for group in groups]
+            sums = [rates_of_values.get((group.name,), NO_UNITS) for group in groups]
             # Samples of one question count as the independent ones that they are worth.
-            rates = [Rate(round(one.total / effect), round(one.scored / effect)) for one in sums]
+            rates = [Rate(round(unit_sums.total / effect), round(unit_sums.scored / effect)) for unit_sums in sums]
             test = uneven_spread_test(rates, rng=rng)
             factors.append((factor, groups, test))
     adjusted = iter(holm_adjusted([test.p_value for _, _, test in factors if test]))
@@ -239,7 +239,7 @@ def _describe_invalid(
 def _invalid_rates(
     cells: Iterable[ScoredCell], value_of: Callable[[ScoredCell], str | None], units: UnitGroups
 ) -> tuple[scored_model.GroupRate, ...]:
-    """By name. Evaluations that brought a reply are counted, the interval counts samples."""
+    """Rates by name. Evaluations that brought a reply are counted, the interval counts samples."""
     named = grouped((cell for cell in cells if cell.status in (Status.VALID, Status.INVALID)), value_of)
     rates = []
     for name in in_order(named):
@@ -254,7 +254,9 @@ def _compare_variants(source: ScoredInput, maximum: float | None) -> tuple[score
     by_variant = _invalid_rates(source.cells, lambda cell: cell.variant, source.units.invalid.get("variant", {}))
     rates = {group.name: group for group in by_variant}
     marks = grouped(source.dimensions, lambda cell: cell.dimension)
-    scales: dict[str | None, float | None] = {name: _only(cell.maximum for cell in own) for name, own in marks.items()}
+    scales: dict[str | None, float | None] = {
+        name: _only(cell.maximum for cell in cells) for name, cells in marks.items()
+    }
     scales[None] = maximum
     comparisons = []
     for (base, other), parts in grouped(source.variants, lambda part: (part.base, part.other)).items():
@@ -277,9 +279,9 @@ def _describe_evidence(
 ) -> tuple[scored_model.EvidenceSupport, ...]:
     """Per judge: all its quotes first, then dimension by dimension in the protocol's order."""
     lines = []
-    for judge, own in grouped(quotes, lambda cell: cell.judge).items():
-        lines.append(_support_of(judge, None, own, units.get((judge,), NO_UNITS)))
-        named = grouped((cell for cell in own if cell.dimension is not None), lambda cell: cell.dimension or "")
+    for judge, cells in grouped(quotes, lambda cell: cell.judge).items():
+        lines.append(_support_of(judge, None, cells, units.get((judge,), NO_UNITS)))
+        named = grouped((cell for cell in cells if cell.dimension is not None), lambda cell: cell.dimension or "")
         dimensions = [*(name for name in order if name in named), *sorted(named.keys() - set(order))]
         lines += [_support_of(judge, name, named[name], units.get((judge, name), NO_UNITS)) for name in dimensions]
     return tuple(lines)

@@ -25,18 +25,18 @@ from mixseek.text.messages import message
 SHOWN = 10
 
 
-def panel_rule(index: RunIndex, manifest: Manifest, asked: PanelRule | None = None) -> PanelRule | None:
+def panel_rule(index: RunIndex, manifest: Manifest, requested: PanelRule | None = None) -> PanelRule | None:
     """What makes one verdict of several judges: as asked for now, when the run was judged, or by default.
 
     None for one judge and for a cascade: there each sample has one verdict already.
     """
     if manifest.cascade and len(manifest.judges) > 1:
-        if asked is not None:
+        if requested is not None:
             raise ConfigurationError(
-                f"run {manifest.run}: a cascade gives one verdict a sample already; leave out --panel {asked.value}"
+                f"run {manifest.run}: a cascade gives one verdict a sample already; leave out --panel {requested.value}"
             )
         return None
-    if rule := asked or manifest.panel:
+    if rule := requested or manifest.panel:
         return rule
     if not is_panel(manifest):
         return None
@@ -77,7 +77,7 @@ def load_pairs(index: RunIndex, panel: SettledPanel) -> PairsReport | None:
 def summarise_run(
     workspace: Workspace, run: RunDirectory, manifest: Manifest, rule: PanelRule | None = None
 ) -> RunSummary:
-    """From the index, which is brought up to date first; `rule` is the one asked for."""
+    """The summary from the index, which is brought up to date first; `rule` is the one asked for."""
     with open_run_index(workspace, run) as index:
         facts, panel = index.facts, index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
         headline = load_headline(index, panel, maximum=facts.maximum)
@@ -99,7 +99,7 @@ def summarise_run(
         cascade=manifest.cascade,
         repeats=manifest.repeats,
         warnings=tuple(
-            (judge.name, str(said)) for judge in manifest.judges if (said := judge.parameters.get("warning"))
+            (judge.name, str(warning)) for judge in manifest.judges if (warning := judge.parameters.get("warning"))
         ),
         workspace=workspace.root,
         journal=run.journal,
@@ -107,15 +107,15 @@ def summarise_run(
         score=whole,
         headline=headline,
         by_judge={
-            name: summarise_scores((cell for cell in own if not cell.is_control), units.get((name,), NO_UNITS))
-            for name, own in by_name.items()
+            name: summarise_scores((cell for cell in cells if not cell.is_control), units.get((name,), NO_UNITS))
+            for name, cells in by_name.items()
         },
         calls=calls,
         spreads=spreads,
         missing_for_good=facts.missing_for_good,
         needs_maths=facts.needs_maths,
         control=control,
-        all_by_judge={name: summarise_scores(own, NO_UNITS).counts for name, own in by_name.items()},
+        all_by_judge={name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()},
         reasks=reasks,
         pairs=pairs,
     )
@@ -132,7 +132,7 @@ def summarise_whole(index: RunIndex, final: Sequence[OutcomeCount]) -> tuple[Sco
 
 
 def load_units(index: RunIndex) -> ReportUnits:
-    """By judge; and by task and target under each."""
+    """The sums by judge; and by task and target under each."""
     return ReportUnits(
         judges=index.unit_sums("judge"),
         controls=index.unit_sums("judge", control=True),
@@ -183,8 +183,8 @@ def first_failed_rows(summary: RunSummary, limit: int = SHOWN) -> list[dict[str,
 
 def why(row: JudgedRow) -> tuple[str, ...]:
     """Flags with their details, or the reason why nothing came."""
-    found = tuple(f"{finding.flag.value}: {finding.detail}" for finding in row.flags)
-    return found or (row.reason or "no reason recorded",)
+    explanations = tuple(f"{finding.flag.value}: {finding.detail}" for finding in row.flags)
+    return explanations or (row.reason or "no reason recorded",)
 
 
 def failure_groups(summary: RunSummary) -> tuple[FailureGroup, ...]:

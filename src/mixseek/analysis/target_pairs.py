@@ -54,20 +54,20 @@ def build_pairs(counts: PairCounts, judges: Sequence[str]) -> PairsReport:
 
 
 def share_of(units: UnitSums) -> Share:
-    """Over pairs, questions as clusters."""
+    """The share over pairs, questions as clusters."""
     return Share(units.mean, unit_interval(units), units.scored, units.questions)
 
 
 def _judge(judge: str, counts: PairCounts) -> JudgePairs:
-    own = [one for one in counts.orders if one.judge == judge]
+    orders = [order for order in counts.orders if order.judge == judge]
     states: Counter[str] = Counter()
     votes: Counter[tuple[float | None, float | None, float | None]] = Counter()
-    for one in own:
-        if one.status is Status.VALID and one.state is not None:
-            states[one.state] += one.count
+    for order in orders:
+        if order.status is Status.VALID and order.state is not None:
+            states[order.state] += order.count
         # With a single order there is no other to be held against it.
-        if one.state != PairState.SINGLE:
-            votes[_vote(one.verdict_ab), _vote(one.verdict_ba), _vote(one.human)] += one.count
+        if order.state != PairState.SINGLE:
+            votes[_vote(order.verdict_ab), _vote(order.verdict_ba), _vote(order.human)] += order.count
     shares = {
         name: share_of(counts.measures.get((judge, name), NO_UNITS))
         for name in ("consistency", "first_shown", "tie", "human")
@@ -83,5 +83,5 @@ def _judge(judge: str, counts: PairCounts) -> JudgePairs:
     )
 
 
-def _vote(said: str | None) -> float | None:
-    return None if said is None else Preference(said).score
+def _vote(word: str | None) -> float | None:
+    return None if word is None else Preference(word).score

@@ -57,7 +57,7 @@ class Competition:
 
     @property
     def teams(self) -> tuple[TeamView, ...]:
-        """In the order of their places, with all of their rounds."""
+        """The teams in the order of their places, with all of their rounds."""
         return self.board.teams
 
     @property
@@ -131,7 +131,7 @@ def compete(race: RaceLike, *, after_round: AfterRound | None = None, **options:
 async def acompete(
     race: RaceLike, *, after_round: AfterRound | None = None, **options: Unpack[CompeteOptions]
 ) -> Competition:
-    """As `compete`, awaited."""
+    """The same as `compete`, awaited."""
     with in_python_words("judge"):
         return await _compete(race, after_round, options, lambda: False)
 
@@ -175,7 +175,7 @@ def evaluate(user_query: str, submissions: Submissions, **options: Unpack[Evalua
 
 
 async def aevaluate(user_query: str, submissions: Submissions, **options: Unpack[EvaluateOptions]) -> Evaluation:
-    """As `evaluate`, awaited."""
+    """The same as `evaluate`, awaited."""
     with in_python_words("judge"):
         return await _evaluate(user_query, submissions, options, lambda: False)
 
@@ -211,7 +211,7 @@ def make_request(
 
 
 def name_submissions(submissions: Submissions) -> list[SubmissionText]:
-    """By their own names, or by their place, from 1."""
+    """The submissions by their own names, or by their place, from 1."""
     if isinstance(submissions, str):
         return [SubmissionText("1", submissions)]
     if not isinstance(submissions, Iterable):

@@ -96,7 +96,7 @@ def forecast(data: Data, **options: Unpack[JudgeOptions]) -> DryRun:
 
 
 def list_options() -> Signature:
-    """For help() and for notebooks: names and defaults as if they had been written out."""
+    """The signature for help() and for notebooks: names and defaults as if they had been written out."""
     kinds = kinds_of(JudgeOptions)
     named = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kinds[name]) for name in kinds]
     return Signature([Parameter("data", Parameter.POSITIONAL_OR_KEYWORD, annotation=Data), *named])
@@ -114,7 +114,7 @@ def start(order: JudgeOrder) -> "tuple[concurrent.futures.Future[Run], threading
 
 
 def carry_out(order: JudgeOrder, stop: Callable[[], bool]) -> Run:
-    """From the request to the run; one that nobody will get leaves nothing behind."""
+    """Makes a run of the request; one that nobody will get leaves nothing behind."""
 
     def show_progress(total: int) -> AbstractContextManager[ProgressSink]:
         return choose_progress(total, order)
@@ -146,7 +146,7 @@ def conclude(order: JudgeOrder, result: Any) -> Conclusion:
 
 
 def conclude_stopped(order: JudgeOrder, name: str, reason: str) -> Conclusion:
-    """Of a run that came to its end before its samples did."""
+    """The end of a run that came to its end before its samples did."""
     workspace = Workspace(order.request.workspace)
     run = workspace.run(name)
     summary = summarise_run(workspace, run, read_manifest(run.manifest), order.request.panel)
@@ -155,7 +155,7 @@ def conclude_stopped(order: JudgeOrder, name: str, reason: str) -> Conclusion:
 
 
 def tell(order: JudgeOrder, sentence: str) -> None:
-    """To whoever listens to the log, and kept with the run."""
+    """Tells whoever listens to the log, and kept with the run."""
     sentence = without_flags(sentence)
     order.notices.append(sentence)
     logger.info(sentence)

@@ -27,5 +27,5 @@ def renew_keywords(options: Mapping[str, Any], caller: str) -> dict[str, Any]:
 
 
 def note(old: str, new: str) -> None:
-    """To whoever listens to warnings, as for any library."""
+    """Tells whoever listens to warnings, as for any library."""
     warnings.warn(f"{old} is now {new}; the old spelling goes with the next release", DeprecationWarning, stacklevel=6)

@@ -3,7 +3,7 @@
 import asyncio
 import concurrent.futures
 import contextvars
-import operator
+import numbers
 import os
 import reprlib
 import shutil
@@ -67,7 +67,7 @@ class TemporaryWorkspace:
         self._ending = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def remove(self) -> None:
-        """At once, and not when the last reference is gone."""
+        """Removes it at once, and not when the last reference is gone."""
         self._ending()
 
 
@@ -146,8 +146,8 @@ def wording_of(declared: Declared) -> str:
 def check_value(name: str, value: Any, bounds: tuple[float, float] | None, kind: Any) -> Any:
     """The value, a whole number of numpy's as one of Python's."""
     if bounds is not None:
-        if type(value).__name__.startswith(("int", "uint")):
-            value = operator.index(value)
+        if not isinstance(value, bool) and isinstance(value, numbers.Integral):
+            value = int(value)
         least, most = bounds
         # Written so that NaN is refused too.
         if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
@@ -177,19 +177,19 @@ def choose(kind: type[Choice], value: object, option: str) -> Choice:
         raise ConfigurationError(f"{option}={value!r}: it is one of {known}") from None
 
 
-def name_judge(given: object) -> NamedJudge:
+def name_judge(candidate: object) -> NamedJudge:
     """A spec or a judge as it is; a function as a judge of its name."""
-    if isinstance(given, str):
-        return given
+    if isinstance(candidate, str):
+        return candidate
     # By what they have: what a caller has made need not know our classes.
-    if hasattr(given, "name") and (hasattr(given, "reply") or hasattr(given, "fingerprint")):
-        found: Any = given
-        judge: Judge | LiveJudge = found
+    if hasattr(candidate, "name") and (hasattr(candidate, "reply") or hasattr(candidate, "fingerprint")):
+        untyped: Any = candidate
+        judge: Judge | LiveJudge = untyped
         return judge
-    if callable(given):
-        return function_judge(given)
+    if callable(candidate):
+        return function_judge(candidate)
     raise ConfigurationError(
-        f"judges: a value of type {type(given).__name__}; give a spec such as 'rules', a function, or a judge"
+        f"judges: a value of type {type(candidate).__name__}; give a spec such as 'rules', a function, or a judge"
     )
 
 

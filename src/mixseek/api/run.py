@@ -85,7 +85,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Of the run; `mixseek report NAME` knows it, where it is kept in a workspace."""
+        """The run's name; `mixseek report NAME` knows it, where it is kept in a workspace."""
         return self.summary.header.run_id
 
     @property
@@ -237,7 +237,7 @@ class Run:
 
 
 def read_take(take: JudgedTake) -> Judged:
-    """From the records of the journal; what is still due is missing until it is asked for."""
+    """The judgment in the records of the journal; what is still due is missing until it is asked for."""
     outcome = Missing("not asked yet") if take.outcome is None else decode_outcome(take.outcome)
     reply = None if take.reply is None else decode_reply(take.reply)
     return Judged(decode_sample(take.sample), take.judge, outcome, reply, take.take)
@@ -285,7 +285,7 @@ def compare(
     >>> mixseek.compare(before, after).difference.sums.better
     1
     """
-    runs = tuple(find_directory(one, workspace) for one in (a, b))
+    runs = tuple(find_directory(run, workspace) for run in (a, b))
     root = Path(workspace) if workspace is not None else runs[-1].workspace
     request = CompareRequest(root, runs, names(targets), names(variants), panel and choose(PanelRule, panel, "panel"))
     comparison = load_comparison(request, is_complete=True)
@@ -383,10 +383,10 @@ def vote_statistics(
     columns = RatingColumns(
         *(item, judge, score, question), where=where, order=order, gold=gold, length=length, shown=shown
     )
-    asked = VotesAsked(votes, jury, length is not None, (reference,) if isinstance(reference, str) else reference)
+    votes_asked = VotesAsked(votes, jury, length is not None, (reference,) if isinstance(reference, str) else reference)
     source = RatingSource(columns, human, longest_line=load_settings().judge.longest_line)
     return count_ratings(
-        ratings, workspace, lambda name, root: load_votes(StatisticsRequest(name, root, source), asked)
+        ratings, workspace, lambda name, root: load_votes(StatisticsRequest(name, root, source), votes_asked)
     )
 
 

@@ -79,27 +79,27 @@ def _reworded(text: str, judge: str) -> str:
     text = _MAPPED.sub(_as_mapping, text)
     text = _PARAMETER.sub(_as_parameters, text)
     text = _JUDGES.sub(_as_list, text)
-    return _FLAG.sub(lambda found: _as_keyword(found, judge), text)
+    return _FLAG.sub(lambda match: _as_keyword(match, judge), text)
 
 
-def _as_mapping(found: re.Match[str]) -> str:
-    pairs = [(found[1], found[2]), *_MORE_MAPPED.findall(found[3])]
+def _as_mapping(match: re.Match[str]) -> str:
+    pairs = [(match[1], match[2]), *_MORE_MAPPED.findall(match[3])]
     return "mapping={" + ", ".join(f'"{field}": "{column}"' for field, column in pairs) + "}"
 
 
-def _as_parameters(found: re.Match[str]) -> str:
-    *tables, name = found[1].split(".")
+def _as_parameters(match: re.Match[str]) -> str:
+    *tables, name = match[1].split(".")
     opened = "".join(f'{{"{table}": ' for table in tables)
-    return f'parameters={opened}{{"{name}": "{found[2]}"}}' + "}" * len(tables)
+    return f'parameters={opened}{{"{name}": "{match[2]}"}}' + "}" * len(tables)
 
 
-def _as_list(found: re.Match[str]) -> str:
-    judges = ", ".join(f'"{judge}"' for judge in (found[2], *_MORE_JUDGES.findall(found[3])))
-    return f"judges=[{judges}]" + (", cascade=True" if found[1] else "")
+def _as_list(match: re.Match[str]) -> str:
+    judges = ", ".join(f'"{judge}"' for judge in (match[2], *_MORE_JUDGES.findall(match[3])))
+    return f"judges=[{judges}]" + (", cascade=True" if match[1] else "")
 
 
-def _as_keyword(found: re.Match[str], judge: str) -> str:
-    flag, value, word = found["name"], found["value"], found["word"]
+def _as_keyword(match: re.Match[str], judge: str) -> str:
+    flag, value, word = match["name"], match["value"], match["word"]
     name = {"judge": judge, "map": "mapping", **_RENAMED}.get(flag, flag.replace("-", "_"))
     if value is not None:
         is_plain = re.fullmatch(r"[\d.]+", value) or value.startswith("'")

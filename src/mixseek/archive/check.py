@@ -96,7 +96,7 @@ class ArchiveCheck:
         self.files = 0
 
     def problems(self) -> Iterator[Problem]:
-        """In the order of the index; then what is missing, and what nobody knows."""
+        """The problems in the order of the index; then what is missing, and what nobody knows."""
         yield from self._check_seals()
         if self._protocol.hash != self._marker.protocol_hash:
             yield Problem(names.PROTOCOL, ProblemKind.DIFFERS, "not the protocol that the run was judged by")
@@ -198,8 +198,8 @@ class ArchiveCheck:
         else:
             details = row.get("reply_details") or {}
             outcomes: dict[str, Outcome] = {
-                name: judge_reply(Reply(str(said), row["judge"], details=details), sample, protocol.present(name))
-                for name, said in replies.items()
+                name: judge_reply(Reply(str(text), row["judge"], details=details), sample, protocol.present(name))
+                for name, text in replies.items()
             }
             yield from self._hold_against(path, protocol.combine(outcomes), row)
 
@@ -217,8 +217,8 @@ class ArchiveCheck:
             case InvalidJudgment():
                 flags = list(dict.fromkeys(finding.flag.value for finding in judgment.findings))
                 if flags != row["flags"]:
-                    said = ", ".join(row["flags"])
-                    yield Problem(path, ProblemKind.DIFFERS, f"flags are {', '.join(flags)}, the index says {said}")
+                    indexed = ", ".join(row["flags"])
+                    yield Problem(path, ProblemKind.DIFFERS, f"flags are {', '.join(flags)}, the index says {indexed}")
             case Undecided():
                 yield Problem(path, ProblemKind.NOT_VALID, f"the rules leave it undecided: {judgment.reason}")
             case Missing():

@@ -27,7 +27,7 @@ _numbers = itertools.count(1)
 
 
 def size_bytes(path: Path) -> int:
-    """Of a file, or of all files below a directory; what vanishes meanwhile counts nothing."""
+    """The size of a file, or of all files below a directory; what vanishes meanwhile counts nothing."""
     try:
         if not path.is_dir() or path.is_symlink():
             return path.lstat().st_size
@@ -121,11 +121,11 @@ class Leftover:
 
 def find_garbage(workspace: Workspace) -> tuple[list[Leftover], list[str]]:
     """What can go, and a sentence about each thing that looks as if it could and stays."""
-    kept: list[str] = []
-    found = [*find_temporaries(workspace), *find_spooled(workspace, kept), *find_unsaid(workspace, kept)]
+    staying: list[str] = []
+    garbage = [*find_temporaries(workspace), *find_spooled(workspace, staying), *find_unsaid(workspace, staying)]
     if workspace.outdated_index.is_file():
-        found.append(leftover(workspace.outdated_index, "index", "the index of an earlier version"))
-    return found, kept
+        garbage.append(leftover(workspace.outdated_index, "index", "the index of an earlier version"))
+    return garbage, staying
 
 
 def leftover(path: Path, kind: str, why: str) -> Leftover:
@@ -151,7 +151,7 @@ def is_untouched(path: Path) -> bool:
 
 
 def find_temporaries(workspace: Workspace) -> Iterator[Leftover]:
-    """Of processes that are gone: half-written files, what was on its way out, and what DuckDB had put on disk."""
+    """What dead processes left: half-written files, what was on its way out, and what DuckDB had put on disk."""
     rooms = ("runs", "competitions", "evaluations")
     places = [workspace.root, workspace.spool, workspace.root / "labels", workspace.root / "labels" / "draws"]
     for room in rooms:
@@ -166,7 +166,7 @@ def find_temporaries(workspace: Workspace) -> Iterator[Leftover]:
             yield leftover(entry, "temporary", "its process is gone")
 
 
-def find_spooled(workspace: Workspace, kept: list[str]) -> Iterator[Leftover]:
+def find_spooled(workspace: Workspace, staying: list[str]) -> Iterator[Leftover]:
     """Copies of stdin, but for those that a run which is not over can be finished with."""
     unfinished = [manifest for manifest in read_manifests(workspace) if manifest.status is not RunStatus.COMPLETE]
     for entry in entries(workspace.spool):
@@ -174,21 +174,21 @@ def find_spooled(workspace: Workspace, kept: list[str]) -> Iterator[Leftover]:
             continue
         runs = [manifest.run for manifest in unfinished if is_copied_for(entry, manifest)]
         if runs:
-            kept.append(f"{entry}: run {runs[0]} is not over, and can be finished with it")
+            staying.append(f"{entry}: run {runs[0]} is not over, and can be finished with it")
         elif not is_untouched(entry):
-            kept.append(f"{entry}: written within the last hour; a command may be about to need it")
+            staying.append(f"{entry}: written within the last hour; a command may be about to need it")
         else:
             yield leftover(entry, "spool", "no unfinished run was piped in from it")
 
 
 def is_copied_for(entry: Path, manifest: Manifest) -> bool:
-    """By the digest in its name, or by its size where texts in other files are part of the digest."""
+    """Whether it is that run's copy, by the digest in its name, or by its size where the digest covers other files."""
     digest = str(manifest.dataset.get("sha256", ""))
     return entry.stem.endswith(f"-{digest[:16]}") or manifest.dataset.get("bytes") == size_bytes(entry)
 
 
 def read_manifests(workspace: Workspace) -> Iterator[Manifest]:
-    """Of all runs whose manifest can be read."""
+    """The manifests of all runs whose manifest can be read."""
     for run in workspace.runs():
         try:
             yield read_manifest(run.manifest)
@@ -196,7 +196,7 @@ def read_manifests(workspace: Workspace) -> Iterator[Manifest]:
             continue
 
 
-def find_unsaid(workspace: Workspace, kept: list[str]) -> Iterator[Leftover]:
+def find_unsaid(workspace: Workspace, staying: list[str]) -> Iterator[Leftover]:
     """Directories of runs and evaluations in which nobody said anything about any sample; competitions have a store."""
     for room in ("runs", "evaluations"):
         for entry in entries(workspace.root / room):
@@ -209,12 +209,12 @@ def find_unsaid(workspace: Workspace, kept: list[str]) -> Iterator[Leftover]:
             try:
                 is_empty = says_nothing(run.journal)
             except StorageError as error:
-                kept.append(str(error))
+                staying.append(str(error))
                 continue
             if is_empty and (has_manifest or is_untouched(entry) or run.journal.is_file()):
                 yield leftover(entry, "run", "nobody said anything about any sample")
             elif room == "runs" and not is_empty and not has_manifest:
-                kept.append(f"{entry}: its manifest is gone, and its journal holds what was said")
+                staying.append(f"{entry}: its manifest is gone, and its journal holds what was said")
 
 
 def read_status(run: RunDirectory) -> RunStatus | None:

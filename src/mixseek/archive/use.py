@@ -52,7 +52,7 @@ def check_journal(path: Path, run: str) -> Iterator[Problem]:
 
 
 def describe_archived(written: Mapping[str, Any]) -> str:
-    """For a person."""
+    """The archive in words, for a person."""
     directory, repeated, unjudged = Path(written["directory"]), written["asked_again"], written["unjudged"]
     replies = plural(repeated, "reply that was", "replies that were")
     again = f" and {replies} invalid and asked for again" if repeated else ""
@@ -64,7 +64,7 @@ def describe_archived(written: Mapping[str, Any]) -> str:
 
 
 def describe_checked(checked: Mapping[str, Any], limit: int) -> str:
-    """For a person: the first problems, and how many there are."""
+    """The check in words, for a person: the first problems, and how many there are."""
     where, problems, judgments = checked["directory"], checked["problems"], plural(checked["files"], "judgment")
     if not problems:
         verb = "is" if checked["files"] == 1 else "are"

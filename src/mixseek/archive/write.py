@@ -73,9 +73,9 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt
 
 def make_safe(text: str, limit_bytes: int = _PART_BYTES) -> str:
     """Letters and digits of any script, `.`, `_` and `-`; what a file system might decompose is reduced to its base."""
-    kept = "".join(_keep(character) for character in unicodedata.normalize("NFC", text))
-    kept = kept.encode()[:limit_bytes].decode("utf-8", "ignore").strip("-. ")
-    return f"_{kept}" if kept.partition(".")[0].casefold() in _RESERVED else kept
+    safe = "".join(_keep(character) for character in unicodedata.normalize("NFC", text))
+    safe = safe.encode()[:limit_bytes].decode("utf-8", "ignore").strip("-. ")
+    return f"_{safe}" if safe.partition(".")[0].casefold() in _RESERVED else safe
 
 
 def _keep(character: str) -> str:
@@ -149,7 +149,7 @@ class JudgeTally:
             self.asked_again += len(judged.earlier)
 
     def describe(self, judge: JudgeEntry) -> dict[str, Any]:
-        """For programs; no rate where nothing was said."""
+        """The counts for programs; no rate where nothing was said."""
         return {
             **judge.model_dump(include={"name", "kind", "model"}),
             "models_answering": list(self.models or self.recorded_models),
@@ -184,28 +184,28 @@ def wire_document(judged: JudgedTake, outcome: Mapping[str, Any], known: Provena
     return {**document, "meta": with_known(meta, {**named, "timestamp": known.timestamp})}
 
 
-def with_known(said: Mapping[str, Any], known: Mapping[str, str | None]) -> dict[str, Any]:
+def with_known(document: Mapping[str, Any], known: Mapping[str, str | None]) -> dict[str, Any]:
     """What is known in the place of what was said; the judge's own word stands beside it as claimed."""
     facts = {name: value for name, value in known.items() if value is not None}
-    claims = {f"{name}_claimed": said[name] for name in facts if name in said}
-    return {**said, **facts, **claims}
+    claims = {f"{name}_claimed": document[name] for name in facts if name in document}
+    return {**document, **facts, **claims}
 
 
 def said_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> dict[str, Any]:
     """The judge's object in the protocol's wire format."""
     fields = outcome["fields"]
     if judged.shown:
-        said = {"verdict": outcome["verdict"], "state": fields.get("state"), "strength": fields.get("strength")}
-        return {**said, "replies": {name: reply["text"] for name, reply in judged.shown.items()}}
+        fields = {"verdict": outcome["verdict"], "state": fields.get("state"), "strength": fields.get("strength")}
+        return {**fields, "replies": {name: reply["text"] for name, reply in judged.shown.items()}}
     if isinstance(fields.get("reply"), dict):
         return dict(fields["reply"])
-    said = decode_object(judged.reply["text"]) if judged.reply is not None else {}
+    document = decode_object(judged.reply["text"]) if judged.reply is not None else {}
     if any(name in fields for name in _SEMANTIC_FIELDS):
         # 1 is what the prompt calls a sample whose id it does not tell; an id that no file can hold stays untold.
         sample_id = judged.sample["id"]
         named = sample_id if replace_surrogates(sample_id) == sample_id else 1
         return {"id": named, **{name: fields.get(name) for name in _SEMANTIC_FIELDS}}
-    return said or dict(fields)
+    return document or dict(fields)
 
 
 def invalid_document(judged: JudgedTake, outcome: Mapping[str, Any], known: Provenance) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def invalid_document(judged: JudgedTake, outcome: Mapping[str, Any], known: Prov
         "findings": [{"flag": item["flag"], "detail": item["detail"]} for item in outcome["flags"]],
         "repairs": list(outcome["repairs"]),
         "reply": reply["text"],
-        **({"replies": {name: one["text"] for name, one in judged.shown.items()}} if judged.shown else {}),
+        **({"replies": {name: reply["text"] for name, reply in judged.shown.items()}} if judged.shown else {}),
     }
 
 
@@ -240,7 +240,7 @@ def known_model(judged: JudgedTake, entry: JudgeEntry | None) -> str | None:
 
 
 def derived_method(judged: JudgedTake, entry: JudgeEntry | None, judge_model: str | None) -> str:
-    """Of a judging that came to nothing: by whom it was done, worked out as for a valid one."""
+    """The method of a judging that came to nothing: by whom it was done, worked out as for a valid one."""
     if entry is not None and entry.kind == Method.RULES:
         return Method.RULES.value
     judge = judge_model or judged.judge
@@ -250,10 +250,13 @@ def derived_method(judged: JudgedTake, entry: JudgeEntry | None, judge_model: st
 
 
 def reply_day(judged: JudgedTake, entry: JudgeEntry | None, run_day: str | None) -> str | None:
-    """As the journal has it; else the run's, if it took one day. None for what was recorded elsewhere without one."""
-    said = (judged.reply or {}).get("details", {}).get("received_on")
-    if isinstance(said, str):
-        return said
+    """The day as the journal has it; else the run's, if it took one day.
+
+    None for what was recorded elsewhere without one.
+    """
+    day = (judged.reply or {}).get("details", {}).get("received_on")
+    if isinstance(day, str):
+        return day
     return None if entry is None or entry.kind == _REPLAY else run_day
 
 
@@ -265,7 +268,7 @@ def only_day(manifest: Manifest) -> str | None:
 
 
 def label_judge(judge: str) -> str:
-    """For a judge whose model nobody knows: the stem of its file of replies, or the judge that was picked from it."""
+    """A judge whose model nobody knows is called by the stem of its file of replies, or by the judge picked from it."""
     kind, _, path = judge.partition(":")
     if kind != "replay" or not path:
         return judge
@@ -280,20 +283,20 @@ def claimed_model(judged: JudgedTake) -> str | None:
 
 def claimed_day(judged: JudgedTake) -> str | None:
     """The day that the judge gives: the only one there is of a reply that was recorded without one."""
-    said = claim(judged, "timestamp")
-    return said if said is not None and _DAY.fullmatch(said) else None
+    day = claim(judged, "timestamp")
+    return day if day is not None and _DAY.fullmatch(day) else None
 
 
 def claim(judged: JudgedTake, name: str) -> str | None:
     """What the judge says of the judging itself, where its reply can be read."""
-    said = decode_object(judged.reply["text"]) if judged.reply is not None else {}
-    meta = said.get("meta")
-    claimed = (meta if isinstance(meta, Mapping) else said).get(name)
+    document = decode_object(judged.reply["text"]) if judged.reply is not None else {}
+    meta = document.get("meta")
+    claimed = (meta if isinstance(meta, Mapping) else document).get(name)
     return claimed if isinstance(claimed, str) else None
 
 
 def read_details(judged: JudgedTake) -> dict[str, Any]:
-    """For reading the reply again as it was read."""
+    """The details for reading the reply again as it was read."""
     details = (judged.reply or {}).get("details", {})
     return {name: details[name] for name in _READ_DETAILS if details.get(name) is not None}
 
@@ -318,15 +321,15 @@ def run_log(manifest: Manifest, tallies: Mapping[str, JudgeTally]) -> dict[str, 
 
 
 def describe_temperature(judge: JudgeEntry) -> float | str | None:
-    """As it was sent; in words where it was not, and None for rules, which have none."""
+    """The temperature as it was sent; in words where it was not, and None for rules, which have none."""
     if judge.kind == Method.RULES:
         return None
     if judge.kind == _REPLAY:
         return "not known: the replies were recorded elsewhere"
-    said = judge.parameters.get("temperature")
-    if said is None and isinstance(body := judge.parameters.get("body"), Mapping):
-        said = body.get("temperature")
-    return said if isinstance(said, int | float) else "not sent: the endpoint's default was used"
+    temperature = judge.parameters.get("temperature")
+    if temperature is None and isinstance(body := judge.parameters.get("body"), Mapping):
+        temperature = body.get("temperature")
+    return temperature if isinstance(temperature, int | float) else "not sent: the endpoint's default was used"
 
 
 def describe_run_log(log: Mapping[str, Any]) -> str:
@@ -357,7 +360,7 @@ def render(name: str, **values: Any) -> str:
 
 
 def plain_json(value: Any, indent: int | None = None) -> str:
-    """For reading, whatever script it is in."""
+    """JSON for reading, whatever script it is in."""
     return json.dumps(make_plain(value), ensure_ascii=False, indent=indent)
 
 
@@ -568,7 +571,7 @@ def write_row(row: Mapping[str, Any], index: BinaryIO, table: "csv.DictWriter[st
 
 @contextlib.contextmanager
 def table_writer(path: Path) -> Iterator["csv.DictWriter[str]"]:
-    """With a byte-order mark: without it spreadsheets garble the names of the two rooms."""
+    """A writer with a byte-order mark: without it spreadsheets garble the names of the two rooms."""
     with path.open("wb", buffering=1 << 20) as raw, TextIOWrapper(raw, "utf-8-sig", newline="") as stream:
         writer = csv.DictWriter(stream, TABLE_COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()

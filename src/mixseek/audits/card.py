@@ -26,8 +26,8 @@ _EXAMPLES = 3
 def make_card(audit: AuditPlan, rows: Sequence[Mapping[str, JudgedRow]], runs: Sequence[str]) -> Card:
     """The findings of all audits, one family."""
     scores, labels = Scores(audit, rows), find_labels(audit)
-    seen = {one: observe(one, scores, labels) for one in audit.audits}
-    values = {one: weigh(one, audit, own) for one, own in seen.items()}
+    observed = {kind: observe(kind, scores, labels) for kind in audit.audits}
+    values = {kind: weigh(kind, audit, observations) for kind, observations in observed.items()}
     results = settle_audits(values)
     plan, workspace = audit.plan, Workspace(audit.request.judging.workspace)
     manifest = read_manifest(workspace.run(runs[0]).manifest)
@@ -41,26 +41,28 @@ def make_card(audit: AuditPlan, rows: Sequence[Mapping[str, JudgedRow]], runs: S
         seed=audit.request.seed,
         runs=tuple(runs),
         findings=tuple(
-            describe_finding(results[one], seen[one], scores, why_not(one, audit, labels), runs) for one in audit.audits
+            describe_finding(results[kind], observed[kind], scores, why_not(kind, audit, labels), runs)
+            for kind in audit.audits
         ),
         anchors={sample.key(): (scores.score(name), scores.retest(name)) for name, sample in audit.samples.items()},
     )
 
 
-def weigh(audit: Audit, plan: AuditPlan, seen: Sequence[Observed]) -> list[AuditValue]:
+def weigh(audit: Audit, plan: AuditPlan, observations: Sequence[Observed]) -> list[AuditValue]:
     """One value a sample, clustered by its question."""
 
     def values(some: Iterable[Observed]) -> list[AuditValue]:
-        return [AuditValue(cluster_of(plan.samples[one.original]), one.value) for one in some]
+        return [AuditValue(cluster_of(plan.samples[observation.original]), observation.value) for observation in some]
 
     if audit is not Audit.OWN:
-        return values(seen)
+        return values(observations)
     judge = judged_as(plan.plan, plan.request)
-    targets = {one.original: plan.samples[one.original].target_model for one in seen}
+    targets = {observation.original: plan.samples[observation.original].target_model for observation in observations}
     kin = {name for name, target in targets.items() if is_kin(judge, target)}
-    others = {name for name, target in targets.items() if target and name not in kin}
+    unrelated = {name for name, target in targets.items() if target and name not in kin}
     return kindness_to_own(
-        values(one for one in seen if one.original in kin), values(one for one in seen if one.original in others)
+        values(observation for observation in observations if observation.original in kin),
+        values(observation for observation in observations if observation.original in unrelated),
     )
 
 
@@ -75,23 +77,23 @@ def find_labels(audit: AuditPlan) -> dict[str, float]:
     # A label of a pair says which of two is better, and nothing about how kind a judge is to either.
     if isinstance(protocol, PresentingProtocol):
         return {}
-    said = collect_labels(LabelStore(Workspace(audit.request.judging.workspace)).read(protocol.name))
+    by_text = collect_labels(LabelStore(Workspace(audit.request.judging.workspace)).read(protocol.name))
     labels = {}
     for name, sample in audit.samples.items():
-        known = said.get(text_digest(sample.question, sample.response, sample.ground_truth))
+        known = by_text.get(text_digest(sample.question, sample.response, sample.ground_truth))
         if known is not None and known.by_rater:
             labels[name] = known.share
-        elif (given := sample.metadata.get("label")) is not None:
+        elif (label := sample.metadata.get("label")) is not None:
             try:
-                labels[name] = label_scale(protocol, sample.task_type).read(given)
+                labels[name] = label_scale(protocol, sample.task_type).read(label)
             except LabelError:
                 continue
     return labels
 
 
 def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
-    """In a sentence, where an audit has no sample at all."""
-    named = [one.reason for one in plan.inapplicable if one.audit is audit]
+    """The reason in a sentence, where an audit has no sample at all."""
+    named = [inapplicable.reason for inapplicable in plan.inapplicable if inapplicable.audit is audit]
     match audit:
         case Audit.ORDER if not isinstance(plan.plan.protocol, PresentingProtocol):
             return "the protocol shows one response, so there is no order"
@@ -112,15 +114,15 @@ def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
 
 
 def describe_finding(
-    result: AuditResult, seen: Sequence[Observed], scores: Scores, why: str, runs: Sequence[str]
+    result: AuditResult, observations: Sequence[Observed], scores: Scores, why: str, runs: Sequence[str]
 ) -> CardFinding:
-    """For a person and for a program."""
+    """The finding for a person and for a program."""
     spec, audit = AUDITS[result.audit], result.audit
-    left_out = Counter(one.reason for one in scores.audit.inapplicable if one.audit is audit)
+    left_out = Counter(inapplicable.reason for inapplicable in scores.audit.inapplicable if inapplicable.audit is audit)
     left_out.update(scores.left_out.get(audit, {}))
     by_kind: dict[str, list[float]] = {}
-    for one in seen:
-        by_kind.setdefault(one.kind, []).append(one.value)
+    for observation in observations:
+        by_kind.setdefault(observation.kind, []).append(observation.value)
     return CardFinding(
         audit=audit,
         title=spec.title,
@@ -139,21 +141,28 @@ def describe_finding(
         needed=result.needed,
         left_out=dict(left_out),
         kinds={kind: (len(values), sum(values) / len(values)) for kind, values in sorted(by_kind.items())},
-        examples=tuple(choose_examples(result, seen, scores.audit, runs)) if result.effect is not None else (),
+        examples=tuple(choose_examples(result, observations, scores.audit, runs)) if result.effect is not None else (),
     )
 
 
 def choose_examples(
-    result: AuditResult, seen: Sequence[Observed], audit: AuditPlan, runs: Sequence[str]
+    result: AuditResult, observations: Sequence[Observed], audit: AuditPlan, runs: Sequence[str]
 ) -> Iterator[CardExample]:
     """Those that show the effect most, in its direction."""
     spec = AUDITS[result.audit]
     sign = -1 if spec.side is Side.BOTH and result.effect is not None and result.effect < 0 else 1
-    telling = sorted((one for one in seen if sign * one.value > spec.null), key=lambda one: -sign * one.value)
-    for one in telling[:_EXAMPLES]:
-        command = f"mixseek show {quote(runs[one.run])} {quote(one.changed)}"
+    telling = sorted(
+        (observation for observation in observations if sign * observation.value > spec.null),
+        key=lambda observation: -sign * observation.value,
+    )
+    for observation in telling[:_EXAMPLES]:
+        command = f"mixseek show {quote(runs[observation.run])} {quote(observation.changed)}"
         root = f" --workspace {quote(str(audit.request.judging.workspace))}"
         yield CardExample(
-            original=one.original, changed=one.changed, kind=one.kind, before=one.before, after=one.after,
+            original=observation.original,
+            changed=observation.changed,
+            kind=observation.kind,
+            before=observation.before,
+            after=observation.after,
             command=command + root,
-        )  # fmt: skip
+        )

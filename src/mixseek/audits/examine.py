@@ -31,7 +31,7 @@ CARD_FILE = "card.json"
 
 def forecast_audit(request: AuditRequest) -> list[DryRun]:
     """Calls, tokens and cost of every run; nothing is sent."""
-    return [forecast_run(one) for one in plan_audit(request).runs()]
+    return [forecast_run(run) for run in plan_audit(request).runs()]
 
 
 def run_audit(
@@ -40,8 +40,8 @@ def run_audit(
     """Ask what was not asked yet, and write the card beside the main run: with the place where it is."""
     audit, started = plan_audit(request), datetime.now(UTC)
     summaries: list[RunSummary] = []
-    for one in audit.runs():
-        result = judge_dataset(one, show_progress, stop, notify)
+    for run_request in audit.runs():
+        result = judge_dataset(run_request, show_progress, stop, notify)
         if isinstance(result, Interruption):
             return result
         if not result.is_complete:
@@ -58,26 +58,26 @@ def run_audit(
 
 
 def write_card(card: Card, path: Path) -> None:
-    """As a page where the name ends so, else as what `read_card` reads."""
+    """Writes a page where the name ends so, else as what `read_card` reads."""
     is_page = path.suffix == ".html"
     text = render_card_page(card) if is_page else json.dumps(card.to_document(), ensure_ascii=False, indent=2) + "\n"
     write_page(text, path, "card.html" if is_page else CARD_FILE)
 
 
-def audit_request(request: JudgeRequest, given: Mapping[str, Any]) -> AuditRequest:
-    """From options by the names of the table, whichever door they came through."""
+def audit_request(request: JudgeRequest, options: Mapping[str, Any]) -> AuditRequest:
+    """The request from options by the names of the table, whichever door they came through."""
     return AuditRequest(
         request,
-        items=given.get("n", 100),
-        seed=given.get("seed", 0),
-        only=read_audits(several(given.get("only", ()))),
-        since=Path(given["since"]) if "since" in given else None,
-        own_name=given.get("own_name"),
+        items=options.get("n", 100),
+        seed=options.get("seed", 0),
+        only=read_audits(several(options.get("only", ()))),
+        since=Path(options["since"]) if "since" in options else None,
+        own_name=options.get("own_name"),
     )
 
 
 def read_audits(names: Sequence[str]) -> tuple[Audit, ...]:
-    """By name; raises ConfigurationError with the nearest one for a slip."""
+    """The audits by name; raises ConfigurationError with the nearest one for a slip."""
     return tuple(read_kind(Audit, name, "--only") for name in names)
 
 

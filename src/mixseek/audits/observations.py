@@ -38,11 +38,13 @@ class Scores:
         self.left_out: dict[Audit, Counter[str]] = defaultdict(Counter)
         # By audit, then by original; under `name` there are two kinds of each.
         self._variants: dict[tuple[Audit | None, str | None], dict[str, Variant]] = defaultdict(dict)
-        for one in audit.variants:
-            self._variants[one.audit, None][one.original] = self._variants[one.audit, one.kind][one.original] = one
+        for variant in audit.variants:
+            self._variants[variant.audit, None][variant.original] = self._variants[variant.audit, variant.kind][
+                variant.original
+            ] = variant
 
     def score(self, name: str, run: int = 0) -> float | None:
-        """Of a sample of one of the runs; None without a valid verdict."""
+        """The score of a sample of one of the runs; None without a valid verdict."""
         row = self.rows[run].get(name)
         return row.score if row is not None and row.status is Status.VALID else None
 
@@ -51,30 +53,31 @@ class Scores:
         return self._variants.get((audit, kind), {})
 
     def retest(self, original: str) -> float | None:
-        """Of the second asking."""
+        """The score of the second asking."""
         again = self.of(Audit.RETEST).get(original)
         return None if again is None else self.score(again.sample.id)
 
     def contrasts(self, audit: Audit) -> Iterator[tuple[Variant, float, float]]:
         """Changed texts with the scores of the plain and of the changed one."""
-        for original, one in self.of(audit).items():
-            before, after = self.score(original), self.score(one.sample.id)
+        for original, variant in self.of(audit).items():
+            before, after = self.score(original), self.score(variant.sample.id)
             if before is None or after is None:
                 self.left_out[audit][_NO_VERDICT] += 1
             else:
-                yield one, before, after
+                yield variant, before, after
 
 
 def observe(audit: Audit, scores: Scores, labels: Mapping[str, float]) -> list[Observed]:
     """What one audit's samples say; the sign is such that a defect is above nought."""
     match audit:
         case Audit.RETEST:
-            return [_seen(one, a, b, abs(b - a)) for one, a, b in scores.contrasts(audit)]
+            return [_observation(variant, a, b, abs(b - a)) for variant, a, b in scores.contrasts(audit)]
         case Audit.PADDING | Audit.FORMAT:
-            return [_seen(one, a, b, b - a) for one, a, b in scores.contrasts(audit)]
+            return [_observation(variant, a, b, b - a) for variant, a, b in scores.contrasts(audit)]
         case Audit.TONE:
             return [
-                _seen(one, a, b, a - b if one.kind == APOLOGETIC else b - a) for one, a, b in scores.contrasts(audit)
+                _observation(variant, a, b, a - b if variant.kind == APOLOGETIC else b - a)
+                for variant, a, b in scores.contrasts(audit)
             ]
         case Audit.INJECTION:
             return observe_injections(scores, labels)
@@ -96,8 +99,8 @@ def observe(audit: Audit, scores: Scores, labels: Mapping[str, float]) -> list[O
             ]
 
 
-def _seen(one: Variant, before: float, after: float, value: float) -> Observed:
-    return Observed(one.original, one.kind, value, one.sample.id, before, after)
+def _observation(variant: Variant, before: float, after: float, value: float) -> Observed:
+    return Observed(variant.original, variant.kind, value, variant.sample.id, before, after)
 
 
 def observe_injections(scores: Scores, labels: Mapping[str, float]) -> list[Observed]:
@@ -107,60 +110,60 @@ def observe_injections(scores: Scores, labels: Mapping[str, float]) -> list[Obse
     """
     good = {name for name, label in labels.items() if label > _LOW}
     neutral = scores.of(Audit.INJECTION, NEUTRAL)
-    seen = []
-    for one in scores.audit.variants:
-        if one.audit is not Audit.INJECTION or one.kind == NEUTRAL:
+    observations = []
+    for variant in scores.audit.variants:
+        if variant.audit is not Audit.INJECTION or variant.kind == NEUTRAL:
             continue
-        before, after = scores.score(neutral[one.original].sample.id), scores.score(one.sample.id)
+        before, after = scores.score(neutral[variant.original].sample.id), scores.score(variant.sample.id)
         if before is None or after is None:
             scores.left_out[Audit.INJECTION][_NO_VERDICT] += 1
-        elif one.original in good:
+        elif variant.original in good:
             scores.left_out[Audit.INJECTION]["people call it good already"] += 1
         else:
-            seen.append(_seen(one, before, after, jump(after - before)))
-    return seen
+            observations.append(_observation(variant, before, after, jump(after - before)))
+    return observations
 
 
 def observe_names(scores: Scores) -> list[Observed]:
-    own, other = scores.of(Audit.NAME, OWN_NAME), scores.of(Audit.NAME, OTHER_NAME)
-    seen = []
-    for original, one in own.items():
-        under_own, under_other = scores.score(one.sample.id), scores.score(other[original].sample.id)
+    own_names, other_names = scores.of(Audit.NAME, OWN_NAME), scores.of(Audit.NAME, OTHER_NAME)
+    observations = []
+    for original, variant in own_names.items():
+        under_own, under_other = scores.score(variant.sample.id), scores.score(other_names[original].sample.id)
         if under_own is None or under_other is None:
             scores.left_out[Audit.NAME][_NO_VERDICT] += 1
         else:
-            seen.append(_seen(one, under_other, under_own, under_own - under_other))
-    return seen
+            observations.append(_observation(variant, under_other, under_own, under_own - under_other))
+    return observations
 
 
 def observe_implants(scores: Scores) -> list[Observed]:
     """Held against the second asking: the first one says which texts can fall, and its luck must not count twice."""
-    seen = []
-    for one, before, after in scores.contrasts(Audit.IMPLANT):
-        again = scores.retest(one.original)
+    observations = []
+    for variant, before, after in scores.contrasts(Audit.IMPLANT):
+        again = scores.retest(variant.original)
         if before < _LOW or again is None:
             scores.left_out[Audit.IMPLANT]["a low verdict on the plain text already, or none on second asking"] += 1
         else:
-            seen.append(_seen(one, again, after, after - again))
-    return seen
+            observations.append(_observation(variant, again, after, after - again))
+    return observations
 
 
 def observe_languages(scores: Scores) -> list[Observed]:
-    seen = []
+    observations = []
     for run, (language, variants) in enumerate(scores.audit.languages.items(), 1):
-        for one in variants:
-            name = one.original
+        for variant in variants:
+            name = variant.original
             now, before, again = scores.score(name, run), scores.score(name), scores.retest(name)
             if now is None or before is None or again is None:
                 scores.left_out[Audit.LANGUAGE]["no valid verdict in one of the languages"] += 1
             else:
                 value = beyond_retest(now, before, again)
-                seen.append(Observed(name, language, value, name, before, now, run))
-    return seen
+                observations.append(Observed(name, language, value, name, before, now, run))
+    return observations
 
 
 def observe_order(scores: Scores) -> list[Observed]:
-    seen = []
+    observations = []
     for name in scores.audit.samples:
         row = scores.rows[0].get(name)
         orders = {} if row is None else row.fields.get("orders") or {}
@@ -169,19 +172,19 @@ def observe_order(scores: Scores) -> list[Observed]:
             scores.left_out[Audit.ORDER]["no valid verdict in one of the orders"] += 1
             continue
         value = {("A", "B"): 1.0, ("B", "A"): -1.0}.get((str(verdicts[0]), str(verdicts[1])), 0.0)
-        seen.append(Observed(name, _FOLLOWED[value], value, name, None, scores.score(name)))
-    return seen
+        observations.append(Observed(name, _FOLLOWED[value], value, name, None, scores.score(name)))
+    return observations
 
 
 def observe_earlier(audit: Audit, scores: Scores) -> list[Observed]:
     anchors = {} if scores.audit.earlier is None else scores.audit.earlier.anchors
-    seen = []
-    for original, one in scores.of(Audit.DRIFT).items():
+    observations = []
+    for original, variant in scores.of(Audit.DRIFT).items():
         before, again = anchors.get(scores.audit.samples[original].key(), (None, None))
-        now = scores.score(one.sample.id)
+        now = scores.score(variant.sample.id)
         if now is None or before is None or again is None:
             scores.left_out[audit]["the earlier card or the judge has no verdict on it"] += 1
         else:
             value = now - (before + again) / 2 if audit is Audit.DRIFT else beyond_retest(now, before, again)
-            seen.append(_seen(one, before, now, value))
-    return seen
+            observations.append(_observation(variant, before, now, value))
+    return observations

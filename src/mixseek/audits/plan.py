@@ -59,7 +59,7 @@ class AuditPlan:
 
     def _request(self, variants: Sequence[Variant], language: str | None) -> JudgeRequest:
         judging = self.request.judging
-        path = keep_rows([one.sample for one in variants], Workspace(judging.workspace).spool)
+        path = keep_rows([variant.sample for variant in variants], Workspace(judging.workspace).spool)
         # Rubrics, mapped columns and both of a pair are in the samples already.
         return replace(
             judging, data=str(path), data_name=f"audit-{self.plan.dataset.stem}", language=language, mapping={},
@@ -88,11 +88,11 @@ def plan_audit(request: AuditRequest) -> AuditPlan:
     occasion = "" if earlier is None else " ".join((earlier.runs[0], earlier.created_at.isoformat(), *look))
     for sample in samples:
         variants.append(plain_variant(sample))
-        for one in make_variants(sample, wanted, request.seed, own_name, occasion):
-            if isinstance(one, Inapplicable):
-                inapplicable.append(one)
+        for variant in make_variants(sample, wanted, request.seed, own_name, occasion):
+            if isinstance(variant, Inapplicable):
+                inapplicable.append(variant)
             else:
-                variants.append(one)
+                variants.append(variant)
     languages = spread_languages(plan, samples, request.seed) if Audit.LANGUAGE in audits else {}
     named = {sample.id: sample for sample in samples}
     return AuditPlan(plan, request, audits, named, tuple(variants), languages, tuple(inapplicable), earlier)
@@ -106,16 +106,16 @@ def judged_as(plan: Plan, request: AuditRequest) -> str | None:
 
 
 def draw_samples(plan: Plan, request: AuditRequest) -> list[Sample]:
-    """By lot, in the order of the dataset: the smallest digests under the seed."""
+    """Samples by lot, in the order of the dataset: the smallest digests under the seed."""
 
     def lot(sample: Sample) -> bytes:
         return hashlib.blake2b(f"{request.seed}:{sample.key()}".encode()).digest()
 
     whole = (sample for batch in plan.dataset.batches(512) for sample in batch if sample.response.strip())
-    drawn = heapq.nsmallest(request.items, ((lot(one), place, one) for place, one in enumerate(whole)))
+    drawn = heapq.nsmallest(request.items, ((lot(sample), place, sample) for place, sample in enumerate(whole)))
     if not drawn:
         raise ConfigurationError(f"{plan.dataset.name}: no sample has a response, so there is nothing to audit with")
-    return [sample for _, _, sample in sorted(drawn, key=lambda one: one[1])]
+    return [sample for _, _, sample in sorted(drawn, key=lambda lot_entry: lot_entry[1])]
 
 
 def spread_languages(plan: Plan, samples: Sequence[Sample], seed: int) -> dict[str, tuple[Variant, ...]]:
@@ -123,16 +123,16 @@ def spread_languages(plan: Plan, samples: Sequence[Sample], seed: int) -> dict[s
     request = plan.request
     if not isinstance(request.protocol, str):
         return {}
-    others = []
+    languages = []
     for language in LANGUAGES:
         try:
-            found = replace(request, language=language).load_protocol()
+            protocol = replace(request, language=language).load_protocol()
         except ConfigurationError:
             continue
-        if found.language == language != plan.protocol.language and found.name == plan.protocol.name:
-            others.append(language)
-    spread: dict[str, list[Variant]] = {language: [] for language in others}
-    for sample in samples if others else ():
+        if protocol.language == language != plan.protocol.language and protocol.name == plan.protocol.name:
+            languages.append(language)
+    spread: dict[str, list[Variant]] = {language: [] for language in languages}
+    for sample in samples if languages else ():
         rng = Random(f"{seed}:language:{sample.key()}")  # noqa: S311 - lots, not secrets
-        spread[rng.choice(others)].append(plain_variant(sample))
+        spread[rng.choice(languages)].append(plain_variant(sample))
     return {language: tuple(variants) for language, variants in spread.items() if variants}

@@ -88,7 +88,7 @@ def _texts() -> Mapping[str, Mapping[str, Any]]:
 def injections() -> tuple[tuple[str, str], ...]:
     """Kind and text of all orders to a judge."""
     kinds = _read("injections.toml")
-    return tuple((kind, text) for kind, spoken in kinds.items() for own in spoken.values() for text in own)
+    return tuple((kind, text) for kind, spoken in kinds.items() for texts in spoken.values() for text in texts)
 
 
 def _read(name: str) -> Mapping[str, Any]:
@@ -96,7 +96,7 @@ def _read(name: str) -> Mapping[str, Any]:
 
 
 def plain_variant(sample: Sample) -> Variant:
-    """As it is, id included: an ordinary run of the same judge may have paid for it already."""
+    """The sample as it is, id included: an ordinary run of the same judge may have paid for it already."""
     return Variant(sample.id, None, PLAIN, _marked(sample, sample, None, PLAIN, sample.id))
 
 
@@ -118,7 +118,7 @@ def make_variants(
 
 
 def _changed(sample: Sample, audit: Audit, seed: int) -> Variant | Inapplicable:
-    """By the first kind, in an order drawn by lot, that has something to do here."""
+    """The text changed by the first kind, in an order drawn by lot, that has something to do here."""
     if not sample.response.strip():
         return Inapplicable(sample.id, audit, _NO_TEXT)
     text = _text_of(sample, audit, seed)
@@ -137,12 +137,12 @@ def _text_of(sample: Sample, audit: Audit, seed: int) -> _Text:
 
 
 def _language(sample: Sample) -> str:
-    """Of what is put in, where it can be told."""
+    """The language of what is put in, where it can be told."""
     return written_in((sample.response, sample.question)) or "en"
 
 
 def _named(sample: Sample, seed: int, own_name: str | None) -> list[Variant | Inapplicable]:
-    """Under both names, because a name of any kind is a change already."""
+    """The sample under both names, because a name of any kind is a change already."""
     if own_name is None:
         return [Inapplicable(sample.id, Audit.NAME, _NO_NAME)]
     other = next(name for name in OTHER_NAMES if not is_kin(own_name, name))
@@ -154,14 +154,14 @@ def _named(sample: Sample, seed: int, own_name: str | None) -> list[Variant | In
 
 
 def _injected(sample: Sample, seed: int) -> list[Variant | Inapplicable]:
-    """With an order to the judge, and with neutral text of the same length at the same place."""
+    """The text with an order to the judge, and with neutral text of the same length at the same place."""
     if not sample.response.strip():
         return [Inapplicable(sample.id, Audit.INJECTION, _NO_TEXT)]
     text = _text_of(sample, Audit.INJECTION, seed)
     rng = text.rng
     kinds = sorted(dict(injections()))
     kind = rng.sample(kinds, len(kinds))[0]
-    order = rng.choice([text for own, text in injections() if own == kind])
+    order = rng.choice([text for order_kind, text in injections() if order_kind == kind])
     is_before = rng.random() < 0.5
     spoken = replace(text, language=written_in((order,)) or text.language)
     shown = {kind: order, NEUTRAL: _neutral(spoken, len(order))}
@@ -231,28 +231,31 @@ def _embolden(text: _Text) -> str | None:
     if _FORMATTED.search(text.text) or "**" in text.text:
         return None
     opening = r"(\S+(?:[ ]\S+){0,3})" if text.language == "en" else r"(\w{2,8})"
-    return "".join(re.sub(opening, r"**\1**", one, count=1) for one in text.sentences)
+    return "".join(re.sub(opening, r"**\1**", sentence, count=1) for sentence in text.sentences)
 
 
 def _list_up(text: _Text) -> str | None:
     if _FORMATTED.search(text.text) or _LISTED.search(text.text) or len(text.sentences) < 2:
         return None
-    return "\n".join(f"- {one.strip()}" for one in text.sentences)
+    return "\n".join(f"- {sentence.strip()}" for sentence in text.sentences)
 
 
 def _head(text: _Text) -> str | None:
     if _FORMATTED.search(text.text) or re.search(r"^#+ ", text.text, re.MULTILINE):
         return None
-    paragraphs = [one for one in text.text.split("\n\n") if one.strip()]
+    paragraphs = [paragraph for paragraph in text.text.split("\n\n") if paragraph.strip()]
     headings = text.words("heading")
-    return "\n\n".join(f"## {headings[min(n, len(headings) - 1)]}\n\n{one}" for n, one in enumerate(paragraphs))
+    return "\n\n".join(
+        f"## {headings[min(n, len(headings) - 1)]}\n\n{paragraph}" for n, paragraph in enumerate(paragraphs)
+    )
 
 
 def _decorate(text: _Text) -> str | None:
     if _FORMATTED.search(text.text):
         return None
     return "".join(
-        f"{one.rstrip()} {text.rng.choice(_EMOJI)}{one[len(one.rstrip()) :] or ' '}" for one in text.sentences
+        f"{sentence.rstrip()} {text.rng.choice(_EMOJI)}{sentence[len(sentence.rstrip()) :] or ' '}"
+        for sentence in text.sentences
     ).rstrip(" ")
 
 
@@ -289,23 +292,23 @@ def _negate(text: _Text) -> str | None:
     pattern, negation = _TO_NEGATE[text.language]
     sentences = text.sentences
     for place in range(len(sentences) - 1, max(-1, len(sentences) - 1 - _NEGATED_FROM_THE_END), -1):
-        found = pattern.search(sentences[place])
-        if found is not None:
-            said = found.expand(negation) if isinstance(negation, str) else negation[found[0]]
-            turned = sentences[place][: found.start()] + said + sentences[place][found.end() :]
+        match = pattern.search(sentences[place])
+        if match is not None:
+            replacement = match.expand(negation) if isinstance(negation, str) else negation[match[0]]
+            turned = sentences[place][: match.start()] + replacement + sentences[place][match.end() :]
             return "".join((*sentences[:place], turned, *sentences[place + 1 :]))
     return None
 
 
 def _miscount(text: _Text) -> str | None:
     """One number, wherever it stands: its first digit is another."""
-    listed = {found.start(1) for found in _LIST_NUMBER.finditer(text.text)}
-    numbers = [found[0] for found in _NUMBER.finditer(text.text) if found.start() not in listed]
+    listed = {match.start(1) for match in _LIST_NUMBER.finditer(text.text)}
+    numbers = [match[0] for match in _NUMBER.finditer(text.text) if match.start() not in listed]
     if not numbers:
         return None
     chosen = text.rng.choice(numbers)
-    digit = text.rng.choice([one for one in "123456789" if one != chosen[0]])
-    return _NUMBER.sub(lambda found: digit + chosen[1:] if found[0] == chosen else found[0], text.text)
+    digit = text.rng.choice([figure for figure in "123456789" if figure != chosen[0]])
+    return _NUMBER.sub(lambda match: digit + chosen[1:] if match[0] == chosen else match[0], text.text)
 
 
 def _drop(text: _Text) -> str | None:

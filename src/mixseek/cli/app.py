@@ -31,9 +31,9 @@ MARKUP = None
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def print_version(asked: bool) -> None:
+def print_version(is_wanted: bool) -> None:
     """An eager option: nothing else runs."""
-    if asked:
+    if is_wanted:
         from importlib.metadata import version
 
         print_result(f"mixseek {version('mixseek')}")
@@ -92,8 +92,10 @@ def build_app() -> typer.Typer:
     add_group(app, "protocol", Wanted.JUDGE, protocols, "What is asked of a judge: look at it, write your own.")
     add_group(app, "judges", Wanted.JUDGE, {"check": check}, list_judges)
     add_group(app, "models", Wanted.TOOLS, {"install": install_model}, "Weights for judging on this machine.")
-    kept: Functions = {"size": show_cache, "prune": prune}
-    add_group(app, "cache", Wanted.TOOLS, kept, "Replies that were paid for once, for all runs of a workspace.")
+    cache_commands: Functions = {"size": show_cache, "prune": prune}
+    add_group(
+        app, "cache", Wanted.TOOLS, cache_commands, "Replies that were paid for once, for all runs of a workspace."
+    )
     return app
 
 

@@ -93,7 +93,7 @@ def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quie
 
     if is_dry:
         dry = forecast_audit(request)
-        document = with_schema(DocumentName.AUDIT_DRY_RUN, {"runs": [dry_run_document(one) for one in dry]})
+        document = with_schema(DocumentName.AUDIT_DRY_RUN, {"runs": [dry_run_document(forecast) for forecast in dry]})
         return print_answer(document, "\n".join(map(describe_dry_run, dry)), as_json=as_json)
     try:
         with stopping_on_signals(drains=False) as stop:
@@ -108,12 +108,12 @@ def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quie
         return ExitCode.INTERRUPTED
     if isinstance(made, Interruption):
         return explain_interruption(made, notify_plainly)
-    card, kept = made
+    card, card_path = made
     for path in to:
         write_card(card, path)
-    sections = card_sections(card, f"Card  {kept}")
+    sections = card_sections(card, f"Card  {card_path}")
     print_answer(card.to_document(), lambda console: print_sections(sections, console), as_json=as_json)
     failed = card.of_state(AuditState.FAIL)
     if failed:
-        notify_plainly(f"{card.judge.name} failed {', '.join(one.title for one in failed)}")
+        notify_plainly(f"{card.judge.name} failed {', '.join(finding.title for finding in failed)}")
     return ExitCode.GATE_NOT_MET if failed else ExitCode.OK

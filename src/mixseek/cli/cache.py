@@ -17,10 +17,10 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}
 
 def parse_size(text: str) -> int:
     """500M, 2G, 0: decimal units, as disks are sold."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)B?", text.strip(), re.IGNORECASE)
-    if found is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)B?", text.strip(), re.IGNORECASE)
+    if match is None:
         raise BadParameter(f"{text!r} is not a size; write 500M or 2G")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
 def show_cache(workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:

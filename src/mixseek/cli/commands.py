@@ -16,7 +16,7 @@ class Command(TyperCommand):
     """Any command of `mixseek`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As typed, or as it would be typed today."""
+        """The arguments as typed, or as they would be typed today."""
         if ctx.command_path in COMMANDS:
             note_old(f"`{ctx.command_path}`", f"`{COMMANDS[ctx.command_path]}`")
         return super().parse_args(ctx, renew(self.name or "", args))

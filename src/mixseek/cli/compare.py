@@ -136,7 +136,7 @@ def check_baseline(
     baseline = Baseline(Workspace(workspace).resolve(name).name, gate)
     compared = compare_with_baseline(workspace, baseline, run, panel)
     gates = () if gate is None else (check_drop(gate, compared),)
-    document = {"baseline": baseline_document(compared), "gates": [gate_document(one) for one in gates]}
+    document = {"baseline": baseline_document(compared), "gates": [gate_document(result) for result in gates]}
     return BaselineResult(document, baseline_text(compared), gates)
 
 

@@ -28,18 +28,18 @@ def one_line(text: str) -> str:
 
 
 def write_event(event: TeamEvent) -> None:
-    """For logs: what was stored, and nothing that is only under way."""
+    """Writes for logs: what was stored, and nothing that is only under way."""
     name = one_line(event.team_name)
     if event.stage is Stage.SCORED:
-        said = event.text or ("no score" if event.score is None else f"{event.score:.2f}")
-        notify_plainly(f"{name}: round {event.round_number}: {one_line(said)}")
+        score_text = event.text or ("no score" if event.score is None else f"{event.score:.2f}")
+        notify_plainly(f"{name}: round {event.round_number}: {one_line(score_text)}")
     elif event.stage is Stage.ENDED:
         notify_plainly(f"{name}: ended after {event.round_number} rounds ({one_line(event.text)})")
 
 
 @dataclass
 class BarWatcher:
-    """For a person: a line for each team, drawn by rich."""
+    """A watcher for a person: a line for each team, drawn by rich."""
 
     bar: Any  # rich.progress.Progress; rich is imported only when it draws
     tasks: dict[str, Any] = field(default_factory=dict)
@@ -82,21 +82,21 @@ _REASON_CHARACTERS = 300
 def check_gates(
     result: CompetitionResult, fail_under: float | None, max_invalid: float | None
 ) -> list[tuple[dict[str, Any], str]]:
-    """For each gate that is set (points of the best score, a share of metric replies): its result, and the words."""
+    """The result and the words of each gate that is set (points of the best score, a share of metric replies)."""
     checked: list[tuple[dict[str, Any], str]] = []
     if fail_under is not None:
         best = result.best_score
         is_met = best is not None and best >= fail_under
         nobody = "no team is ranked" if result.self_scored else "no round has a score"
-        said = nobody if best is None else f"best score {best:.2f}"
+        sentence = nobody if best is None else f"best score {best:.2f}"
         document = {"gate": "fail_under", "limit": fail_under, "actual": best, "met": is_met}
-        checked.append((document, f"{said}, under the limit of {fail_under:g}"))
+        checked.append((document, f"{sentence}, under the limit of {fail_under:g}"))
     if max_invalid is not None:
         counts = result.evaluations
         share = counts["invalid"] / counts.total() if counts.total() else 0.0
         document = {"gate": "max_invalid", "limit": max_invalid, "actual": share, "met": share <= max_invalid}
-        said = f"{counts['invalid']} of {counts.total()} metric replies cannot be used ({share:.2%})"
-        checked.append((document, f"{said}, over the limit of {max_invalid:.2%}"))
+        sentence = f"{counts['invalid']} of {counts.total()} metric replies cannot be used ({share:.2%})"
+        checked.append((document, f"{sentence}, over the limit of {max_invalid:.2%}"))
     return checked
 
 
@@ -112,7 +112,9 @@ def run_compete(
         competition = run_competition(request, CompetitionObserver(watcher, stop, notify))
     checked = check_gates(competition.result, *gates)
     print_competition(competition, [document for document, _ in checked], as_json=as_json)
-    return decide_exit(competition, [(document["gate"], said) for document, said in checked if not document["met"]])
+    return decide_exit(
+        competition, [(document["gate"], sentence) for document, sentence in checked if not document["met"]]
+    )
 
 
 def print_competition(competition: Competition, gates: list[dict[str, Any]], *, as_json: bool) -> None:
@@ -142,8 +144,8 @@ def decide_exit(competition: Competition, failed_gates: list[tuple[str, str]]) -
     if result.is_open:
         notify_plainly("run the same command again: failed rounds are played again, missing replies asked for")
         return ExitCode.INCOMPLETE
-    for name, said in failed_gates:
-        notify_plainly(f"gate --{name.replace('_', '-')} not met: {said}")
+    for name, sentence in failed_gates:
+        notify_plainly(f"gate --{name.replace('_', '-')} not met: {sentence}")
     is_scored = result.best_score is not None or result.self_scored > 0
     return ExitCode.GATE_NOT_MET if failed_gates or not is_scored else ExitCode.OK
 

@@ -101,7 +101,7 @@ def notify_plainly(text: str) -> None:
 
 
 def notify_json(text: str) -> None:
-    """When, who, what."""
+    """One line of JSON: when, who, what."""
     time = datetime.now(UTC).isoformat(timespec="milliseconds")
     line = with_schema(DocumentName.LOG, {"time": time, "logger": "mixseek", "message": text})
     print_notice(json.dumps(line, ensure_ascii=False))

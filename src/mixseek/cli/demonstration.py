@@ -75,7 +75,7 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
 
 
 def render_demo(result: DemoResult, console: Console) -> None:
-    """On a terminal: the point first, then a few rows that show it, then where everything else is."""
+    """The demo on a terminal: the point first, then a few rows that show it, then where everything else is."""
     run, workspace = result.summary.header.run_id, result.summary.workspace
     if result.disagreements:
         console.print(Text("Rules and labels disagree:", style="bold red"))
@@ -120,8 +120,8 @@ def render_corrected(result: DemoResult, console: Console) -> None:
     """Three numbers: what a kind judge says, what people say of a few, and both together."""
     whole, scale = result.corrected.whole, result.corrected.facts.scale
     console.print()
-    told = f"A kind judge that contradicts itself, corrected by {whole.labelled} labels of texts drawn blind"
-    console.print(Text(told, style="bold"))
+    heading = f"A kind judge that contradicts itself, corrected by {whole.labelled} labels of texts drawn blind"
+    console.print(Text(heading, style="bold"))
     lines = {
         "judge": f"{judges_text(whole.judges, scale)}; labels alone {corrected_text(whole.labels, scale)}",
         "corrected": f"{corrected_text(whole.corrected, scale)}: {whole.corrected.estimator or whole.corrected.state}",
@@ -135,9 +135,9 @@ def render_card(result: DemoResult, console: Console) -> None:
     """A line for each thing that was tried; the page has the rest."""
     console.print()
     console.print(Text("A judge of one's own, a Python function, examined before it is believed", style="bold"))
-    for one in result.card.findings:
-        state = Text(f"{one.state.value:<5}", style=STATE_STYLES[one.state])
-        console.print(Text.assemble((f"{one.title:<11} ", "dim"), state, f" {effect_text(one)}"))
+    for finding in result.card.findings:
+        state = Text(f"{finding.state.value:<5}", style=STATE_STYLES[finding.state])
+        console.print(Text.assemble((f"{finding.title:<11} ", "dim"), state, f" {effect_text(finding)}"))
     console.print(Text.assemble(("Page  ", "dim"), str(result.card_page)), soft_wrap=True)
 
 
@@ -176,8 +176,8 @@ def render_example(example: DemoExample, console: Console) -> None:
     beside = f", {control.total} self-judgments apart" if control.total else ""
     console.print()
     console.print(Text(f"Protocol {example.protocol}: recorded replies of two judges, good and bad", style="bold"))
-    told = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
-    console.print(Text(told))
+    summary = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
+    console.print(Text(summary))
     # A row for each verdict and each flag that no row before it shows.
     seen: set[str] = set()
     shown = []

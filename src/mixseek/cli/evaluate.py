@@ -76,22 +76,25 @@ def evaluate(
 def gather(
     paths: list[str], texts: list[str], mapping: Mapping[str, str], workspace: Path, longest_line: int
 ) -> "list[SubmissionText]":
-    """In the order of the command line, texts that stand on it last; raises ConfigurationError for what is none."""
+    """Submissions in the order of the command line, texts that stand on it last.
+
+    Raises ConfigurationError for what is none.
+    """
     from mixseek.competition.evaluation import SubmissionText, read_submissions
     from mixseek.settings.race import read_text
 
-    found: list[SubmissionText] = []
+    submissions: list[SubmissionText] = []
     for path in paths:
         if mapping or path.lower().endswith(_TABLES):
-            found += read_submissions(path, mapping, workspace, longest_line)
+            submissions += read_submissions(path, mapping, workspace, longest_line)
         elif path == _STDIN:
-            found.append(SubmissionText("stdin", sys.stdin.buffer.read().decode("utf-8", "replace")))
+            submissions.append(SubmissionText("stdin", sys.stdin.buffer.read().decode("utf-8", "replace")))
         else:
-            found.append(SubmissionText(path, read_text(Path(path), "submission")))
-    found += [SubmissionText(f"text-{number}", one) for number, one in enumerate(texts, 1)]
-    if not found:
+            submissions.append(SubmissionText(path, read_text(Path(path), "submission")))
+    submissions += [SubmissionText(f"text-{number}", text) for number, text in enumerate(texts, 1)]
+    if not submissions:
         raise BadParameter("name a file, `-` for stdin, or --text TEXT", param_hint="'[SUBMISSION]...'")
-    return found
+    return submissions
 
 
 def decide_exit(evaluation: "Evaluation", fail_under: float | None) -> ExitCode:

@@ -93,7 +93,7 @@ def doctor(
     from mixseek.setup.doctor import examine
     from mixseek.setup.findings import describe_findings, findings_document
 
-    found = examine(workspace, os.environ, offline=offline)
-    document = findings_document(found)
-    print_answer(document, describe_findings(found), as_json=as_json)
+    findings = examine(workspace, os.environ, offline=offline)
+    document = findings_document(findings)
+    print_answer(document, describe_findings(findings), as_json=as_json)
     return ExitCode.OK if document["ok"] else ExitCode.GATE_NOT_MET

@@ -54,7 +54,7 @@ class Step:
     function: Callable[..., Any]
     main: str
     # What the job itself knows.
-    own: frozenset[str]
+    of_job: frozenset[str]
     writes: bool = True
 
 
@@ -90,8 +90,8 @@ class JudgesTable(Table):
     judges: dict[str, JudgeSettings] = Field(default_factory=dict)
 
 
-def read_jobs(path: Path, names: Sequence[str], own: frozenset[str]) -> JobFile:
-    """The jobs that are named, or all; `own` are options of `mixseek run`. Raises ConfigurationError in one line."""
+def read_jobs(path: Path, names: Sequence[str], run_options: frozenset[str]) -> JobFile:
+    """The jobs that are named, or all; `run_options` are those of `mixseek run`. Raises ConfigurationError."""
     with explaining_failures(path, JudgesTable):
         document = parse_toml(decode_text(read_bounded(path)))
         if path == SETTINGS_PATH:
@@ -99,24 +99,24 @@ def read_jobs(path: Path, names: Sequence[str], own: frozenset[str]) -> JobFile:
             document = {_JOBS: document.get(_JOBS)}
             if document[_JOBS] is None:
                 raise ConfigurationError(f"{path}: no [jobs.NAME] in it; write one, or name a file: run JOB.toml")
-        given = document.pop(_JUDGES, {})
-        if isinstance(given, list | str):
+        judge_tables = document.pop(_JUDGES, {})
+        if isinstance(judge_tables, list | str):
             raise ConfigurationError(
                 f'{path}: judges: these are tables, [judges.NAME]; who judges is judge = ["rules"] or judge = "NAME"'
             )
-        judges = JudgesTable.model_validate({_JUDGES: given}).judges
+        judges = JudgesTable.model_validate({_JUDGES: judge_tables}).judges
     tables = document.pop(_JOBS, None)
     if tables is None:
         tables = {path.stem: {}}
-    if not isinstance(tables, dict) or not tables or not all(isinstance(one, dict) for one in tables.values()):
+    if not isinstance(tables, dict) or not tables or not all(isinstance(table, dict) for table in tables.values()):
         raise ConfigurationError(f"{path}: jobs: write each job as a table of its own, [jobs.NAME]")
-    reader = JobReader(path, own)
+    reader = JobReader(path, run_options)
     reader.check_keys(document, None)
     for name, table in tables.items():
         reader.check_keys(table, name)
     jobs = tuple(reader.read(name, {**document, **tables[name]}, tables[name]) for name in chosen(path, tables, names))
     refuse_shared_targets(path, jobs)
-    return JobFile(path, jobs, {name: reader.place_model(one) for name, one in judges.items()})
+    return JobFile(path, jobs, {name: reader.place_model(settings) for name, settings in judges.items()})
 
 
 def find_file(word: Path | None, names: Sequence[str]) -> tuple[Path, tuple[str, ...]]:
@@ -131,7 +131,7 @@ def find_file(word: Path | None, names: Sequence[str]) -> tuple[Path, tuple[str,
 
 
 def chosen(path: Path, tables: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """In the order of the file, each once."""
+    """The jobs in the order of the file, each once."""
     for name in names:
         if name not in tables:
             meant = suggest(name, tables, f"there is {', '.join(tables)}")
@@ -140,7 +140,7 @@ def chosen(path: Path, tables: Mapping[str, Any], names: Sequence[str]) -> list[
 
 
 def refuse_shared_targets(path: Path, jobs: Sequence[Job]) -> None:
-    """Of two jobs that write one file, the second would hide what the first wrote."""
+    """The second of two jobs that write one file would hide what the first wrote."""
     seen: dict[str, str] = {}
     for job in jobs:
         for step, arguments in job.steps.items():
@@ -154,17 +154,17 @@ def refuse_shared_targets(path: Path, jobs: Sequence[Job]) -> None:
 
 
 class JobReader:
-    """From the tables of one file to arguments."""
+    """Makes arguments of the tables of one file."""
 
-    def __init__(self, path: Path, own: frozenset[str]) -> None:
-        self.path, self.own = path, own
+    def __init__(self, path: Path, run_options: frozenset[str]) -> None:
+        self.path, self.run_options = path, run_options
         self.command = command_of(judge)
-        self.keys = {key_of(one): one for one in self.command.params}
+        self.keys = {key_of(parameter): parameter for parameter in self.command.params}
 
     def check_keys(self, table: Mapping[str, Any], job: str | None) -> None:
-        known = [key for key in (*self.keys, *STEPS) if key not in self.own]
+        known = [key for key in (*self.keys, *STEPS) if key not in self.run_options]
         for key in table:
-            if key in self.own:
+            if key in self.run_options:
                 raise ConfigurationError(f"{self.place(key, job)}: stands on the command line of `mixseek run`")
             if key not in known:
                 raise self.unknown(key, job, known)
@@ -175,7 +175,7 @@ class JobReader:
         return ConfigurationError(f"{self.path}: {table}unknown key '{key}'; {advice}")
 
     def place(self, key: str, job: str | None) -> str:
-        """Where a reader finds it."""
+        """The place where a reader finds it."""
         return f"{self.path}: {'' if job is None else f'[jobs.{job}]: '}{key}"
 
     def read(self, name: str, values: Mapping[str, Any], own_table: Mapping[str, Any]) -> Job:
@@ -192,9 +192,9 @@ class JobReader:
         """A plain value is the file; a table has the options of the command behind it."""
         step = STEPS[key]
         command = command_of(step.function)
-        given = dict(value) if isinstance(value, dict) else {step.main: value}
-        values = {renew_key(command.name, inner): one for inner, one in given.items()}
-        known = [key_of(one) for one in command.params if key_of(one) not in step.own]
+        inner_values = dict(value) if isinstance(value, dict) else {step.main: value}
+        values = {renew_key(command.name, inner): inner_value for inner, inner_value in inner_values.items()}
+        known = [key_of(parameter) for parameter in command.params if key_of(parameter) not in step.of_job]
         for inner in values:
             if inner not in known:
                 advice = suggest(inner, known, f"known keys here: {', '.join(sorted(known))}")
@@ -206,7 +206,7 @@ class JobReader:
 
     def parse(self, command: Any, values: Mapping[str, Any], where: Callable[[str], str]) -> tuple[str, ...]:
         """The values as arguments that the command takes; raises ConfigurationError for one that it refuses."""
-        keys = {key_of(one): one for one in command.params}
+        keys = {key_of(parameter): parameter for parameter in command.params}
         for key, parameter in keys.items():
             if parameter.required and key not in values:
                 raise ConfigurationError(f"{where(key)}: is missing")
@@ -220,8 +220,8 @@ class JobReader:
             command.make_context(command.name, list(arguments))
         except TyperException as error:
             parameter = getattr(error, "param", None)
-            said = " ".join(str(getattr(error, "message", error)).split()).removeprefix("Value error, ")
-            raise ConfigurationError(f"{where(key_of(parameter)) if parameter else self.path}: {said}") from error
+            message = " ".join(str(getattr(error, "message", error)).split()).removeprefix("Value error, ")
+            raise ConfigurationError(f"{where(key_of(parameter)) if parameter else self.path}: {message}") from error
         return arguments
 
     def arguments(self, parameter: Any, value: Any, place: str) -> Iterator[str]:
@@ -238,16 +238,16 @@ class JobReader:
         if isinstance(value, dict) and "=" not in (parameter.metavar or ""):
             raise ConfigurationError(f"{place}: a value or a list of them, not a table")
         one_by_one = pairs(value, parameter.metavar) if isinstance(value, dict) else value if is_list else [value]
-        for one in one_by_one:
-            if isinstance(one, bool) or not isinstance(one, str | int | float):
-                raise ConfigurationError(f"{place}: write a text or a number, not {one!r}")
-            text = self.placed(str(one), parameter.metavar or "")
+        for item_value in one_by_one:
+            if isinstance(item_value, bool) or not isinstance(item_value, str | int | float):
+                raise ConfigurationError(f"{place}: write a text or a number, not {item_value!r}")
+            text = self.placed(str(item_value), parameter.metavar or "")
             yield text if parameter.param_type_name == "argument" else f"{parameter.opts[0]}={text}"
 
     # Paths in the file are relative to the file.
 
     def placed(self, text: str, metavar: str) -> str:
-        """As it must be written from here."""
+        """The path as it must be written from here."""
         if metavar == _SPEC:
             kind, colon, rest = text.partition(":")
             return f"{kind}:{self.beside(rest)}" if colon and names_file(kind, rest) else text

@@ -135,6 +135,6 @@ def serve_mock(
     failing = {"fault_rate": fault_rate, "seed": seed, "retry_after_seconds": retry_after, "capacity": capacity}
     refusing = {"refuses_keys": refuse_keys, "refuses_schemas": refuse_schemas, "context_characters": context}
     outage = {"down_after_requests": down_after, "down_seconds": down_for}
-    told = {"correct_share": correct_share, "defect_size": defect_size, "log": log}
-    serve(host, port, faults or (), defect, **pace, **failing, **refusing, **outage, **told)
+    replying = {"correct_share": correct_share, "defect_size": defect_size, "log": log}
+    serve(host, port, faults or (), defect, **pace, **failing, **refusing, **outage, **replying)
     return ExitCode.OK

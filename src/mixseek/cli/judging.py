@@ -80,7 +80,7 @@ class JobPart:
 
 
 def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
-    """Judge, print, decide."""
+    """Judges, prints, and decides the exit code."""
     request, as_json, notify = order.request, order.as_json, order.notify
     if order.is_dry_run:
         dry = forecast_run(request)
@@ -104,14 +104,14 @@ def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
         return ExitCode.INTERRUPTED
     if job is not None:
         result = job.before_summary(result)
-    concluded, said = conclude_run(result, order.gates, order.baseline), describe_summary(result)
+    concluded, summary = conclude_run(result, order.gates, order.baseline), describe_summary(result)
     more = [] if concluded.compared is None else [f"{'baseline':<10}  {baseline_text(concluded.compared)}"]
     tell_build_server(order, concluded, more, job)
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(concluded.failures, result):
         order.notify_progress(line)
     document = concluded.document() if as_json or job is not None else {}
-    print_answer(document, "\n  ".join([said, *more]), as_json=as_json)
+    print_answer(document, "\n  ".join([summary, *more]), as_json=as_json)
     for line in concluded.reasons:
         notify(line)
     return EXIT_CODES[concluded.state]
@@ -122,7 +122,7 @@ def tell_build_server(order: JudgeOrder, concluded: Conclusion, more: list[str],
     if order.ci is None:
         return
     result = concluded.summary
-    told = run_report(
+    report = run_report(
         result.workspace,
         result.header.run_id,
         concluded.gates,
@@ -132,9 +132,9 @@ def tell_build_server(order: JudgeOrder, concluded: Conclusion, more: list[str],
         seconds=result.seconds,
     )
     if job is None:
-        write_ci(order.ci, [told])
+        write_ci(order.ci, [report])
     else:
-        job.reports.append((order.ci, told))
+        job.reports.append((order.ci, report))
 
 
 def explain_interruption(stopped: Interruption, notify: Notify) -> ExitCode:

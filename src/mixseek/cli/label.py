@@ -64,9 +64,9 @@ def sample_labels(
     request = DrawRequest(count, tuple(dict.fromkeys(columns)), seed)
     result = draw_sheet(workspace_path(workspace), run, request, to)
     again = result.is_repeated
-    told = draw_result_document(result.draw, to, is_repeated=again)
+    document = draw_result_document(result.draw, to, is_repeated=again)
     text = describe_draw(result.draw, to, where(workspace), is_repeated=again)
-    return print_answer(told, text, as_json=as_json)
+    return print_answer(document, text, as_json=as_json)
 
 
 def import_sheet(
@@ -113,8 +113,8 @@ def import_sheet(
     request = ImportRequest(
         file, rater, run, Drawing(drawn.value), adjudicate, revise, load_settings().judge.longest_line
     )
-    told = with_schema(DocumentName.LABEL_IMPORT, asdict(import_labels(workspace_path(workspace), request)))
-    return print_answer(told, describe_import(told, where(workspace)), as_json=as_json)
+    document = with_schema(DocumentName.LABEL_IMPORT, asdict(import_labels(workspace_path(workspace), request)))
+    return print_answer(document, describe_import(document, where(workspace)), as_json=as_json)
 
 
 def plan(

@@ -38,13 +38,13 @@ def run() -> None:
 
 
 def on_stop(handler: Callable[[int, FrameType | None], None]) -> None:
-    """For whatever asks this process to stop."""
+    """The handler for whatever asks this process to stop."""
     for signum in stop_signals():
         signal.signal(signum, handler)
 
 
 def leave(signum: int, frame: FrameType | None) -> None:
-    """At once: nothing is at stake."""
+    """Leaves at once: nothing is at stake."""
     os._exit(130)
 
 

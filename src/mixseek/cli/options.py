@@ -158,11 +158,15 @@ def with_options(table: type) -> Callable[[Callable[..., ExitCode]], Callable[..
             given = {name: value for name, value in typed.items() if name not in known}
             return function(**given, **read_options(table, typed))
 
-        given = [one for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
-        parameters = [*given, *map(functools.partial(parameter_of, table), typed_names(table))]
+        own_parameters = [
+            parameter
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
+        parameters = [*own_parameters, *map(functools.partial(parameter_of, table), typed_names(table))]
         # Set by name, because a checker knows no such attribute of a function; typer reads both.
         setattr(command, "__signature__", inspect.Signature(parameters))  # noqa: B010 - see above
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command
 
     return equip
@@ -176,7 +180,7 @@ def typed_names(table: type) -> list[str]:
 
 
 def parameter_of(table: type, name: str) -> inspect.Parameter:
-    """As if it stood in the signature of the command."""
+    """The parameter as if it stood in the signature of the command."""
     declared, kind = declarations(table)[name], kind_on_command_line(table, name)
     is_switch = kind is bool and not has_two_flags(declared)
     default = False if is_switch else declared.default

@@ -78,20 +78,20 @@ def lint_protocols(
     from mixseek.setup.protocol_files import lint_files
     from mixseek.text.phrases import plural
 
-    found = lint_files(targets)
-    problems, hints = len(found.problems), len(found.complaints) - len(found.problems)
+    lint = lint_files(targets)
+    problems, hints = len(lint.problems), len(lint.complaints) - len(lint.problems)
     if as_json:
         names = {"file": "where", "line": "line", "what": "what", "advice": "advice", "is_hint": "is_hint"}
-        complaints = [{key: getattr(one, name) for key, name in names.items()} for one in found.complaints]
-        document = {"files": list(found.files), "problems": problems, "complaints": complaints}
+        complaints = [{key: getattr(complaint, name) for key, name in names.items()} for complaint in lint.complaints]
+        document = {"files": list(lint.files), "problems": problems, "complaints": complaints}
         print_json(with_schema(DocumentName.PROTOCOL_LINT, document))
     else:
-        for complaint in found.complaints:
+        for complaint in lint.complaints:
             print_result(str(complaint))
-        said = (plural(problems, "problem") if problems else "no problem") + (
+        sentence = (plural(problems, "problem") if problems else "no problem") + (
             f" and {plural(hints, 'hint')}" if hints else ""
         )
-        print_notice(f"mixseek: {said} in {plural(len(found.files), 'file')}")
+        print_notice(f"mixseek: {sentence} in {plural(len(lint.files), 'file')}")
     return ExitCode.GATE_NOT_MET if problems else ExitCode.OK
 
 

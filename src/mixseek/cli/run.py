@@ -95,16 +95,16 @@ def run(
     from mixseek.cli.job_file import command_of, find_file, key_of, read_jobs
 
     # Who carries out, where and how it is told, is the command line's; the workspace may be the file's.
-    own = frozenset(key_of(one) for one in command_of(run).params) - {"workspace"}
+    run_options = frozenset(key_of(parameter) for parameter in command_of(run).params) - {"workspace"}
     file, chosen = find_file(file, names or ())
-    jobs = read_jobs(file, chosen, own)
+    jobs = read_jobs(file, chosen, run_options)
     flags = {"--dry-run": dry_run, "--quiet": quiet, "--log-json": log_json, "--json": as_json}
     shared = [f"--workspace={workspace}"] if workspace is not None else []
     shared += [option for option, is_set in flags.items() if is_set]
     runner = JobRunner(jobs, shared, as_json=as_json, quiet=quiet, log_json=log_json)
     outcomes = runner.run_all()
-    code = worst(one.code for one in outcomes if one.code is not None)
-    results = {"file": str(file), "exit_code": code, "jobs": [one.to_document() for one in outcomes]}
+    code = worst(outcome.code for outcome in outcomes if outcome.code is not None)
+    results = {"file": str(file), "exit_code": code, "jobs": [outcome.to_document() for outcome in outcomes]}
     document = with_schema(DocumentName.JOBS, results)
     if as_json or len(outcomes) > 1:
         print_answer(document, lambda console: print_outcomes(outcomes, console), as_json=as_json)
@@ -151,10 +151,10 @@ class JobRunner:
 
         part = JobPart(self._file.judges, before_summary, self._reports[job.name])
         code, answers = self._carry_out(judge, with_options(job.arguments, self._shared), outcome, part)
-        for document, said in answers:
+        for document, text in answers:
             outcome.summary = document
             if not self._as_json:
-                print_answer(document, said, as_json=False)
+                print_answer(document, text, as_json=False)
         outcome.code = worst([code, *codes])
 
     def _take_step(self, step: str, job: "Job", outcome: Outcome, result: "RunSummary") -> ExitCode:
@@ -183,9 +183,9 @@ class JobRunner:
         from mixseek.cli.job_file import command_of
 
         def tell(line: str) -> None:
-            said = line.removeprefix("mixseek: ")
-            outcome.errors.append(said)
-            self._notify(f"job {outcome.name}: {said}")
+            message = line.removeprefix("mixseek: ")
+            outcome.errors.append(message)
+            self._notify(f"job {outcome.name}: {message}")
 
         def invoke() -> object:
             command = command_of(function)
@@ -207,35 +207,35 @@ class JobRunner:
         by_file: dict[CiTargets, list[CiReport]] = {}
         for job, outcome in zip(self._file.jobs, outcomes, strict=True):
             for targets, report in self._reports[job.name] or failed_reports(job, outcome):
-                for one in (CiTargets(junit=targets.junit), replace(targets, junit=None)):
-                    if one:
-                        by_file.setdefault(one, []).append(replace(report, name=job.name))
+                for part in (CiTargets(junit=targets.junit), replace(targets, junit=None)):
+                    if part:
+                        by_file.setdefault(part, []).append(replace(report, name=job.name))
         for targets, reports in by_file.items():
             write_ci(targets, reports)
 
 
 def with_options(arguments: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-    """Before what is positional; of an option that stands twice the last one holds."""
+    """The arguments with options before what is positional; of an option that stands twice the last one holds."""
     place = arguments.index("--")
     return (*arguments[:place], *more, *arguments[place:])
 
 
 def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, CiReport]]":
-    """Of a job that ended before it had anything to report."""
+    """The reports of a job that ended before it had anything to report."""
     from mixseek.cli.options import ci_targets
     from mixseek.errors import ConfigurationError
     from mixseek.reports.ci import CiCase, CiReport
 
-    given = dict(text.split("=", 1) for text in job.arguments if text.startswith(("--junit=", "--summary-file=")))
-    junit, summary = (Path(given[name]) if name in given else None for name in ("--junit", "--summary-file"))
+    typed = dict(text.split("=", 1) for text in job.arguments if text.startswith(("--junit=", "--summary-file=")))
+    junit, summary = (Path(typed[name]) if name in typed else None for name in ("--junit", "--summary-file"))
     try:
         targets = ci_targets(junit, summary, github_summary="--github-summary" in job.arguments)
     except ConfigurationError:
         # What the job itself ended with, and has said.
         return
     if targets is not None:
-        said = outcome.errors or [outcome.state]
-        case = CiCase(job.name, outcome.state, said[0], "\n".join(said[1:]), is_error=True)
+        errors = outcome.errors or [outcome.state]
+        case = CiCase(job.name, outcome.state, errors[0], "\n".join(errors[1:]), is_error=True)
         yield targets, CiReport(job.name, cases=[case], worst=[case], is_failed=True)
 
 
@@ -256,11 +256,19 @@ def print_outcomes(outcomes: Sequence[Outcome], console: "Console") -> None:
     from mixseek.text.visible import make_visible
 
     rows = []
-    for one in outcomes:
-        said = one.summary or {}
-        mean = said.get("mean_score")
-        error = one.errors[0] if one.errors else ""
+    for outcome in outcomes:
+        summary = outcome.summary or {}
+        mean = summary.get("mean_score")
+        error = outcome.errors[0] if outcome.errors else ""
         score = "" if mean is None else percent(mean)
-        rows.append([make_visible(one.name), one.state, score, make_visible(said.get("run", "")), make_visible(error)])
+        rows.append(
+            [
+                make_visible(outcome.name),
+                outcome.state,
+                score,
+                make_visible(summary.get("run", "")),
+                make_visible(error),
+            ]
+        )
     console.print()
     console.print(table_of(("|job", "|state", ">score", "run", "error"), rows))

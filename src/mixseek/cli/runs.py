@@ -78,8 +78,8 @@ def remove(
     from mixseek.setup.upkeep import remove_runs
 
     removed = remove_runs(workspace_path(workspace), names, kind)
-    said = "\n".join(f"removed {one['kind']} {one['name']} ({one['bytes']:,} bytes)" for one in removed)
-    return print_answer(with_schema(DocumentName.RUNS_RM, {"removed": removed}), said, as_json=as_json)
+    text = "\n".join(f"removed {removal['kind']} {removal['name']} ({removal['bytes']:,} bytes)" for removal in removed)
+    return print_answer(with_schema(DocumentName.RUNS_RM, {"removed": removed}), text, as_json=as_json)
 
 
 def move(

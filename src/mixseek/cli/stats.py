@@ -151,8 +151,8 @@ def stats(
         compare,
     )
     if votes or jury or length is not None:
-        asked = VotesAsked(votes, jury, length is not None, reference or ())
-        told = load_votes(request, asked)
-        return print_answer(votes_document(told), lambda console: print_shown(told, console), as_json=as_json)
-    found = load_statistics(request)
-    return print_answer(statistics_document(found), lambda console: print_shown(found, console), as_json=as_json)
+        votes_asked = VotesAsked(votes, jury, length is not None, reference or ())
+        voted = load_votes(request, votes_asked)
+        return print_answer(votes_document(voted), lambda console: print_shown(voted, console), as_json=as_json)
+    result = load_statistics(request)
+    return print_answer(statistics_document(result), lambda console: print_shown(result, console), as_json=as_json)

@@ -64,10 +64,10 @@ class StopRequest:
 @contextlib.contextmanager
 def stopping_on_signals(*, drains: bool = True) -> Iterator[StopRequest]:
     """Yields the request; the handlers of before come back at the end."""
-    asked = StopRequest(drains=drains)
-    before = {signum: signal.signal(signum, asked.handle) for signum in stop_signals()}
+    request = StopRequest(drains=drains)
+    before = {signum: signal.signal(signum, request.handle) for signum in stop_signals()}
     try:
-        yield asked
+        yield request
     finally:
         for signum, handler in before.items():
             signal.signal(signum, handler)

@@ -45,7 +45,7 @@ class NoticeFile(ResultFile):
 
 
 def guard_streams() -> None:
-    """From here on whoever prints, ourselves or a library, need not know what becomes of a reader or a disk."""
+    """Whoever prints from here on, ourselves or a library, need not know what becomes of a reader or a disk."""
     sys.stdout = guarded(sys.stdout, ResultFile)
     sys.stderr = guarded(sys.stderr, NoticeFile)
 

@@ -61,6 +61,6 @@ def load_board(request: BoardRequest) -> SystemBoard:
         options = replace(options, human=human, judge=columns.judge, rule=rule_of(run), naming=_NAMING_OF_RUN)
         columns = replace(columns, judge=None)
     source = RatingSource(columns, request.human, people_as_one=True, longest_line=request.longest_line)
-    asked = StatisticsRequest(name, request.workspace, source)
-    with open_ratings(asked) as ratings:
+    statistics_request = StatisticsRequest(name, request.workspace, source)
+    with open_ratings(statistics_request) as ratings:
         return build_board(name, ratings, options)

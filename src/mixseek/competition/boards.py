@@ -47,7 +47,7 @@ def is_competition(root: Path, name: str | None) -> bool:
     if name is None or name == LATEST:
         return bool(names) or not runs
     is_run = any(run.startswith(name) for run in runs) or (bool(runs) and not names)
-    return any(one.startswith(name) for one in names) or not is_run
+    return any(competition.startswith(name) for competition in names) or not is_run
 
 
 def open_store(root: Path) -> "closing[AggregationStore]":
@@ -87,7 +87,7 @@ def journal_path(root: Path, execution_id: str) -> Path:
 
 
 def read_judging(journal: Path) -> dict[str, dict[str, Any]]:
-    """By team: what the opinions on its progress took. The store keeps opinions, the journal what was paid for them."""
+    """What the opinions on each team's progress took. The store keeps opinions, the journal what was paid for them."""
     teams: dict[str, str] = {}
     replies: dict[str, list[Reply]] = {}
     if not journal.is_file():

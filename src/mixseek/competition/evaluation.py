@@ -108,7 +108,7 @@ def read_submissions(
 def make_evaluate_plan(request: EvaluateRequest) -> EvaluatePlan:
     """Raises ConfigurationError, in one line, for the first thing that cannot work."""
     scoring, task = choose_scoring(request)
-    submissions = tuple(with_query(one, request.user_query or task) for one in request.submissions)
+    submissions = tuple(with_query(submission, request.user_query or task) for submission in request.submissions)
     if not submissions:
         raise ConfigurationError("nothing to evaluate: give a submission")
     configured = {**request.configured, **scoring.file.judges}
@@ -117,12 +117,15 @@ def make_evaluate_plan(request: EvaluateRequest) -> EvaluatePlan:
     plan = EvaluatePlan(request, scoring, submissions, judges, configured, prompts)
     with importable_from(scoring.directory):
         evaluator = make_evaluator(scoring, NobodyToAsk(), prompt_builder(plan))
-    asked = {
+    identity = {
         "metrics": describe_metrics(scoring, evaluator),
         "judges": [describe_judge(judge).without_replies.model_dump(mode="json") for judge in judges],
-        "submissions": [[one.name, one.text, one.user_query, one.target_model] for one in submissions],
+        "submissions": [
+            [submission.name, submission.text, submission.user_query, submission.target_model]
+            for submission in submissions
+        ],
     }
-    text = json.dumps(asked, sort_keys=True).encode("utf-8", "surrogatepass")
+    text = json.dumps(identity, sort_keys=True).encode("utf-8", "surrogatepass")
     return replace(plan, digest=hashlib.sha256(text).hexdigest()[:16])
 
 
@@ -132,27 +135,31 @@ def choose_scoring(request: EvaluateRequest) -> tuple[Scoring, str | None]:
         scoring = load_scoring(request.evaluator)
     else:
         metrics = tuple(MetricTable(type=name) for name in DEFAULT_METRICS)
-        given = request.evaluator or EvaluationFile(evaluator=EvaluatorTable(metrics=metrics))
-        scoring = make_scoring(given, directory=Path.cwd(), where="evaluator")
-    told = {"judge": request.judge, "language": request.language}
-    table = scoring.file.evaluator.model_copy(update={name: value for name, value in told.items() if value is not None})
+        file = request.evaluator or EvaluationFile(evaluator=EvaluatorTable(metrics=metrics))
+        scoring = make_scoring(file, directory=Path.cwd(), where="evaluator")
+    overrides = {"judge": request.judge, "language": request.language}
+    table = scoring.file.evaluator.model_copy(
+        update={name: value for name, value in overrides.items() if value is not None}
+    )
     file = scoring.file.model_copy(update={"evaluator": table})
     task = scoring.task if isinstance(scoring, Race) else None
     return Scoring(directory=scoring.directory, file=file), task
 
 
-def with_query(one: SubmissionText, user_query: str | None) -> SubmissionText:
+def with_query(submission: SubmissionText, user_query: str | None) -> SubmissionText:
     """The query that is for all wins over the row's own; raises ConfigurationError where there is none, or no text."""
-    query = user_query or one.user_query
+    query = user_query or submission.user_query
     if query is None or not query.strip():
-        raise ConfigurationError(f"submission {one.name!r}: no query that it answers; give one for all with --query")
-    if not one.text.strip():
-        raise ConfigurationError(f"submission {one.name!r}: is empty; there is nothing to score")
-    return replace(one, user_query=query)
+        raise ConfigurationError(
+            f"submission {submission.name!r}: no query that it answers; give one for all with --query"
+        )
+    if not submission.text.strip():
+        raise ConfigurationError(f"submission {submission.name!r}: is empty; there is nothing to score")
+    return replace(submission, user_query=query)
 
 
 def prompt_builder(plan: EvaluatePlan, fence_key: bytes | None = None) -> UserPromptBuilder:
-    """For the evaluator's prompts; there is no leader board."""
+    """The builder for the evaluator's prompts; there is no leader board."""
     request = plan.request
     language = plan.scoring.file.evaluator_language
     return UserPromptBuilder(
@@ -204,8 +211,10 @@ async def score_all(
     places = asyncio.Semaphore(_AT_ONCE)
     reasons: list[str] = []
 
-    async def score(one: SubmissionText) -> EvaluatedSubmission:
-        request = EvaluationRequest(str(one.user_query), one.text, team_id=one.name, target_model=one.target_model)
+    async def score(submission: SubmissionText) -> EvaluatedSubmission:
+        request = EvaluationRequest(
+            str(submission.user_query), submission.text, team_id=submission.name, target_model=submission.target_model
+        )
         async with places:
             try:
                 result = await evaluator.evaluate(request)
@@ -215,9 +224,9 @@ async def score_all(
                     questions.halt()
                 missing = tuple(MissingMetric(metric.name, reasons[0]) for metric in evaluator.metrics)
                 result = EvaluationResult(missing, evaluator.weights)
-        return EvaluatedSubmission(one.name, request.user_query, one.text, result)
+        return EvaluatedSubmission(submission.name, request.user_query, submission.text, result)
 
-    evaluated = await all_of([score(one) for one in plan.submissions])
+    evaluated = await all_of([score(submission) for submission in plan.submissions])
     return tuple(evaluated), reasons[0] if reasons else None
 
 
@@ -232,10 +241,13 @@ def submission_language_notices(plan: EvaluatePlan) -> list[str]:
     """One sentence where judges are asked in another language than the texts', and nobody chose that."""
     if plan.scoring.file.given_language is not None:
         return []
-    language = written_in(text for one in plan.submissions[:50] for text in (one.user_query or "", one.text))
-    asked = plan.scoring.file.evaluator_language
-    if language is None or language == asked:
+    language = written_in(
+        text for submission in plan.submissions[:50] for text in (submission.user_query or "", submission.text)
+    )
+    asked_language = plan.scoring.file.evaluator_language
+    if language is None or language == asked_language:
         return []
     return [
-        f"the submissions look like {language!r}, and judges are asked in {asked!r}; --language {language} changes it"
+        f"the submissions look like {language!r}, and judges are asked in {asked_language!r}; "
+        f"--language {language} changes it"
     ]

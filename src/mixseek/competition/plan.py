@@ -113,7 +113,7 @@ def make_compete_plan(request: CompeteRequest) -> CompetePlan:
 
 
 def judges_of(scoring: Scoring) -> list[str | None]:
-    """Of each metric."""
+    """The judge of each metric."""
     table = scoring.file.evaluator
     return [metric.judge or table.judge for metric in table.metrics]
 
@@ -129,31 +129,31 @@ def make_judges(
     specs = list(dict.fromkeys(spec for spec in named if spec is not None))
     if "replay" in specs:
         raise ConfigurationError("judge 'replay': here is no dataset with replies in it; write replay:FILE")
-    asked = [spec for spec in specs if not spec.startswith(_REPLAY)]
+    live = [spec for spec in specs if not spec.startswith(_REPLAY)]
     replays: list[AnyJudge] = [
         FileReplayJudge.open(directory / spec.removeprefix(_REPLAY), spec, longest_line=longest_line)
         for spec in specs
-        if spec not in asked
+        if spec not in live
     ]
-    return (*(get_panel(asked, configured, environment) if asked else ()), *replays)
+    return (*(get_panel(live, configured, environment) if live else ()), *replays)
 
 
 def read_prompts(scoring: Scoring, workspace: Path) -> PromptBuilderSettings:
     """The file's own templates before those of the workspace; each is compiled."""
     settings = load_prompt_settings(workspace)
-    given = scoring.file.prompts.model_dump(exclude_none=True)
-    for name, text in given.items():
+    templates = scoring.file.prompts.model_dump(exclude_none=True)
+    for name, text in templates.items():
         if not text.strip():
             raise ConfigurationError(f"prompts.{name}: prompt template cannot be empty")
         compile_prompt(name, text)
-    return settings.model_copy(update=given)
+    return settings.model_copy(update=templates)
 
 
 def make_evaluator(scoring: Scoring, asker: Asker, builder: UserPromptBuilder) -> Evaluator:
     """All metrics with their weights."""
     table = scoring.file.evaluator
-    metrics = [make_one_metric(scoring, one, asker, builder) for one in table.metrics]
-    weights = {one.shown_name: one.weight for one in table.metrics}
+    metrics = [make_one_metric(scoring, metric, asker, builder) for metric in table.metrics]
+    weights = {metric.shown_name: metric.weight for metric in table.metrics}
     return Evaluator(metrics, weights, metric_seconds=table.metric_timeout_seconds)
 
 
@@ -228,8 +228,8 @@ def describe_race(plan: CompetePlan, evaluator: Evaluator) -> dict[str, Any]:
     }
     judgment = None
     if file.judgment is not None:
-        asked = JudgmentProtocol("", prompts["judgment_user_prompt"], file.judgment_language).hash
-        judgment = file.judgment.model_dump(mode="json") | {"language": file.judgment_language, "asked": asked}
+        protocol_hash = JudgmentProtocol("", prompts["judgment_user_prompt"], file.judgment_language).hash
+        judgment = file.judgment.model_dump(mode="json") | {"language": file.judgment_language, "asked": protocol_hash}
     return {
         # Japanese goes without saying: executions that were begun before there was a choice can be resumed.
         **({} if file.team_language == DEFAULT_LANGUAGE else {"language": file.team_language}),

@@ -80,7 +80,7 @@ def forecast_competition(request: CompeteRequest) -> CompeteForecast:
 
 
 def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
-    """By judge, when every team plays so many rounds."""
+    """The calls by judge, when every team plays so many rounds."""
     file, calls = plan.race.file, Counter[str]()
     for team in file.teams:
         if team.model is not None:
@@ -93,10 +93,10 @@ def count_calls(plan: CompetePlan, rounds: int) -> Counter[str]:
             calls[judge] += rounds * len(file.teams)
     if file.judgment is not None:
         # From the minimum on; after the very last round only for the sake of its opinion.
-        asked = rounds - file.rounds.min + 1
+        opinions = rounds - file.rounds.min + 1
         if rounds == file.rounds.max and not file.judgment.after_last_round:
-            asked -= 1
-        calls[file.judgment.judge] += asked * len(file.teams)
+            opinions -= 1
+        calls[file.judgment.judge] += opinions * len(file.teams)
     return calls
 
 
@@ -163,7 +163,9 @@ async def play(plan: CompetePlan, observer: CompetitionObserver) -> Competition:
             result = await Orchestrator(
                 parts, teams, plan.configuration, parallel_teams=parallel, halt=questions.halt
             ).compete()
-        execution = next(one for one in await store.executions() if one.execution_id == plan.execution_id)
+        execution = next(
+            candidate for candidate in await store.executions() if candidate.execution_id == plan.execution_id
+        )
         board = build_leader_board(execution, result.ranking, result.progress, read_judging(journal.path))
         return Competition(result, board, counting)
 

@@ -30,7 +30,7 @@ class Counting(Counter[str]):
 
     @property
     def sent(self) -> dict[str, int | float]:
-        """For programs: calls, replies that the cache had, and US dollars as far as prices are known."""
+        """The account for programs: calls, replies that the cache had, and US dollars as far as prices are known."""
         return {"calls": self["calls"], "cached": self["cached"], "cost_usd": self["cost_millionths"] / 1_000_000}
 
 

@@ -56,14 +56,14 @@ def opinion_columns(opinion: Opinion | None) -> dict[str, Any]:
 
 
 def read_execution(row: tuple[Any, ...]) -> Execution:
-    """From a row of `executions`."""
+    """The execution in a row of `executions`."""
     name, task, configuration, status, started_at, ended_at = row
     times = read_time(started_at), read_cell(read_time, ended_at)
     return Execution(name, task, json.loads(configuration), ExecutionStatus(status), *times)
 
 
 def read_round(row: Sequence[Any]) -> RoundProgress:
-    """From a row of `rounds` without its first two columns."""
+    """The round in a row of `rounds` without its first two columns."""
     number, submission, usage, submitted_at, score, details, evaluated_at, *judged = row
     should_continue, reasoning, confidence, no_opinion_reason, continues, stop_reason, decided_by, decided_at = judged
     opinion: Opinion | None = None
@@ -89,7 +89,7 @@ def read_round(row: Sequence[Any]) -> RoundProgress:
 
 
 def read_progress(rounds: Iterable[tuple[Any, ...]], endings: Iterable[tuple[Any, ...]]) -> dict[str, TeamProgress]:
-    """By team id; `rounds` come in order. A team that never submitted is known by how it ended."""
+    """Progress by team id; `rounds` come in order. A team that never submitted is known by how it ended."""
     names: dict[str, str] = {}
     played: dict[str, list[RoundProgress]] = {}
     for team_id, team_name, *row in rounds:
@@ -100,6 +100,6 @@ def read_progress(rounds: Iterable[tuple[Any, ...]], endings: Iterable[tuple[Any
     for team_id in sorted(played.keys() | ended.keys()):
         name, reason, message, finished_at = ended.get(team_id, (None, None, "", None))
         end = read_cell(StopReason, reason), message, read_cell(read_time, finished_at)
-        own = tuple(played.get(team_id, ()))
-        teams[team_id] = TeamProgress(team_id, names.get(team_id) or name or team_id, own, *end)
+        team_rounds = tuple(played.get(team_id, ()))
+        teams[team_id] = TeamProgress(team_id, names.get(team_id) or name or team_id, team_rounds, *end)
     return teams

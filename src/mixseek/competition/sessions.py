@@ -131,7 +131,7 @@ class Worker:
         return await asyncio.shield(waiting)
 
     def close(self) -> None:
-        """After everything that waits has been done."""
+        """Closes after everything that waits has been done."""
         self._thread.shutdown(wait=True)
         self._end_session()
 

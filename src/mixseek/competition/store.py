@@ -56,16 +56,16 @@ class AggregationStore:
     ) -> None:
         """A finished execution stays finished; any other is running again."""
         check_name(execution_id, "execution_id")
-        given = replace_surrogates(task), plain_json(configuration)
+        begun_with = replace_surrogates(task), plain_json(configuration)
         running = {"execution": execution_id, "running": ExecutionStatus.RUNNING.value}
-        row = {**running, "task": given[0], "configuration": given[1], "at": stored_time(started_at)}
+        row = {**running, "task": begun_with[0], "configuration": begun_with[1], "at": stored_time(started_at)}
 
         def begin(connection: Connection) -> None:
             known = connection.execute(_SQL["request"], {"execution": execution_id}).fetchone()
             if known is None:
                 connection.execute(_SQL["begin"], row)
                 return
-            refuse_other_request(execution_id, known, given)
+            refuse_other_request(execution_id, known, begun_with)
             connection.execute(_SQL["begin_again"], {**running, "finished": ExecutionStatus.FINISHED.value})
 
         await self._worker.run(begin)
@@ -86,7 +86,7 @@ class AggregationStore:
         return await self._worker.run(remove)
 
     async def rename_execution(self, execution_id: str, name: str) -> None:
-        """Under its new name wholly, or not at all; raises StorageError where there is none, or the name is taken."""
+        """Renames it wholly, or not at all; raises StorageError where there is none, or the name is taken."""
         where = {"execution": execution_id, "name": name}
 
         def rename(connection: Connection) -> None:
@@ -104,13 +104,13 @@ class AggregationStore:
         check_round_number(key.round)
         where, text = key._asdict(), replace_surrogates(text)
         named = {"execution": key.execution, "team": key.team, "name": replace_surrogates(team_name)}
-        told = {"submission": text, "usage": plain_json(usage), "at": stored_time(at)}
+        fields = {"submission": text, "usage": plain_json(usage), "at": stored_time(at)}
 
         def save(connection: Connection) -> None:
             self._require_execution(connection, key.execution)
             known = connection.execute(_SQL["submission"], where).fetchone()
             if known is None:
-                connection.execute(_SQL["submit"], {**where, **named, **told})
+                connection.execute(_SQL["submit"], {**where, **named, **fields})
             elif known[0] != text:
                 raise self._refusal(key, "holds another submission, which is kept; resume with what is stored")
             connection.execute(_SQL["rename"], named)
@@ -204,7 +204,7 @@ class AggregationStore:
         return [read_execution(row) for row in rows]
 
     async def _rows(self, names: Sequence[str], parameters: Mapping[str, Any]) -> list[list[tuple[Any, ...]]]:
-        """Of each query in turn, within one transaction."""
+        """The rows of each query in turn, within one transaction."""
 
         def read(connection: Connection) -> list[list[tuple[Any, ...]]]:
             # A process that was killed while it made the file leaves one without tables.
@@ -224,13 +224,13 @@ class AggregationStore:
         return StorageError(f"{self.path}: execution {key.execution!r}: round {key.round} of team {key.team!r} {why}")
 
 
-def refuse_other_request(execution_id: str, known: tuple[Any, ...], given: tuple[str, str]) -> None:
+def refuse_other_request(execution_id: str, known: tuple[Any, ...], begun_with: tuple[str, str]) -> None:
     """Raises ConfigurationError unless task and configuration are what the execution was begun with."""
-    if known == given:
+    if known == begun_with:
         return
-    stored, wanted = json.loads(known[1]), json.loads(given[1])
+    stored, wanted = json.loads(known[1]), json.loads(begun_with[1])
     keys = sorted(name for name in stored.keys() | wanted.keys() if stored.get(name) != wanted.get(name))
-    what = ", ".join(["the task"] * (known[0] != given[0]) + keys)
+    what = ", ".join(["the task"] * (known[0] != begun_with[0]) + keys)
     raise ConfigurationError(
         f"execution {execution_id!r} was begun with another configuration (different: {what}); "
         "use what it was begun with, or choose another execution name"

@@ -75,16 +75,16 @@ class Attachments:
 
     def _fill_rubric(self, values: dict[str, Any]) -> None:
         """What the row names itself wins over --rubric."""
-        given = values.pop(RUBRIC_COLUMN, None)
+        rubric_path = values.pop(RUBRIC_COLUMN, None)
         rubrics = self._requirements.rubrics
-        if given is not None and "rubric" in values:
+        if rubric_path is not None and "rubric" in values:
             raise RowError(f"both `rubric` and `{RUBRIC_COLUMN}` are given; keep one")
-        if given is not None:
-            if given not in self._read:
-                data = self._files.read_bytes(given, RUBRIC_COLUMN)
-                path = self._files.directory / given
-                self._read[given] = RubricFile.make(path, decode_text(given, data, RUBRIC_COLUMN))
-            self._put(values, self._read[given])
+        if rubric_path is not None:
+            if rubric_path not in self._read:
+                data = self._files.read_bytes(rubric_path, RUBRIC_COLUMN)
+                path = self._files.directory / rubric_path
+                self._read[rubric_path] = RubricFile.make(path, decode_text(rubric_path, data, RUBRIC_COLUMN))
+            self._put(values, self._read[rubric_path])
         elif "rubric" not in values and rubrics is not None:
             self._put(values, rubrics.find(values.get("task_name")))
         text = values.get("rubric")
@@ -116,12 +116,14 @@ class Attachments:
             values.setdefault("task_name", rubric.task_name)
         if rubric.task_type is None:
             return
-        given = values.setdefault("task_type", rubric.task_type)
-        if given != rubric.task_type:
-            raise RowError(f"`task_type` is {given!r} and its rubric says {rubric.task_type!r}; correct one of them")
+        task_type = values.setdefault("task_type", rubric.task_type)
+        if task_type != rubric.task_type:
+            raise RowError(
+                f"`task_type` is {task_type!r} and its rubric says {rubric.task_type!r}; correct one of them"
+            )
 
     def description(self) -> dict[str, Any]:
-        """For the manifest; empty for a dataset that holds everything itself."""
+        """What the manifest says of it; empty for a dataset that holds everything itself."""
         described: dict[str, Any] = {}
         if self._count:
             counted = {"count": self._count, "bytes": self._size_bytes, "sha256": self._digest.hexdigest()}

@@ -52,7 +52,7 @@ class RowSource:
         return self.parts or (self.path,)
 
     def where(self, name: str, place: int) -> str:
-        """In words; `name` is what the dataset is called."""
+        """The place in words; `name` is what the dataset is called."""
         return f"{name}: {self.unit} {place}" if self.locate is None else self.locate(place)
 
 
@@ -102,7 +102,7 @@ def depth_of(value: Any) -> int:
 
 
 def count_keys(value: Any) -> int:
-    """Of all objects in it."""
+    """The number of keys of all objects in it."""
     count, waiting = 0, [value]
     while waiting:
         part = waiting.pop()
@@ -117,17 +117,17 @@ def parts_of(value: Any) -> Iterable[Any]:
 
 def repeated_key(text: bytes) -> str | None:
     """The first key that its object has twice."""
-    found: list[str] = []
+    repeated: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(pairs)
         if len(made) < len(pairs):
-            found.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+            repeated.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         return made
 
     with contextlib.suppress(ValueError, RecursionError):
         json.loads(text, object_pairs_hook=note)
-    return found[0] if found else None
+    return repeated[0] if repeated else None
 
 
 def read_delimited(path: Path, format_name: str, longest: int = LONGEST_LINE_BYTES) -> Rows:

@@ -33,7 +33,7 @@ class PairChoice:
 
     @property
     def description(self) -> dict[str, Any]:
-        """For the manifest."""
+        """What the manifest says of it."""
         return {"choice": self.text, "seed": self.seed}
 
     def draw(self, *parts: str) -> bytes:
@@ -84,20 +84,20 @@ class PairMaker:
             yield from pairs
 
     def notices(self) -> tuple[str, ...]:
-        """After all rows were read: what is in no pair, by name."""
-        told = list(self.source.notices())
+        """What is, after all rows were read, in no pair, by name."""
+        notices = list(self.source.notices())
         if self._silent:
-            said = (
+            clause = (
                 "output has no response, so it is"
                 if len(self._silent) == 1
                 else "outputs have no response, so they are"
             )
-            told.append(f"{len(self._silent):,} {said} in no pair: {listed(self._silent)}")
+            notices.append(f"{len(self._silent):,} {clause} in no pair: {listed(self._silent)}")
         if self._alone:
-            said = "question has" if len(self._alone) == 1 else "questions have"
+            clause = "question has" if len(self._alone) == 1 else "questions have"
             whom = f"outputs of {self.choice.baseline} and of another target" if self.choice.baseline else "two targets"
-            told.append(f"{len(self._alone):,} {said} no pair, because {whom} are needed: {listed(self._alone)}")
-        return tuple(told)
+            notices.append(f"{len(self._alone):,} {clause} no pair, because {whom} are needed: {listed(self._alone)}")
+        return tuple(notices)
 
     def _group(self) -> dict[str, list[tuple[int, Output]]]:
         """Outputs by question and prompt variant, in the order of the file."""
@@ -134,19 +134,19 @@ class PairMaker:
         """Which of the two is A is drawn, so that a judge that likes a place likes no target by it."""
         baseline, count = self.choice.baseline, self.choice.count
         pairs = [
-            (one, other)
-            for one, other in combinations(group, 2)
-            if one[1]["target_model"] != other[1]["target_model"]
-            if baseline is None or baseline in (one[1]["target_model"], other[1]["target_model"])
+            (left, right)
+            for left, right in combinations(group, 2)
+            if left[1]["target_model"] != right[1]["target_model"]
+            if baseline is None or baseline in (left[1]["target_model"], right[1]["target_model"])
         ]
         if count is not None:
-            lots = [self.choice.draw("pair", name, one["id"], other["id"]) for (_, one), (_, other) in pairs]
+            lots = [self.choice.draw("pair", name, left["id"], right["id"]) for (_, left), (_, right) in pairs]
             chosen = set(sorted(lots)[:count])
             pairs = [pair for pair, lot in zip(pairs, lots, strict=True) if lot in chosen]
-        for one, other in pairs:
-            is_turned = self.choice.draw("side", name, one[1]["id"], other[1]["id"])[0] % 2 == 1
-            first, second = (other, one) if is_turned else (one, other)
-            yield one[0], _pair_row(first[1], second[1])
+        for left, right in pairs:
+            is_turned = self.choice.draw("side", name, left[1]["id"], right[1]["id"])[0] % 2 == 1
+            first, second = (right, left) if is_turned else (left, right)
+            yield left[0], _pair_row(first[1], second[1])
 
 
 def with_opponents(rows: Rows) -> Rows:
@@ -154,11 +154,11 @@ def with_opponents(rows: Rows) -> Rows:
     for place, row in rows:
         beside = row.get("metadata", {})
         if row.get("response") is not None and beside.get("opponent_response") is not None:
-            kept = {name: value for name, value in row.items() if name not in ("response", "target_model")}
+            shared = {name: value for name, value in row.items() if name not in ("response", "target_model")}
             pair = {"response_a": beside["opponent_response"], "response_b": row["response"]}
             names = {"target_a": beside.get("opponent"), "target_b": row.get("target_model")}
             rest = {name: value for name, value in beside.items() if not name.startswith("opponent")}
-            row = {**kept, **pair, **names, "metadata": rest}
+            row = {**shared, **pair, **names, "metadata": rest}
         yield place, row
 
 

@@ -21,7 +21,10 @@ _IS_ADDRESS = re.compile(r"[a-z][a-z0-9+]*://")
 
 
 def find_parts(path: str, spool_directory: Path | None) -> list[Path]:
-    """By name; none where the path says one file. Raises DatasetError where it says several and there are none."""
+    """The files of a dataset, by name; none where the path says one file.
+
+    Raises DatasetError where it says several and there are none.
+    """
     if _IS_ADDRESS.match(path):
         if spool_directory is None:
             raise DatasetError(f"{path}: an address cannot be read here; name a file")
@@ -68,16 +71,16 @@ def fetch_parts(address: str, directory: Path) -> list[Path]:
             listed = store.get_file_info(arrow.FileSelector(base, recursive=True, allow_not_found=True))
             pattern = base + named[len(root) :]
             files = [
-                one
-                for one in listed
-                if one.is_file
+                entry
+                for entry in listed
+                if entry.is_file
                 and (
-                    is_table(one.path.removeprefix(base).lstrip("/"))
+                    is_table(entry.path.removeprefix(base).lstrip("/"))
                     if root == named
-                    else PurePosixPath(one.path).match(pattern)
+                    else PurePosixPath(entry.path).match(pattern)
                 )
             ]
-        return sorted(fetch(store, one, directory / "fetched") for one in files) or refuse_nothing(address)
+        return sorted(fetch(store, entry, directory / "fetched") for entry in files) or refuse_nothing(address)
     except (OSError, ValueError) as error:
         raise DatasetError(f"{address}: cannot be read: {first_line(error)}") from error
 

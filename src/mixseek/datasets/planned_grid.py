@@ -22,13 +22,13 @@ class PlannedGrid:
         """Raises DatasetError for a file that is no such list."""
         self.path = check_file(path)
         self._cells = read_cells(self.path)
-        self._found: set[Cell] = set()
+        self._filled: set[Cell] = set()
         # Ids of samples that are in no place.
         self.unplanned: list[str] = []
 
     @property
     def description(self) -> dict[str, Any]:
-        """For the manifest."""
+        """What the manifest says of it."""
         return {"path": str(self.path), "sha256": digest_file(self.path), "places": len(self._cells)}
 
     def note_row(self, values: Mapping[str, Any]) -> None:
@@ -36,14 +36,14 @@ class PlannedGrid:
         place = tuple(str(values.get(name, "")).strip() for name in GRID_FIELDS)
         named = [(*place, str(values[name]).strip()) for name in (_OUTPUT, "id") if values.get(name) is not None]
         fitting = [cell for cell in (*named, place) if cell in self._cells]
-        self._found.update(fitting)
+        self._filled.update(fitting)
         if not fitting:
             self.unplanned.append(str(values["id"]))
 
     def holes(self) -> Iterator[Sample]:
         """Places without an output, in the order of the list: samples without a response, which no judge is asked."""
         for cell in self._cells:
-            if cell not in self._found:
+            if cell not in self._filled:
                 place: dict[str, Any] = dict(zip((*GRID_FIELDS, _OUTPUT), cell, strict=False))
                 name = f"planned: {' / '.join(cell)}"
                 yield Sample(name, "", **place, metadata={PLANNED_WITHOUT_OUTPUT: True})
@@ -54,14 +54,14 @@ def read_cells(path: Path) -> dict[Cell, None]:
     source = choose_source(path)
     cells: dict[Cell, None] = {}
     for place, row in source.rows():
-        told = {name: str(row[name]).strip() for name in (*GRID_FIELDS, _OUTPUT) if row.get(name) is not None}
-        missing = [f"`{name}`" for name in GRID_FIELDS if not told.get(name)]
+        cell = {name: str(row[name]).strip() for name in (*GRID_FIELDS, _OUTPUT) if row.get(name) is not None}
+        missing = [f"`{name}`" for name in GRID_FIELDS if not cell.get(name)]
         if missing:
             raise DatasetError(
                 f"{path}: {source.unit} {place}: no {', '.join(missing)}; a plan has the columns "
                 f"{', '.join(f'`{name}`' for name in GRID_FIELDS)} and, if you like, {_OUTPUT}"
             )
-        cells[tuple(value for value in told.values() if value)] = None
+        cells[tuple(value for value in cell.values() if value)] = None
     if not cells:
         raise DatasetError(f"{path}: the plan is empty; give it a row for each output that was to be judged")
     return cells

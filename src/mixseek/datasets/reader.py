@@ -118,11 +118,11 @@ class Remarks:
 
     def describe(self, unit: str, rows: int) -> list[str]:
         """One sentence each, with the first places."""
-        told = {
+        sentences = {
             "blank `id` {}: the number of the row is taken instead": self._unnamed,
             "empty response {}: judged as no answer": self._empty,
         }
-        notices = [words.format(describe_places(found, unit)) for words, found in told.items() if found]
+        notices = [words.format(describe_places(places, unit)) for words, places in sentences.items() if places]
         for ids, why in ((self._failed, "because their model gave none"), (self._null, "theirs is null")):
             if ids:
                 more = len(ids) - _PLACES_KEPT
@@ -135,9 +135,9 @@ class Remarks:
         return notices
 
 
-def name_repeated(asked: "array[int]", mapping: dict[str, str]) -> list[str]:
+def name_repeated(questions: "array[int]", mapping: dict[str, str]) -> list[str]:
     """A sentence where questions without a name stand in several rows, which the mapping then says as well."""
-    several = sum(times > 1 for times in Counter(asked).values())
+    several = sum(times > 1 for times in Counter(questions).values())
     if not several:
         return []
     column = mapping["question"]
@@ -184,7 +184,7 @@ class Dataset:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """For the manifest; the first call reads the whole file."""
+        """What the manifest says of it; the first call reads the whole file."""
         survey = self.survey()
         return {
             "path": self.name,
@@ -237,11 +237,11 @@ class Dataset:
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
-        lacking, remarks, asked, are_named = array("q"), Remarks(), array("q"), False
+        lacking, remarks, question_hashes, are_named = array("q"), Remarks(), array("q"), False
         for place, values in self._checked_rows(reader, attachments):
             are_named |= "question_id" in values
             if self._may_name_questions and (question := asked_in(values)):
-                asked.append(hash(question))
+                question_hashes.append(hash(question))
             remarks.note(place, values, reader.is_blank_id)
             code = hash(values["id"])
             buckets[code % _BUCKETS].append(code)
@@ -264,7 +264,11 @@ class Dataset:
         self._refuse_duplicates(buckets)
         mapping = dict(reader.resolved)
         notices = [*self._source.notices(), *remarks.describe(self._source.unit, rows)]
-        notices = [*self._describe_guesses(reader), *notices, *(() if are_named else name_repeated(asked, mapping))]
+        notices = [
+            *self._describe_guesses(reader),
+            *notices,
+            *(() if are_named else name_repeated(question_hashes, mapping)),
+        ]
         return Survey(
             rows,
             attachments.cover(self._digest()),
@@ -292,7 +296,7 @@ class Dataset:
         return [f"read as {', '.join([*guesses, *ids])}"] if guesses else []
 
     def _digest(self) -> str:
-        """Of everything that rows come from: questions or scores of a log may stand in a file beside it."""
+        """The digest of everything that rows come from: questions or scores of a log may stand in a file beside it."""
         digests = [digest_file(path) for path in (*self._source.files, *self._source.companions)]
         return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
@@ -425,7 +429,10 @@ def choose_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
 
 
 def plain_source(path: Path, longest: int, sniffed: Sniffed | None) -> RowSource:
-    """By suffix; content that belies it is refused when it is read. `sniffed` says what its text looks like."""
+    """The rows by suffix; content that belies it is refused when it is read.
+
+    `sniffed` says what its text looks like.
+    """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] == [".gz"]
     suffix = suffixes[-2:-1] if packed else suffixes[-1:]
@@ -438,8 +445,8 @@ def plain_source(path: Path, longest: int, sniffed: Sniffed | None) -> RowSource
             key = None if sniffed is None else find_wrapping(sniffed, _ROW_COLUMNS)
             if key is None:
                 return RowSource(path, "jsonl", "line", partial(read_json_lines, path, longest))
-            told = f"rows are the items of `{key}`"
-            return RowSource(path, "json", "item", partial(read_wrapped, path, key), notices=lambda: (told,))
+            notice = f"rows are the items of `{key}`"
+            return RowSource(path, "json", "item", partial(read_wrapped, path, key), notices=lambda: (notice,))
         case [".parquet"] if not packed:
             return RowSource(path, "parquet", "row", partial(read_parquet, path))
     shown = "".join(suffixes[-2:]) if packed else "".join(suffixes[-1:])

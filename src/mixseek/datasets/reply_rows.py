@@ -58,7 +58,7 @@ def choose_reply_source(path: Path, takes_bundles: bool) -> RowSource | None:
         return None
     bundle = split_bundle(read_whole(path))
     # An entry that holds a reply, instead of being one, is a row.
-    if bundle is None or any(name in decode_object(one.text) for one in bundle[:1] for name in REPLY_COLUMNS):
+    if bundle is None or any(name in decode_object(entry.text) for entry in bundle[:1] for name in REPLY_COLUMNS):
         return None
     if not takes_bundles:
         raise DatasetError(f"{path}: one reply about many samples; add --bundles to take it apart")
@@ -95,5 +95,5 @@ def lifted(text: str) -> dict[str, str]:
     value = decode_object(text)
     meta = value.get("meta")
     sources = (meta, value) if isinstance(meta, dict) else (value,)
-    found = {name: source[name] for name in _LIFTED for source in sources if isinstance(source.get(name), str)}
-    return {name: value for name, value in found.items() if value}
+    identity = {name: source[name] for name in _LIFTED for source in sources if isinstance(source.get(name), str)}
+    return {name: value for name, value in identity.items() if value}

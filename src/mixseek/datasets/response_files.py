@@ -36,44 +36,46 @@ class ResponseFiles:
 
     def fill(self, values: dict[str, Any]) -> tuple[str, int] | None:
         """Put the file's text where the row has only its path; its sha256 and size, None for a row with the text."""
-        given = values.pop(PATH_COLUMN, None)
-        if given is None:
+        named_path = values.pop(PATH_COLUMN, None)
+        if named_path is None:
             return None
         if "response" in values:
             raise RowError(f"both `response` and `{PATH_COLUMN}` are given; keep the one that is to be judged")
-        suffix = Path(given).suffix.lower()
+        suffix = Path(named_path).suffix.lower()
         if suffix not in SUFFIXES:
-            found = f"suffix {suffix}" if suffix else "no suffix"
-            raise RowError(f"`{PATH_COLUMN}` {given!r} has {found}; outputs are read from {', '.join(SUFFIXES)}")
-        data = self.read_bytes(given, PATH_COLUMN)
+            ending = f"suffix {suffix}" if suffix else "no suffix"
+            raise RowError(f"`{PATH_COLUMN}` {named_path!r} has {ending}; outputs are read from {', '.join(SUFFIXES)}")
+        data = self.read_bytes(named_path, PATH_COLUMN)
         digest = hashlib.sha256(data).hexdigest()
         is_pdf = suffix == PDF_SUFFIX
-        values["response"] = self._read_pdf(given, data, digest) if is_pdf else decode_text(given, data, PATH_COLUMN)
+        values["response"] = (
+            self._read_pdf(named_path, data, digest) if is_pdf else decode_text(named_path, data, PATH_COLUMN)
+        )
         # The last part of the path, also of one that was written on Windows.
-        values.setdefault("output_id", PureWindowsPath(given).name or given)
-        values["metadata"] = {**values.get("metadata", {}), PATH_COLUMN: given, "response_sha256": digest}
+        values.setdefault("output_id", PureWindowsPath(named_path).name or named_path)
+        values["metadata"] = {**values.get("metadata", {}), PATH_COLUMN: named_path, "response_sha256": digest}
         return digest, len(data)
 
-    def read_bytes(self, given: str, column: str) -> bytes:
-        """Of a file that a row may name."""
-        path = self.directory / given
+    def read_bytes(self, named_path: str, column: str) -> bytes:
+        """The content of a file that a row may name."""
+        path = self.directory / named_path
         if not self._allows_outside:
-            refuse_outside(path, given, self.directory, column)
-        return read_bytes(path, given, column)
+            refuse_outside(path, named_path, self.directory, column)
+        return read_bytes(path, named_path, column)
 
-    def _read_pdf(self, given: str, data: bytes, digest: str) -> str:
-        text = self._kept.get((given, digest))
+    def _read_pdf(self, named_path: str, data: bytes, digest: str) -> str:
+        text = self._kept.get((named_path, digest))
         if text is None:
             if importlib.util.find_spec("pypdf") is None:
-                raise RowError(f"`{PATH_COLUMN}` {given!r} is a PDF, which needs an extra: {PDF_INSTALL}")
-            text = extract_text(given, data)
+                raise RowError(f"`{PATH_COLUMN}` {named_path!r} is a PDF, which needs an extra: {PDF_INSTALL}")
+            text = extract_text(named_path, data)
             if self._kept_characters + len(text) <= _KEPT_CHARACTERS:
-                self._kept[given, digest] = text
+                self._kept[named_path, digest] = text
                 self._kept_characters += len(text)
         return text
 
 
-def refuse_outside(path: Path, given: str, directory: Path, column: str) -> None:
+def refuse_outside(path: Path, named_path: str, directory: Path, column: str) -> None:
     """Raises RowError for a file that does not lie below; what is not there is somebody else's to say."""
     try:
         is_inside = path.resolve().is_relative_to(directory.resolve())
@@ -82,19 +84,19 @@ def refuse_outside(path: Path, given: str, directory: Path, column: str) -> None
         return
     if not is_inside:
         raise RowError(
-            f"`{column}` {given!r} lies outside the dataset's directory; copy the file there, or allow it with "
+            f"`{column}` {named_path!r} lies outside the dataset's directory; copy the file there, or allow it with "
             "--allow-outside-files"
         )
 
 
-def read_bytes(path: Path, given: str, column: str) -> bytes:
+def read_bytes(path: Path, named_path: str, column: str) -> bytes:
     """A regular file of bearable size; looked at before it is opened, because a pipe would wait for ever."""
-    what = f"`{column}` {given!r}"
+    what = f"`{column}` {named_path!r}"
     try:
         refuse_unreadable(path.stat(), what)
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        place = "" if path == Path(given) else f" in {path.parent}: paths begin at the dataset's directory"
+        place = "" if path == Path(named_path) else f" in {path.parent}: paths begin at the dataset's directory"
         raise RowError(f"{what}: no such file{place}") from None
     except OSError as error:
         raise RowError(f"{what}: cannot be read: {reason_of(error)}") from error
@@ -117,12 +119,12 @@ def refuse_unreadable(status: os.stat_result, what: str) -> None:
         )
 
 
-def decode_text(given: str, data: bytes, column: str) -> str:
+def decode_text(named_path: str, data: bytes, column: str) -> str:
     """UTF-8 to the letter, line endings included; only a byte-order mark is not text."""
     try:
         return data.removeprefix(_UTF8_MARK).decode()
     except UnicodeDecodeError as error:
         raise RowError(
-            f"`{column}` {given!r} is not valid UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start}); "
+            f"`{column}` {named_path!r} is not valid UTF-8 (byte 0x{data[error.start]:02x} at offset {error.start}); "
             "convert it to UTF-8"
         ) from error

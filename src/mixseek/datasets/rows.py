@@ -100,7 +100,10 @@ class RowReader:
     """Rows to the fields of samples. Each set of columns is thought about once: that is what makes it fast."""
 
     def __init__(self, mapping: Mapping[str, str], *, needs_response: bool = True, is_pair: bool = False) -> None:
-        """Without `needs_response` a row may lack it: recorded replies can be checked for all but their quotes."""
+        """A row may lack its response where `needs_response` is false.
+
+        Recorded replies can be checked for all but their quotes.
+        """
         self._mapping = {_FIRST_SIDE.get(name, name) if is_pair else name: of for name, of in mapping.items()}
         self._fields = _READ_OF_PAIRS if is_pair else READ_FIELDS
         check_fields(self._mapping, self._fields)
@@ -121,7 +124,7 @@ class RowReader:
         if plan is None:
             plan = self._remember(shape)
         cells = [row[column] for column in plan.columns]
-        asked = unfold_conversations(plan, cells) if self._is_pair else None
+        unfolded = unfold_conversations(plan, cells) if self._is_pair else None
         if plan.question is not None and (talk := read_talk(cells[plan.question])):
             cells[plan.question] = conversation_text(talk)
         if plan.is_plain and "" not in cells and set(map(type, cells)) == _ALL_TEXT:
@@ -137,8 +140,8 @@ class RowReader:
         if plan.extras:
             values["metadata"] = read_metadata(row, plan.extras)
         if self._is_pair:
-            if asked is not None and (asked.is_long or not values.get("question")):
-                values["question"] = asked.text
+            if unfolded is not None and (unfolded.is_long or not values.get("question")):
+                values["question"] = unfolded.text
             self._settle_pair(values, plan)
         if not values.get("response") and "response_path" in plan.fields:
             # CSV cannot say null: an empty cell beside a path is no response.
@@ -160,27 +163,27 @@ class RowReader:
             raise RowError(self._describe_missing_response(row))
         column = plan.columns[plan.fields.index("response")]
         values["response"] = ""
-        told = {RESPONSE_ERROR: f"`{column}` is null, without a reason in `{RESPONSE_ERROR}`", RESPONSE_NULL: True}
-        values["metadata"] = {**values.get("metadata", {}), **told}
+        hole = {RESPONSE_ERROR: f"`{column}` is null, without a reason in `{RESPONSE_ERROR}`", RESPONSE_NULL: True}
+        values["metadata"] = {**values.get("metadata", {}), **hole}
 
     def _settle_pair(self, values: dict[str, Any], plan: ColumnPlan) -> None:
         """Two responses, one question of a name, and what people prefer beside them."""
-        said = values.pop(HUMAN_PREFERENCE, None)
-        if said is None and {"chosen", "rejected"} <= set(plan.columns) and not self._mapping.keys() & set(_BOTH_SIDES):
+        word = values.pop(HUMAN_PREFERENCE, None)
+        if word is None and {"chosen", "rejected"} <= set(plan.columns) and not self._mapping.keys() & set(_BOTH_SIDES):
             # What the names of the two columns say.
             values["metadata"] = {**values.get("metadata", {}), HUMAN_PREFERENCE: Preference.A.value}
-        elif said is None and (preference := read_winner_columns(values.get("metadata", {}))):
+        elif word is None and (preference := read_winner_columns(values.get("metadata", {}))):
             rest = {name: cell for name, cell in values["metadata"].items() if name not in WINNER_COLUMNS}
             values["metadata"] = {**rest, HUMAN_PREFERENCE: preference.value}
-        elif said is not None:
+        elif word is not None:
             column = plan.columns[plan.fields.index(HUMAN_PREFERENCE)]
             sides = {values.get("target_model"): Preference.A, values.get("target_b"): Preference.B}
-            preference = read_preference(said) or (sides.get(said) if len(sides) == 2 else None)
+            preference = read_preference(word) or (sides.get(word) if len(sides) == 2 else None)
             if preference is None and (column == HUMAN_PREFERENCE or HUMAN_PREFERENCE in self._mapping):
-                raise RowError(f"`{column}` is {said[:60]!r}, which is no preference; write A, B or tie")
+                raise RowError(f"`{column}` is {word[:60]!r}, which is no preference; write A, B or tie")
             # A column that only looked like one stays what it was.
-            told = {column: said} if preference is None else {HUMAN_PREFERENCE: preference.value}
-            values["metadata"] = {**values.get("metadata", {}), **told}
+            entry = {column: word} if preference is None else {HUMAN_PREFERENCE: preference.value}
+            values["metadata"] = {**values.get("metadata", {}), **entry}
         if "response_b" not in values and "response" in values and "response_b" in plan.fields:
             # One of the two is null: there is nothing to compare.
             del values["response"]
@@ -197,7 +200,7 @@ class RowReader:
             values["question_id"] = name_question(values["question"])
 
     def check_mapped_columns(self) -> None:
-        """After a whole pass: a mapped column that no row has is a slip, not an absent value."""
+        """A mapped column that no row has is a slip, not an absent value."""
         for field, column in self._mapping.items():
             if column not in self.columns:
                 raise RowError(f"no row has the column `{column}` of --map {field}={column}; {self._offer(column)}")
@@ -228,11 +231,11 @@ class RowReader:
             return f"row has no column `{column}`, which --map response={column} asks for; {self._offer(column)}"
         plan = self._plans[tuple(row)]
         if "response" in plan.fields:
-            found = plan.columns[plan.fields.index("response")]
+            column_name = plan.columns[plan.fields.index("response")]
             other = "empty, and so is `response_path`" if "response_path" in plan.fields else "null"
             return (
-                f"`{found}` is {other}; write the response's text (an empty one is allowed), or why there is none into "
-                f"`{RESPONSE_ERROR}`"
+                f"`{column_name}` is {other}; write the response's text (an empty one is allowed), or why there is "
+                f"none into `{RESPONSE_ERROR}`"
             )
         if "response_path" in plan.fields:
             return "`response_path` is empty and there is no `response`; name the output's file or drop the row"
@@ -268,14 +271,14 @@ def asked_in(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SharedQuestion:
     """What two conversations have in common: `is_long` where that is more than one message."""
 
     text: str
     is_long: bool
 
 
-def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
+def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> SharedQuestion | None:
     """Two lists of messages: what both begin with was asked, the rest of each is its response, put into the cells.
 
     None where they are no such lists, which stay as they are.
@@ -298,7 +301,7 @@ def unfold_conversations(plan: ColumnPlan, cells: list[Any]) -> Asked | None:
         shared += 1
     for place, talk in zip(places, talks, strict=True):
         cells[place] = conversation_text(talk[shared:])
-    return Asked(conversation_text(talks[0][:shared]), shared > 1) if shared else None
+    return SharedQuestion(conversation_text(talks[0][:shared]), shared > 1) if shared else None
 
 
 def answer_alike(
@@ -311,8 +314,8 @@ def answer_alike(
     number = 0 if talks[0] else 1
     before, whole, plain = talks[number][:-1], cells[places[number]], cells[places[1 - number]]
     question = cells[plan.question] if plan.question is not None else None
-    asked = conversation_text(read_talk(question)) or question or ""
-    is_certain = not (isinstance(whole, str) and before) or str(asked).strip() in conversation_text(before)
+    last_question = conversation_text(read_talk(question)) or question or ""
+    is_certain = not (isinstance(whole, str) and before) or str(last_question).strip() in conversation_text(before)
     if not isinstance(plain, str) or not is_certain:
         return talks
     return [talk or [*before, {"role": _TURN[1], "content": plain}] for talk in talks]
@@ -320,7 +323,7 @@ def answer_alike(
 
 def read_winner_columns(row: Mapping[str, Any]) -> Preference | None:
     """What the one that is marked says; None where it is not exactly one."""
-    marked = [said for name, said in WINNER_COLUMNS.items() if str(row.get(name)).lower() in MARKS]
+    marked = [preference for name, preference in WINNER_COLUMNS.items() if str(row.get(name)).lower() in MARKS]
     return marked[0] if len(marked) == 1 else None
 
 
@@ -336,12 +339,14 @@ def read_talk(cell: Any) -> list[Mapping[str, Any]]:
 
 def join_turns(*cells: Any) -> list[Mapping[str, Any]]:
     """What was asked and what was answered, each as the text of a list turn by turn, as tables of LMSYS have it."""
-    asked, said = (read_cell(cell) if isinstance(cell, str) and cell.startswith('["') else None for cell in cells)
-    if not isinstance(asked, list) or not isinstance(said, list) or len(asked) != len(said):
+    questions, answers = (
+        read_cell(cell) if isinstance(cell, str) and cell.startswith('["') else None for cell in cells
+    )
+    if not isinstance(questions, list) or not isinstance(answers, list) or len(questions) != len(answers):
         return []
-    if not all(isinstance(turn, str) for turn in (*asked, *said)):
+    if not all(isinstance(turn, str) for turn in (*questions, *answers)):
         return []
-    turns = zip(asked, said, strict=True)
+    turns = zip(questions, answers, strict=True)
     return [{"role": role, "content": text} for turn in turns for role, text in zip(_TURN, turn, strict=True)]
 
 
@@ -381,8 +386,8 @@ def plan_columns(
             candidates = tuple(name for name in (field, *aliases) if name not in claimed)
         column = next((name for name in candidates if name in present), None)
         if column is None and field not in mapping:
-            told = (spelled[name] for name in candidates if name in spelled)
-            column = next((name for name in told if name not in claimed | set(chosen.values())), None)
+            spellings = (spelled[name] for name in candidates if name in spelled)
+            column = next((name for name in spellings if name not in claimed | set(chosen.values())), None)
         if column is not None:
             chosen[field] = column
     used = set(chosen.values())
@@ -528,8 +533,8 @@ def encode_row(row: object, number: int) -> bytes:
     """One line; what JSON has no word for becomes text, and half of a surrogate pair an escape."""
     if isinstance(row, Sample):
         # A field that says nothing is left out: a column of nulls would be no column at all.
-        told = {name: getattr(row, name) for name in _SAMPLE_FIELDS}
-        row = {name: value for name, value in told.items() if value or (name.startswith("response") and value == "")}
+        fields = {name: getattr(row, name) for name in _SAMPLE_FIELDS}
+        row = {name: value for name, value in fields.items() if value or (name.startswith("response") and value == "")}
     elif not isinstance(row, Mapping):
         raise DatasetError(
             f"{IN_MEMORY}: row {number} is a value of type {type(row).__name__}, expected a dict or a Sample "
@@ -554,7 +559,7 @@ def with_index(table: Any) -> Any:
 
 
 def table_rows(table: ArrowStream) -> Iterator[dict[str, Any]]:
-    """As a Parquet file with the same columns would be read: dates and the like as text, nested values as they are."""
+    """Rows as of a Parquet file with the same columns: dates and the like as text, nested values as they are."""
     try:
         with open_duckdb(config=offline_settings()) as connection:
             # What is given may ask for more than itself, and gets nothing.
@@ -569,7 +574,7 @@ def table_rows(table: ArrowStream) -> Iterator[dict[str, Any]]:
             columns = ", ".join(select_plain(name, kind) for name, kind in kinds.items())
             connection.execute(f"SELECT {columns} FROM given")  # noqa: S608 - column names are quoted by select_plain
             while cells := connection.fetchmany(_FETCH_ROWS):
-                for row in (dict(zip(kinds, one, strict=True)) for one in cells):
+                for row in (dict(zip(kinds, values, strict=True)) for values in cells):
                     yield row | {name: orjson.loads(row[name]) for name in nested if row[name] is not None}
     except duckdb.Error as error:
         raise DatasetError(f"{IN_MEMORY}: the table cannot be read: {first_line(error)}") from error

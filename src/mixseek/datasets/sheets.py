@@ -66,28 +66,28 @@ def write_sheet(path: Path, texts: Iterable[SheetText]) -> None:
     table = io.StringIO(newline="")
     writer = csv.writer(table)
     writer.writerow(COLUMNS)
-    for one in texts:
-        shown = (one.id, one.question, one.ground_truth or "", one.response)
-        writer.writerow([one.row, *map(neutralise, shown), one.scale, "", "", one.text])
+    for text in texts:
+        shown = (text.id, text.question, text.ground_truth or "", text.response)
+        writer.writerow([text.row, *map(neutralise, shown), text.scale, "", "", text.text])
     with replacing(path) as stream:
         # What UTF-8 cannot hold is shown as everywhere else.
         stream.write(table.getvalue().encode("utf-8-sig", "replace"))
 
 
 def neutralise(text: str) -> str:
-    """With an apostrophe before what a spreadsheet would compute or rewrite."""
+    """The text with an apostrophe before what a spreadsheet would compute or rewrite."""
     is_short = len(text) <= _LONGEST_DATE
     return f"'{text}" if _COMPUTED.match(text) or (is_short and _CHANGED.fullmatch(text)) else text
 
 
 def is_same_text(cell: str, original: str) -> bool:
     """Whether a cell still holds the text; spreadsheets change line ends, and cut what is very long."""
-    found = _LINE_ENDS.sub("\n", cell)
+    text = _LINE_ENDS.sub("\n", cell)
     for expected in (_LINE_ENDS.sub("\n", neutralise(original)), _LINE_ENDS.sub("\n", original)):
         readable = expected.encode("utf-8", "replace").decode()
-        if found in (expected, readable):
+        if text in (expected, readable):
             return True
-        if len(readable) > _CELL_CHARACTERS <= len(found) + 1 and readable.startswith(found):
+        if len(readable) > _CELL_CHARACTERS <= len(text) + 1 and readable.startswith(text):
             return True
     return False
 
@@ -101,7 +101,7 @@ def with_plain_names(row: Mapping[str, Any]) -> dict[str, Any]:
 def read_sheet(path: Path, longest_line: int = LONGEST_LINE_BYTES) -> list[GivenLabel]:
     """Every line that has something in `label`; raises DatasetError with the place of what cannot be read."""
     rows = read_rows(path, longest_line)
-    given: list[GivenLabel] = []
+    labels: list[GivenLabel] = []
     count = 0
     for place, row in rows:
         count += 1
@@ -114,15 +114,15 @@ def read_sheet(path: Path, longest_line: int = LONGEST_LINE_BYTES) -> list[Given
         if label:
             named = {name: cell_text(row, name) or None for name in ("row", "text")}
             whole = {name: whole_cell(row, name) for name in ("id", "question", "response")}
-            given.append(GivenLabel(place, label=label, note=cell_text(row, "note"), **named, **whole))
-    if not given:
+            labels.append(GivenLabel(place, label=label, note=cell_text(row, "note"), **named, **whole))
+    if not labels:
         why = "no label is filled in" if count else "no rows"
         raise DatasetError(f"{path}: {why}; write into the column `label`, save, and import again")
-    return given
+    return labels
 
 
 def read_rows(path: Path, longest_line: int) -> Rows:
-    """By the suffix; what is none of ours is CSV, as spreadsheets save it."""
+    """The rows by the suffix; what is none of ours is CSV, as spreadsheets save it."""
     suffix = path.suffix.lower()
     if suffix in (".xlsx", ".xls", ".ods"):
         raise DatasetError(f"{path}: a workbook; save the sheet as CSV (UTF-8) and import that")
@@ -133,13 +133,13 @@ def read_rows(path: Path, longest_line: int) -> Rows:
 
 
 def cell_text(row: dict[str, Any], name: str) -> str:
-    """Without spaces around it."""
+    """The cell without spaces around it."""
     value = row.get(name)
     return "" if value is None else str(value).strip()
 
 
 def whole_cell(row: dict[str, Any], name: str) -> str | None:
-    """As it stands; None where the file has no such column."""
+    """The cell as it stands; None where the file has no such column."""
     value = row.get(name)
     return None if value is None else str(value)
 

@@ -26,9 +26,9 @@ def find_wrapping(sniffed: Sniffed, row_columns: tuple[str, ...]) -> str | None:
     if any(name in keys for name in row_columns):
         return None
     lists = [name for name, text in keys.items() if text[:1] == b"["]
-    found = next((name for name in WRAPPINGS if name in lists), None)
-    if found is not None:
-        return found
+    key = next((name for name in WRAPPINGS if name in lists), None)
+    if key is not None:
+        return key
     if sniffed.is_one_line:
         # The only line of JSON lines; whoever reads rows says what it lacks.
         return None

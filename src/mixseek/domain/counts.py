@@ -68,7 +68,10 @@ class UnitSums:
 
     @property
     def is_binary(self) -> bool:
-        """In 0..1, a score equals its square for 0 and 1 only; sums of those are exact in floating point."""
+        """Whether all values are 0 or 1. In 0..1, a score equals its square for 0 and 1 only.
+
+        Sums of those are exact in floating point.
+        """
         return self.total == self.total_of_squares
 
 
@@ -190,10 +193,10 @@ class Ratings:
 
 @dataclass(frozen=True, slots=True)
 class TakeSums:
-    """Samples of one judge and one hand of questions that it judged several times."""
+    """Samples of one judge and one group of questions that it judged several times."""
 
     judge: str
-    hand: int
+    group: int
     samples: int
     takes: int
     squares_of_takes: float  # Σ n²

@@ -55,7 +55,7 @@ class DocumentName(StrEnum):
 
 
 def schema_id(name: DocumentName) -> str:
-    """`mixseek.report/1`."""
+    """The id that a document carries, such as `mixseek.report/1`."""
     return f"mixseek.{name.value}/{VERSION}"
 
 

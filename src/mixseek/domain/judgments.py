@@ -72,9 +72,9 @@ class Reply:
     def by_model(
         cls, model: str | None, text: str, judge: str, details: Mapping[str, Any], *, attempt: int = 1
     ) -> "Reply":
-        """With what is known about it; nothing is said of the rest. From `model` self-judging is derived."""
-        said = {**details, "judge_model": model or None}.items()
-        return cls(text, judge, attempt, {name: value for name, value in said if value is not None})
+        """A reply with what is known about it. From `model` self-judging is derived."""
+        known = {**details, "judge_model": model or None}.items()
+        return cls(text, judge, attempt, {name: value for name, value in known if value is not None})
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ Kind = TypeVar("Kind", bound=StrEnum)
 
 
 def read_kind(kinds: type[Kind], name: str, option: str) -> Kind:
-    """By name, with the nearest one for a slip."""
+    """The kind by name, with the nearest one for a slip."""
     try:
         return kinds(name)
     except ValueError:

@@ -24,10 +24,10 @@ def text_digest(question: str, response: str, ground_truth: str | None, response
     length comes first, so that no two pairs look alike; surrogates are U+FFFD, as in every journal.
     """
     texts = (question or ground_truth or "", response, response_b or "")
-    asked, said, other = (_SURROGATE.sub("\ufffd", text) for text in texts)
+    question_text, response_text, other_text = (_SURROGATE.sub("\ufffd", text) for text in texts)
     if response_b is not None:
-        said = f"{len(said.encode())}:{said}{other}"
-    return hashlib.sha256(f"{len(asked.encode())}:{asked}{said}".encode()).hexdigest()
+        response_text = f"{len(response_text.encode())}:{response_text}{other_text}"
+    return hashlib.sha256(f"{len(question_text.encode())}:{question_text}{response_text}".encode()).hexdigest()
 
 
 class LabelError(ValueError):
@@ -47,7 +47,7 @@ class LabelScale:
     is_preference: bool = False
 
     def describe(self) -> str:
-        """For a person who labels."""
+        """The scale in words, for a person who labels."""
         if self.is_preference:
             return "A, B or tie"
         lowest, highest = sorted((self.minimum, self.maximum))
@@ -55,7 +55,7 @@ class LabelScale:
 
     @property
     def span(self) -> float:
-        """From one end to the other."""
+        """The width from one end to the other."""
         return abs(self.maximum - self.minimum)
 
     def read(self, given: object) -> float:
@@ -112,7 +112,7 @@ class Label:
 
 
 def standing_labels(labels: Sequence[Label]) -> list[Label]:
-    """Without those that their raters took back, and without the lines that say so."""
+    """The labels without those that their raters took back, and without the lines that say so."""
     gone = {(label.rater, label.retracts) for label in labels if label.retracts}
     return [label for label in labels if not label.retracts and (label.rater, label.id) not in gone]
 
@@ -177,20 +177,20 @@ class TextLabels:
 
 
 def collect_labels(labels: Iterable[Label]) -> dict[str, TextLabels]:
-    """By text, in the order of the file: a later label of the same rater takes the place of the earlier one."""
-    own: dict[str, list[Label]] = {}
+    """Labels by text, in the order of the file: a later label of the same rater takes the place of the earlier one."""
+    by_text: dict[str, list[Label]] = {}
     for label in labels:
-        own.setdefault(label.text, []).append(label)
-    return {text: collect_text(text, said) for text, said in own.items()}
+        by_text.setdefault(label.text, []).append(label)
+    return {text: collect_text(text, text_labels) for text, text_labels in by_text.items()}
 
 
-def collect_text(text: str, said: Sequence[Label]) -> TextLabels:
+def collect_text(text: str, labels: Sequence[Label]) -> TextLabels:
     """How a text was drawn is known once any label of it says so, though that label was revised since."""
-    rated = [label for label in said if not label.is_adjudicated]
+    rated = [label for label in labels if not label.is_adjudicated]
     return TextLabels(
         text,
         {label.rater: label for label in rated},
-        next((label for label in reversed(said) if label.is_adjudicated), None),
+        next((label for label in reversed(labels) if label.is_adjudicated), None),
         frozenset(label.draw for label in rated if label.draw is not None),
         frozenset(label.drawn for label in rated if label.draw is None),
     )
@@ -206,7 +206,7 @@ class Stratum:
 
     @property
     def probability(self) -> float:
-        """Of each of its texts to be drawn."""
+        """The chance of each of its texts to be drawn."""
         return self.drawn / self.texts
 
 
@@ -320,7 +320,7 @@ class LabelledRun:
 
 
 def draw_probabilities(draws: Sequence[Draw], labelled: Container[str]) -> dict[str, float]:
-    """Of every labelled text of these draws of one run: how likely it was to be drawn by any of them and labelled.
+    """How likely each labelled text of these draws of one run was to be drawn by any of them and labelled.
 
     All draws have the same strata, and none takes what an earlier one took. Rows that nobody has labelled yet are taken
     to be a random part of their stratum: a sheet's order says nothing.

@@ -32,7 +32,10 @@ class DifferenceSums:
 
     @property
     def is_binary(self) -> bool:
-        """In 0..1, a score equals its square for 0 and 1 only; sums of those are exact in floating point."""
+        """Whether all values are 0 or 1. In 0..1, a score equals its square for 0 and 1 only.
+
+        Sums of those are exact in floating point.
+        """
         return self.total_a + self.total_b == self.squares_of_scores
 
 

@@ -55,7 +55,7 @@ class PanelState(StrEnum):
 
 
 def default_rule(*, is_graded: bool) -> PanelRule:
-    """Of a panel whose user named none: a mean over judges who disagree is nobody's verdict."""
+    """The rule of a panel whose user named none: a mean over judges who disagree is nobody's verdict."""
     return PanelRule.MEDIAN if is_graded else PanelRule.MAJORITY
 
 
@@ -74,7 +74,7 @@ class Preference(StrEnum):
 
     @property
     def score(self) -> float:
-        """Of A."""
+        """The score that it gives to A."""
         return {Preference.A: 1.0, Preference.B: 0.0, Preference.TIE: 0.5}[self]
 
     @property
@@ -123,9 +123,9 @@ WINNER_COLUMNS = {"winner_model_a": Preference.A, "winner_model_b": Preference.B
 MARKS = ("1", "1.0", "true")
 
 
-def read_preference(said: object) -> Preference | None:
+def read_preference(value: object) -> Preference | None:
     """A preference as a dataset writes it; None for what is none. Case, width, spaces and `_` do not count."""
-    if said is None:
+    if value is None:
         return None
-    word = "".join(unicodedata.normalize("NFKC", str(said)).lower().replace("_", " ").split())
+    word = "".join(unicodedata.normalize("NFKC", str(value)).lower().replace("_", " ").split())
     return _PREFERENCES.get(word) or _PREFERENCES.get(word.strip("[]*"))

@@ -76,7 +76,7 @@ class ShownProtocol(Protocol):
 
     @property
     def presentation(self) -> str:
-        """Its name."""
+        """The name of that way."""
 
     def show(self, sample: Sample) -> Sample:
         """The sample as a judge sees it, for judges that look at the sample itself."""
@@ -104,7 +104,7 @@ class Journal(Protocol):
     """The append-only truth of a run."""
 
     def append(self, lines: Iterable[bytes]) -> None:
-        """On disk (fsync) before returning: a crash never loses what was counted."""
+        """The lines are on disk (fsync) before it returns: a crash never loses what was counted."""
 
 
 class ProgressSink(Protocol):
@@ -225,13 +225,13 @@ class LiveJudge(Protocol):
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """For the manifest: provider, model, base URL, decoding parameters. Never a key."""
+        """What the manifest says of it: provider, model, base URL, decoding parameters. Never a key."""
 
     async def call(self, call: Call) -> Answer:
         """Raises one of the four kinds of JudgeCallError and nothing else; never retries by itself."""
 
     async def close(self) -> None:
-        """Give connections back."""
+        """Give all connections back."""
 
 
 # What a caller from Python may name as a judge: a spec as on the command line, a function, or a judge object.

@@ -183,11 +183,15 @@ class Execution:
 
 
 def methods_of(details: Mapping[str, Any]) -> dict[str, str]:
-    """By metric: how its score came about, as an evaluation's details say it; without those that do not."""
+    """How each metric's score came about, as an evaluation's details say it; without those that do not."""
     metrics = details.get("metrics")
     scored = [metric for metric in metrics if isinstance(metric, Mapping)] if isinstance(metrics, list) else []
     inner = [(str(metric.get("name")), metric.get("details")) for metric in scored]
-    return {name: str(said["method"]) for name, said in inner if isinstance(said, Mapping) and "method" in said}
+    return {
+        name: str(metric_details["method"])
+        for name, metric_details in inner
+        if isinstance(metric_details, Mapping) and "method" in metric_details
+    }
 
 
 def counts_as_self_judged(methods: Iterable[str | None]) -> bool:
@@ -263,7 +267,7 @@ class LeaderBoardReader(Protocol):
     """Where prompts learn how the teams stand."""
 
     async def ranking(self, execution_id: str) -> Sequence[RankedTeam]:
-        """In the order of `rank_teams`; empty before the first score."""
+        """The teams in the order of `rank_teams`; empty before the first score."""
 
 
 class ExecutionStore(LeaderBoardReader, Protocol):
@@ -280,7 +284,7 @@ class ExecutionStore(LeaderBoardReader, Protocol):
     async def save_submission(
         self, key: RoundKey, team_name: str, text: str, usage: Mapping[str, Any], at: datetime, /
     ) -> None:
-        """On disk before returning. Another text for a round that has been evaluated is refused."""
+        """The submission is on disk before it returns. Another text for a round that has been evaluated is refused."""
 
     async def save_evaluation(
         self, key: RoundKey, score: float | None, details: Mapping[str, Any], at: datetime, /
@@ -304,7 +308,7 @@ class ExecutionStore(LeaderBoardReader, Protocol):
         """May be said again after a resume."""
 
     async def progress(self, execution_id: str) -> Mapping[str, TeamProgress]:
-        """By team id, rounds in order: for resuming and for views."""
+        """Progress by team id, rounds in order: for resuming and for views."""
 
     async def executions(self) -> Sequence[Execution]:
         """The one started last comes first."""

@@ -42,7 +42,7 @@ class Sample:
 
     @property
     def characters(self) -> int:
-        """Of the texts that may be long: what a sample weighs in memory."""
+        """The length of the texts that may be long: what a sample weighs in memory."""
         texts = (self.response, self.response_b, self.question, self.rubric, self.ground_truth)
         return sum(len(text or "") for text in texts)
 
@@ -70,11 +70,11 @@ class Sample:
         return hashlib.blake2b(blob, digest_size=16).hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To another process in half of the time that a dataclass takes by itself, which looks up its fields anew."""
+        """It reaches another process in half of the time that a dataclass takes, which looks up its fields anew."""
         return Sample, _values_of(self)
 
 
-_values_of = attrgetter(*(one.name for one in fields(Sample)))
+_values_of = attrgetter(*(field.name for field in fields(Sample)))
 
 
 @dataclass(frozen=True, slots=True)

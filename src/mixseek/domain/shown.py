@@ -7,13 +7,16 @@ from typing import Any
 
 @singledispatch
 def shown_text(result: object) -> str:
-    """As a terminal would show it. Renderers register their types; one that nobody renders shows its fields."""
+    """The text as a terminal would show it. Renderers register their types.
+
+    One that nobody renders shows its fields.
+    """
     return object.__repr__(result)
 
 
 @singledispatch
 def shown_html(result: object) -> str:
-    """As a notebook shows it; the same as on a terminal where nobody registers more."""
+    """The HTML as a notebook shows it; the same as on a terminal where nobody registers more."""
     return f"<pre>{escape(shown_text(result))}</pre>"
 
 
@@ -26,7 +29,7 @@ class Shown:
         return shown_text(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """For IPython, which would show every field."""
+        """The text for IPython, which would show every field."""
         printer.text(str(self))
 
     def _repr_html_(self) -> str:

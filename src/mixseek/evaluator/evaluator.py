@@ -154,8 +154,8 @@ def why_not_storable(result: MetricScore) -> str | None:
 
 def describe_failure(error: BaseException) -> str:
     """Its kind and what it said, as one line."""
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = " ".join(str(error).split())
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 BUILT_IN: Mapping[str, type[LLMJudgeMetric]] = {
@@ -190,13 +190,13 @@ def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench, language: 
     )
 
 
-def make_foreign(path: str, found: object, setting: MetricSetting, bench: JudgeBench) -> BaseMetric:
+def make_foreign(path: str, loaded: object, setting: MetricSetting, bench: JudgeBench) -> BaseMetric:
     """A class of the user's, made; an LLM metric also gets its judge."""
     where = f"metric {setting.name}"
-    if not isinstance(found, type) or not issubclass(found, BaseMetric):
+    if not isinstance(loaded, type) or not issubclass(loaded, BaseMetric):
         raise ConfigurationError(f"{where}: {path} is not a subclass of mixseek.evaluator.metrics:BaseMetric")
     try:
-        return found(setting, bench) if issubclass(found, LLMJudgeMetric) else found(setting)
+        return loaded(setting, bench) if issubclass(loaded, LLMJudgeMetric) else loaded(setting)
     except ConfigurationError:
         raise
     # The user's own constructor may fail in any way there is.

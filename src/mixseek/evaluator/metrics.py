@@ -40,7 +40,7 @@ class Criterion:
     wording: Mapping[str, str]
 
     def text(self, language: str) -> str:
-        """In that language; criteria of a user have one wording for all."""
+        """The wording in that language; criteria of a user have one wording for all."""
         return self.wording.get(language) or next(iter(self.wording.values()))
 
 
@@ -76,10 +76,10 @@ def open_reply(reply: Reply, names: Sequence[str]) -> tuple[Mapping[str, Any], t
 
 
 def why_no_answer(outcome: InvalidJudgment | Undecided | Missing) -> str:
-    """For a person who asks why there is no score, or no opinion."""
+    """The reason, for a person who asks why there is no score, or no opinion."""
     if isinstance(outcome, InvalidJudgment):
-        said = "; ".join(f"{finding.flag}: {finding.detail}" for finding in outcome.findings)
-        return f"the judge's reply is invalid ({said})"
+        findings = "; ".join(f"{finding.flag}: {finding.detail}" for finding in outcome.findings)
+        return f"the judge's reply is invalid ({findings})"
     return outcome.reason
 
 
@@ -106,13 +106,16 @@ class MetricProtocol:
     def parameters(self) -> Mapping[str, Any]:
         return {
             "reply_mode": REPLY_MODE.value,
-            "criteria": {one.name: {"points": one.points, "text": one.text(self.language)} for one in self.criteria},
+            "criteria": {
+                criterion.name: {"points": criterion.points, "text": criterion.text(self.language)}
+                for criterion in self.criteria
+            },
         }
 
     @cached_property
     def hash(self) -> str:
         """Neither the metric's name in a race nor the time of asking counts: the same judgment is the same."""
-        asked = {
+        identity = {
             "name": self.name,
             "version": self.version,
             "kind": "metric",
@@ -121,7 +124,7 @@ class MetricProtocol:
             "instruction": self.instruction,
             "templates": {"system": metric_template(self.language), "user": self.user_template},
         }
-        return hash_of(asked)
+        return hash_of(identity)
 
     @cached_property
     def system_prompt(self) -> str:
@@ -129,17 +132,20 @@ class MetricProtocol:
         template = compile_template(
             metric_template(self.language), {"instruction", "criteria"}, f"metric.{self.language}.md.j2"
         )
-        criteria = [{"name": one.name, "points": one.points, "text": one.text(self.language)} for one in self.criteria]
+        criteria = [
+            {"name": criterion.name, "points": criterion.points, "text": criterion.text(self.language)}
+            for criterion in self.criteria
+        ]
         return template.render({"instruction": self.instruction.strip(), "criteria": criteria})
 
     @cached_property
     def reply_schema(self) -> Mapping[str, Any]:
         """Reasons come before scores: models write what they have just read."""
         criteria = {
-            one.name: closed_object(
-                {"reason": {"type": "string"}, "score": {"type": "integer", "enum": list(range(one.points + 1))}}
+            criterion.name: closed_object(
+                {"reason": {"type": "string"}, "score": {"type": "integer", "enum": list(range(criterion.points + 1))}}
             )
-            for one in self.criteria
+            for criterion in self.criteria
         }
         return closed_object(
             {"criteria": closed_object(criteria), "comment": {"type": "string"}, "total_score": {"type": "integer"}}
@@ -159,10 +165,10 @@ class MetricProtocol:
         scores = self._read_criteria(fields)
         comment = fields.text("comment")
         total = fields.integer("total_score", 0, 100)
-        computed = sum(one["score"] for one in scores.values())
+        computed = sum(criterion["score"] for criterion in scores.values())
         if total is not None and len(scores) == len(self.criteria) and computed != total:
-            said = f"total_score is {total}, but the criteria's scores sum to {computed}"
-            fields.note(Flag.INTERNAL_INCONSISTENCY, said)
+            problem = f"total_score is {total}, but the criteria's scores sum to {computed}"
+            fields.note(Flag.INTERNAL_INCONSISTENCY, problem)
         findings = (*fields.findings, *repetitions(value, sample))
         if findings or total is None:
             return InvalidJudgment(findings, repairs)
@@ -175,21 +181,21 @@ class MetricProtocol:
 
     def _read_criteria(self, fields: FieldReader) -> dict[str, dict[str, Any]]:
         """Reason and score by criterion, without those that were objected to."""
-        given = fields.given("criteria")
-        if not isinstance(given, Mapping):
-            fields.note(Flag.UNPARSABLE_OUTPUT, f"criteria is {excerpt(given)}, expected an object")
+        criteria = fields.given("criteria")
+        if not isinstance(criteria, Mapping):
+            fields.note(Flag.UNPARSABLE_OUTPUT, f"criteria is {excerpt(criteria)}, expected an object")
             return {}
         known = [criterion.name for criterion in self.criteria]
-        for name in given:
+        for name in criteria:
             if name not in known:
                 fields.note(Flag.PROTOCOL_VIOLATION, f"criteria.{excerpt(name)} is none of {', '.join(known)}")
         scores: dict[str, dict[str, Any]] = {}
         for criterion in self.criteria:
-            one = given.get(criterion.name)
-            if not isinstance(one, Mapping):
-                fields.note(Flag.INCOMPLETE_COVERAGE, f"criteria.{criterion.name} is not judged ({excerpt(one)})")
+            judged = criteria.get(criterion.name)
+            if not isinstance(judged, Mapping):
+                fields.note(Flag.INCOMPLETE_COVERAGE, f"criteria.{criterion.name} is not judged ({excerpt(judged)})")
                 continue
-            inner = FieldReader(one, f"criteria.{criterion.name}.", fields.findings)
+            inner = FieldReader(judged, f"criteria.{criterion.name}.", fields.findings)
             score, reason = inner.integer("score", 0, criterion.points), inner.text("reason")
             if reason is not None and not reason.strip():
                 inner.note(Flag.INCOMPLETE_COVERAGE, f"criteria.{criterion.name}.reason is blank")
@@ -388,16 +394,16 @@ class PlainOptions(Table):
 
 
 class LLMPlain(LLMJudgeMetric):
-    """In the user's own words: options `instruction` (text) and `criteria` (a table of name = {points, text})."""
+    """A metric in the user's words: options `instruction` (text) and `criteria` (a table of name = {points, text})."""
 
     def get_instruction(self) -> str:
         return read_options(PlainOptions, self.setting).instruction or super().get_instruction()
 
     def get_criteria(self) -> tuple[Criterion, ...]:
-        given = read_options(PlainOptions, self.setting).criteria
-        if given is None:
+        criteria = read_options(PlainOptions, self.setting).criteria
+        if criteria is None:
             return super().get_criteria()
-        return tuple(Criterion(name, one.points, {"en": one.text}) for name, one in given.items())
+        return tuple(Criterion(name, criterion.points, {"en": criterion.text}) for name, criterion in criteria.items())
 
 
 class TaskOptions(Table):

@@ -152,16 +152,16 @@ class EvaluationResult:
         }
 
 
-def resolve_weights(given: Mapping[str, float | None]) -> dict[str, float]:
+def resolve_weights(configured: Mapping[str, float | None]) -> dict[str, float]:
     """The weights as given when they sum to 1, or equal ones when none is given; anything else is refused."""
-    without = [name for name, weight in given.items() if weight is None]
-    if len(without) == len(given):
-        return dict.fromkeys(given, 1.0 / len(given))
+    without = [name for name, weight in configured.items() if weight is None]
+    if len(without) == len(configured):
+        return dict.fromkeys(configured, 1.0 / len(configured))
     if without:
         raise ConfigurationError(
             f"evaluator.metrics: {', '.join(without)} has no weight while others have; give all of them one, or none"
         )
-    weights = {name: weight for name, weight in given.items() if weight is not None}
+    weights = {name: weight for name, weight in configured.items() if weight is not None}
     for name, weight in weights.items():
         if not (math.isfinite(weight) and 0 < weight <= 1):
             raise ConfigurationError(f"evaluator.metrics: weight of {name} is {weight:g}, expected above 0, at most 1")

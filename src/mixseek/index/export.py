@@ -217,10 +217,10 @@ def table_statement(suffix: str, *, is_first: bool) -> str:
 
 def expand(source: str) -> str:
     """A value that the protocol read, where it is of the kind that the column holds."""
-    return _FIELD_OF_KIND.sub(lambda found: _KINDS[found[2]].format(found[1]), source)
+    return _FIELD_OF_KIND.sub(lambda match: _KINDS[match[2]].format(match[1]), source)
 
 
 def csv_cell(name: str) -> str:
-    """As text that no spreadsheet computes."""
+    """The cell as text that no spreadsheet computes."""
     cell = _CSV_FORMS.get(name, name)
     return f"{cell if name in _NUMBERS_AND_FLAGS else _NEUTRALISED.format(cell)} AS {name}"

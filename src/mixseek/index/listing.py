@@ -82,7 +82,7 @@ class ListQuery:
     sort: str = ""
 
     def condition(self) -> tuple[str, dict[str, Any]]:
-        """In SQL, with its parameters."""
+        """The condition in SQL, with its parameters."""
         parts = [f"({FILTERS[name]})" for name in self.filters]
         parameters: dict[str, Any] = dict(self.filters)
         if self.found is not None:
@@ -129,11 +129,11 @@ class JudgmentList:
                 OutcomeCount(outcome, Status(status), count, score)
                 for outcome, status, count, score in self._all("outcomes")
             ]
-            self.total = sum(one.count for one in self.outcomes)
-            self.choices = {name: found for name in _CHOICES if (found := self._choices(name))}
+            self.total = sum(outcome.count for outcome in self.outcomes)
+            self.choices = {name: values for name in _CHOICES if (values := self._choices(name))}
 
     def sample_positions(self, query: ListQuery, limit: int) -> list[int]:
-        """Of the samples that are meant, at most so many, always the same ones."""
+        """The positions of the samples that are meant, at most so many, always the same ones."""
         where, parameters = query.condition()
         with self._asking():
             return [sample for (sample,) in self._all("samples", {**parameters, "limit": limit}, where=where)]
@@ -181,20 +181,20 @@ class JudgmentList:
             self._connection.close()
 
     def _read(self, where: str, rank: str, parameters: Mapping[str, Any]) -> list[JudgedRow]:
-        found = self._all("page", parameters, where=where, rank=rank)
-        positions = ", ".join(str(row[0]) for row in found)
-        keys = {position: told for position, *told in self._all("keys", positions=positions)} if found else {}
+        page = self._all("page", parameters, where=where, rank=rank)
+        positions = ", ".join(str(row[0]) for row in page)
+        keys = {position: key for position, *key in self._all("keys", positions=positions)} if page else {}
         places = (
             (outcome, sample, keys[outcome][0], *rest, keys[outcome][1], reply)
-            for outcome, sample, *rest, reply in found
+            for outcome, sample, *rest, reply in page
         )
         return list(self.index.read_places(places))
 
     def _choices(self, name: str) -> list[tuple[str, int]]:
         column, fewest = _CHOICES[name]
         value = "unnest(list_distinct(string_split(told, chr(31))))" if column in _LISTS else "told"
-        found = self._all("choice", {"limit": _MOST_CHOICES}, column=column, value=value)
-        return [(value, count) for value, count in found] if len(found) >= fewest else []
+        rows = self._all("choice", {"limit": _MOST_CHOICES}, column=column, value=value)
+        return [(value, count) for value, count in rows] if len(rows) >= fewest else []
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[None]:
@@ -215,7 +215,7 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
         # A connection of its own to the file that is in place now: a newer index does not change what is open here.
         attach_index(connection, workspace, run, "run")
         confine(connection, directories=(path.parent,))
-        lists = {name: _JOINED.format(*told) for name, told in _LISTS.items()}
+        lists = {name: _JOINED.format(*parts) for name, parts in _LISTS.items()}
         connection.execute(_SQL["build"].format(**lists))
         connection.execute(_SQL["rank"])
         # What RunIndex asks is asked of the index; `listed` is found in the file that it was made in.

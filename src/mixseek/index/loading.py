@@ -68,8 +68,6 @@ INDEX = "run_index"
 _MOST_ATTEMPTS = 10
 # By process: where it keeps indexes that no workspace takes, and the key that they are sealed with.
 _private: dict[int, tuple["tempfile.TemporaryDirectory[str]", bytes]] = {}
-# The built-in protocols without dimensions.
-_WITHOUT_DIMENSIONS = ("semantic", "pairwise")
 # Lines are shorter than this, or DuckDB is told the length of the longest; its reader sets aside a few times as much.
 _SMALLEST_OBJECT_BYTES = 4 << 20
 _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in _TABLES}
@@ -261,7 +259,10 @@ def is_damaged_index(path: Path) -> bool:
 def attach_index(
     connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, name: str
 ) -> TrustedIndex:
-    """For reading, under a name. Whatever is put in its place meanwhile: the file that is open is one that we made."""
+    """Attaches it for reading, under a name.
+
+    Whatever is put in its place meanwhile: the file that is open is one that we made.
+    """
     for _ in range(_MOST_ATTEMPTS):
         index = ensure_indexed(workspace, run)
         connection.execute(f"ATTACH {quoted(str(index.path))} AS {name} (READ_ONLY)")
@@ -283,9 +284,9 @@ def replaced(run: RunDirectory) -> StorageError:
 
 def holds_our_tables(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
     """Whether each table is one, and no view of that name: whoever knows the key could seal anything."""
-    asked = " UNION ALL ".join(f"(FROM pragma_storage_info('{name}.main.{table}') LIMIT 0)" for table in _ALL_TABLES)
+    query = " UNION ALL ".join(f"(FROM pragma_storage_info('{name}.main.{table}') LIMIT 0)" for table in _ALL_TABLES)
     try:
-        execute(connection, asked)
+        execute(connection, query)
     except duckdb.CatalogException:
         return False
     return True
@@ -330,7 +331,7 @@ def index_run(workspace: Workspace, run: RunDirectory) -> None:
 
 
 def index_privately(run: RunDirectory) -> TrustedIndex:
-    """In a directory of this process, which goes with it; sealed with a key that nobody else has."""
+    """An index in a directory of this process, which goes with it; sealed with a key that nobody else has."""
     process = os.getpid()
     if process not in _private:
         directory = tempfile.TemporaryDirectory(prefix="mixseek-index-", ignore_cleanup_errors=True)
@@ -383,7 +384,7 @@ def try_to_index(place: IndexPlace, run: RunDirectory, state: JournalState) -> R
         made = directory / run.index.name
         if beginning is not None and not copy_index(beginning, made):
             return None
-        facts, settled = build(made, run, lines, now, settings)
+        facts, settled = build(made, run, lines, now, settings, has_dimensions=manifest.protocol.has_dimensions)
         try:
             sealed = seal_file(made, place.key, asdict(settled))
             for companion in find_companions(place.index):
@@ -438,7 +439,7 @@ def scan_journal(journal: Path, begin: int, size_bytes: int) -> JournalLines:
 
 
 def copy_index(index: TrustedIndex, to: Path) -> bool:
-    """Without its seal; false where it was replaced meanwhile, so that nobody knows what was copied."""
+    """Copies it without its seal; false where it was replaced meanwhile, so that nobody knows what was copied."""
     try:
         copy_part(index.path, 0, index.sealed.content_bytes, to)
     except FileNotFoundError:
@@ -449,9 +450,12 @@ def copy_index(index: TrustedIndex, to: Path) -> bool:
 
 
 def build(
-    path: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings
+    path: Path, run: RunDirectory, lines: JournalLines, state: IndexState, settings: Settings, *, has_dimensions: bool
 ) -> tuple[RunFacts, IndexState]:
-    """A whole index at a place of ours, where its beginning may be already; what it says of the run, and of itself."""
+    """A whole index at a place of ours, where its beginning may be already; what it says of the run, and of itself.
+
+    `has_dimensions` is the protocol's own word, for a run whose judgments cannot say it yet.
+    """
     source = run.journal
     if lines.begin:
         source = path.with_name("added.jsonl")
@@ -475,7 +479,7 @@ def build(
             raise orphaned(run.journal, [key for (key,) in keys])
         state = replace(state, is_running=settle_run(connection, state))
         mark_controls(connection, state.judges)
-        load_scores(connection, state.protocol, before["outcome"], has_grown=lines.begin > 0)
+        load_scores(connection, before["outcome"], has_grown=lines.begin > 0, has_dimensions=has_dimensions)
         connection.execute("INSERT INTO index_state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(state))
         # Here and not above: whoever reads an index that is there loads neither rules nor protocols.
         from mixseek.matching.readings import NEEDS_MATHS
@@ -532,7 +536,7 @@ def object_bytes(longest_bytes: int) -> int:
 
 
 def settle_run(connection: duckdb.DuckDBPyConnection, state: IndexState) -> bool:
-    """From what was written to what holds: one row a sample, one a sample and judge, none left out.
+    """Makes what holds of what was written: one row a sample, one a sample and judge, none left out.
 
     Whether something in flight is left out all the same: a run that sums itself up has judged everything, and nobody
     need make another index once it has ended.
@@ -561,20 +565,23 @@ def mark_controls(connection: duckdb.DuckDBPyConnection, judges: list[str]) -> N
     from mixseek.protocols.identity import method_of
 
     # By the same rule as every valid judgment, and by what those say.
-    own = [pair for pair in pairs if method_of(Reply("", pair[0]), Sample("", "", target_model=pair[1])) is _OWN]
-    own = list(dict.fromkeys([*own, *execute(connection, LOADING["own_pairs"]).fetchall()]))
-    if own:
-        names = {"judges": [judge for judge, _ in own], "targets": [target for _, target in own]}
+    own_pairs = [pair for pair in pairs if method_of(Reply("", pair[0]), Sample("", "", target_model=pair[1])) is _OWN]
+    own_pairs = list(dict.fromkeys([*own_pairs, *execute(connection, LOADING["own_pairs"]).fetchall()]))
+    if own_pairs:
+        names = {"judges": [judge for judge, _ in own_pairs], "targets": [target for _, target in own_pairs]}
         execute(connection, LOADING["mark_controls"], names)
 
 
-def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: int, *, has_grown: bool) -> None:
-    """Also of a run without a valid judgment; marks of the first `before` outcomes may be there already."""
+def load_scores(connection: duckdb.DuckDBPyConnection, before: int, *, has_grown: bool, has_dimensions: bool) -> None:
+    """Loads marks, also of a run without a valid judgment.
+
+    Marks of the first `before` outcomes may be there already.
+    """
     was_scored = has_grown and execute(connection, "SELECT count(*) > 0 FROM scored").fetchone() == (True,)
     if was_scored:
         execute(connection, "DELETE FROM scored")
     first = execute(connection, LOADING["first_valid"]).fetchone()
-    if not (first[0] if first else protocol not in _WITHOUT_DIMENSIONS):
+    if not (first[0] if first else has_dimensions):
         return
     execute(connection, _SCHEMA["views_of_dimensions"])
     execute(connection, LOADING["fill_scored"])
@@ -585,7 +592,7 @@ def load_scores(connection: duckdb.DuckDBPyConnection, protocol: str, before: in
 
 
 def write_totals(run: RunDirectory, totals: RunTotals, key: bytes) -> None:
-    """For lists of runs, which open no index."""
+    """Writes the totals for lists of runs, which open no index."""
     document = asdict(totals)
     sealed = {**document, "seal": seal_text(key, _TOTALS, orjson.dumps(document))}
     with replacing(run.totals) as stream:

@@ -90,7 +90,7 @@ class PairIndex:
         self._all("pairs", condition=condition, **parts)
 
     def _better_pairing(self) -> Pairing | None:
-        """By question, where that finds more pairs than the ids do; those are the finer of the two."""
+        """The pairing by question, where that finds more pairs than the ids do; those are the finer of the two."""
         by_id = self._count("pair_count")
         if by_id and by_id == min(self._count("side_size", side=side) for side in ("a", "b")):
             return None
@@ -104,17 +104,17 @@ class PairIndex:
         return " AND ".join(f"{left}.{column} IS NOT DISTINCT FROM {right}.{column}" for column in self.pairing.columns)
 
     def sums(self, group: str | None = None, where: str = EVERYTHING) -> dict[str | None, DifferenceSums]:
-        """By the values of one of FACTORS; without it, of all pairs together under None."""
+        """The sums by the values of one of FACTORS; without it, of all pairs together under None."""
         rows = self._all("sums", group=group or "NULL", where=where, smallest=SMALLEST_DIFFERENCE)
         return {row[0]: DifferenceSums(*row[1:]) for row in rows}
 
     def moves(self, most: int, group: str | None = None, where: str = EVERYTHING) -> dict[str | None, list[float]]:
         """The sums of the questions that moved, of groups with at most so many of them."""
-        found: dict[str | None, list[float]] = defaultdict(list)
+        by_group: dict[str | None, list[float]] = defaultdict(list)
         parameters = {"smallest": SMALLEST_DIFFERENCE, "most": most}
         for name, moved in self._all("moves", group=group or "NULL", where=where, **parameters):
-            found[name].append(moved)
-        return found
+            by_group[name].append(moved)
+        return by_group
 
     def is_varied(self, factor: str) -> bool:
         """Whether a factor has several values, or some pairs have none."""
@@ -134,7 +134,7 @@ class PairIndex:
         return [Pair(*row) for row in rows]
 
     def pair_names(self, where: str) -> list[str]:
-        """Of all such pairs, in the order of B's dataset: one id, or both where they differ."""
+        """The names of all such pairs, in the order of B's dataset: one id, or both where they differ."""
         return [row[0] for row in self._all("pair_names", where=where, smallest=SMALLEST_DIFFERENCE)]
 
     def count_side(self, side: SideName) -> SideCount:

@@ -37,10 +37,10 @@ _ENOUGH = {
 }
 # All samples, each with its verdict.
 _UNITS = "FROM units"
-# Coefficients are computed from patterns, hand by hand: so many of both keep it within a second.
+# Coefficients are computed from patterns, group by group: so many of both keep it within a second.
 _MOST_PATTERNS = 1_500
-_MOST_HANDS, _FEWEST_HANDS = 200, 20
-_PATTERNS_TIMES_HANDS = 30_000
+_MOST_GROUPS, _FEWEST_GROUPS = 200, 20
+_PATTERNS_TIMES_GROUPS = 30_000
 # Columns of a sample that the index holds, those that only the journal does, and how it calls the rest.
 _INDEXED = ("target_model", "prompt_variant", "task_name", "task_type", "question_id", "output_id", "id")
 _TEXTS = ("ground_truth", "question", "response", "rubric")
@@ -136,7 +136,7 @@ class SettledPanel:
         return fetch_all(self.connection, query, parameters or {})
 
     def whole(self) -> PanelGroup:
-        """All samples."""
+        """The group of all samples."""
         return self._groups(_UNITS, ())[()]
 
     def is_named(self, column: str) -> bool:
@@ -145,7 +145,7 @@ class SettledPanel:
         return bool(self.ask(f"SELECT count({named}) > 0 FROM units")[0][0])  # noqa: S608 - our own names
 
     def groups(self, column: str) -> PanelGroups:
-        """By a column of `units`; a pair belongs to both of its targets."""
+        """The groups by a column of `units`; a pair belongs to both of its targets."""
         ((has_pairs,),) = self.ask("SELECT count(target_b) > 0 FROM units")
         source = _SQL["sides"] if has_pairs and column == "target" else _UNITS
         return {name: group for (name,), group in self._groups(source, (column,)).items()}
@@ -165,13 +165,13 @@ class SettledPanel:
 
     def failing(self, limit: int, *, below: float, worst_first: bool = False) -> tuple[list[SettledSample], int]:
         """Samples with a lower score, and those that are invalid or missing; and how many there are of them."""
-        asked = {"limit": limit, "below": below, "worst_first": worst_first}
-        rows = self.ask(_SQL["SettledSample"], asked)
-        found = [SettledSample(key, name, PanelState(state), *rest) for key, name, state, *rest, _ in rows]
-        return found, rows[0][-1] if rows else 0
+        parameters = {"limit": limit, "below": below, "worst_first": worst_first}
+        rows = self.ask(_SQL["SettledSample"], parameters)
+        samples = [SettledSample(key, name, PanelState(state), *rest) for key, name, state, *rest, _ in rows]
+        return samples, rows[0][-1] if rows else 0
 
     def by(self, column: str) -> PanelGroups:
-        """By any column of the samples; raises ConfigurationError where no sample has such a one."""
+        """The groups by any column of the samples; raises ConfigurationError where no sample has such a one."""
         self._name(column)
         ((different,),) = self.ask("SELECT count(DISTINCT name) FROM named")
         if not different:
@@ -200,8 +200,10 @@ class SettledPanel:
             return
         # A pointer, because a name may hold dots and quotes.
         pointer = "/" + column.replace("~", "~0").replace("/", "~1")
-        own = f"sample.{column}" if column in _TEXTS else "NULL"
-        query = _SQL["named_in_journal"].format(own=own, columns=_columns_of(*(_TEXTS if own != "NULL" else ())))
+        text_column = f"sample.{column}" if column in _TEXTS else "NULL"
+        query = _SQL["named_in_journal"].format(
+            own=text_column, columns=_columns_of(*(_TEXTS if text_column != "NULL" else ()))
+        )
         self.ask(query, {**self._journal(), "pointer": pointer})
 
     def _journal(self) -> dict[str, Any]:
@@ -224,9 +226,9 @@ class SettledPanel:
         states: dict[tuple[str | None, ...], dict[PanelState, int]] = defaultdict(dict)
         unverified: dict[tuple[str | None, ...], int] = defaultdict(int)
         for row in self.ask(_SQL["states"].format(first=first, units=source)):
-            name, (state, count, own) = row[:size], row[size:]
+            name, (state, count, unverified_count) = row[:size], row[size:]
             states[name][PanelState(state)] = count
-            unverified[name] += own
+            unverified[name] += unverified_count
         sums = self.sums(columns) if source == _UNITS else self._sums(source, columns)
         return {name: PanelGroup(units, states[name], unverified[name]) for name, units in sums.items()}
 
@@ -250,7 +252,7 @@ class SettledPanel:
         if not samples:
             return None
         patterns, highest = self._draw(scores)
-        self._deal("rated", questions, patterns)
+        self._group_questions("rated", questions, patterns)
         score_groups = self._patterns(scores, highest)
         verdict_groups = self._patterns(verdicts, highest)
         unanimous = UnitSums(*self.ask(unit_sums(_SQL["unanimous"], ()))[0])
@@ -267,10 +269,13 @@ class SettledPanel:
         return total, [Disagreement(*row) for row in rows]
 
     def takes(self) -> tuple[list[TakeSums], dict[str, UnitSums]]:
-        """By judge and hand; and by judge, on how many samples all takes give one verdict. Empty without repeats."""
+        """Sums by judge and group of questions; and by judge, on how many samples all takes give one verdict.
+
+        Both are empty without repeats.
+        """
         self.ask(_SQL["repeated"])
         ((questions,),) = self.ask("SELECT count(DISTINCT question) FROM repeated")
-        self._deal("repeated", questions, 1)
+        self._group_questions("repeated", questions, 1)
         alike = {row[0]: UnitSums(*row[1:]) for row in self.ask(unit_sums(_SQL["repeated_alike"], ("judge",)))}
         return [TakeSums(*row) for row in self.ask(_SQL["TakeSums"])], alike
 
@@ -285,19 +290,19 @@ class SettledPanel:
             share *= 0.95 * _MOST_PATTERNS / patterns
             highest = f"{int(share * 16**8):08x}"
 
-    def _deal(self, source: str, questions: int, patterns: int) -> None:
-        """Fewer hands where there is more to compute for each."""
-        hands = max(_FEWEST_HANDS, min(_MOST_HANDS, _PATTERNS_TIMES_HANDS // patterns))
-        self.ask(_SQL["hands"].format(source=source), {"hands": max(1, min(questions, hands))})
+    def _group_questions(self, source: str, questions: int, patterns: int) -> None:
+        """Questions into groups; fewer of them where there is more to compute for each."""
+        groups = max(_FEWEST_GROUPS, min(_MOST_GROUPS, _PATTERNS_TIMES_GROUPS // patterns))
+        self.ask(_SQL["question_groups"].format(source=source), {"groups": max(1, min(questions, groups))})
 
     def _patterns(self, columns: str, highest: str) -> list[dict[tuple[float | None, ...], int]]:
-        found: dict[int, dict[tuple[float | None, ...], int]] = defaultdict(dict)
-        for hand, *pattern, count in self.ask(_SQL["patterns"].format(columns=columns), {"highest_key": highest}):
-            found[hand][tuple(pattern)] = count
-        return [found[hand] for hand in sorted(found)]
+        groups: dict[int, dict[tuple[float | None, ...], int]] = defaultdict(dict)
+        for group, *pattern, count in self.ask(_SQL["patterns"].format(columns=columns), {"highest_key": highest}):
+            groups[group][tuple(pattern)] = count
+        return [groups[group] for group in sorted(groups)]
 
 
 def _columns_of(*texts: str) -> str:
-    """For DuckDB's reader: metadata and, where asked for, texts of a sample."""
+    """The columns for DuckDB's reader: metadata and, where asked for, texts of a sample."""
     fields = ", ".join(("metadata JSON", *(f"{name} VARCHAR" for name in texts)))
     return f"{{t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT({fields})'}}"

@@ -166,16 +166,16 @@ SELECT count(*) FROM (SELECT DISTINCT {scores} FROM rated WHERE key <= $highest_
 -- name: unanimous
 SELECT question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest FROM rated
 
--- name: hands
--- Questions dealt in the order of their names, so that the same run gives the same interval.
-CREATE OR REPLACE TEMP TABLE hands AS
-    SELECT question, ((row_number() OVER (ORDER BY question) - 1) % $hands)::INTEGER AS hand
+-- name: question_groups
+-- Questions in groups in the order of their names, so that the same run gives the same interval.
+CREATE OR REPLACE TEMP TABLE question_groups AS
+    SELECT question, ((row_number() OVER (ORDER BY question) - 1) % $groups)::INTEGER AS question_group
     FROM (SELECT DISTINCT question FROM {source})
 
 -- name: patterns
 -- Keys are digests: those below a limit are a fair draw of the samples.
-SELECT hand, {columns}, count(*) FROM rated JOIN hands USING (question) WHERE key <= $highest_key
-    GROUP BY hand, {columns} ORDER BY ALL
+SELECT question_group, {columns}, count(*) FROM rated JOIN question_groups USING (question) WHERE key <= $highest_key
+    GROUP BY question_group, {columns} ORDER BY ALL
 
 -- name: repeated
 -- Only samples with at least two valid takes of a judge can show a spread.
@@ -187,10 +187,10 @@ CREATE OR REPLACE TEMP TABLE repeated AS
     JOIN units USING (sample)
 
 -- name: TakeSums
-SELECT judge, hand, count(*), sum(n)::BIGINT, sum(n * n)::DOUBLE, sum(within),
+SELECT judge, question_group, count(*), sum(n)::BIGINT, sum(n * n)::DOUBLE, sum(within),
         sum(n * mean * mean), sum(n * mean)
-    FROM repeated JOIN hands USING (question)
-    GROUP BY judge, judge_order, hand ORDER BY judge_order, judge, hand
+    FROM repeated JOIN question_groups USING (question)
+    GROUP BY judge, judge_order, question_group ORDER BY judge_order, judge, question_group
 
 -- name: repeated_alike
 SELECT judge, question, CASE WHEN verdicts = 1 THEN 1.0 ELSE 0.0 END AS value, 0.0 AS lowest, 1.0 AS highest

@@ -133,12 +133,12 @@ class RunIndex:
             known = self._alone.sums(tuple(_NAMES[group][1] for group in named))
         else:
             known = self._units(judged_unit_sums(named), named, final_only=final_only, control=control)
-        found = {}
+        by_group = {}
         for values, sums in known.items():
             of_group = {**shared, **dict(zip(named, values, strict=True))}
             if sums.samples:
-                found[tuple(of_group.get(group) for group in groups)] = sums
-        return found
+                by_group[tuple(of_group.get(group) for group in groups)] = sums
+        return by_group
 
     # The panel: one row a sample, whoever judged it how often.
 
@@ -233,7 +233,10 @@ class RunIndex:
     def rows(
         self, *, status: Status | None = None, limit: int | None = None, limit_per_kind: int | None = None
     ) -> Iterator[JudgedRow]:
-        """In dataset order, one in memory at a time; `limit_per_kind` of each status, low and high scores apart."""
+        """The rows in dataset order, one in memory at a time.
+
+        `limit_per_kind` of each status, low and high scores apart.
+        """
         parameters: dict[str, Any] = {"status": status and status.value, "limit": limit}
         kinds = ""
         if limit_per_kind is not None:
@@ -248,10 +251,10 @@ class RunIndex:
 
     def rows_of(self, keys: Sequence[str]) -> dict[str, list[JudgedRow]]:
         """The judgments of some samples, by the samples' ids."""
-        found: dict[str, list[JudgedRow]] = defaultdict(list)
+        by_id: dict[str, list[JudgedRow]] = defaultdict(list)
         for row in self._read(self._all("rows_of", keys=list(keys))):
-            found[row.id].append(row)
-        return found
+            by_id[row.id].append(row)
+        return by_id
 
     def similar_ids(self, sample_id: str, limit: int = 5) -> list[str]:
         """Ids that a person may have meant."""
@@ -262,16 +265,19 @@ class RunIndex:
         with opening_journal(self._run.journal) as journal:
             read = partial(self._places.read, journal, decode=decode_line)
             for page in self._pages(_SQL["takes"], {}):
-                for position, place, judge, take, said in page:
-                    sample, replies = read("sample", place), [read("reply", one) for one in said]
+                for position, place, judge, take, positions in page:
+                    sample, replies = (
+                        read("sample", place),
+                        [read("reply", reply_position) for reply_position in positions],
+                    )
                     outcome = read("outcome", position) if position > 0 else None
                     if any(record.get("key") != sample.get("key") for record in (*replies, outcome or sample)):
                         raise find_damage(self._run)
                     # What is still due may have been answered: its reply is then read on resuming.
                     reply = replies[-1] if replies and outcome is not None else None
                     # The last one counts, in each presentation.
-                    shown = {one["details"].get("presentation", PLAIN): one for one in replies}
-                    earlier = tuple(one for one in replies if all(one is not last for last in shown.values()))
+                    shown = {record["details"].get("presentation", PLAIN): record for record in replies}
+                    earlier = tuple(record for record in replies if all(record is not last for last in shown.values()))
                     shown = {} if PLAIN in shown else shown
                     yield JudgedTake(sample["key"], sample["sample"], judge, take, outcome, reply, earlier, shown)
 
@@ -284,8 +290,12 @@ class RunIndex:
     def _read(self, page: Sequence[tuple[Any, ...]]) -> Iterator[JudgedRow]:
         places = [ChosenRow(*row) for row in page]
         keys = list({row.key for row in places})
-        said = {tuple(place): position for *place, position in self._all("last_replies", keys=keys)} if keys else {}
-        yield from self.read_places(row._replace(replies=said.get((row.key, row.judge, row.take))) for row in places)
+        positions = (
+            {tuple(place): position for *place, position in self._all("last_replies", keys=keys)} if keys else {}
+        )
+        yield from self.read_places(
+            row._replace(replies=positions.get((row.key, row.judge, row.take))) for row in places
+        )
 
     def read_places(self, places: Iterable[tuple[Any, ...]]) -> Iterator[JudgedRow]:
         """What stands in the journal at the places that a query has found, in the order of `ChosenRow`."""
@@ -310,16 +320,18 @@ class RunIndex:
         read, key, places = self._places.read, row.key, row.replies
         # What is still due has no line.
         outcome = read(journal, "outcome", row.outcome) if row.outcome > 0 else {"key": key, "reason": row.reason}
-        said = [read(journal, "reply", place) for place in ([places] if isinstance(places, int) else places or ())]
-        if not sample.get("key") == outcome.get("key") == key or (said and any(one.get("key") != key for one in said)):
+        replies = [read(journal, "reply", place) for place in ([places] if isinstance(places, int) else places or ())]
+        if not sample.get("key") == outcome.get("key") == key or (
+            replies and any(reply.get("key") != key for reply in replies)
+        ):
             raise find_damage(self._run)
         try:
-            return read_row(row, sample["sample"], outcome, said)
+            return read_row(row, sample["sample"], outcome, replies)
         except (KeyError, TypeError, ValueError) as error:
             raise find_damage(self._run) from error
 
     def _sums(self, name: str, *groups: str, **parameters: Any) -> UnitGroups:
-        """Of judgments brought to samples first; quotes and panels are units already."""
+        """The sums of judgments brought to samples first; quotes and panels are units already."""
         units = sample_units(_SQL[name], groups) if name.startswith("units_of") else _SQL[name]
         return self._units(unit_sums(units, groups), groups, **parameters)
 
@@ -357,7 +369,7 @@ class JournalPlaces:
 
 
 def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: PanelRule | None) -> UnitSums:
-    """Of the verdicts of several runs together: a sample that several of them judge is one unit."""
+    """The sums of the verdicts of several runs together: a sample that several of them judge is one unit."""
     names = [f"run_{number}" for number, _ in enumerate(runs)]
     with open_duckdb(config=offline_settings()) as connection:
         for name, run in zip(names, runs, strict=True):
@@ -377,7 +389,7 @@ def open_run_index(workspace: Workspace, run: RunDirectory) -> Iterator[RunIndex
 
 
 class ChosenRow(NamedTuple):
-    """Of a row, what the index knows: positions of lines, that of its reply or of one a presentation the last."""
+    """What the index knows of a row: positions of lines, that of its reply or of one a presentation the last."""
 
     outcome: int
     sample: int
@@ -394,45 +406,48 @@ class ChosenRow(NamedTuple):
 def read_row(
     row: ChosenRow, sample: Mapping[str, Any], outcome: Mapping[str, Any], replies: Sequence[Mapping[str, Any]]
 ) -> JudgedRow:
-    """From what the index knows and the records of the journal; a report reads a hundred thousand, so it is plain."""
+    """The row from what the index knows and the records of the journal.
+
+    A report reads a hundred thousand, so it is plain.
+    """
     fields: Mapping[str, Any] = outcome.get("fields", {})
-    told, asked, ended = fields.get, sample.get, outcome.get
+    field, sample_field, outcome_field = fields.get, sample.get, outcome.get
     return JudgedRow(
         judge=row.judge,
         take=row.take,
         is_final=row.is_final,
         is_control=row.is_control,
         status=Status(row.status),
-        method=ended("method"),
-        score=ended("score"),
-        verdict=ended("verdict"),
-        reason=ended("reason"),
-        span=Span(*outcome["span"]) if ended("span") else None,
-        rules=tuple(ended("rules", ())),
-        repairs=tuple(ended("repairs", ())),
+        method=outcome_field("method"),
+        score=outcome_field("score"),
+        verdict=outcome_field("verdict"),
+        reason=outcome_field("reason"),
+        span=Span(*outcome["span"]) if outcome_field("span") else None,
+        rules=tuple(outcome_field("rules", ())),
+        repairs=tuple(outcome_field("repairs", ())),
         flags=tuple([Finding(Flag(item["flag"]), item["detail"]) for item in outcome["flags"]])
-        if ended("flags")
+        if outcome_field("flags")
         else (),
         fields=fields,
         # What a protocol says is taken where it is of this kind.
-        is_correct=of_kind(told("is_correct"), bool),
-        extracted_answer=of_kind(told("extracted_answer"), str),
-        reasoning_score=of_kind(told("reasoning_score"), int),
-        error_type=of_kind(told("error_type"), str),
-        comment=of_kind(told("comment"), str),
+        is_correct=of_kind(field("is_correct"), bool),
+        extracted_answer=of_kind(field("extracted_answer"), str),
+        reasoning_score=of_kind(field("reasoning_score"), int),
+        error_type=of_kind(field("error_type"), str),
+        comment=of_kind(field("comment"), str),
         raw_reply=join_presentations(replies) if replies else None,
         ask=(of_kind((replies[-1].get("details") or {}).get("ask"), int) or 1) if replies else 1,
         id=sample["id"],
         response=sample["response"],
-        task_name=asked("task_name"),
-        target_model=asked("target_model"),
-        question_id=asked("question_id"),
-        prompt_variant=asked("prompt_variant"),
-        ground_truth=asked("ground_truth"),
-        ground_truth_alternatives=tuple(asked("ground_truth_alternatives", ())),
-        question=asked("question", ""),
-        response_b=asked("response_b"),
-        target_b=asked("target_b"),
+        task_name=sample_field("task_name"),
+        target_model=sample_field("target_model"),
+        question_id=sample_field("question_id"),
+        prompt_variant=sample_field("prompt_variant"),
+        ground_truth=sample_field("ground_truth"),
+        ground_truth_alternatives=tuple(sample_field("ground_truth_alternatives", ())),
+        question=sample_field("question", ""),
+        response_b=sample_field("response_b"),
+        target_b=sample_field("target_b"),
     )
 
 
@@ -441,7 +456,7 @@ def join_presentations(replies: Sequence[Mapping[str, Any]]) -> str | None:
     if len(replies) == 1:
         text: str | None = replies[0]["text"]
         return text
-    return "\n\n".join(f"{one['details'].get('presentation')}:\n{one['text']}" for one in replies)
+    return "\n\n".join(f"{reply['details'].get('presentation')}:\n{reply['text']}" for reply in replies)
 
 
 def of_kind(value: Any, kind: type) -> Any:

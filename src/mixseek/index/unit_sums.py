@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def unit_sums(units: str, groups: Sequence[str]) -> str:
-    """From units (of each group, rows with question, value, lowest and highest) to the columns of UnitSums."""
+    """SQL from units (of each group, rows with question, value, lowest and highest) to the columns of UnitSums."""
     named = ", ".join(groups)
     first = f"{named}, " if named else ""
     grouped = f"GROUP BY {named} ORDER BY {named}" if named else ""
@@ -44,7 +44,7 @@ def sample_units(judged: str, groups: Sequence[str]) -> str:
 
 
 def judged_unit_sums(groups: Sequence[str]) -> str:
-    """Of all judgments of one index."""
+    """SQL for all judgments of one index."""
     columns = ", ".join(dict.fromkeys(("key", "question_id", "status", "score", "is_unverified", *groups)))
     judged = f"SELECT {columns} FROM judged WHERE is_control = $control AND (is_final OR NOT $final_only)"  # noqa: S608 - our own names
     return unit_sums(sample_units(judged, groups), groups)

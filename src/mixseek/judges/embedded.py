@@ -22,7 +22,7 @@ import orjson
 from mixseek.domain.ports import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.answers import SchemaMode, count, decoding, make_answer, mapping
-from mixseek.judges.endpoint.judge import split_control_tokens
+from mixseek.judges.endpoint.judge import ControlTokens, split_control_tokens
 from mixseek.judges.endpoint.keys import Redaction, without_credentials
 from mixseek.judges.endpoint.openai_chat import OpenAIChat, schema_format, turns_of
 from mixseek.judges.gguf import GgufHeader, read_header, weights_digest
@@ -89,7 +89,7 @@ class EmbeddedJudge:
         self._threads = ThreadPoolExecutor(self.concurrency, thread_name_prefix="mixseek-gguf")
         # The longest first, so that no token is defused as a part of another.
         tokens = sorted((token for token in self.header.control_tokens if len(token) > 1), key=len, reverse=True)
-        self._control = (re.compile("|".join(map(re.escape, tokens))),) if tokens else ()
+        self._control = ControlTokens((re.compile("|".join(map(re.escape, tokens))),) if tokens else ())
         # Turned off for good when the runtime cannot make a grammar of the schema.
         self._constrains = True
         # Part of the fingerprint: another llama.cpp may write another reply.

@@ -46,14 +46,14 @@ def draw_sheet(root: Path, name: str | None, request: DrawRequest, to: Path) -> 
 
 
 def draw_texts(workspace: Workspace, run: RunDirectory, units: LabelUnits, request: DrawRequest) -> DrawResult:
-    """At random; how is noted in the workspace before anybody sees what."""
+    """Draws at random; how is noted in the workspace before anybody sees what."""
     manifest, store = read_manifest(run.manifest), LabelStore(workspace)
     unknown = [column for column in request.columns if column not in STRATA]
     if unknown:
         raise ConfigurationError(f"--stratify {unknown[0]}: no such column; one can stratify by {', '.join(STRATA)}")
     earlier = store.draws(run.name)
     if request.seed is not None:
-        same = [one for one in earlier if is_same_request(one, request)]
+        same = [draw for draw in earlier if is_same_request(draw, request)]
         if same:
             return DrawResult(same[0], is_repeated=True)
     if earlier and earlier[0].columns != request.columns:
@@ -69,14 +69,14 @@ def draw_texts(workspace: Workspace, run: RunDirectory, units: LabelUnits, reque
 
 
 def is_same_request(draw: Draw, request: DrawRequest) -> bool:
-    """With a seed, the same command draws the same texts."""
+    """Whether it is the same draw: with a seed, the same command draws the same texts."""
     return (draw.seed, draw.columns, len(draw.rows)) == (request.seed, request.columns, request.count)
 
 
 def make_draw(units: LabelUnits, request: DrawRequest, run: str, manifest: Manifest, earlier: Sequence[Draw]) -> Draw:
-    """Without replacement, also over several draws of one run."""
+    """A draw without replacement, also over several draws of one run."""
     texts, population = units.population()
-    taken = [row.text for one in earlier for row in one.rows]
+    taken = [row.text for draw in earlier for row in draw.rows]
     left = texts - len(set(taken))
     if request.count > left:
         drawn = f" that were not drawn before (of {texts:,})" if taken else ""
@@ -93,26 +93,26 @@ def make_draw(units: LabelUnits, request: DrawRequest, run: str, manifest: Manif
         columns=request.columns,
         texts=left,
         population=population,
-        strata=tuple(Stratum(one.values, one.texts, len(one.drawn)) for one in strata),
+        strata=tuple(Stratum(stratum.values, stratum.texts, len(stratum.drawn)) for stratum in strata),
         rows=name_rows(name, strata),
         at=datetime.now(UTC).isoformat(),
-        earlier=tuple(one.draw for one in earlier),
+        earlier=tuple(draw.draw for draw in earlier),
     )
 
 
 def name_rows(draw: str, strata: Sequence[DrawnStratum]) -> tuple[DrawnRow, ...]:
-    """In an order that says nothing about strata."""
-    placed = sorted((place, found, number) for number, one in enumerate(strata) for place, found in one.drawn)
+    """Rows in an order that says nothing about strata."""
+    placed = sorted((place, text, number) for number, stratum in enumerate(strata) for place, text in stratum.drawn)
     return tuple(
-        DrawnRow(f"{draw}-{number:0{len(str(len(placed)))}}", found.id, found.text, stratum)
-        for number, (_, found, stratum) in enumerate(placed, 1)
+        DrawnRow(f"{draw}-{number:0{len(str(len(placed)))}}", text.id, text.text, stratum)
+        for number, (_, text, stratum) in enumerate(placed, 1)
     )
 
 
 def write_drawn(units: LabelUnits, draw: Draw, scale_of: ScaleOf, to: Path) -> None:
     """The sheet, blind: question, ground truth and response, and nothing that a judge said."""
-    found = units.of_texts([row.text for row in draw.rows])
-    ordered = [found[row.text] for row in draw.rows]
+    known = units.of_texts([row.text for row in draw.rows])
+    ordered = [known[row.text] for row in draw.rows]
     samples = units.read_samples(ordered)
     write_sheet(
         to,
@@ -123,10 +123,10 @@ def write_drawn(units: LabelUnits, draw: Draw, scale_of: ScaleOf, to: Path) -> N
                 sample.get("question", ""),
                 sample.get("ground_truth"),
                 shown_response(sample),
-                scale_of(one.task_type).describe(),
+                scale_of(known_text.task_type).describe(),
                 row.text,
             )
-            for row, one, sample in zip(draw.rows, ordered, samples, strict=True)
+            for row, known_text, sample in zip(draw.rows, ordered, samples, strict=True)
         ),
     )
 

@@ -57,15 +57,15 @@ def import_labels(root: Path, request: ImportRequest) -> ImportResult:
     workspace = Workspace(root)
     store = LabelStore(workspace)
     rater = check_rater(request.rater)
-    given = read_sheet(request.file, request.longest_line)
-    draw = find_draw(store, request, given)
+    rows = read_sheet(request.file, request.longest_line)
+    draw = find_draw(store, request, rows)
     run = workspace.resolve(draw.run) if draw is not None else find_run(workspace, request.run)
     manifest = read_manifest(run.manifest)
     with open_labelled(workspace, run) as units:
-        found = (
-            match_drawn(request.file, given, draw) if draw is not None else match_named(request.file, given, run, units)
+        texts = (
+            match_drawn(request.file, rows, draw) if draw is not None else match_named(request.file, rows, run, units)
         )
-        known = check_texts(request.file, given, found, units)
+        known = check_texts(request.file, rows, texts, units)
     unread = Label(
         text="",
         protocol=manifest.protocol.name,
@@ -78,7 +78,7 @@ def import_labels(root: Path, request: ImportRequest) -> ImportResult:
         run=run.name,
         at=datetime.now(UTC).isoformat(),
     )
-    labels = read_labels(request.file, unread, given, found, known, scale_for(run, manifest))
+    labels = read_labels(request.file, unread, rows, texts, known, scale_for(run, manifest))
     added, revised = settle_against(request, store.read(manifest.protocol.name), labels)
     if added:
         added = store.append(added)
@@ -91,7 +91,7 @@ def import_labels(root: Path, request: ImportRequest) -> ImportResult:
 def is_drawn_sheet(file: Path) -> bool:
     """Whether its rows say which draw they are of; else they name samples, and a run must be named."""
     try:
-        return any(one.row is not None for one in read_sheet(file))
+        return any(row.row is not None for row in read_sheet(file))
     except MixseekError:
         # Whoever takes it in says what is wrong with it.
         return False
@@ -111,18 +111,20 @@ def check_rater(name: str) -> str:
     return rater
 
 
-def find_draw(store: LabelStore, request: ImportRequest, given: Sequence[GivenLabel]) -> Draw | None:
+def find_draw(store: LabelStore, request: ImportRequest, rows: Sequence[GivenLabel]) -> Draw | None:
     """The draw that the sheet came from, by the names of its rows; None for a file of somebody's own."""
-    own = {one.place: one.row.rpartition("-")[0] for one in given if one.row is not None}
-    if not own:
+    draw_names = {row.place: row.row.rpartition("-")[0] for row in rows if row.row is not None}
+    if not draw_names:
         return None
-    if len(own) < len(given):
-        places = [one.place for one in given if one.row is None]
+    if len(draw_names) < len(rows):
+        places = [row.place for row in rows if row.row is None]
         raise DatasetError(f"{request.file}: {list_places(places)}: no `row`, though others have one; restore it")
-    if len(set(own.values())) > 1:
-        raise DatasetError(f"{request.file}: rows of {len(set(own.values()))} sheets in one; import each sheet alone")
-    name = next(iter(own.values()))
-    draw = next((one for one in store.draws() if one.draw == name), None)
+    if len(set(draw_names.values())) > 1:
+        raise DatasetError(
+            f"{request.file}: rows of {len(set(draw_names.values()))} sheets in one; import each sheet alone"
+        )
+    name = next(iter(draw_names.values()))
+    draw = next((candidate for candidate in store.draws() if candidate.draw == name), None)
     if draw is None:
         raise ConfigurationError(
             f"{request.file}: its rows are of a draw {name!r} that this workspace does not have; name the workspace "
@@ -140,56 +142,59 @@ def find_draw(store: LabelStore, request: ImportRequest, given: Sequence[GivenLa
     return draw
 
 
-def match_drawn(file: Path, given: Sequence[GivenLabel], draw: Draw) -> dict[int, FoundText]:
+def match_drawn(file: Path, labelled_rows: Sequence[GivenLabel], draw: Draw) -> dict[int, FoundText]:
     """Line to text, by the row's name; ids and digests must be those that were drawn."""
     rows = {row.row: row for row in draw.rows}
-    strange = [one.place for one in given if one.row not in rows]
+    strange = [labelled_row.place for labelled_row in labelled_rows if labelled_row.row not in rows]
     if strange:
         raise DatasetError(f"{file}: {list_places(strange)}: `row` is none of draw {draw.draw}; it was changed")
     changed = []
-    for one in given:
-        row = rows[one.row or ""]
-        has_other_id = one.id is not None and row.id not in names_of(one.id)
-        if has_other_id or (one.text is not None and one.text != row.text):
-            changed.append(one.place)
+    for labelled_row in labelled_rows:
+        row = rows[labelled_row.row or ""]
+        has_other_id = labelled_row.id is not None and row.id not in names_of(labelled_row.id)
+        if has_other_id or (labelled_row.text is not None and labelled_row.text != row.text):
+            changed.append(labelled_row.place)
     if changed:
         raise DatasetError(f"{file}: {list_places(changed)}: `id` or `text` is not what was drawn; restore the sheet")
-    return {one.place: FoundText(rows[one.row or ""].text, rows[one.row or ""].id, 0) for one in given}
+    return {
+        labelled_row.place: FoundText(rows[labelled_row.row or ""].text, rows[labelled_row.row or ""].id, 0)
+        for labelled_row in labelled_rows
+    }
 
 
-def match_named(file: Path, given: Sequence[GivenLabel], run: RunDirectory, units: LabelUnits) -> dict[int, FoundText]:
+def match_named(file: Path, rows: Sequence[GivenLabel], run: RunDirectory, units: LabelUnits) -> dict[int, FoundText]:
     """Line to text, by the sample's id in the run."""
-    nameless = [one.place for one in given if one.id is None or not one.id.strip()]
+    nameless = [row.place for row in rows if row.id is None or not row.id.strip()]
     if nameless:
         raise DatasetError(f"{file}: {list_places(nameless)}: no id; name the sample that the label is about")
-    candidates = {one.place: names_of(one.id or "") for one in given}
+    candidates = {row.place: names_of(row.id or "") for row in rows}
     known = units.named(sorted({name for names in candidates.values() for name in names}))
-    found = {place: next((known[name] for name in names if name in known), None) for place, names in candidates.items()}
-    unknown = [one for one in given if found[one.place] is None]
+    texts = {place: next((known[name] for name in names if name in known), None) for place, names in candidates.items()}
+    unknown = [row for row in rows if texts[row.place] is None]
     if unknown:
         raise DatasetError(
-            f"{file}: {list_places([one.place for one in unknown])}: run {run.name} has no sample "
-            f"{list_first([repr(one.id) for one in unknown])}; name the right run with --run"
+            f"{file}: {list_places([row.place for row in unknown])}: run {run.name} has no sample "
+            f"{list_first([repr(row.id) for row in unknown])}; name the right run with --run"
         )
-    return {place: one for place, one in found.items() if one is not None}
+    return {place: text for place, text in texts.items() if text is not None}
 
 
 def check_texts(
-    file: Path, given: Sequence[GivenLabel], found: Mapping[int, FoundText], units: LabelUnits
+    file: Path, rows: Sequence[GivenLabel], texts: Mapping[int, FoundText], units: LabelUnits
 ) -> dict[str, FoundText]:
     """Texts as the run has them; whoever labelled another text said nothing about this one."""
-    known = units.of_texts(sorted({one.text for one in found.values()}))
-    gone = [place for place, one in found.items() if one.text not in known]
+    known = units.of_texts(sorted({text.text for text in texts.values()}))
+    gone = [place for place, text in texts.items() if text.text not in known]
     if gone:
         raise DatasetError(f"{file}: {list_places(gone)}: the run has no such text any more; draw a new sheet")
     ordered = list(known.values())
     samples = dict(zip(known, units.read_samples(ordered), strict=True))
     changed = []
-    for one in given:
-        sample = samples[found[one.place].text]
-        texts = ((one.question, sample.get("question", "")), (one.response, shown_response(sample)))
-        if any(cell is not None and not is_same_text(cell, original) for cell, original in texts):
-            changed.append(one.place)
+    for row in rows:
+        sample = samples[texts[row.place].text]
+        cells = ((row.question, sample.get("question", "")), (row.response, shown_response(sample)))
+        if any(cell is not None and not is_same_text(cell, original) for cell, original in cells):
+            changed.append(row.place)
     if changed:
         raise DatasetError(
             f"{file}: {list_places(changed)}: question or response is not what was judged; a label belongs to its "
@@ -201,46 +206,46 @@ def check_texts(
 def read_labels(
     file: Path,
     unread: Label,
-    given: Sequence[GivenLabel],
-    found: Mapping[int, FoundText],
+    rows: Sequence[GivenLabel],
+    texts: Mapping[int, FoundText],
     known: Mapping[str, FoundText],
     scale_of: ScaleOf,
 ) -> list[Label]:
-    """On the protocol's scale; the same text twice must have the same label."""
-    refuse_unreadable(file, given, found, known, scale_of)
+    """Labels on the protocol's scale; the same text twice must have the same label."""
+    refuse_unreadable(file, rows, texts, known, scale_of)
     labels: dict[str, tuple[int, Label]] = {}
-    for one in given:
-        text = found[one.place].text
-        share = scale_of(known[text].task_type).read(one.label)
-        name = found[one.place].id
-        label = replace(unread, text=text, share=share, given=one.label, sample=name, note=one.note)
+    for row in rows:
+        text = texts[row.place].text
+        share = scale_of(known[text].task_type).read(row.label)
+        name = texts[row.place].id
+        label = replace(unread, text=text, share=share, given=row.label, sample=name, note=row.note)
         before = labels.get(text)
         if before is not None and before[1].share != share:
             raise DatasetError(
-                f"{file}: lines {before[0]} and {one.place}: two labels for sample {name!r} "
-                f"({before[1].given} and {one.label}); a rater has one word on a text"
+                f"{file}: lines {before[0]} and {row.place}: two labels for sample {name!r} "
+                f"({before[1].given} and {row.label}); a rater has one word on a text"
             )
-        labels.setdefault(text, (one.place, label))
+        labels.setdefault(text, (row.place, label))
     return [label for _, label in labels.values()]
 
 
 def refuse_unreadable(
     file: Path,
-    given: Sequence[GivenLabel],
-    found: Mapping[int, FoundText],
+    rows: Sequence[GivenLabel],
+    texts: Mapping[int, FoundText],
     known: Mapping[str, FoundText],
     scale_of: ScaleOf,
 ) -> None:
     """Every label that is none, at once: whoever mends a sheet mends it in one go."""
     wrong: dict[str, dict[str, list[int]]] = {}
-    for label in given:
+    for label in rows:
         try:
-            scale_of(known[found[label.place].text].task_type).read(label.label)
+            scale_of(known[texts[label.place].text].task_type).read(label.label)
         except LabelError as error:
             why, _, advice = str(error).partition("; ")
             wrong.setdefault(advice, {}).setdefault(why, []).append(label.place)
     if wrong:
-        raise DatasetError(f"{file}: {'; '.join(describe_unreadable(*told) for told in wrong.items())}")
+        raise DatasetError(f"{file}: {'; '.join(describe_unreadable(*problem) for problem in wrong.items())}")
 
 
 def describe_unreadable(advice: str, reasons: Mapping[str, Sequence[int]]) -> str:
@@ -252,11 +257,11 @@ def describe_unreadable(advice: str, reasons: Mapping[str, Sequence[int]]) -> st
 
 def settle_against(request: ImportRequest, before: Sequence[Label], labels: Sequence[Label]) -> tuple[list[Label], int]:
     """What is new, and how many of those take the place of another label of the same rater."""
-    said = collect_labels(before)
+    by_text = collect_labels(before)
     added, revised = [], []
     for label in labels:
-        own = said.get(label.text, TextLabels(label.text, {}))
-        earlier = own.adjudicated if label.is_adjudicated else own.by_rater.get(label.rater)
+        text_labels = by_text.get(label.text, TextLabels(label.text, {}))
+        earlier = text_labels.adjudicated if label.is_adjudicated else text_labels.by_rater.get(label.rater)
         if earlier is None:
             added.append(label)
         elif earlier.share != label.share:
@@ -275,7 +280,7 @@ def settle_against(request: ImportRequest, before: Sequence[Label], labels: Sequ
 
 
 def find_plan(root: Path, name: str | None, half_width: float) -> PlanReport:
-    """For the run of that name; refuses a width that no interval has."""
+    """The plan for the run of that name; refuses a width that no interval has."""
     if half_width <= 0:
         raise ConfigurationError("--width 0: every interval has a width; ask for 4%, say")
     return load_plan(root, find_run(Workspace(root), name), half_width)

@@ -122,7 +122,7 @@ class Queue:
         return "headline" if self.is_drawn else "settles" if self.name == DISPUTES else "agreement"
 
     def document(self, done: Sequence[bool]) -> dict[str, Any]:
-        """With how much of it is done."""
+        """The queue with how much of it is done."""
         facts = {"name": self.name, "kind": self.kind, "total": self.total, "listed": len(self.texts)}
         return {**facts, "done": sum(done), "use": self.use, "tells": self.tells}
 
@@ -141,8 +141,8 @@ class ReviewedRun:
         self._index = RunIndex(self._units.connection, run)
         self.texts, _ = self._units.population()
         # Over a million judgments each takes a second: now, and not while somebody waits for an answer.
-        found = {kind: self._units.queue(kind, kind, MOST_LISTED) for kind in KINDS}
-        self._queues = {kind: Queue(kind, kind, tuple(texts), total) for kind, (texts, total) in found.items()}
+        listed = {kind: self._units.queue(kind, kind, MOST_LISTED) for kind in KINDS}
+        self._queues = {kind: Queue(kind, kind, tuple(texts), total) for kind, (texts, total) in listed.items()}
 
     def close(self) -> None:
         """When whoever is asking has done."""
@@ -162,17 +162,19 @@ class ReviewedRun:
     def overview(self, rater: str) -> dict[str, Any]:
         """Every queue with how far this rater has come, and who else has labelled."""
         with self._asking():
-            said = self._said()
+            by_text = self._labels_by_text()
             draws = self._store.draws(self.run.name)
             names = [*(f"draw:{draw.draw}" for draw in reversed(draws)), DISPUTES, *KINDS]
-            queues = [self._queue(name, said) for name in names]
-            about = describe_protocol(self._manifest.protocol.name, list(said.values()))
+            queues = [self._queue(name, by_text) for name in names]
+            about = describe_protocol(self._manifest.protocol.name, list(by_text.values()))
             drawn = len({row.text for draw in draws for row in draw.rows})
             return {
                 "run": self.run.name,
                 "protocol": self._manifest.protocol.name,
                 "texts": self.texts,
-                "queues": [one.document([is_done(one, text, rater, said) for text in one.texts]) for one in queues],
+                "queues": [
+                    queue.document([is_done(queue, text, rater, by_text) for text in queue.texts]) for queue in queues
+                ],
                 "draw": {"left": self.texts - drawn, "columns": list(draws[0].columns) if draws else None},
                 **self._people(about),
             }
@@ -180,19 +182,21 @@ class ReviewedRun:
     def queue(self, name: str, rater: str, samples: Sequence[int] | None = None) -> dict[str, Any]:
         """Its texts with what this rater has done; `last` is what they can take back."""
         with self._asking():
-            said = self._said()
-            queue = self._queue(name, said, samples)
-            done = [is_done(queue, text, rater, said) for text in queue.texts]
-            own = [label for label in self._labels() if label.rater == rater and label.id and label.queue == name]
-            last = {"id": own[-1].id, "text": own[-1].text} if own else None
+            by_text = self._labels_by_text()
+            queue = self._queue(name, by_text, samples)
+            done = [is_done(queue, text, rater, by_text) for text in queue.texts]
+            own_labels = [
+                label for label in self._labels() if label.rater == rater and label.id and label.queue == name
+            ]
+            last = {"id": own_labels[-1].id, "text": own_labels[-1].text} if own_labels else None
             items = list(zip(queue.texts, done, strict=True))
-            return {**queue.document(done), "items": items, "last": last, "seconds": median_seconds(own)}
+            return {**queue.document(done), "items": items, "last": last, "seconds": median_seconds(own_labels)}
 
-    def _queue(self, name: str, said: Mapping[str, TextLabels], samples: Sequence[int] | None = None) -> Queue:
+    def _queue(self, name: str, by_text: Mapping[str, TextLabels], samples: Sequence[int] | None = None) -> Queue:
         """Raises ConfigurationError for a name that is none."""
         kind, _, rest = name.partition(":")
         if name == DISPUTES:
-            texts = sorted(text for text, one in said.items() if one.is_contradicted)
+            texts = sorted(text for text, labels in by_text.items() if labels.is_contradicted)
             return Queue(name, kind, tuple(texts[:MOST_LISTED]), len(texts), tells=False)
         if kind == "draw":
             rows = [row.text for row in self._draw(rest).rows]
@@ -201,25 +205,25 @@ class ReviewedRun:
             return Queue(name, kind, tuple(texts), len(texts), is_drawn=True, tells=False)
         if kind == "filter" and samples is not None:
             tells = any(key not in _NEUTRAL for key, _ in parse_qsl(rest))
-            found, total = self._units.queue(kind, name, MOST_LISTED, samples)
-            return Queue(name, kind, tuple(found), total, tells=tells)
+            texts, total = self._units.queue(kind, name, MOST_LISTED, samples)
+            return Queue(name, kind, tuple(texts), total, tells=tells)
         if name not in self._queues:
             there = ", ".join((*KINDS, DISPUTES, "draw:NAME", "filter:…"))
             raise ConfigurationError(f"queue={name}: no such queue; there is {there}")
         return self._queues[name]
 
     def _draw(self, name: str) -> Draw:
-        draw = next((one for one in self._store.draws(self.run.name) if one.draw == name), None)
+        draw = next((candidate for candidate in self._store.draws(self.run.name) if candidate.draw == name), None)
         if draw is None:
             raise ConfigurationError(f"run {self.run.name}: no draw {name!r}; `mixseek label status` lists them")
         return draw
 
-    def draw(self, asked: NewDraw) -> dict[str, Any]:
+    def draw(self, request: NewDraw) -> dict[str, Any]:
         """Texts drawn at random, as `mixseek label sample` does; later draws are made as the first one was."""
         with self._asking():
             earlier = self._store.draws(self.run.name)
-            columns = earlier[0].columns if earlier else ("verdict",) if asked.by_verdict else ()
-            drawn = draw_texts(self._workspace, self.run, self._units, DrawRequest(asked.count, columns)).draw
+            columns = earlier[0].columns if earlier else ("verdict",) if request.by_verdict else ()
+            drawn = draw_texts(self._workspace, self.run, self._units, DrawRequest(request.count, columns)).draw
             return {"queue": f"draw:{drawn.draw}", "draw": drawn.draw, "count": len(drawn.rows)}
 
     # One text.
@@ -227,40 +231,42 @@ class ReviewedRun:
     def item(self, name: str, text: str, rater: str, language: str, *, is_open: bool = False) -> dict[str, Any]:
         """What a rater needs to decide; what others said comes with it only after their own label, or if asked for."""
         with self._asking():
-            said = self._said().get(text)
+            labels = self._labels_by_text().get(text)
             adjudicates = name == DISPUTES
-            own = (said.adjudicated if adjudicates else said.by_rater.get(rater)) if said is not None else None
-            found, form, shown = self._text(text)
-            told: dict[str, Any] = {"text": text, "sample": shown, "form": form.describe(language), "own": None}
+            own_label = (
+                (labels.adjudicated if adjudicates else labels.by_rater.get(rater)) if labels is not None else None
+            )
+            found_text, form, shown = self._text(text)
+            document: dict[str, Any] = {"text": text, "sample": shown, "form": form.describe(language), "own": None}
             # People like a place as judges do, and learn who is A. What others say is about A and B of the dataset.
             by_lot = shown["response_b"] is not None and is_turned_for(rater, text) and not adjudicates and not is_open
-            told |= {"is_turned": by_lot and own is None, "was_turned": by_lot and own is not None}
-            if told["is_turned"]:
+            document |= {"is_turned": by_lot and own_label is None, "was_turned": by_lot and own_label is not None}
+            if document["is_turned"]:
                 shown |= {"response": shown["response_b"], "response_b": shown["response"]}
-            if adjudicates and said is not None:
-                told["raters"] = [describe_label(label, form) for label in said.by_rater.values()]
-            if own is not None:
-                told["own"] = describe_label(own, form)
-            if own is not None or is_open:
-                told |= self._reveal(found, said, form)
-            return told
+            if adjudicates and labels is not None:
+                document["raters"] = [describe_label(label, form) for label in labels.by_rater.values()]
+            if own_label is not None:
+                document["own"] = describe_label(own_label, form)
+            if own_label is not None or is_open:
+                document |= self._reveal(found_text, labels, form)
+            return document
 
     def _text(self, text: str) -> tuple[FoundText, LabelForm, dict[str, Any]]:
-        found = self._units.of_texts([text]).get(text)
-        if found is None:
+        found_text = self._units.of_texts([text]).get(text)
+        if found_text is None:
             raise ConfigurationError(f"run {self.run.name}: has no text {text[:12]}…")
-        record = next(self._units.read_samples([found]))
+        record = next(self._units.read_samples([found_text]))
         # Ids and names of targets bias whoever reads them; metadata may hold a label.
         shown = {name: record.get(name) for name in _SHOWN}
         shown["alternatives"] = record.get("ground_truth_alternatives") or []
         if shown["response_b"] is not None:
             # In a dataset of pairs that is as often as not which of the two people prefer.
             shown |= {"ground_truth": None, "alternatives": []}
-        return found, LabelForm(self._protocol, decode_sample(record)), shown
+        return found_text, LabelForm(self._protocol, decode_sample(record)), shown
 
-    def _reveal(self, found: FoundText, said: TextLabels | None, form: LabelForm) -> dict[str, Any]:
+    def _reveal(self, found_text: FoundText, labels_of_text: TextLabels | None, form: LabelForm) -> dict[str, Any]:
         """What judges and raters said, in the shape of a report's payload."""
-        rows = self._index.find_sample(found.id)
+        rows = self._index.find_sample(found_text.id)
         dimensions = self._units.all("dimensions")
         facts = {
             "run": self.run.name,
@@ -269,43 +275,47 @@ class ReviewedRun:
             "dimensions": [name for (name,) in dimensions],
             "repeats": self._manifest.repeats,
         }
-        labels = [] if said is None else [*said.by_rater.values(), *filter(None, [said.adjudicated])]
+        labels = (
+            []
+            if labels_of_text is None
+            else [*labels_of_text.by_rater.values(), *filter(None, [labels_of_text.adjudicated])]
+        )
         return {
             "judged": {**facts, **rows_payload(rows, _TEXT_BUDGET)},
             "raters": [describe_label(label, form) for label in labels],
-            "standing": said.standing.value if said is not None else None,
+            "standing": labels_of_text.standing.value if labels_of_text is not None else None,
         }
 
     # Giving a label, and taking it back.
 
-    def give(self, given: GivenLabel, language: str) -> dict[str, Any]:
-        """On disk before anything else is said; the answer is the item, with what others said."""
-        rater = check_rater(given.rater)
+    def give(self, entry: GivenLabel, language: str) -> dict[str, Any]:
+        """The label is on disk before anything else is said; the answer is the item, with what others said."""
+        rater = check_rater(entry.rater)
         with self._asking():
-            found, form, _ = self._text(given.text)
+            found_text, form, _ = self._text(entry.text)
             try:
-                verdict = _TURNED.get(given.verdict or "", given.verdict) if given.is_turned else given.verdict
-                answer = form.read(verdict, given.marks, given.total)
+                verdict = _TURNED.get(entry.verdict or "", entry.verdict) if entry.is_turned else entry.verdict
+                answer = form.read(verdict, entry.marks, entry.total)
             except LabelError as error:
                 raise ConfigurationError(str(error)) from error
-            draw = self._draw(given.queue.removeprefix("draw:")) if given.queue.startswith("draw:") else None
-            if draw is not None and given.text not in {row.text for row in draw.rows}:
-                raise ConfigurationError(f"draw {draw.draw}: the text {given.text[:12]}… was not drawn")
+            draw = self._draw(entry.queue.removeprefix("draw:")) if entry.queue.startswith("draw:") else None
+            if draw is not None and entry.text not in {row.text for row in draw.rows}:
+                raise ConfigurationError(f"draw {draw.draw}: the text {entry.text[:12]}… was not drawn")
             before = any(
-                line.text == given.text and line.rater == rater and not line.retracts
+                line.text == entry.text and line.rater == rater and not line.retracts
                 for line in self._store.lines(self._manifest.protocol.name)
             )
             label = Label(
-                text=given.text, protocol=self._manifest.protocol.name, rater=rater, share=answer.share,
+                text=entry.text, protocol=self._manifest.protocol.name, rater=rater, share=answer.share,
                 given=answer.given, drawn=(Drawing.UNKNOWN if draw is None else Drawing.RANDOM).value,
-                draw=None if draw is None else draw.draw, is_adjudicated=given.queue == DISPUTES, sample=found.id,
-                run=self.run.name, note=given.note.strip(), at=datetime.now(UTC).isoformat(), id=given.id,
-                queue=given.queue, marks=answer.marks, seconds=given.seconds, saw_verdicts=given.is_open or before,
+                draw=None if draw is None else draw.draw, is_adjudicated=entry.queue == DISPUTES, sample=found_text.id,
+                run=self.run.name, note=entry.note.strip(), at=datetime.now(UTC).isoformat(), id=entry.id,
+                queue=entry.queue, marks=answer.marks, seconds=entry.seconds, saw_verdicts=entry.is_open or before,
             )  # fmt: skip
             earlier = self._standing(label)
             self._store.append([label])
-        told = self.item(given.queue, given.text, rater, language)
-        return told if earlier is None else {**told, "replaced": describe_label(earlier, form)}
+        document = self.item(entry.queue, entry.text, rater, language)
+        return document if earlier is None else {**document, "replaced": describe_label(earlier, form)}
 
     def _standing(self, label: Label) -> Label | None:
         """What the same person has said of the text in the same queue already, as in another window of theirs."""
@@ -317,18 +327,18 @@ class ReviewedRun:
         ]
         return same[-1] if same else None
 
-    def retract(self, asked: Retraction) -> dict[str, Any]:
+    def retract(self, request: Retraction) -> dict[str, Any]:
         """Appends a line that takes a label back; the one stays in the file as the other does."""
-        rater = check_rater(asked.rater)
+        rater = check_rater(request.rater)
         with self._asking():
-            own = [label for label in self._labels() if label.rater == rater and label.id == asked.retracts]
+            own_labels = [label for label in self._labels() if label.rater == rater and label.id == request.retracts]
             lines = self._store.lines(self._manifest.protocol.name)
-            if not own and not any(line.retracts == asked.retracts and line.rater == rater for line in lines):
-                raise ConfigurationError(f"retracts: {rater} has given no label {asked.retracts}")
-            for label in own:
+            if not own_labels and not any(line.retracts == request.retracts and line.rater == rater for line in lines):
+                raise ConfigurationError(f"retracts: {rater} has given no label {request.retracts}")
+            for label in own_labels:
                 at = datetime.now(UTC).isoformat()
-                self._store.append([replace(label, id=asked.id, retracts=label.id, at=at, note="", seconds=None)])
-            return {"retracted": asked.retracts}
+                self._store.append([replace(label, id=request.id, retracts=label.id, at=at, note="", seconds=None)])
+            return {"retracted": request.retracts}
 
     # What the labels amount to.
 
@@ -339,12 +349,14 @@ class ReviewedRun:
         with self._asking():
             gathered = gather_labels(self._workspace, self.run, self._units)
             labelled = gathered.join(self._units)
-            said = self._said()
+            by_text = self._labels_by_text()
         report = build_corrected(labelled, gathered.facts)
         plan = plan_document(build_plan(self.run.name, labelled, report, half_width))
-        found = report.whole.corrected
-        is_known = found.point is not None and found.low is not None and found.high is not None
-        reached = (found.high - found.low) / 2 if found.low is not None and found.high is not None else None
+        corrected = report.whole.corrected
+        is_known = corrected.point is not None and corrected.low is not None and corrected.high is not None
+        reached = (
+            (corrected.high - corrected.low) / 2 if corrected.low is not None and corrected.high is not None else None
+        )
         return {
             **group_document(report.whole),
             "scale": asdict(gathered.facts.scale),
@@ -352,12 +364,12 @@ class ReviewedRun:
             "plan": plan,
             "is_enough": is_known and reached is not None and reached <= half_width,
             "path": list(corrected_path(labelled, gathered, report)),
-            **self._people(describe_protocol(self._manifest.protocol.name, list(said.values()))),
+            **self._people(describe_protocol(self._manifest.protocol.name, list(by_text.values()))),
             "kappa": report.kappa,
         }
 
     def _people(self, about: ProtocolLabels) -> dict[str, Any]:
-        seconds = {rater: [one for one in self._labels() if one.rater == rater] for rater, _ in about.raters}
+        seconds = {rater: [label for label in self._labels() if label.rater == rater] for rater, _ in about.raters}
         raters = [
             {"name": rater, "labels": count, "seconds": median_seconds(seconds[rater])} for rater, count in about.raters
         ]
@@ -367,23 +379,25 @@ class ReviewedRun:
     def _labels(self) -> list[Label]:
         return self._store.read(self._manifest.protocol.name)
 
-    def _said(self) -> dict[str, TextLabels]:
-        """Of this run's texts; labels of the dataset itself are nobody's here."""
-        said = collect_labels(self._labels())
-        present = self._units.of_texts(list(said))
-        return {text: one for text, one in said.items() if text in present}
+    def _labels_by_text(self) -> dict[str, TextLabels]:
+        """The labels of this run's texts; labels of the dataset itself are nobody's here."""
+        by_text = collect_labels(self._labels())
+        present = self._units.of_texts(list(by_text))
+        return {text: labels for text, labels in by_text.items() if text in present}
 
 
-def is_done(queue: Queue, text: str, rater: str, said: Mapping[str, TextLabels]) -> bool:
+def is_done(queue: Queue, text: str, rater: str, by_text: Mapping[str, TextLabels]) -> bool:
     """Whether this rater has nothing left to say there. What was labelled elsewhere is asked again where it is drawn:
     only then does the lot decide which texts are labelled."""
-    one = said.get(text)
-    if one is None:
+    labels = by_text.get(text)
+    if labels is None:
         return False
     if queue.name == DISPUTES:
-        return one.adjudicated is not None
-    own = one.by_rater.get(rater)
-    return own is not None and (not queue.is_drawn or own.draw is not None or own.drawn == Drawing.RANDOM)
+        return labels.adjudicated is not None
+    own_label = labels.by_rater.get(rater)
+    return own_label is not None and (
+        not queue.is_drawn or own_label.draw is not None or own_label.drawn == Drawing.RANDOM
+    )
 
 
 def is_turned_for(rater: str, text: str) -> bool:
@@ -392,10 +406,10 @@ def is_turned_for(rater: str, text: str) -> bool:
 
 
 def describe_label(label: Label, form: LabelForm) -> dict[str, Any]:
-    """For the page: who, what, and by dimension."""
-    told = {"id": label.id, "rater": label.rater, "given": label.given, "share": label.share, "note": label.note}
+    """The label for the page: who, what, and by dimension."""
+    document = {"id": label.id, "rater": label.rater, "given": label.given, "share": label.share, "note": label.note}
     more = {"marks": dict(label.marks), "verdict": form.verdict(label.marks), "is_adjudicated": label.is_adjudicated}
-    return {**told, **more, "seconds": label.seconds, "saw_verdicts": label.saw_verdicts}
+    return {**document, **more, "seconds": label.seconds, "saw_verdicts": label.saw_verdicts}
 
 
 def median_seconds(labels: Sequence[Label]) -> float | None:
@@ -410,20 +424,20 @@ def corrected_path(
     """The corrected headline as it was after so many labels that count, in the order in which they were given."""
     if report.whole.drawing not in (Drawing.RANDOM, Drawing.WEIGHTED):
         return
-    order = [text for text, one in gathered.said.items() if one.is_by_lot]
+    order = [text for text, labels in gathered.by_text.items() if labels.is_by_lot]
     cells = [cell for cell in labelled.cells if cell.group == WHOLE]
     units = [unit for unit in labelled.labelled if unit.group == WHOLE]
     questions = [cell for cell in labelled.by_question if cell.group == WHOLE]
     counts = sorted({round(len(order) * point / _PATH_POINTS) for point in range(1, _PATH_POINTS + 1)} - {0})
     for count in counts:
-        said = {text: gathered.said[text] for text in order[:count]}
-        weights = {one.text: one for one in weigh_texts(said, gathered.chosen)}
+        by_text = {text: gathered.by_text[text] for text in order[:count]}
+        weights = {weight.text: weight for weight in weigh_texts(by_text, gathered.chosen)}
         known = [
             replace(unit, weight=weights[unit.text].weight, drawn=weights[unit.text].drawn)
             for unit in units
             if unit.text in weights
         ]
-        found = correct_group(WHOLE, cells, known, questions, labelled.is_binary).corrected
-        if found.low is not None and found.high is not None:
-            middle = {} if found.point is None else {"mean": found.point}
-            yield {"labels": count, "low": found.low, "high": found.high, **middle}
+        corrected = correct_group(WHOLE, cells, known, questions, labelled.is_binary).corrected
+        if corrected.low is not None and corrected.high is not None:
+            middle = {} if corrected.point is None else {"mean": corrected.point}
+            yield {"labels": count, "low": corrected.low, "high": corrected.high, **middle}

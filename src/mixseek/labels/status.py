@@ -68,49 +68,58 @@ def label_status(root: Path, name: str | None) -> LabelStatus:
     if run is not None:
         with open_labelled(workspace, run) as units:
             texts, _ = units.population()
-            own = units.of_texts(sorted({label.text for label in labels}))
+            known = units.of_texts(sorted({label.text for label in labels}))
         protocol = read_manifest(run.manifest).protocol.name
-        labels = [label for label in labels if label.text in own and label.protocol == protocol]
+        labels = [label for label in labels if label.text in known and label.protocol == protocol]
     names = dict.fromkeys(label.protocol for label in labels)
-    by_protocol = {one: collect_labels(label for label in labels if label.protocol == one) for one in names}
+    by_protocol = {
+        protocol: collect_labels(label for label in labels if label.protocol == protocol) for protocol in names
+    }
     draws = store.draws(run.name if run is not None else None)
-    labelled = {(one.protocol, label.text) for one in draws for label in labels if label.protocol == one.protocol}
+    labelled = {(draw.protocol, label.text) for draw in draws for label in labels if label.protocol == draw.protocol}
     return LabelStatus(
         run.name if run is not None else None,
         texts,
-        tuple(describe_protocol(one, list(own.values())) for one, own in by_protocol.items()),
+        tuple(describe_protocol(protocol, list(by_text.values())) for protocol, by_text in by_protocol.items()),
         tuple(
             DrawState(
-                one.draw, one.run, one.columns, one.seed, len(one.rows),
-                sum((one.protocol, row.text) in labelled for row in one.rows),
+                draw.draw, draw.run, draw.columns, draw.seed, len(draw.rows),
+                sum((draw.protocol, row.text) in labelled for row in draw.rows),
             )
-            for one in draws
+            for draw in draws
         ),
     )  # fmt: skip
 
 
 def describe_protocol(protocol: str, texts: Sequence[TextLabels]) -> ProtocolLabels:
     """Agreement counts each text once, whoever rated it; right-or-wrong labels are categories, others numbers."""
-    raters = Counter(rater for one in texts for rater in one.by_rater)
+    raters = Counter(rater for text_labels in texts for rater in text_labels.by_rater)
     order = list(raters)
     patterns = Counter[Pattern](
-        tuple(one.by_rater[rater].share if rater in one.by_rater else None for rater in order) for one in texts
+        tuple(text_labels.by_rater[rater].share if rater in text_labels.by_rater else None for rater in order)
+        for text_labels in texts
     )
     values = {value for pattern in patterns for value in pattern if value is not None}
     scale = Scale.NOMINAL if values <= {0.0, 1.0} else Scale.INTERVAL
-    drawn = Counter("random draw" if one.draws else min(one.drawn, default="unknown") for one in texts)
+    drawn = Counter(
+        "random draw" if text_labels.draws else min(text_labels.drawn, default="unknown") for text_labels in texts
+    )
     return ProtocolLabels(
         protocol,
         len(texts),
         tuple(raters.most_common()),
         tuple(drawn.most_common()),
-        sum(one.adjudicated is not None for one in texts),
+        sum(text_labels.adjudicated is not None for text_labels in texts),
         sum(rated_twice(patterns).values()),
         raw_agreement(patterns),
         krippendorff_alpha(patterns, scale),
         tuple(
-            Dispute(one.sample, one.text, tuple((rater, label.given) for rater, label in one.by_rater.items()))
-            for one in texts
-            if one.is_disputed
+            Dispute(
+                text_labels.sample,
+                text_labels.text,
+                tuple((rater, label.given) for rater, label in text_labels.by_rater.items()),
+            )
+            for text_labels in texts
+            if text_labels.is_disputed
         ),
     )

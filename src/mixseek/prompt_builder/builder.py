@@ -103,7 +103,7 @@ class UserPromptBuilder:
         )
 
     def build_evaluator_prompt(self, context: EvaluatorPromptContext) -> str:
-        """For one submission."""
+        """The prompt about one submission."""
         return self._templates["evaluator_user_prompt"].render(
             {
                 "user_query": context.user_query,
@@ -119,11 +119,11 @@ class UserPromptBuilder:
         )
 
     async def build_team_prompt(self, context: RoundPromptContext) -> str:
-        """For the team that is about to play the round."""
+        """The prompt for the team that is about to play the round."""
         return self._render_round("team", context, await self._ranking(context))
 
     async def build_judgment_prompt(self, context: RoundPromptContext) -> str:
-        """For the judge who says whether the round is worth playing."""
+        """The prompt for the judge who says whether the round is worth playing."""
         return self._render_round("judgment", context, await self._ranking(context))
 
     def try_templates(self, user_prompt: str, max_rounds: int = 3) -> None:
@@ -186,7 +186,10 @@ class UserPromptBuilder:
 
 
 def in_language(settings: PromptBuilderSettings, language: str) -> PromptBuilderSettings:
-    """With the default templates of that language; one that somebody wrote stands in whatever language it is in."""
+    """The settings with the default templates of that language.
+
+    One that somebody wrote stands in whatever language it is in.
+    """
     defaults = {text for templates in DEFAULT_TEMPLATES.values() for text in templates.values()}
     wanted = {
         field: text for field, text in DEFAULT_TEMPLATES[language].items() if getattr(settings, field) in defaults

@@ -51,9 +51,9 @@ def time_zone(name: str | None) -> tzinfo:
         return ZoneInfo(plain)
     # KeyError: no such zone; ValueError: neither a key nor a zone file; OSError: "Asia" is a directory of zones.
     except (KeyError, ValueError, OSError, EOFError, struct.error) as error:
-        found = read_posix_zone(plain)
-        if found is not None:
-            return found
+        zone = read_posix_zone(plain)
+        if zone is not None:
+            return zone
         raise TimeZoneError(
             f"Invalid timezone in TZ environment variable: {name!r}; valid examples: UTC, Asia/Tokyo, "
             "America/New_York, JST-9, /usr/share/zoneinfo/Asia/Tokyo"
@@ -77,7 +77,7 @@ def read_posix_zone(rule: str) -> tzinfo | None:
 
 
 def quoting_nonce(fence_key: bytes, kind: str, texts: Iterable[str]) -> str:
-    """For the fences of one prompt: the same for the same texts, and in none of them: it is their digest."""
+    """A nonce for the fences of one prompt: the same for the same texts, and in none of them: it is their digest."""
     digest = hashlib.sha256()
     for text in (kind, *texts):
         data = text.encode("utf-8", "surrogatepass")
@@ -102,25 +102,25 @@ def format_submission_history(
     language: str = DEFAULT_LANGUAGE,
 ) -> str:
     """Rounds with scores; submissions and remarks are fenced. `kind` keeps the nonces of different readers apart."""
-    said = PHRASES[language]
+    phrases = PHRASES[language]
     if not round_history:
-        return said["no_history"]
+        return phrases["no_history"]
     shown = [(state, _details_text(state.score_details)) for state in round_history]
     texts: list[str] = []
     for state, details in shown:
         texts += (f"{state.round_number} {state.evaluation_score}", state.submission_content, details)
     nonce = quoting_nonce(fence_key, kind, [*texts, *beside])
-    lines = [said["fence_note"].format(nonce=nonce)]
+    lines = [phrases["fence_note"].format(nonce=nonce)]
     for state, details in shown:
-        score = said["no_score"] if state.evaluation_score is None else f"{state.evaluation_score:.2f}/100"
+        score = phrases["no_score"] if state.evaluation_score is None else f"{state.evaluation_score:.2f}/100"
         lines += [
             "",
-            said["round_heading"].format(number=state.round_number),
-            said["score_heading"].format(score=score),
+            phrases["round_heading"].format(number=state.round_number),
+            phrases["score_heading"].format(score=score),
         ]
         if details:
-            lines += [said["details_heading"], fence(details, "SCORE_DETAILS", nonce)]
-        lines += [said["submission_heading"], fence(state.submission_content, "SUBMISSION", nonce)]
+            lines += [phrases["details_heading"], fence(details, "SCORE_DETAILS", nonce)]
+        lines += [phrases["submission_heading"], fence(state.submission_content, "SUBMISSION", nonce)]
     return "\n".join(lines)
 
 
@@ -139,14 +139,14 @@ def format_ranking_table(
     ranking: Sequence[RankedTeam], team_id: str, *, own_label: str | None = None, language: str = DEFAULT_LANGUAGE
 ) -> str:
     """A Markdown table with the team in question marked; names of teams cannot break out of their cell."""
-    said = PHRASES[language]
+    phrases = PHRASES[language]
     if not ranking:
-        return said["no_ranking"]
-    lines = [said["ranking_header"], "|---:|---|---:|---:|---:|"]
+        return phrases["no_ranking"]
+    lines = [phrases["ranking_header"], "|---:|---|---:|---:|---:|"]
     for team in ranking:
         name = one_line(team.team_name)
         if team.team_id == team_id:
-            name = said["marked_team"].format(name=name, label=own_label or said["team_in_question"])
+            name = phrases["marked_team"].format(name=name, label=own_label or phrases["team_in_question"])
         lines.append(f"| {team.rank} | {name} | {team.best_score:.2f}/100 | {team.best_round} | {team.rounds} |")
     return "\n".join(lines)
 
@@ -155,13 +155,13 @@ def generate_position_message(
     position: int | None, total_teams: int, *, own_label: str | None = None, language: str = DEFAULT_LANGUAGE
 ) -> str:
     """One sentence; `position` None says that the team has no score yet."""
-    said = PHRASES[language]
-    label = own_label or said["team_in_question"]
+    phrases = PHRASES[language]
+    label = own_label or phrases["team_in_question"]
     if position is None:
-        return said["no_position"].format(label=label, total=total_teams)
+        return phrases["no_position"].format(label=label, total=total_teams)
     if not 1 <= position <= total_teams:
         raise ValueError(f"position must be 1 to {total_teams}, the number of ranked teams, not {position}")
-    return said["position"].format(label=label, total=total_teams, position=position)
+    return phrases["position"].format(label=label, total=total_teams, position=position)
 
 
 def one_line(name: str) -> str:

@@ -110,7 +110,7 @@ class PromptBuilderSettings(FileSettings):
 
     @classmethod
     def of_workspace(cls, workspace: Path) -> Self:
-        """As `PromptBuilderSettings()`, with the file of this workspace, whatever MIXSEEK_WORKSPACE says."""
+        """The same as `PromptBuilderSettings()`, with the file of this workspace, whatever MIXSEEK_WORKSPACE says."""
         config = SettingsConfigDict(toml_file=workspace.resolve() / TOML_FILE)
         bound: type[Self] = type(cls.__name__, (cls,), {"__module__": cls.__module__, "model_config": config})
         return bound()

@@ -1,6 +1,7 @@
 """Whether the answer that a judge says it extracted stands in the response, and where; the span is the proof."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from mixseek.domain.judgments import Span
@@ -124,7 +125,7 @@ def verify_extraction(reply: SemanticReply, sample: Sample, *, is_always_located
     if not verified:
         # What the rules read in the response may be the extracted answer in other words.
         wanted = truths_of(sample) if is_truth else (answer,)
-        matched = match_sample(sample.response, sample, wanted)
+        matched = match_once(sample.response, sample.question, wanted)
         if matched.decision is Decision.CORRECT:
             verified, span = True, matched.span
     warnings: tuple[str, ...] = ()
@@ -153,17 +154,29 @@ def _agreement(answer: str, is_correct: bool, sample: Sample) -> Decision:
     # Where the judge says "incorrect" there is nothing more to find out.
     if not truths or not is_correct:
         return Decision.UNDECIDED
-    matched = match_sample(answer, sample, truths)
+    matched = match_once(answer, sample.question, truths)
     # Two free texts that differ may still mean one thing: only the closed kinds of answer contradict for certain.
     is_doubtful = matched.decision is Decision.INCORRECT and _FREE_TEXT in matched.rules
     return Decision.UNDECIDED if is_doubtful else matched.decision
 
 
 def match_sample(text: str, sample: Sample, wanted: tuple[str, ...], maths: MathsComparer | None = None) -> MatchResult:
+    """What the rules read in the text, held against any of the wanted answers."""
+    return _match(text, sample.question, wanted, maths)
+
+
+# Judges of a panel, repeats and asks after an objection extract one answer from one response again and again.
+@lru_cache(maxsize=1024)
+def match_once(text: str, question: str, wanted: tuple[str, ...]) -> MatchResult:
+    """The same of what was looked at a moment ago, without another look."""
+    return _match(text, question, wanted)
+
+
+def _match(text: str, question: str, wanted: tuple[str, ...], maths: MathsComparer | None = None) -> MatchResult:
     # Here and not above: to show a prompt, or to count a run, takes no rules.
     from mixseek.matching.match import match_answer
 
-    return match_answer(text, wanted[0], question=sample.question, alternatives=wanted[1:], maths=maths)
+    return match_answer(text, wanted[0], question=question, alternatives=wanted[1:], maths=maths)
 
 
 def truths_of(sample: Sample) -> tuple[str, ...]:

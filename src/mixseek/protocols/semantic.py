@@ -89,7 +89,7 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         is_exact = self.settings.check_id == "exact"
         variables = {
             # JSON, so that an id with quotation marks stays one value; on one line, and no longer than a name is.
-            "id": json.dumps(shown_name(sample.id) if is_exact else OPAQUE_ID, ensure_ascii=False),
+            "id": json.dumps(shown_name(sample.id), ensure_ascii=False) if is_exact else str(OPAQUE_ID),
             "nonce": nonce,
             "model_response": fence(sample.response, "MODEL_RESPONSE", nonce),
             **fenced_question(sample, nonce),

@@ -92,11 +92,8 @@ def check_fields(
     fields: FieldReader, sample: Sample, parameters: SemanticParameters, *, is_bundled: bool = False
 ) -> SemanticReply:
     """Types and ranges first, then what must agree; every objection is in `fields.findings`."""
-    given, names = fields.identifier("id"), {sample.id, shown_name(sample.id)}
-    if parameters.check_id != "exact":
-        names.add(str(OPAQUE_ID))
-    is_meant = given in names or (is_bundled and given is not None and means_sample(given, sample.id))
-    if given is not None and parameters.check_id != "off" and not is_meant:
+    given = fields.identifier("id")
+    if given is not None and not _names_sample(given, sample, parameters.check_id, is_bundled=is_bundled):
         said = f"id is {excerpt(given)}, but the sample's is {excerpt(sample.id)}"
         fields.contradiction(f"{said}: the reply may belong to another sample")
     scale = parameters.reasoning_score
@@ -110,6 +107,12 @@ def check_fields(
     _check_consistency(fields, reply, parameters.consistency)
     _check_extracted_answer(fields, reply)
     return reply
+
+
+def _names_sample(given: str, sample: Sample, check: IdCheck, *, is_bundled: bool) -> bool:
+    if check == "off" or given == sample.id or (check == "opaque" and given == str(OPAQUE_ID)):
+        return True
+    return given == shown_name(sample.id) or (is_bundled and means_sample(given, sample.id))
 
 
 def reply_schema(parameters: SemanticParameters) -> Mapping[str, Any]:

@@ -28,12 +28,12 @@ def call_function(path: str, directory: Path, prompt: str, round_number: int) ->
 def main() -> int:
     """Exit code 1 with one line on stderr for whatever the function raises."""
     path, directory = sys.argv[1:]
-    asked = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read())
     # What the function prints is not its submission.
     answer = os.dup(1)
     os.dup2(2, 1)
     try:
-        text = call_function(path, Path(directory), asked["prompt"], asked["round_number"])
+        text = call_function(path, Path(directory), request["prompt"], request["round_number"])
     except Exception as error:  # noqa: BLE001 - a user's function may fail in any way there is; the parent shows it
         sys.stdout.flush()
         sys.stderr.write(f"{type(error).__name__}: {error}\n")

@@ -90,7 +90,7 @@ class TeamEnd:
 
 
 async def store_end(parts: RoundParts, end: TeamEnd) -> None:
-    """As the last word on the team, for now."""
+    """Stores the last word on the team, for now."""
     await parts.store.finish_team(
         parts.execution_id, end.team_id, end.stop_reason, end.message, parts.clock(), team_name=end.team_name
     )
@@ -116,7 +116,10 @@ class RoundController:
         self._asks_anew = False
 
     async def play(self) -> TeamEnd:
-        """From wherever an earlier process had come. Raises HaltedError and what concerns all teams; resumable."""
+        """Plays on from wherever an earlier process had come. Raises HaltedError and what concerns all teams.
+
+        Resumable.
+        """
         await self._evaluate_again()
         ended = None if self._before is None else end_of(self._before, retries_invalid=self._parts.retries_invalid)
         if ended is not None:
@@ -132,10 +135,10 @@ class RoundController:
 
     async def _evaluate_again(self) -> None:
         """Rounds that an earlier process could not score: missing is nothing yet. What followed from it stays."""
-        for place, one in enumerate(self._rounds):
-            if awaits_score(one, retries_invalid=self._parts.retries_invalid) and one.decision is not None:
+        for place, progress in enumerate(self._rounds):
+            if awaits_score(progress, retries_invalid=self._parts.retries_invalid) and progress.decision is not None:
                 self._check_stop()
-                self._rounds[place] = await self._evaluate(one)
+                self._rounds[place] = await self._evaluate(progress)
 
     def _forget_outage(self) -> None:
         """A judge that was out may be back: its round is reached, its opinion is not had."""
@@ -195,7 +198,7 @@ class RoundController:
     ) -> Submission | FailedSubmission:
         """The team's work, cut off when its time is up; which limit it was decides the reason."""
         for_round, for_team = self._parts.rules.round_timeout_seconds, self._parts.rules.team_timeout_seconds
-        used = sum(float(one.usage.get("seconds") or 0.0) for one in self._rounds)
+        used = sum(float(progress.usage.get("seconds") or 0.0) for progress in self._rounds)
         left = None if for_team is None else max(0.0, for_team - used)
         allowed = min((limit for limit in (for_round, left) if limit is not None), default=None)
         number = len(self._rounds) + 1
@@ -240,7 +243,7 @@ class RoundController:
 
     async def _decide(self, current: RoundProgress) -> RoundProgress:
         parts, team = self._parts, self._team
-        scores = [one.score for one in self._rounds]
+        scores = [progress.score for progress in self._rounds]
         opinion: Opinion | None = None
         if parts.judgment is not None and wants_opinion(
             scores, parts.rules, after_last_round=parts.asks_after_last_round
@@ -269,9 +272,9 @@ class RoundController:
         feedback = feedback_of(current.details)
         record = RoundRecord(*who, current.submission, current.score, feedback, opinion, decision)
         try:
-            told = parts.after_round(record)
-            if inspect.isawaitable(told):
-                await told
+            outcome = parts.after_round(record)
+            if inspect.isawaitable(outcome):
+                await outcome
         except Exception as error:
             where = f"team {team.team_id}, round {number}"
             raise AfterRoundError(
@@ -282,14 +285,14 @@ class RoundController:
     def _history(self) -> list[RoundState]:
         return [
             RoundState(
-                one.round_number,
-                one.submission,
-                one.score,
-                shown_details(one.details),
-                one.submitted_at,
-                one.evaluated_at,
+                progress.round_number,
+                progress.submission,
+                progress.score,
+                shown_details(progress.details),
+                progress.submitted_at,
+                progress.evaluated_at,
             )
-            for one in self._rounds
+            for progress in self._rounds
         ]
 
     def _ended(self, reason: StopReason, message: str = "", *, is_for_good: bool = False) -> _EndedError:
@@ -303,17 +306,17 @@ class RoundController:
         self._parts.watcher(TeamEvent(self._team.team_id, self._team.team_name, number, stage, score, text))
 
     def _tell_end(self, end: TeamEnd) -> TeamEnd:
-        best = max((one.score for one in self._rounds if one.score is not None), default=None)
+        best = max((progress.score for progress in self._rounds if progress.score is not None), default=None)
         text = f"{end.stop_reason.value}: {end.message}" if end.message else end.stop_reason.value
         self._tell(len(self._rounds), Stage.ENDED, best, text)
         return end
 
 
-def awaits_score(one: RoundProgress, *, retries_invalid: bool = False) -> bool:
+def awaits_score(progress: RoundProgress, *, retries_invalid: bool = False) -> bool:
     """Whether evaluating again may give a score; an invalid reply stays so, unless `retries_invalid` asks again."""
-    if one.evaluated_at is None or one.score is not None:
+    if progress.evaluated_at is None or progress.score is not None:
         return False
-    missing: Sequence[Mapping[str, Any]] = one.details.get("missing") or ()
+    missing: Sequence[Mapping[str, Any]] = progress.details.get("missing") or ()
     return retries_invalid or not any(metric.get("permanent") for metric in missing)
 
 
@@ -335,13 +338,20 @@ def without_surrogates(text: str) -> str:
 
 def feedback_of(details: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Score and comment of each metric; of a missing one, why it is."""
-    told = {one["name"]: {"score": one["score"], "comment": one["comment"]} for one in details.get("metrics", ())}
-    return told | {one["name"]: {"score": None, "comment": one["reason"]} for one in details.get("missing", ())}
+    feedback = {
+        metric["name"]: {"score": metric["score"], "comment": metric["comment"]}
+        for metric in details.get("metrics", ())
+    }
+    return feedback | {
+        metric["name"]: {"score": None, "comment": metric["reason"]} for metric in details.get("missing", ())
+    }
 
 
 def shown_details(details: Mapping[str, Any]) -> dict[str, Any]:
     """What teams and judges read of an evaluation: scores and remarks, not what they cost."""
     metrics: Sequence[Mapping[str, Any]] = details.get("metrics", ())
     missing: Sequence[Mapping[str, Any]] = details.get("missing", ())
-    shown: dict[str, Any] = {one["name"]: {"score": one["score"], "comment": one["comment"]} for one in metrics}
-    return shown | {one["name"]: {"score": None} for one in missing}
+    shown: dict[str, Any] = {
+        metric["name"]: {"score": metric["score"], "comment": metric["comment"]} for metric in metrics
+    }
+    return shown | {metric["name"]: {"score": None} for metric in missing}

@@ -49,8 +49,8 @@ class JudgmentProtocol:
 
     @cached_property
     def hash(self) -> str:
-        """Over what is asked of every team; the question about one of them has a name of its own."""
-        asked = {
+        """The hash over what is asked of every team; the question about one of them has a name of its own."""
+        identity = {
             "name": self.name,
             "version": self.version,
             "kind": "improvement",
@@ -58,7 +58,7 @@ class JudgmentProtocol:
             "parameters": self.parameters,
             "templates": {"system": self.system_prompt, "user": self.user_template},
         }
-        return hash_of(asked)
+        return hash_of(identity)
 
     @property
     def reply_schema(self) -> Mapping[str, Any]:

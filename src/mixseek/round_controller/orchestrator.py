@@ -53,8 +53,8 @@ class FreeTextProtocol:
 
     @cached_property
     def hash(self) -> str:
-        asked = {"name": self.name, "version": self.version, "instructions": self.instructions}
-        return hash_of(asked)
+        identity = {"name": self.name, "version": self.version, "instructions": self.instructions}
+        return hash_of(identity)
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         user = Message("user", self.prompt)
@@ -171,7 +171,7 @@ class Program(asyncio.SubprocessProtocol):
             self.returncode = returncode
 
 
-async def run_program(command: Sequence[str], given: bytes, directory: Path) -> Program:
+async def run_program(command: Sequence[str], stdin: bytes, directory: Path) -> Program:
     """Its end, with what it wrote. Cancelling kills it and whatever it started; so does our own death."""
     reading, held = os.pipe()
     try:
@@ -199,7 +199,7 @@ async def run_program(command: Sequence[str], given: bytes, directory: Path) -> 
             # Written as the program reads; one that reads nothing is no reason to hang.
             pipe = transport.get_pipe_transport(0)
             if isinstance(pipe, asyncio.WriteTransport):
-                pipe.write(given)
+                pipe.write(stdin)
                 pipe.close()
             await program.finish(transport)
         finally:
@@ -248,24 +248,24 @@ class CallableTeam:
     target_model: str | None = None
 
     async def submit(self, prompt: str, round_number: int) -> Submission | FailedSubmission:
-        given = json.dumps({"prompt": prompt, "round_number": round_number}).encode()
+        stdin = json.dumps({"prompt": prompt, "round_number": round_number}).encode()
         # -P: a file beside the race that is called like a module of Python's must not take its place.
         child = (sys.executable, "-P", "-m", "mixseek.round_controller.callable_child")
-        return await run_team(self.path, (*child, self.path, str(self.directory.resolve())), given, self.directory)
+        return await run_team(self.path, (*child, self.path, str(self.directory.resolve())), stdin, self.directory)
 
 
-async def run_team(name: str, command: Sequence[str], given: bytes, directory: Path) -> Submission | FailedSubmission:
+async def run_team(name: str, command: Sequence[str], stdin: bytes, directory: Path) -> Submission | FailedSubmission:
     """What the program wrote, without the last line's end; or what went wrong, with the end of its complaint."""
     try:
-        program = await run_program(command, given, directory)
+        program = await run_program(command, stdin, directory)
     except OSError as error:
         return FailedSubmission(f"{name} cannot be started ({error.strerror})")
     if program.is_cut:
         return FailedSubmission(f"{name} wrote more than {MAX_OUTPUT_BYTES >> 20} MB")
     if program.returncode != 0:
         how = f"exit code {program.returncode}" if program.returncode > 0 else f"signal {-program.returncode}"
-        said = " ".join(program.errors.decode("utf-8", "replace").split())
-        tail = said if len(said) <= _SHOWN_CHARACTERS else "…" + said[1 - _SHOWN_CHARACTERS :]
+        complaint = " ".join(program.errors.decode("utf-8", "replace").split())
+        tail = complaint if len(complaint) <= _SHOWN_CHARACTERS else "…" + complaint[1 - _SHOWN_CHARACTERS :]
         return FailedSubmission(f"{name} ended with {how}" + (f": {tail}" if tail else ""))
     try:
         text = program.output.decode("utf-8")
@@ -312,7 +312,9 @@ class CompetitionResult:
 
     @property
     def _evaluated(self) -> list[RoundProgress]:
-        return [one for team in self.progress.values() for one in team.rounds if one.evaluated_at is not None]
+        return [
+            progress for team in self.progress.values() for progress in team.rounds if progress.evaluated_at is not None
+        ]
 
     @property
     def awaiting_score(self) -> int:
@@ -322,16 +324,16 @@ class CompetitionResult:
     @property
     def without_score(self) -> int:
         """Rounds that were evaluated as far as they can be, and have no score."""
-        return sum(one.score is None and not awaits_score(one) for one in self._evaluated)
+        return sum(progress.score is None and not awaits_score(progress) for progress in self._evaluated)
 
     @property
     def evaluations(self) -> Counter[str]:
         """Metrics of all evaluated rounds: `scored`, `invalid` (a reply that cannot be used) or `missing`."""
         counts = Counter(scored=0, invalid=0, missing=0)
-        for one in self._evaluated:
-            counts["scored"] += len(one.details.get("metrics") or ())
+        for progress in self._evaluated:
+            counts["scored"] += len(progress.details.get("metrics") or ())
             counts.update(
-                "invalid" if metric.get("invalid") else "missing" for metric in one.details.get("missing") or ()
+                "invalid" if metric.get("invalid") else "missing" for metric in progress.details.get("missing") or ()
             )
         return counts
 
@@ -342,12 +344,12 @@ class CompetitionResult:
     @property
     def self_scored(self) -> int:
         """Rounds whose score is the team's own model's; it ranks nobody."""
-        return sum(one.score is not None and one.is_self_judged for one in self._evaluated)
+        return sum(progress.score is not None and progress.is_self_judged for progress in self._evaluated)
 
     @property
     def commonest_reason(self) -> str | None:
         """Why rounds have no score, or teams no rounds, in the words that were used most often."""
-        missing = [metric for one in self._evaluated for metric in one.details.get("missing") or ()]
+        missing = [metric for progress in self._evaluated for metric in progress.details.get("missing") or ()]
         reasons = Counter(str(metric["reason"]) for metric in missing)
         reasons = reasons or Counter(end.message or end.stop_reason.value for end in self.accidents)
         return reasons.most_common(1)[0][0] if reasons else None
@@ -429,7 +431,7 @@ class Orchestrator:
         ended = None if before is None else end_of(before, retries_invalid=retries)
         if before is not None and ended is not None:
             # It was over before: a stop that finds it waiting, or while a lost score is asked for, does not undo that.
-            is_undone = any(awaits_score(one, retries_invalid=retries) for one in before.rounds)
+            is_undone = any(awaits_score(progress, retries_invalid=retries) for progress in before.rounds)
             return replace(ended, stop_reason=reason, is_for_good=False) if is_undone else ended
         end = TeamEnd(team.team_id, team.team_name, reason)
         await store_end(self._parts, end)
@@ -457,7 +459,7 @@ class Orchestrator:
         status = ExecutionStatus.INTERRUPTED if stopped else ExecutionStatus.FINISHED
         if not stopped and not ranking:
             status = ExecutionStatus.FAILED
-        known = {one.execution_id: one.status for one in await parts.store.executions()}
+        known = {execution.execution_id: execution.status for execution in await parts.store.executions()}
         # A competition that is only shown again ended when it ended.
         if not known.get(parts.execution_id) is status is ExecutionStatus.FINISHED:
             await parts.store.finish_execution(parts.execution_id, status, parts.clock())

@@ -70,7 +70,7 @@ Watcher = Callable[[TeamEvent], None]
 
 
 def watch_nothing(event: TeamEvent) -> None:
-    """Nobody looks."""
+    """A watcher that looks at nothing."""
 
 
 @dataclass(frozen=True, slots=True)

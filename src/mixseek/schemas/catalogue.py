@@ -70,11 +70,17 @@ DECLARED: dict[DocumentName, Declared] = {
 
 
 def named_document(name: str) -> DocumentName:
-    """By its name, or by the id that a document carries; raises ConfigurationError with what was probably meant."""
-    known = {one.value: one for one in DocumentName} | {schema_id(one): one for one in DocumentName}
+    """The document by its name, or by the id that a document carries.
+
+    Raises ConfigurationError with what was probably meant.
+    """
+    known = {document.value: document for document in DocumentName} | {
+        schema_id(document): document for document in DocumentName
+    }
     if name not in known:
         raise ConfigurationError(
-            f"unknown schema {unknown_among(name, [one.value for one in DocumentName])}; `mixseek schema` lists them"
+            f"unknown schema {unknown_among(name, [document.value for document in DocumentName])}; "
+            "`mixseek schema` lists them"
         )
     return known[name]
 
@@ -91,7 +97,7 @@ def json_schema(name: DocumentName) -> dict[str, Any]:
     parts = made.pop("$defs", {})
     whole = parts.pop(made["$ref"].rpartition("/")[2]) if "$ref" in made else made
     # A document inside another one says which it is, too.
-    known = {one.type.__name__: other for other, one in DECLARED.items()}
+    known = {declared.type.__name__: document for document, declared in DECLARED.items()}
     parts = {part: with_version(body, known[part]) if part in known else body for part, body in parts.items()}
     return {
         "$schema": DRAFT,

@@ -219,7 +219,7 @@ class DisagreementsDocument(TypedDict):
 
 
 class AgreementDocument(TypedDict):
-    """Between judges; each coefficient by name, with its interval or why it has none."""
+    """The agreement between judges; each coefficient by name, with its interval or why it has none."""
 
     judges: Sequence[str]
     units: AgreementUnits

@@ -68,7 +68,7 @@ SHARE, POINTS, MAPPING, PARAMETERS = "SHARE", "POINTS", "FIELD=COLUMN", "KEY=VAL
 
 @cache
 def declarations(table: type) -> Mapping[str, Declared]:
-    """By the name that the option has in Python."""
+    """The declarations by the name that the option has in Python."""
     return {name: annotation.__metadata__[0] for name, annotation in table.__annotations__.items()}
 
 

@@ -33,12 +33,12 @@ def load_object(path: str, where: str) -> object:
         module = importlib.import_module(module_name)
     # A module of the user's runs when it is loaded, and may fail in any way there is.
     except (Exception, SystemExit) as error:
-        said = " ".join(str(error).split())
-        raise ConfigurationError(f"{where}: cannot import {module_name} ({type(error).__name__}: {said})") from error
-    found = getattr(module, name, None)
-    if found is None:
+        message = " ".join(str(error).split())
+        raise ConfigurationError(f"{where}: cannot import {module_name} ({type(error).__name__}: {message})") from error
+    loaded = getattr(module, name, None)
+    if loaded is None:
         raise ConfigurationError(f"{where}: module {module_name} has no {name}")
-    return found
+    return loaded
 
 
 @contextlib.contextmanager
@@ -94,8 +94,8 @@ def explaining_failures(
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{file}: not UTF-8 at byte {error.start}; save it as UTF-8") from error
     except OSError as error:
-        said = reason_of(error)
-        raise ConfigurationError(f"{file}: {said}; give a file that can be read") from error
+        reason = reason_of(error)
+        raise ConfigurationError(f"{file}: {reason}; give a file that can be read") from error
 
 
 def describe_error(error: Any, root: type[BaseModel]) -> str:
@@ -106,10 +106,10 @@ def describe_error(error: Any, root: type[BaseModel]) -> str:
         return f"unknown key '{place}'{suggest_key(root, location)}"
     if error["type"] == "missing":
         return f"'{place}' is missing"
-    said = error["msg"].removeprefix("Value error, ")
+    message = error["msg"].removeprefix("Value error, ")
     # Values of a judge's table are not repeated: people put keys where they do not belong.
     got = "" if error["type"] == "value_error" or location[:1] == ("judges",) else f" (got {error['input']!r})"
-    return f"{said}{got}" if said.startswith(place) else f"{place}: {said}{got}"
+    return f"{message}{got}" if message.startswith(place) else f"{place}: {message}{got}"
 
 
 def suggest_key(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
@@ -117,7 +117,7 @@ def suggest_key(root: type[BaseModel], location: tuple[int | str, ...]) -> str:
     table: Any = root
     for part in location[:-1]:
         # A number or a name inside a list or a dict of tables leads to what it holds.
-        held = [one for one in typing.get_args(table) if one is not Ellipsis]
+        held = [argument for argument in typing.get_args(table) if argument is not Ellipsis]
         table = held[-1] if held else table.model_fields[str(part)].annotation
         if type(None) in typing.get_args(table):
             table = typing.get_args(table)[0]

@@ -126,7 +126,7 @@ class JudgeDefaults(Table):
 
     @property
     def longest_line(self) -> int:
-        """In bytes, as readers are told."""
+        """The limit in bytes, as readers are told."""
         return self.max_line_mb << 20
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class CallOptions(TypedDict, total=False):
-    """Of every command that asks judges."""
+    """The options of every command that asks judges."""
 
     workspace: Annotated[
         str | Path | None,
@@ -71,7 +71,7 @@ class CallOptions(TypedDict, total=False):
 
 
 class ReplyOptions(TypedDict, total=False):
-    """Of `judge`, `compete` and `evaluate`: what becomes of replies that are there, or do not come."""
+    """The options of `judge`, `compete` and `evaluate`: what becomes of replies that are there, or do not come."""
 
     cache: Annotated[
         bool | None,
@@ -107,7 +107,7 @@ class ReplyOptions(TypedDict, total=False):
 
 
 class SampleOptions(TypedDict, total=False):
-    """Of `judge` and `audit`: samples of a dataset, and what is asked about them."""
+    """The options of `judge` and `audit`: samples of a dataset, and what is asked about them."""
 
     protocol: Annotated[
         "str | Path | JudgeProtocol | None",
@@ -558,7 +558,7 @@ class EvaluateOptions(CallOptions, ReplyOptions, total=False):
 
 
 class ShownOptions(TypedDict, total=False):
-    """Of nearly every command."""
+    """The options of nearly every command."""
 
     as_json: Annotated[
         bool,
@@ -568,7 +568,7 @@ class ShownOptions(TypedDict, total=False):
 
 
 class DryRunOptions(TypedDict, total=False):
-    """Of every command that sends something."""
+    """The options of every command that sends something."""
 
     dry_run: Annotated[
         bool,
@@ -577,7 +577,7 @@ class DryRunOptions(TypedDict, total=False):
 
 
 class BuildServerOptions(TypedDict, total=False):
-    """Of commands whose result a build server shows."""
+    """The options of commands whose result a build server shows."""
 
     junit: Annotated[
         Path,

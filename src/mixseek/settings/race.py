@@ -149,7 +149,7 @@ class EvaluationFile(Table):
 
     @property
     def given_language(self) -> Language | None:
-        """For metrics that are protocols: those have a language of their own, unless somebody asks for another."""
+        """The language for metrics that are protocols: those have their own, unless somebody asks for another."""
         return self.evaluator.language or self.language
 
     @property
@@ -172,8 +172,8 @@ class RaceFile(EvaluationFile):
 
     @property
     def judgment_language(self) -> Language:
-        own = None if self.judgment is None else self.judgment.language
-        return own or self.team_language
+        language = None if self.judgment is None else self.judgment.language
+        return language or self.team_language
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -228,7 +228,7 @@ def make_race(document: Mapping[str, Any] | RaceFile, *, name: str, directory: P
 
 
 def load_scoring(path: Path) -> Scoring:
-    """Of a file with an `[evaluator]`; a whole race is one, too, and then its task comes with it."""
+    """The scoring of a file with an `[evaluator]`; a whole race is one, too, and then its task comes with it."""
     with explaining_failures(path, EvaluationFile):
         document = parse_toml(decode_text(read_bounded(path)))
     directory = path.resolve().parent
@@ -238,7 +238,7 @@ def load_scoring(path: Path) -> Scoring:
 
 
 def make_scoring(document: Mapping[str, Any] | EvaluationFile, *, directory: Path, where: str) -> Scoring:
-    """As it would stand in a file; `where` is what messages call it."""
+    """The scoring as it would stand in a file; `where` is what messages call it."""
     with explaining_failures(where, EvaluationFile):
         return Scoring(directory=directory, file=EvaluationFile.model_validate(document))
 

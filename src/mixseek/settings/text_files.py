@@ -51,7 +51,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _refuse_excess(text: str) -> None:
-    plain = _OPAQUE.sub(lambda found: "\n" * found[0].count("\n"), text)
+    plain = _OPAQUE.sub(lambda match: "\n" * match[0].count("\n"), text)
     depth = 0
     for number, line in enumerate(plain.split("\n"), start=1):
         for mark in _BRACKET.findall(line):

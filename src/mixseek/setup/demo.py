@@ -196,7 +196,7 @@ async def impressed_by_length(sample: Sample) -> dict[str, Any]:
 
 
 def examine_demo_judge(request: JudgeRequest) -> tuple[Card, Path]:
-    """Before anybody believes it."""
+    """The demo's judge is examined before anybody believes it."""
     judge = function_judge(impressed_by_length, version="1")
     judging = replace(request, judges=(judge,), cascade=False, live=LiveOptions(max_reasks=0))
     made = run_audit(AuditRequest(judging, EXAMINED, only=EXAMINED_FOR), quiet_progress, lambda: False, lambda _: None)
@@ -291,16 +291,16 @@ def run_example(root: Path, protocol: str, judges: tuple[str, ...]) -> DemoExamp
     summary, report, rows = judge_and_report(request)
     # Rows come sample by sample, judge by judge.
     samples = [rows[start : start + len(judges)] for start in range(0, len(rows), len(judges))]
-    told = tuple(DemoRow(sample[0].id, tuple(map(demo_cell, sample))) for sample in samples)
-    return DemoExample(protocol, judges, summary, report, told)
+    demo_rows = tuple(DemoRow(sample[0].id, tuple(map(demo_cell, sample))) for sample in samples)
+    return DemoExample(protocol, judges, summary, report, demo_rows)
 
 
 def demo_cell(row: JudgedRow) -> DemoCell:
-    """In one or two words."""
+    """The judgment in one or two words."""
     word = row.flags[0].flag.value if row.flags else word_of(row)
     total, maximum = row.fields.get("total"), row.fields.get("total_maximum")
-    told = None if total is None or maximum is None else f"{total:g}/{maximum:g}"
-    return DemoCell(word, row.status, told, row.is_control)
+    points = None if total is None or maximum is None else f"{total:g}/{maximum:g}"
+    return DemoCell(word, row.status, points, row.is_control)
 
 
 def unpack_files(root: Path) -> None:
@@ -325,9 +325,9 @@ def compare_labels(data: Path, rows: list[JudgedRow]) -> tuple[DemoLine, ...]:
         sample = json.loads(text)
         rules, replies = by_rules[sample["id"]], by_replies.get(sample["id"])
         rule = rules.rules[-1] if rules.rules else rules.reason or ""
-        given = {name: sample[name] for name in ("id", "task", "language", "label", "why")}
+        columns = {name: sample[name] for name in ("id", "task", "language", "label", "why")}
         ending = word_of(replies) if replies else None
-        lines.append(DemoLine(**given, verdict=word_of(rules), rule=rule, ending=ending))
+        lines.append(DemoLine(**columns, verdict=word_of(rules), rule=rule, ending=ending))
     return tuple(lines)
 
 

@@ -37,10 +37,10 @@ _REQUIREMENT = re.compile(r"""^([\w.-]++).*?(?:extra\s*==\s*["']([\w-]+)["'])?$"
 
 def examine(root: Path | None, environment: Mapping[str, str], *, offline: bool) -> list[Finding]:
     """All of it, whatever fails."""
-    settings, found = examine_settings(environment)
+    settings, findings = examine_settings(environment)
     return [
         *examine_installation(),
-        *found,
+        *findings,
         *examine_keys(settings.judges, environment),
         *examine_judges(settings.judges, environment, offline=offline),
         *examine_workspace(root or settings.workspace),
@@ -57,16 +57,16 @@ def examine_installation() -> Iterator[Finding]:
             needed.setdefault(parts[2], []).append(parts[1])
     for name in needed.get(None, ()):
         version = version_of(name)
-        said = version or f"missing; pip install '{name}'"
-        yield Finding(area, name, Severity.OK if version else Severity.PROBLEM, said)
+        sentence = version or f"missing; pip install '{name}'"
+        yield Finding(area, name, Severity.OK if version else Severity.PROBLEM, sentence)
     for extra, gives in EXTRAS.items():
         versions = {name: version_of(name) for name in needed.get(extra, ())}
         if versions and all(versions.values()):
-            said = f"{', '.join(f'{name} {version}' for name, version in versions.items())}; {gives}"
-            yield Finding(area, f"extra {extra}", Severity.OK, said)
+            sentence = f"{', '.join(f'{name} {version}' for name, version in versions.items())}; {gives}"
+            yield Finding(area, f"extra {extra}", Severity.OK, sentence)
         else:
-            said = f"not installed; it {gives}: pip install 'mixseek[{extra}]'"
-            yield Finding(area, f"extra {extra}", Severity.NOTE, said)
+            sentence = f"not installed; it {gives}: pip install 'mixseek[{extra}]'"
+            yield Finding(area, f"extra {extra}", Severity.NOTE, sentence)
 
 
 def version_of(package: str) -> str | None:
@@ -78,27 +78,27 @@ def version_of(package: str) -> str | None:
 
 def examine_settings(environment: Mapping[str, str]) -> tuple[Settings, list[Finding]]:
     """The settings, or the defaults where they cannot be read."""
-    area, settings, found = "settings", Settings(), []
+    area, settings, findings = "settings", Settings(), []
     try:
         settings = load_settings()
     except ConfigurationError as error:
-        found.append(Finding(area, SETTINGS_FILE, Severity.PROBLEM, str(error)))
+        findings.append(Finding(area, SETTINGS_FILE, Severity.PROBLEM, str(error)))
     else:
         is_there = Path(SETTINGS_FILE).exists()
-        said = plural(len(settings.judges), "judge") if is_there else "none here; defaults hold"
-        found.append(Finding(area, SETTINGS_FILE, Severity.OK, said))
+        sentence = plural(len(settings.judges), "judge") if is_there else "none here; defaults hold"
+        findings.append(Finding(area, SETTINGS_FILE, Severity.OK, sentence))
     known = known_variables()
     # pydantic-settings passes over what it does not know: a slip would go unnoticed for ever.
     for name in sorted(environment):
         first = name.upper().removeprefix(ENVIRONMENT_PREFIX).partition("__")[0]
         if name.upper().startswith(ENVIRONMENT_PREFIX) and first not in known:
-            said = f"no setting of that name, so it has no effect; known: {', '.join(sorted(known))}"
-            found.append(Finding(area, name, Severity.PROBLEM, said))
-    return settings, found
+            sentence = f"no setting of that name, so it has no effect; known: {', '.join(sorted(known))}"
+            findings.append(Finding(area, name, Severity.PROBLEM, sentence))
+    return settings, findings
 
 
 def known_variables() -> set[str]:
-    """After the prefix, up to the first double underscore."""
+    """The names after the prefix, up to the first double underscore."""
     from mixseek.prompt_builder.models import PromptBuilderSettings
 
     fields = (*Settings.model_fields, *PromptBuilderSettings.model_fields, "prompt_builder")
@@ -106,18 +106,20 @@ def known_variables() -> set[str]:
 
 
 def examine_keys(judges: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> Iterator[Finding]:
-    """By name alone. One that is not set is a problem only for a judge that needs it, which says so itself."""
+    """Keys by name alone. One that is not set is a problem only for a judge that needs it, which says so itself."""
     users: dict[str, list[str]] = {}
-    for provider, one in PROVIDERS.items():
-        for variable in one.key_variables:
+    for provider, settings in PROVIDERS.items():
+        for variable in settings.key_variables:
             users.setdefault(variable, []).append(provider)
     for name, judge in judges.items():
         # What is no name may be the key itself; the judge's own line says so, without it.
         if judge.api_key_env and is_variable_name(judge.api_key_env, environment):
             users.setdefault(judge.api_key_env, []).append(f"[judges.{name}]")
     for variable, names in users.items():
-        said = "set" if environment.get(variable, "").strip() else "not set"
-        yield Finding("keys", variable, Severity.OK if said == "set" else Severity.NOTE, f"{said}; {', '.join(names)}")
+        state = "set" if environment.get(variable, "").strip() else "not set"
+        yield Finding(
+            "keys", variable, Severity.OK if state == "set" else Severity.NOTE, f"{state}; {', '.join(names)}"
+        )
 
 
 def examine_judges(
@@ -125,8 +127,8 @@ def examine_judges(
 ) -> list[Finding]:
     """Each is asked one small question, unless nobody may be."""
     hasty = {
-        name: one.model_copy(update={"timeout_seconds": min(CHECK_SECONDS, one.timeout_seconds)})
-        for name, one in judges.items()
+        name: settings.model_copy(update={"timeout_seconds": min(CHECK_SECONDS, settings.timeout_seconds)})
+        for name, settings in judges.items()
     }
 
     def examine_one(name: str) -> Finding:
@@ -136,8 +138,8 @@ def examine_judges(
         if offline or judges[name].provider == "gguf":
             return Finding("judges", name, Severity.NOTE, "not asked")
         result = check_one(name, hasty, environment)
-        said = "; ".join([result.problem or f"answers in {result.latency_seconds or 0:.2f} s", *result.advice])
-        return Finding("judges", name, Severity.OK if result.is_usable else Severity.PROBLEM, said)
+        sentence = "; ".join([result.problem or f"answers in {result.latency_seconds or 0:.2f} s", *result.advice])
+        return Finding("judges", name, Severity.OK if result.is_usable else Severity.PROBLEM, sentence)
 
     with ThreadPoolExecutor(_CHECKS_AT_ONCE) as pool:
         return list(pool.map(examine_one, judges))

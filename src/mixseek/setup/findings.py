@@ -29,20 +29,20 @@ class Finding:
 
 
 def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
-    problems = sum(one.severity is Severity.PROBLEM for one in findings)
-    document = {"ok": not problems, "problems": problems, "findings": [asdict(one) for one in findings]}
+    problems = sum(finding.severity is Severity.PROBLEM for finding in findings)
+    document = {"ok": not problems, "problems": problems, "findings": [asdict(finding) for finding in findings]}
     return with_schema(DocumentName.DOCTOR, document)
 
 
 def describe_findings(findings: Sequence[Finding]) -> str:
-    """For a person: area by area, the sum at the end."""
+    """The findings for a person: area by area, the sum at the end."""
     marks = {Severity.OK: "✓", Severity.NOTE: "·", Severity.PROBLEM: "✗"}
     lines, area = [], ""
-    for one in findings:
-        if one.area != area:
-            lines += ["", one.area.capitalize()] if area else [one.area.capitalize()]
-            area = one.area
-        lines.append(f"  {marks[one.severity]} {make_visible(f'{one.name}: {one.said}')}")
-    problems = sum(one.severity is Severity.PROBLEM for one in findings)
-    said = "nothing is wrong" if not problems else f"{plural(problems, 'thing is', 'things are')} wrong, marked ✗"
-    return "\n".join([*lines, "", said])
+    for finding in findings:
+        if finding.area != area:
+            lines += ["", finding.area.capitalize()] if area else [finding.area.capitalize()]
+            area = finding.area
+        lines.append(f"  {marks[finding.severity]} {make_visible(f'{finding.name}: {finding.said}')}")
+    problems = sum(finding.severity is Severity.PROBLEM for finding in findings)
+    verdict = "nothing is wrong" if not problems else f"{plural(problems, 'thing is', 'things are')} wrong, marked ✗"
+    return "\n".join([*lines, "", verdict])

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def list_judges(configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> dict[str, Any]:
-    """For programs. Each table is made once, so that a mistake is said; `key_found` is None where none is needed."""
+    """The judges for programs. Each table is made once, so that a mistake is said.
+
+    `key_found` is None where none is needed.
+    """
     return {
         "schema": schema_id(DocumentName.JUDGES),
         "configured": [describe_configured(name, configured, environment) for name in configured],
@@ -44,15 +47,19 @@ def describe_configured(
     name: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
 ) -> dict[str, str | None]:
     """What the judge says of itself, or why it cannot be used yet."""
-    said: Mapping[str, Any] = configured[name].model_dump()
-    if holds_credential(said["base_url"] or "", environment):
-        said = {**said, "base_url": None}
+    description: Mapping[str, Any] = configured[name].model_dump()
+    if holds_credential(description["base_url"] or "", environment):
+        description = {**description, "base_url": None}
     problem = None
     try:
-        said = make_live_judge(name, configured, environment).description
+        description = make_live_judge(name, configured, environment).description
     except ConfigurationError as error:
         problem = str(error)
-    return {"name": name, **{key: said.get(key) for key in ("provider", "model", "base_url")}, "problem": problem}
+    return {
+        "name": name,
+        **{key: description.get(key) for key in ("provider", "model", "base_url")},
+        "problem": problem,
+    }
 
 
 def describe_judges(document: Mapping[str, Any]) -> str:
@@ -66,9 +73,11 @@ def describe_judges(document: Mapping[str, Any]) -> str:
     if not document["configured"]:
         lines.append("  none; add a table such as [judges.vllm] with base_url and model")
     lines += ["", "Providers (--judge PROVIDER:MODEL):"]
-    for one in document["providers"]:
-        key = {None: "no key needed", True: "key found", False: f"set {' or '.join(one['key_variables'])}"}
-        lines.append(f"  {one['name']:<14} {one['base_url'] or 'needs a base URL':<56} {key[one['key_found']]}")
+    for provider in document["providers"]:
+        key = {None: "no key needed", True: "key found", False: f"set {' or '.join(provider['key_variables'])}"}
+        lines.append(
+            f"  {provider['name']:<14} {provider['base_url'] or 'needs a base URL':<56} {key[provider['key_found']]}"
+        )
     lines += ["", "Forms:", *(f"  {form:<28} {meaning}" for form, meaning in JUDGE_FORMS.items())]
     return "\n".join(lines)
 

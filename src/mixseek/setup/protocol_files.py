@@ -57,7 +57,7 @@ def lint_files(targets: Sequence[str]) -> Lint:
     complaints = [complaint for name, path in protocols for complaint in lint_protocol(path, name)]
     types = tuple(dict.fromkeys(kind for _, path in protocols for kind in task_types_of(path))) or TASK_TYPES
     texts = {str(path): read_template(path).text for path in rubrics}
-    complaints += [one for where, text in texts.items() for one in lint_task_rubric(text, where, types)]
+    complaints += [complaint for where, text in texts.items() for complaint in lint_task_rubric(text, where, types)]
     complaints += _same_names(texts)
     return Lint((*(name for name, _ in protocols), *texts), tuple(complaints))
 
@@ -69,11 +69,15 @@ def _is_rubrics(name: str) -> bool:
 def _rubric_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(one for one in path.rglob("*") if one.suffix.lower() in _RUBRIC_ENDINGS and one.is_file())
-    found = [one for one in found if one.stem.lower() != _ABOUT]
-    if not found:
+    paths = sorted(
+        candidate
+        for candidate in path.rglob("*")
+        if candidate.suffix.lower() in _RUBRIC_ENDINGS and candidate.is_file()
+    )
+    paths = [candidate for candidate in paths if candidate.stem.lower() != _ABOUT]
+    if not paths:
         raise ConfigurationError(f"{path}: no task rubric in it; one is a Markdown file, TASK.md")
-    return found
+    return paths
 
 
 def _same_names(texts: dict[str, str]) -> Iterator[Complaint]:

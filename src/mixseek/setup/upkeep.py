@@ -39,7 +39,7 @@ def find_kind(root: Path, name: str, kind: str | None) -> tuple[str, str]:
     """What is called exactly so; raises ConfigurationError where nothing is, or a run and a competition are."""
     wanted = unicodedata.normalize("NFC", name)
     known = {RUN: [run.name for run in Workspace(root).runs()], COMPETITION: list_executions(root)}
-    kinds = [one for one, names in known.items() if wanted in names and kind in (None, one)]
+    kinds = [candidate for candidate, names in known.items() if wanted in names and kind in (None, candidate)]
     if len(kinds) == 1:
         return kinds[0], wanted
     if kinds:
@@ -53,11 +53,11 @@ def find_kind(root: Path, name: str, kind: str | None) -> tuple[str, str]:
 
 
 def list_executions(root: Path) -> list[str]:
-    """Names of competitions."""
+    """The names of all competitions."""
 
     async def read() -> list[str]:
         with open_store(root) as store:
-            return [one.execution_id for one in await store.executions()]
+            return [execution.execution_id for execution in await store.executions()]
 
     return asyncio.run(read())
 
@@ -68,15 +68,15 @@ def writing_store(root: Path) -> "closing[AggregationStore]":
 
 def remove_runs(root: Path, names: Sequence[str], kind: str | None) -> list[dict[str, Any]]:
     """All names are looked at before anything is removed."""
-    found = dict.fromkeys(find_kind(root, name, kind) for name in names)
+    targets = dict.fromkeys(find_kind(root, name, kind) for name in names)
     removed = []
-    for one, name in found:
-        if one == RUN:
+    for target_kind, name in targets:
+        if target_kind == RUN:
             workspace = Workspace(root)
             taken = remove_run(workspace, workspace.run(name), datetime.now(UTC))
         else:
             taken = remove_competition(root, name)
-        removed.append({"kind": one, "name": name, "bytes": taken})
+        removed.append({"kind": target_kind, "name": name, "bytes": taken})
     return removed
 
 
@@ -99,19 +99,22 @@ def remove_competition(root: Path, name: str) -> int:
 
 
 def move_run(root: Path, old: str, new: str, kind: str | None) -> dict[str, Any]:
-    """Under its new name wholly, or still under the old one; given again, it finishes what a crash has left."""
+    """The run is under its new name wholly, or still under the old one.
+
+    Given again, it finishes what a crash has left.
+    """
     target = check_run_name(new)
     workspace = Workspace(root)
     before = check_run_name(old)
     if kind != COMPETITION and not workspace.run(before).exists() and is_half_renamed(workspace.run(target), before):
         rename_run(workspace, before, target)
         return {"kind": RUN, "name": before, "new_name": target}
-    one, name = find_kind(root, old, kind)
-    if one == RUN:
+    found_kind, name = find_kind(root, old, kind)
+    if found_kind == RUN:
         rename_run(workspace, name, target)
     else:
         rename_competition(root, name, target)
-    return {"kind": one, "name": name, "new_name": target}
+    return {"kind": found_kind, "name": name, "new_name": target}
 
 
 def rename_competition(root: Path, old: str, new: str) -> None:
@@ -140,40 +143,43 @@ def rename_competition(root: Path, old: str, new: str) -> None:
 def collect_garbage(root: Path, *, dry_run: bool) -> dict[str, Any]:
     """What went, or would go, and what looks like it and stays. Asks nobody, and never takes a paid reply."""
     workspace = Workspace(root)
-    found, kept = find_garbage(workspace)
+    garbage, staying = find_garbage(workspace)
     empty, orphans = asyncio.run(find_empty_competitions(root))
-    found += orphans
-    gone = [one for one in found if dry_run or one.remove()]
+    garbage += orphans
+    gone = [leftover for leftover in garbage if dry_run or leftover.remove()]
     if not dry_run:
         for execution in empty:
             remove_competition(root, execution)
-    told: list[dict[str, Any]] = [
-        {"path": str(one.path), "kind": one.kind, "why": one.why, "bytes": one.bytes} for one in gone
+    removed: list[dict[str, Any]] = [
+        {"path": str(leftover.path), "kind": leftover.kind, "why": leftover.why, "bytes": leftover.bytes}
+        for leftover in gone
     ]
-    told += [
+    removed += [
         {
-            "path": str(journal_path(root, one).parent),
+            "path": str(journal_path(root, execution).parent),
             "kind": COMPETITION,
             "why": "nobody said or handed in anything",
-            "bytes": size_bytes(journal_path(root, one).parent) if dry_run else 0,
+            "bytes": size_bytes(journal_path(root, execution).parent) if dry_run else 0,
         }
-        for one in empty
+        for execution in empty
     ]
-    size = sum(one["bytes"] for one in told)
-    return with_schema(DocumentName.RUNS_GC, {"dry_run": dry_run, "removed": told, "bytes": size, "kept": kept})
+    size = sum(entry["bytes"] for entry in removed)
+    return with_schema(DocumentName.RUNS_GC, {"dry_run": dry_run, "removed": removed, "bytes": size, "kept": staying})
 
 
 async def find_empty_competitions(root: Path) -> tuple[list[str], list[Leftover]]:
     """Executions in which nothing was said or handed in, and directories that no execution belongs to."""
     with open_store(root) as store:
-        known = [one.execution_id for one in await store.executions()]
-        played = {one: any(team.rounds for team in (await store.progress(one)).values()) for one in known}
+        known = [execution.execution_id for execution in await store.executions()]
+        played = {
+            execution: any(team.rounds for team in (await store.progress(execution)).values()) for execution in known
+        }
     empty = [
-        one
-        for one in known
-        if not played[one]
-        and not is_being_written(journal_path(root, one).with_suffix(".lock"))
-        and says_nothing(journal_path(root, one))
+        execution
+        for execution in known
+        if not played[execution]
+        and not is_being_written(journal_path(root, execution).with_suffix(".lock"))
+        and says_nothing(journal_path(root, execution))
     ]
     room = root / "competitions"
     directories = [entry for entry in room.iterdir() if entry.is_dir()] if room.is_dir() else []
@@ -196,7 +202,9 @@ def is_spare(journal: Path) -> bool:
 def describe_garbage(document: dict[str, Any]) -> str:
     """A line each, and the sum."""
     verb = "would go" if document["dry_run"] else "removed"
-    lines = [f"{one['path']}  {one['bytes']:,} bytes  ({one['kind']}: {one['why']})" for one in document["removed"]]
+    lines = [
+        f"{entry['path']}  {entry['bytes']:,} bytes  ({entry['kind']}: {entry['why']})" for entry in document["removed"]
+    ]
     lines += [f"kept: {sentence}" for sentence in document["kept"]]
-    said = plural(len(document["removed"]), "thing")
-    return "\n".join([*lines, f"{verb}: {said}, {document['bytes']:,} bytes"])
+    count = plural(len(document["removed"]), "thing")
+    return "\n".join([*lines, f"{verb}: {count}, {document['bytes']:,} bytes"])

@@ -37,8 +37,8 @@ def examine_workspace(root: Path) -> Iterator[Finding]:
     if (root / CACHE_FILE).exists():
         damage = find_cache_damage(root / CACHE_FILE)
         advice = "; it is set aside by the next run that needs it, and replies are asked for again"
-        said = "sound" if damage is None else f"damaged: {damage}{advice}"
-        yield Finding(area, CACHE_FILE, Severity.OK if damage is None else Severity.PROBLEM, said)
+        state = "sound" if damage is None else f"damaged: {damage}{advice}"
+        yield Finding(area, CACHE_FILE, Severity.OK if damage is None else Severity.PROBLEM, state)
     labels = LabelStore(Workspace(root))
     yield from examine_store("labels", lambda: f"{plural(len(labels.read()), 'label')}, {len(labels.draws())} draws")
     yield from examine_store("competitions", lambda: plural(len(list_competitions(root)), "competition"))
@@ -51,11 +51,11 @@ def examine_place(root: Path) -> Finding:
             pass
         free = shutil.disk_usage(root).free
     except OSError as error:
-        said = f"cannot be written ({reason_of(error)}); make it writable or name another"
-        return Finding("workspace", str(root), Severity.PROBLEM, said)
+        problem = f"cannot be written ({reason_of(error)}); make it writable or name another"
+        return Finding("workspace", str(root), Severity.PROBLEM, problem)
     if free < _LEAST_FREE_BYTES:
-        said = f"{free / 1e6:,.0f} MB left on its disk; free some space"
-        return Finding("workspace", str(root), Severity.PROBLEM, said)
+        problem = f"{free / 1e6:,.0f} MB left on its disk; free some space"
+        return Finding("workspace", str(root), Severity.PROBLEM, problem)
     return Finding("workspace", str(root), Severity.OK, f"writable, {free / 1e9:,.1f} GB free")
 
 
@@ -71,8 +71,8 @@ def examine_nonce_key(root: Path) -> Iterator[Finding]:
         yield Finding("workspace", NONCE_KEY_FILE, Severity.PROBLEM, str(error))
         return
     if mode & 0o077:
-        said = f"others may read it (mode {mode:o}); chmod 600 {path}"
-        yield Finding("workspace", NONCE_KEY_FILE, Severity.PROBLEM, said)
+        problem = f"others may read it (mode {mode:o}); chmod 600 {path}"
+        yield Finding("workspace", NONCE_KEY_FILE, Severity.PROBLEM, problem)
     else:
         yield Finding("workspace", NONCE_KEY_FILE, Severity.OK, "for its owner alone")
 
@@ -86,9 +86,9 @@ def examine_runs(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("workspace", "runs", Severity.PROBLEM, f"{place}: {reason_of(error)}")
         return
     for entry in entries:
-        found = list(examine_run(RunDirectory(entry.name, entry)))
-        sound += not found
-        yield from found
+        findings = list(examine_run(RunDirectory(entry.name, entry)))
+        sound += not findings
+        yield from findings
     if entries:
         severity = Severity.OK if sound == len(entries) else Severity.NOTE
         yield Finding("workspace", "runs", severity, f"{sound} of {len(entries)} sound")
@@ -97,8 +97,8 @@ def examine_runs(workspace: Workspace) -> Iterator[Finding]:
 def examine_run(run: RunDirectory) -> Iterator[Finding]:
     """Reads the whole journal: only so can it be known that nobody changed it."""
 
-    def problem(said: str, severity: Severity = Severity.PROBLEM) -> Finding:
-        return Finding("workspace", f"run {run.name}", severity, said)
+    def problem(sentence: str, severity: Severity = Severity.PROBLEM) -> Finding:
+        return Finding("workspace", f"run {run.name}", severity, sentence)
 
     if not run.exists():
         yield problem(f"no manifest in {run.path}; restore it from a copy, or remove the directory")

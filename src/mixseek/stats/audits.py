@@ -149,11 +149,11 @@ class AuditResult:
 
 def settle_audits(values: Mapping[Audit, Sequence[AuditValue]]) -> dict[Audit, AuditResult]:
     """All audits of one card, as one family; one without values is not applicable."""
-    measured = {audit: measure(audit, own) for audit, own in values.items()}
-    tested = [one for one in measured.values() if one.p_value is not None]
-    adjusted = holm_adjusted([one.p_value for one in tested if one.p_value is not None])
-    for one, p_adjusted in zip(tested, adjusted, strict=True):
-        measured[one.audit] = decide(replace(one, p_adjusted=p_adjusted), len(tested))
+    measured = {audit: measure(audit, audit_values) for audit, audit_values in values.items()}
+    tested = [result for result in measured.values() if result.p_value is not None]
+    adjusted = holm_adjusted([result.p_value for result in tested if result.p_value is not None])
+    for result, p_adjusted in zip(tested, adjusted, strict=True):
+        measured[result.audit] = decide(replace(result, p_adjusted=p_adjusted), len(tested))
     return measured
 
 
@@ -162,9 +162,9 @@ def measure(audit: Audit, values: Sequence[AuditValue]) -> AuditResult:
     if not values:
         return AuditResult(audit, AuditState.NOT_APPLICABLE)
     sums = defaultdict[str, float](float)
-    for one in values:
-        sums[one.cluster] += one.value
-    sizes = Counter(one.cluster for one in values)
+    for value in values:
+        sums[value.cluster] += value.value
+    sizes = Counter(value.cluster for value in values)
     items, clusters = len(values), len(sizes)
     mean = math.fsum(sums.values()) / items
     if clusters < 2:
@@ -240,20 +240,20 @@ def items_needed(spec: AuditSpec, spread: float, audits: int) -> int:
     return max(FEWEST_ITEMS, math.ceil((quantiles * spread / abs(spec.sought - spec.null)) ** 2))
 
 
-def kindness_to_own(own: Sequence[AuditValue], others: Sequence[AuditValue]) -> list[AuditValue]:
+def kindness_to_own(own_values: Sequence[AuditValue], other_values: Sequence[AuditValue]) -> list[AuditValue]:
     """The difference of two groups' means as values whose mean it is, each with its part of the variance.
 
     Values are score minus label, so that better outputs are no kindness. Empty where a group says too little.
     """
-    if min(len(own), len(others)) < FEWEST_OF_A_GROUP:
+    if min(len(own_values), len(other_values)) < FEWEST_OF_A_GROUP:
         return []
-    items = len(own) + len(others)
-    means = [math.fsum(one.value for one in group) / len(group) for group in (own, others)]
+    items = len(own_values) + len(other_values)
+    means = [math.fsum(value.value for value in group) / len(group) for group in (own_values, other_values)]
     difference = means[0] - means[1]
     return [
-        AuditValue(one.cluster, difference + sign * items / (len(group) - 1) * (one.value - mean))
-        for sign, group, mean in ((1, own, means[0]), (-1, others, means[1]))
-        for one in group
+        AuditValue(value.cluster, difference + sign * items / (len(group) - 1) * (value.value - mean))
+        for sign, group, mean in ((1, own_values, means[0]), (-1, other_values, means[1]))
+        for value in group
     ]
 
 

@@ -56,8 +56,8 @@ def post_stratified(
         return base
     is_tested = drawing not in (Drawing.STRATIFIED, Drawing.WEIGHTED)
     base = replace(base, random_p=_random_p(cells, clusters, repeats) if is_tested else None)
-    seen = {name: cell for name, cell in cells.items() if cell.labels}
-    design = _design(seen, clusters, repeats, level)
+    labelled = {name: cell for name, cell in cells.items() if cell.labels}
+    design = _design(labelled, clusters, repeats, level)
     base = replace(base, clusters=design.labelled, design_effect=design.effect)
     if design.labelled is not None and design.labelled < FEWEST_CLUSTERS:
         return replace(base, state=State.FEW_CLUSTERS)
@@ -83,7 +83,7 @@ def _random_p(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int]) -
 
     How many fewer is each verdict's own: the rare ones at an end of a scale may sit together in few questions.
     """
-    labels = [sum(cell.labels for cell in one.values()) for one in clusters]
+    labels = [sum(cell.labels for cell in cluster.values()) for cluster in clusters]
     effects = [1.0] * len(cells)
     if sum(count > 0 for count in labels) > 1:
         # Of a label, how many others of its question are labelled, too.
@@ -105,15 +105,15 @@ def _mover(cells: Cells, effect: float, quantile: float, *, is_fixed: bool) -> t
         pool += weight * share * share
         down += unseen * (weight * (share - low)) ** 2
         up += unseen * (weight * (high - share)) ** 2
-    own = 0.0 if is_fixed or len(cells) == 1 else max(0.0, pool - point * point) / items * effect * quantile**2
-    return point, max(0.0, point - math.sqrt(own + down)), min(1.0, point + math.sqrt(own + up))
+    between = 0.0 if is_fixed or len(cells) == 1 else max(0.0, pool - point * point) / items * effect * quantile**2
+    return point, max(0.0, point - math.sqrt(between + down)), min(1.0, point + math.sqrt(between + up))
 
 
 def _stratified_bounds(base: Corrected, cells: Cells, design: "_Design") -> Corrected:
     """A verdict without a label may be all wrong or all right: its weight goes to the upper end, not to the lower."""
-    seen = {name: cell for name, cell in cells.items() if cell.labels}
-    share = sum(cell.items for cell in seen.values()) / base.items
-    _, low, high = design.widened(_mover(seen, design.effect, design.quantile, is_fixed=False))
+    labelled = {name: cell for name, cell in cells.items() if cell.labels}
+    share = sum(cell.items for cell in labelled.values()) / base.items
+    _, low, high = design.widened(_mover(labelled, design.effect, design.quantile, is_fixed=False))
     return replace(base, state=State.BOUNDS, low=low * share, high=high * share + 1 - share)
 
 
@@ -133,20 +133,22 @@ class _Design:
 
 
 def _design(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int], level: float) -> _Design:
-    """Without clusters there is no effect, and the quantile is the normal one."""
+    """The design effect and the quantile; without clusters there is no effect, and the quantile is the normal one."""
     if not clusters:
         return _Design(1.0, NormalDist().inv_cdf((1 + level) / 2))
-    labelled = [one for one in clusters if any(cell.labels for cell in one.values())]
+    labelled = [cluster for cluster in clusters if any(cell.labels for cell in cluster.values())]
     count = len(labelled)
     if count < 2:
         return _Design(1.0, NormalDist().inv_cdf((1 + level) / 2), count)
     times = repeats or [1] * len(clusters)
-    sizes = sizes_of([(sum(cell.items for cell in one.values()), n) for one, n in zip(clusters, times, strict=True)])
-    known = sizes_of([(sum(cell.labels for cell in one.values()), 1) for one in labelled])
+    sizes = sizes_of(
+        [(sum(cell.items for cell in cluster.values()), n) for cluster, n in zip(clusters, times, strict=True)]
+    )
+    known = sizes_of([(sum(cell.labels for cell in cluster.values()), 1) for cluster in labelled])
     quantile = _clustered_quantile(known, sizes, level)
     independent = _independent_variance(cells)
     counted = zip(clusters, times, strict=True)
-    points = [(point, n) for one, n in counted if (point := _point_without(cells, one)) is not None]
+    points = [(point, n) for cluster, n in counted if (point := _point_without(cells, cluster)) is not None]
     if independent <= 1e-12 or sum(n for _, n in points) < 2:
         # Labels that all agree, or all labels of a verdict in one question: without it there is no point.
         return _Design(_kish(cells, clusters, repeats, labelled), quantile, count)
@@ -172,7 +174,7 @@ class LeftOut:
 
     @classmethod
     def of(cls, points: Sequence[tuple[float, int]]) -> "LeftOut":
-        """From each estimate, with how many questions give it."""
+        """The moments of each estimate, with how many questions give it."""
         total = sum(n for _, n in points)
         mean = math.fsum(point * n for point, n in points) / total
         squares = math.fsum(n * (point - mean) ** 2 for point, n in points)
@@ -204,15 +206,15 @@ def _independent_variance(cells: Cells) -> float:
 def _kish(cells: Cells, clusters: Sequence[Cells], repeats: Sequence[int], labelled: Sequence[Cells]) -> float:
     """Where all labels agree they show no clustering; the verdicts' own similarity within questions stands in."""
     similarity = _similarity(next(iter(cells)), clusters, repeats)
-    per_cluster = sum(cell.labels for one in labelled for cell in one.values()) / len(labelled)
+    per_cluster = sum(cell.labels for cluster in labelled for cell in cluster.values()) / len(labelled)
     return max(1.0, 1 + (per_cluster - 1) * similarity)
 
 
 def _similarity(verdict: str, clusters: Sequence[Cells], repeats: Sequence[int]) -> float:
     """The intra-class correlation of having this verdict, within questions; 0 where none repeats or nothing varies."""
     times = repeats or [1] * len(clusters)
-    sizes = [sum(cell.items for cell in one.values()) for one in clusters]
-    hits = [one.get(verdict, Cell()).items for one in clusters]
+    sizes = [sum(cell.items for cell in cluster.values()) for cluster in clusters]
+    hits = [cluster.get(verdict, Cell()).items for cluster in clusters]
     counted = [(hit, size, n) for hit, size, n in zip(hits, sizes, times, strict=True) if size]
     total, count = sum(size * n for _, size, n in counted), sum(n for _, _, n in counted)
     mean = sum(hit * n for hit, _, n in counted) / total
@@ -241,7 +243,7 @@ class PairSums:
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[float, float | None]]) -> "PairSums":
-        """From (judge score, label or None) of every item."""
+        """The sums of (judge score, label or None) of every item."""
         known = [(f, y) for f, y in pairs if y is not None]
         return cls(
             len(pairs),
@@ -257,13 +259,13 @@ class PairSums:
 
     @classmethod
     def total(cls, parts: Iterable["PairSums"]) -> "PairSums":
-        """Of all parts together."""
+        """The sums of all parts together."""
         columns = list(zip(*map(_fields, parts), strict=True))
         items, f, ff, labels, *rest = map(math.fsum, columns) if columns else (0.0,) * 9
         return cls(int(items), f, ff, labels, *rest)
 
     def minus(self, other: "PairSums") -> "PairSums":
-        """Without one cluster."""
+        """The sums that are left without one cluster."""
         items, f, ff, labels, *rest = (
             mine - theirs for mine, theirs in zip(_fields(self), _fields(other), strict=True)
         )
@@ -313,7 +315,7 @@ def regression(
     way, so that labels that all agree never have an interval of width nought.
     """
     known = Counter((f, y) for f, y in pairs if y is not None)
-    parts = [PairSums.of(one) for one in clusters]
+    parts = [PairSums.of(cluster) for cluster in clusters]
     return regression_of(PairSums.of(pairs), known, scale, level, parts=parts, is_difference=is_difference)
 
 
@@ -388,15 +390,15 @@ def _regression_variance(
 
 
 def _left_out(sums: PairSums, parts: Sequence[PairSums], repeats: Sequence[int], *, uses_judge: bool) -> LeftOut:
-    """Of the point over questions left out one at a time."""
+    """The point over questions, left out one at a time."""
     slope = sums.slope if uses_judge else 0.0
-    own = (sums.ly - slope * sums.lf) / sums.labels
+    intercept = (sums.ly - slope * sums.lf) / sums.labels
     points: list[tuple[float, int]] = []
     for part, times in zip(parts, repeats or [1] * len(parts), strict=True):
         if not part.labels:
             # Most questions: only the judge's mean of all items is another one without it.
             left = sums.items - part.items
-            points.append((own + (slope * (sums.f - part.f) / left if slope and left else 0.0), times))
+            points.append((intercept + (slope * (sums.f - part.f) / left if slope and left else 0.0), times))
             continue
         rest = sums.minus(part)
         if rest.labels > 1e-9:
@@ -459,15 +461,15 @@ def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
         return post_stratified(
             items.cells, level, clusters=items.clusters, repeats=items.repeats, drawing=items.drawing
         )
-    found = regression_of(items.sums, items.known, items.scale, level, parts=items.parts, repeats=items.repeats)
+    corrected = regression_of(items.sums, items.known, items.scale, level, parts=items.parts, repeats=items.repeats)
     if items.cells and items.drawing is not Drawing.WEIGHTED:
-        found = replace(found, random_p=_random_p(items.cells, items.clusters, items.repeats))
-    if found.is_odd and found.state is State.CORRECTED:
-        return replace(found, state=State.NOT_RANDOM)
-    if found.is_odd and found.state is State.LABELS_ONLY:
+        corrected = replace(corrected, random_p=_random_p(items.cells, items.clusters, items.repeats))
+    if corrected.is_odd and corrected.state is State.CORRECTED:
+        return replace(corrected, state=State.NOT_RANDOM)
+    if corrected.is_odd and corrected.state is State.LABELS_ONLY:
         # Without the judge nothing makes up for a draw that was none: the labels' mean is of the labelled items alone.
-        return replace(found, state=State.NOT_RANDOM, estimator=None, point=None, low=None, high=None)
-    return found
+        return replace(corrected, state=State.NOT_RANDOM, estimator=None, point=None, low=None, high=None)
+    return corrected
 
 
 def corrected_difference(items: LabelledItems, level: float = 0.95) -> Corrected:
@@ -496,29 +498,31 @@ def labels_beside(labels: Corrected, corrected: Corrected) -> Corrected:
     return replace(labels, state=state, random_p=corrected.random_p)
 
 
-def with_unscored(found: Corrected, unscored: Cell, level: float = 0.95) -> Corrected:
+def with_unscored(corrected: Corrected, unscored: Cell, level: float = 0.95) -> Corrected:
     """A number about items with a score, widened by those without one, which stay in it.
 
     Where some of them are labelled, they are a stratum of their own (square-and-add of both intervals); where none is,
     they may be all wrong or all right, and only bounds are left.
     """
-    items = found.items + unscored.items
-    if not unscored.items or found.low is None or found.high is None:
-        return replace(found, items=items, labels=found.labels + round(unscored.labels))
-    share = found.items / items
-    base = replace(found, items=items, labels=found.labels + round(unscored.labels))
-    if not unscored.labels or found.point is None:
-        return replace(base, state=State.BOUNDS, point=None, low=found.low * share, high=found.high * share + 1 - share)
-    own = unscored.positive / unscored.labels
+    items = corrected.items + unscored.items
+    if not unscored.items or corrected.low is None or corrected.high is None:
+        return replace(corrected, items=items, labels=corrected.labels + round(unscored.labels))
+    share = corrected.items / items
+    base = replace(corrected, items=items, labels=corrected.labels + round(unscored.labels))
+    if not unscored.labels or corrected.point is None:
+        return replace(
+            base, state=State.BOUNDS, point=None, low=corrected.low * share, high=corrected.high * share + 1 - share
+        )
+    unscored_share = unscored.positive / unscored.labels
     low, high = jeffreys_limits(unscored.positive, unscored.labels, level)
-    point = share * found.point + (1 - share) * own
-    down = math.hypot(share * (found.point - found.low), (1 - share) * (own - low))
-    up = math.hypot(share * (found.high - found.point), (1 - share) * (high - own))
+    point = share * corrected.point + (1 - share) * unscored_share
+    down = math.hypot(share * (corrected.point - corrected.low), (1 - share) * (unscored_share - low))
+    up = math.hypot(share * (corrected.high - corrected.point), (1 - share) * (high - unscored_share))
     return replace(base, point=point, low=max(0.0, point - down), high=min(1.0, point + up))
 
 
 def expected_half_width(shares: Sequence[tuple[float, float]], items: int, labels: int, level: float = 0.95) -> float:
-    """Of estimator 1 at the counts to expect."""
+    """The half width of estimator 1 at the counts to expect."""
     cells = {
         str(place): Cell(round(weight * items), max(1, round(weight * labels)), share * max(1, round(weight * labels)))
         for place, (weight, share) in enumerate(shares)
@@ -557,13 +561,13 @@ def prediction_powered(sums: PairSums, weight: float | None = None, level: float
     mean_f, mean_y = sums.lf / n, sums.ly / n
     spread_f, spread_y = max(0.0, sums.lff / n - mean_f**2), max(0.0, sums.lyy / n - mean_y**2)
     shared = sums.lfy / n - mean_f * mean_y
-    others = (sums.f - sums.lf) / rest
-    spread_others = max(0.0, (sums.ff - sums.lff) / rest - others**2)
+    unlabelled_mean = (sums.f - sums.lf) / rest
+    spread_others = max(0.0, (sums.ff - sums.lff) / rest - unlabelled_mean**2)
     if weight is None:
         spread = max(0.0, sums.ff - sums.f**2 / sums.items) / (sums.items - 1)
         weight = min(1.0, max(0.0, shared / (spread * (1 + n / rest)))) if spread > 1e-12 else 0.0
     residual = max(0.0, spread_y - 2 * weight * shared + weight**2 * spread_f)
-    point = weight * others + mean_y - weight * mean_f
+    point = weight * unlabelled_mean + mean_y - weight * mean_f
     half = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(residual / n + weight**2 * spread_others / rest)
     se = math.sqrt(residual / max(1, n - 1) + weight**2 * spread_others / max(1, rest - 1))
     return PredictionPowered(point, point - half, point + half, weight, se)

@@ -118,7 +118,7 @@ class Difference:
 
     @property
     def mean_a(self) -> float | None:
-        """Of the scored pairs, so that B's minus A's is the difference."""
+        """A's mean over the scored pairs, so that B's minus A's is the difference."""
         return self.sums.total_a / self.sums.scored if self.sums.scored else None
 
     @property
@@ -178,7 +178,7 @@ def estimate_difference(
 
 
 def unvaried_interval(mean: float, questions: int, level: float = 0.95) -> Interval:
-    """Where every question moved by the same amount: a width of nought would claim certainty.
+    """The interval where every question moved by the same amount: a width of nought would claim certainty.
 
     If a share of all questions is different, none of `questions` shows it with the chance (1 − share)^questions. The
     share that still has the chance 1 − level (about three in `questions`) may differ in any direction.

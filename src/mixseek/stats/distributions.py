@@ -155,7 +155,7 @@ def hypergeometric_p(drawn: Sequence[float], pool: Sequence[int], effects: Seque
 
 
 def _hypergeometric_two_sided(observed: int, drawn: int, good: int, items: int) -> float:
-    """Over all outcomes that are no likelier than the observed one: its own tail, and the other one from there on."""
+    """The chance of outcomes that are no likelier than the observed one: its own tail, and the other from there on."""
     least, most = max(0, drawn - (items - good)), min(drawn, good)
 
     def log_chance(k: int) -> float:
@@ -177,7 +177,7 @@ def _hypergeometric_two_sided(observed: int, drawn: int, good: int, items: int) 
 
 
 def _tail(log_chance: Callable[[int], float], start: int, step: int, least: int, most: int) -> float:
-    """From there outwards, for as long as there is anything to add."""
+    """The sum from there outwards, for as long as there is anything to add."""
     total, k = 0.0, start
     while least <= k <= most:
         chance = math.exp(log_chance(k))

@@ -108,7 +108,7 @@ class Corrected:
 
     @property
     def label_caveat(self) -> Message | None:
-        """Of labels alone: what their mean is not about; None where it is about everything, or there is none."""
+        """What the mean of labels alone is not about; None where it is about everything, or there is none."""
         return LABEL_CAVEATS.get(self.state) if self.point is not None else None
 
     @property
@@ -149,7 +149,10 @@ class Cell:
 
 
 def effective_weights(weights: Sequence[float]) -> list[float]:
-    """In proportion to 1/probability, with Kish's effective number of labels as their sum; 1 where all are equal."""
+    """Weights in proportion to 1/probability, with Kish's effective number of labels as their sum.
+
+    1 where all are equal.
+    """
     squares = math.fsum(weight * weight for weight in weights)
     scale = math.fsum(weights) / squares if squares else 0.0
     return [weight * scale for weight in weights]

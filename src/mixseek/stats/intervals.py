@@ -74,7 +74,7 @@ def wilson_interval(successes: float, trials: int, level: float = 0.95) -> Inter
 
 
 def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
-    """For the mean over samples; None below two units, because one observation has no spread.
+    """The interval of the mean over samples; None below two units, because one observation has no spread.
 
     All have Wilson's form with as many trials as the variance is worth: Student's t leaves the scale at its ends, and
     is too short there. Where questions repeat, they are the units, with their degrees of freedom.
@@ -96,7 +96,7 @@ def unit_interval(sums: UnitSums, level: float = 0.95) -> Interval | None:
 
 
 def clustered_interval(sums: UnitSums, level: float = 0.95, least_variance: float = 0.0) -> Interval | None:
-    """With questions as clusters; `least_variance`: a floor, such as what independent samples would have.
+    """The interval with questions as clusters; `least_variance`: a floor, such as what independent samples would have.
 
     With questions of unequal size squares grow with leverage (HC4) and Student's t has the freedom of as many questions
     of equal size (Kish). There, and near an end of the scale, the limit on the side of the skewness moves outwards.
@@ -153,7 +153,7 @@ class QuestionSizes:
 
 
 def sizes_of(sizes: Sequence[tuple[float, int]]) -> QuestionSizes:
-    """Of questions with so many samples each, counted."""
+    """The sizes of questions with so many samples each, counted."""
     count = sum(times for size, times in sizes if size)
     total = math.fsum(size * times for size, times in sizes)
     squares = math.fsum(size * size * times for size, times in sizes)
@@ -200,7 +200,7 @@ def effective_limits(mean: float, variance: float, quantile: float) -> tuple[flo
 
 @dataclass(frozen=True, slots=True)
 class StandardErrors:
-    """Of one mean, under four names that papers use; where questions repeat, only the clustered ones are honest.
+    """Errors of one mean, under four names that papers use; where questions repeat, only the clustered ones are honest.
 
     `cr1` is `cr0` with the factor for few questions; `miller` (Miller 2024) takes the variance of single samples with
     n − 1 and adds what samples of one question share; `iid` knows no questions.
@@ -247,15 +247,15 @@ def scaled_sums(sums: UnitSums, least: float, greatest: float) -> UnitSums:
 
 
 def jackknife(value: float | None, without: Sequence[float | None], level: float = 0.95) -> Interval | None:
-    """From what the value would be without each group of questions; Student t with the groups' freedom, at most 1.
+    """The interval from values without each group of questions; Student t with the groups' freedom, at most 1.
 
     None with fewer than two groups, where there is no value without one of them, or where all are alike.
     """
-    values = [one for one in without if one is not None]
+    values = [estimate for estimate in without if estimate is not None]
     if value is None or len(values) < 2 or len(values) < len(without):
         return None
     mean = math.fsum(values) / len(values)
-    variance = (len(values) - 1) / len(values) * math.fsum((one - mean) ** 2 for one in values)
+    variance = (len(values) - 1) / len(values) * math.fsum((estimate - mean) ** 2 for estimate in values)
     if variance < _NO_VARIANCE:
         # Every group alike: a width of nought would claim certainty.
         return None

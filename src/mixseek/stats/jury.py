@@ -61,7 +61,7 @@ def majority_labels(ballot: Ballot) -> list[float]:
 
 
 def majority_accuracy(ballots: Sequence[Ballot]) -> tuple[Accuracy, int]:
-    """And in how many items no label had most votes."""
+    """The majority's accuracy, and in how many items no label had most votes."""
     right, known, tied = 0.0, 0, 0
     for ballot in ballots:
         labels = majority_labels(ballot)
@@ -73,7 +73,7 @@ def majority_accuracy(ballots: Sequence[Ballot]) -> tuple[Accuracy, int]:
 
 
 def voter_accuracy(ballots: Sequence[Ballot]) -> dict[int, Accuracy]:
-    """Of each voter on what it voted about."""
+    """The accuracy of each voter on what it voted about."""
     right, known = Counter[int](), Counter[int]()
     for ballot in ballots:
         if ballot.truth is not None:
@@ -84,17 +84,20 @@ def voter_accuracy(ballots: Sequence[Ballot]) -> dict[int, Accuracy]:
 
 
 def dawid_skene(ballots: Sequence[Ballot]) -> DawidSkene:
-    """By EM until an item's likelihood no longer grows; of at least one vote."""
+    """Labels by EM, until an item's likelihood no longer grows; of at least one vote."""
     labels = sorted({label for ballot in ballots for _, label in ballot.votes})
     places = {label: place for place, label in enumerate(labels)}
     # Ballots that say the same are weighed once, however many there are.
     same = Counter[tuple[tuple[int, float], ...]]()
     for ballot in ballots:
         same[tuple(ballot.votes)] += ballot.items
-    votes = [[(voter, places[label]) for voter, label in one] for one in same]
+    votes = [[(voter, places[label]) for voter, label in pattern] for pattern in same]
     sizes = list(same.values())
     items = sum(sizes)
-    beliefs = [[sum(said == place for _, said in one) / len(one) for place in range(len(labels))] for one in votes]
+    beliefs = [
+        [sum(label == place for _, label in pattern) / len(pattern) for place in range(len(labels))]
+        for pattern in votes
+    ]
     before, iteration, has_converged = -math.inf, 0, False
     while iteration < _MOST_ITERATIONS and not has_converged:
         iteration += 1
@@ -103,17 +106,18 @@ def dawid_skene(ballots: Sequence[Ballot]) -> DawidSkene:
         has_converged = abs(likelihood - before) < _SMALL_GAIN * items
         before = likelihood
     likeliest = {
-        one: labels[max(range(len(labels)), key=belief.__getitem__)] for one, belief in zip(same, beliefs, strict=True)
+        pattern: labels[max(range(len(labels)), key=belief.__getitem__)]
+        for pattern, belief in zip(same, beliefs, strict=True)
     }
-    found = [likeliest[tuple(ballot.votes)] for ballot in ballots]
-    return DawidSkene(found, dict(zip(labels, prior, strict=True)), before, iteration, has_converged)
+    decided = [likeliest[tuple(ballot.votes)] for ballot in ballots]
+    return DawidSkene(decided, dict(zip(labels, prior, strict=True)), before, iteration, has_converged)
 
 
-def dawid_skene_accuracy(ballots: Sequence[Ballot], found: DawidSkene) -> Accuracy:
-    """Of the likeliest labels."""
-    pairs = [(one, label) for one, label in zip(ballots, found.labels, strict=True) if one.truth is not None]
-    right = sum(one.items for one, label in pairs if one.truth == label)
-    return Accuracy(right, sum(one.items for one, _ in pairs))
+def dawid_skene_accuracy(ballots: Sequence[Ballot], fit: DawidSkene) -> Accuracy:
+    """The accuracy of the likeliest labels."""
+    pairs = [(ballot, label) for ballot, label in zip(ballots, fit.labels, strict=True) if ballot.truth is not None]
+    right = sum(ballot.items for ballot, label in pairs if ballot.truth == label)
+    return Accuracy(right, sum(ballot.items for ballot, _ in pairs))
 
 
 _Errors = Mapping[int, Sequence[Sequence[float]]]
@@ -125,18 +129,18 @@ def _maximise(
     """How common each label is, and how likely each voter says what where it is true."""
     counts: defaultdict[int, list[list[float]]] = defaultdict(lambda: [[0.0] * labels for _ in range(labels)])
     prior = [0.0] * labels
-    for one, size, belief in zip(votes, sizes, beliefs, strict=True):
+    for pattern, size, belief in zip(votes, sizes, beliefs, strict=True):
         for truth, share in enumerate(belief):
             prior[truth] += size * share
-        for voter, said in one:
-            told = counts[voter]
+        for voter, label in pattern:
+            table = counts[voter]
             for truth, share in enumerate(belief):
-                told[truth][said] += size * share
+                table[truth][label] += size * share
     whole = sum(sizes)
-    for told in counts.values():
-        for truth, row in enumerate(told):
+    for table in counts.values():
+        for truth, row in enumerate(table):
             total = math.fsum(row)
-            told[truth] = [count / total for count in row] if total > 0 else [0.0] * labels
+            table[truth] = [count / total for count in row] if total > 0 else [0.0] * labels
     return [share / whole for share in prior], counts
 
 
@@ -154,10 +158,11 @@ def _expect(
     """New beliefs in place; the log likelihood that goes with them."""
     total = 0.0
     priors = [_log(share) for share in prior]
-    told = {voter: [[_log(share) for share in row] for row in rows] for voter, rows in errors.items()}
-    for place, (one, size) in enumerate(zip(votes, sizes, strict=True)):
+    log_errors = {voter: [[_log(share) for share in row] for row in rows] for voter, rows in errors.items()}
+    for place, (pattern, size) in enumerate(zip(votes, sizes, strict=True)):
         logs = [
-            math.fsum((own, *(told[voter][truth][said] for voter, said in one))) for truth, own in enumerate(priors)
+            math.fsum((log_prior, *(log_errors[voter][truth][label] for voter, label in pattern)))
+            for truth, log_prior in enumerate(priors)
         ]
         highest = max(logs)
         parts = [math.exp(value - highest) for value in logs]
@@ -214,7 +219,7 @@ class Position:
 
     @property
     def bias(self) -> float | None:
-        """From -1 (always what came last) to 1 (always what came first)."""
+        """A number from -1 (always what came last) to 1 (always what came first)."""
         return (self.first_both - self.second_both) / self.decisive if self.decisive else None
 
     @property
@@ -237,7 +242,7 @@ class Position:
 
 
 def position_of(votes: Mapping[tuple[Vote, Vote, Vote], int]) -> Position:
-    """From counted pairs: the vote where A came first, the vote where B came first, and the truth (None: unknown)."""
+    """Counted pairs are of the vote where A came first, the vote where B came first, and the truth (None: unknown)."""
     counts = dict.fromkeys(Position.__dataclass_fields__, 0)
     for (first, second, truth), count in votes.items():
         counts["pairs"] += count

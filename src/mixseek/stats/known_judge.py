@@ -30,7 +30,7 @@ class KnownJudge:
 
 @dataclass(frozen=True, slots=True)
 class JudgeEffects:
-    """Of the share judged positive, of sensitivity and of specificity: the design effect, and how many questions."""
+    """The design effects, and how many questions, of the share judged positive, sensitivity and specificity."""
 
     effects: tuple[float, float, float] = (1.0, 1.0, 1.0)
     questions: tuple[int, int, int] = (0, 0, 0)
@@ -129,7 +129,7 @@ class _InvertedShares:
         return min(1.0, max(0.0, (share + rejected - 1) / (right + rejected - 1)))
 
     def variances(self, quantile: float) -> tuple[float, float, float]:
-        """Of the inverted share, times the squared signal: by the judged items, by sensitivity, by specificity."""
+        """Parts of the share's variance, times the squared signal: by judged items, by sensitivity, by specificity."""
         share, right, rejected = self._adjusted(quantile)
         judged, rights, rejections = self.counts
         middle = self._middle(quantile)
@@ -152,8 +152,8 @@ class _InvertedShares:
 def judge_effects(clusters: Sequence[Cells], repeats: Sequence[int] = ()) -> JudgeEffects:
     """How far items of one question resemble each other: in the verdicts to invert, and in the judge's errors."""
     judged, positive, negative = list[_Trials](), list[_Trials](), list[_Trials]()
-    for one, times in zip(clusters, repeats or [1] * len(clusters), strict=True):
-        right, wrong = one.get("1", Cell()), one.get("0", Cell())
+    for cluster, times in zip(clusters, repeats or [1] * len(clusters), strict=True):
+        right, wrong = cluster.get("1", Cell()), cluster.get("0", Cell())
         unlabelled = right.items - right.labels, wrong.items - wrong.labels
         judged.append((unlabelled[0], sum(unlabelled), times))
         positive.append((right.positive, right.positive + wrong.positive, times))
@@ -162,8 +162,8 @@ def judge_effects(clusters: Sequence[Cells], repeats: Sequence[int] = ()) -> Jud
     labelled = sum(n for (_, yes, n), (_, no, _) in zip(positive, negative, strict=True) if yes + no > 0)
     similarity = max(0.0, _effect_of(judged) - 1)
     # Where a judge made no error of a kind its verdicts' own similarity stands in, as in estimator 4.
-    others = max(1e-9, _together(judged) - 1)
-    floors = [1 + similarity * max(0.0, _together(part) - 1) / others for part in (positive, negative)]
+    repeated = max(1e-9, _together(judged) - 1)
+    floors = [1 + similarity * max(0.0, _together(part) - 1) / repeated for part in (positive, negative)]
     counts = [sum(n for _, size, n in part if size > 0) for part in (judged, positive, negative)]
     return JudgeEffects(
         (1 + similarity, _effect_of(positive, floors[0]), _effect_of(negative, floors[1])),

@@ -75,12 +75,12 @@ def plan_labels(
 
 def binary_width(verdicts: Sequence[PlannedVerdict], items: int, level: float = 0.95) -> Callable[[float], float]:
     """The half width to expect from a number of labels, by estimator 1."""
-    shares = [(one.weight, one.share) for one in verdicts]
+    shares = [(verdict.weight, verdict.share) for verdict in verdicts]
     return lambda labels: expected_half_width(shares, items, round(labels), level)
 
 
 def graded_width(spread: GradedSpread, items: int, level: float = 0.95) -> Callable[[float], float]:
-    """Of estimator 2; the judges' own mean of all items does not get better by labels."""
+    """The half width of estimator 2; the judges' own mean of all items does not get better by labels."""
 
     def width(labels: float) -> float:
         variance = spread.residual**2 / labels + (spread.slope * spread.score_spread) ** 2 / items
@@ -90,7 +90,7 @@ def graded_width(spread: GradedSpread, items: int, level: float = 0.95) -> Calla
 
 
 def spread_of(sums: PairSums) -> GradedSpread:
-    """As labels so far show it, or as assumed: fifteen of them are the fewest that say anything."""
+    """The spread as labels so far show it, or as assumed: fifteen of them are the fewest that say anything."""
     pool = math.sqrt(max(0.0, sums.ff - sums.f**2 / sums.items) / max(1, sums.items - 1)) if sums.items else 0.0
     if sums.labels < FEWEST_LABELS:
         return GradedSpread(1.0, ASSUMED_RESIDUAL, pool, 0)

@@ -61,13 +61,13 @@ def auc(pairs: PairCounts) -> float | None:
 
     None where the first says anything else, or one of the two never.
     """
-    sides, seen = Counter[float](), Counter[float]()
+    sides, scores = Counter[float](), Counter[float]()
     for (truth, score), count in pairs.items():
         sides[truth] += count
-        seen[score] += count
+        scores[score] += count
     if set(sides) != {0.0, 1.0}:
         return None
-    ranks = _middle_ranks(seen)
+    ranks = _middle_ranks(scores)
     total = math.fsum(count * ranks[score] for (truth, score), count in pairs.items() if truth == 1)
     return (total - sides[1] * (sides[1] + 1) / 2) / (sides[0] * sides[1])
 
@@ -84,18 +84,18 @@ def kendall_tau_b(pairs: PairCounts) -> float | None:
     n = sum(pairs.values())
     columns = sorted({y for _, y in pairs})
     below = _Prefixes(len(columns))
-    balance, seen, waiting, current = 0, 0, list[tuple[int, int]](), None
+    balance, lower_rows, waiting, current = 0, 0, list[tuple[int, int]](), None
     first, second = Counter[float](), Counter[float]()
     for (x, y), count in sorted(pairs.items()):
         if x != current:
             # Items with one value of the first rater are not compared with each other.
             for place, number in waiting:
                 below.add(place, number)
-                seen += number
+                lower_rows += number
             waiting, current = [], x
         place = bisect.bisect_left(columns, y)
         lower, not_higher = below.sum_before(place), below.sum_before(place + 1)
-        balance += count * (lower - (seen - not_higher))
+        balance += count * (lower - (lower_rows - not_higher))
         waiting.append((place, count))
         first[x] += count
         second[y] += count

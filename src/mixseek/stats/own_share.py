@@ -16,27 +16,27 @@ class OwnShare:
     interval: Interval | None
 
 
-def own_share_of_variance(hands: Sequence[TakeSums], level: float = 0.95) -> OwnShare:
-    """One minus the intraclass correlation of one-way analysis of variance, over hands of questions.
+def own_share_of_variance(groups: Sequence[TakeSums], level: float = 0.95) -> OwnShare:
+    """One minus the intraclass correlation of one-way analysis of variance, over groups of questions.
 
     Of scores that differ because samples differ, a judge asked again gives the same; the rest is its own. The interval
-    leaves out one hand at a time (jackknife, Student's t with hands - 1 degrees of freedom).
+    leaves out one group at a time (jackknife, Student's t with groups - 1 degrees of freedom).
     """
-    value = _share(hands)
-    without = [_share([*hands[:number], *hands[number + 1 :]]) for number in range(len(hands))]
+    value = _share(groups)
+    without = [_share([*groups[:number], *groups[number + 1 :]]) for number in range(len(groups))]
     interval = jackknife(value, without, level)
     return OwnShare(value, replace(interval, low=max(0.0, interval.low)) if interval else None)
 
 
-def _share(hands: Sequence[TakeSums]) -> float | None:
-    samples, takes = sum(one.samples for one in hands), sum(one.takes for one in hands)
+def _share(groups: Sequence[TakeSums]) -> float | None:
+    samples, takes = sum(group.samples for group in groups), sum(group.takes for group in groups)
     if samples < 2 or takes <= samples:
         return None
-    within = math.fsum(one.within for one in hands) / (takes - samples)
-    total = math.fsum(one.total for one in hands)
-    between = (math.fsum(one.between for one in hands) - total * total / takes) / (samples - 1)
+    within = math.fsum(group.within for group in groups) / (takes - samples)
+    total = math.fsum(group.total for group in groups)
+    between = (math.fsum(group.between for group in groups) - total * total / takes) / (samples - 1)
     # Takes of a sample on average, where samples have different numbers of them.
-    size = (takes - math.fsum(one.squares_of_takes for one in hands) / takes) / (samples - 1)
+    size = (takes - math.fsum(group.squares_of_takes for group in groups) / takes) / (samples - 1)
     of_samples = max(0.0, (between - within) / size)
     whole = within + of_samples
     return within / whole if whole > 1e-12 else None

@@ -43,7 +43,9 @@ def next_pairs(
 
     Of one pair of systems, the question that was used least so far; where that leaves a choice, the seed decides.
     """
-    pairs = [(one.first, one.second) for one in comparisons] + [(one.first, one.second) for one in candidates]
+    pairs = [(match.first, match.second) for match in comparisons] + [
+        (match.first, match.second) for match in candidates
+    ]
     names = sorted({name for pair in pairs for name in pair})
     places = {name: place for place, name in enumerate(names)}
     waiting = _Waiting(comparisons, candidates, places, seed)
@@ -53,9 +55,9 @@ def next_pairs(
     while len(chosen) < count and waiting.pairs:
         half = [times(doubt, row) for row in spread]
         worth = [times(spread, row) for row in half]
-        pair = max(waiting.pairs, key=lambda one: (_gain(one, values, spread, worth), waiting.lot[one]))
+        pair = max(waiting.pairs, key=lambda pair: (_gain(pair, values, spread, worth), waiting.lot[pair]))
         chosen.append(waiting.take(pair))
-        spread = _told(spread, pair, values)
+        spread = _spread_after(spread, pair, values)
     return chosen
 
 
@@ -70,8 +72,8 @@ class _Waiting:
         seed: int,
     ) -> None:
         self._used: defaultdict[Hashable, int] = defaultdict(int)
-        for one in comparisons:
-            self._note(one.question, places[one.first], places[one.second])
+        for comparison in comparisons:
+            self._note(comparison.question, places[comparison.first], places[comparison.second])
         self.pairs: dict[tuple[int, int], list[Candidate]] = {}
         for candidate in candidates:
             i, j = sorted((places[candidate.first], places[candidate.second]))
@@ -84,20 +86,20 @@ class _Waiting:
             self._used[key] += 1
 
     def take(self, pair: tuple[int, int]) -> Candidate:
-        """Of its questions the one where these two, then any, were compared least: each shows something else."""
+        """The one of its questions where these two, then any, were compared least: each shows something else."""
         i, j = pair
-        own = self.pairs[pair]
+        candidates = self.pairs[pair]
         used = self._used
         best = min(
-            own,
-            key=lambda one: (
-                used[one.question, i] + used[one.question, j],
-                used[one.question],
-                _drawn(self._seed, one.key),
+            candidates,
+            key=lambda candidate: (
+                used[candidate.question, i] + used[candidate.question, j],
+                used[candidate.question],
+                _drawn(self._seed, candidate.key),
             ),
         )
-        own.remove(best)
-        if not own:
+        candidates.remove(best)
+        if not candidates:
             del self.pairs[pair]
         self._note(best.question, i, j)
         return best
@@ -152,7 +154,7 @@ def _gain(pair: tuple[int, int], values: Sequence[float], spread: Matrix, worth:
     return round(variance_of(worth, i, j) * weight / (1 + weight * variance_of(spread, i, j)), 12)
 
 
-def _told(spread: Matrix, pair: tuple[int, int], values: Sequence[float]) -> Matrix:
+def _spread_after(spread: Matrix, pair: tuple[int, int], values: Sequence[float]) -> Matrix:
     """How far strengths may be off once the two have been compared (Sherman and Morrison)."""
     i, j = pair
     chance = logistic(values[i] - values[j])

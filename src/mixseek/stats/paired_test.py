@@ -23,7 +23,7 @@ class DifferenceTest(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """Of the first system minus the second. `interval` and `t_p` are None where nothing varies, or with one question.
+    """The first system minus the second. `interval` and `t_p` are None where nothing varies, or with one question.
 
     `exact_p` and `mid_p` (McNemar) are of right-or-wrong values only; `p_value` is the one to quote, by `method`.
     """
@@ -49,7 +49,7 @@ class PairedTest:
 
 
 def paired_test(pairs: PairCounts, level: float = 0.95) -> PairedTest | None:
-    """From values of the first and the second system on the same questions, counted; None without a question."""
+    """The test of values of the first and the second system on the same questions, counted; None without a question."""
     differences = Counter[float]()
     for (x, y), count in pairs.items():
         differences[x - y] += count

@@ -120,7 +120,7 @@ class Estimate:
 
 def rated_twice(patterns: Patterns) -> Patterns:
     """Items with at least two ratings: nothing else can agree."""
-    return {one: count for one, count in patterns.items() if sum(value is not None for value in one) >= 2}
+    return {pattern: count for pattern, count in patterns.items() if sum(value is not None for value in pattern) >= 2}
 
 
 def weight_of(weights: Weights, categories: Sequence[float]) -> Callable[[float, float], float]:
@@ -168,7 +168,7 @@ class AgreementSums:
 
     @classmethod
     def total(cls, groups: "Iterable[AgreementSums]") -> "AgreementSums":
-        """Of all groups together."""
+        """The sums of all groups together."""
         items = 0
         added: tuple[dict[Any, float], ...] = tuple(defaultdict(float) for _ in range(4))
         for group in groups:
@@ -184,7 +184,10 @@ class AgreementSums:
         return self.coincidences, self.pairs, self.totals, self.shares
 
     def minus(self, group: "AgreementSums") -> "AgreementSums":
-        """Without one group; what is left of a value that only the group had is nothing, not a rounding error."""
+        """The sums without one group.
+
+        What is left of a value that only the group had is nothing, not a rounding error.
+        """
         rests = (
             {key: rest for key, value in whole.items() if (rest := value - part.get(key, 0.0)) > _ROUNDING}
             for whole, part in zip(self.parts, group.parts, strict=True)
@@ -207,7 +210,7 @@ def raw_of(sums: AgreementSums) -> float | None:
 def cohen_kappa(
     patterns: Patterns, weights: Weights = Weights.NONE, categories: Sequence[float] | None = None
 ) -> Estimate | None:
-    """Of two raters. None where both always say the same one thing: chance alone explains it."""
+    """The kappa of two raters; None where both always say the same one thing: chance alone explains it."""
     table = Counter[tuple[float, float]]()
     for pattern, count in patterns.items():
         first, second = pattern
@@ -284,7 +287,7 @@ def gwet_ac(
     expected = scale * math.fsum(share * (1 - share) for share in shares.values())
     squares = 0.0
     for pattern, count in rated_twice(patterns).items():
-        tally = Counter(said for said in pattern if said is not None)
+        tally = Counter(value for value in pattern if value is not None)
         ratings = tally.total()
         near = math.fsum(weight(x, y) * n * (m - (x == y)) for x, n in tally.items() for y, m in tally.items())
         chance = scale * math.fsum(n / ratings * (1 - shares[x]) for x, n in tally.items())
@@ -385,7 +388,7 @@ class Confusion:
 
     @classmethod
     def of(cls, patterns: Patterns) -> "Confusion":
-        """From patterns (judge, human) with 1 for positive."""
+        """The counts of patterns (judge, human) with 1 for positive."""
         cells = Counter[tuple[float | None, float | None]]()
         for (judge, human), count in patterns.items():
             cells[judge, human] += count
@@ -398,7 +401,7 @@ class Confusion:
 
     @property
     def shares(self) -> dict[str, tuple[int, int]]:
-        """By name: how many, of how many. Sensitivity is of what people call right, ppv of what the judge does."""
+        """How many of how many, by name. Sensitivity is of what people call right, ppv of what the judge does."""
         return {
             "accuracy": (self.tp + self.tn, self.n),
             "sensitivity": (self.tp, self.tp + self.fn),
@@ -416,19 +419,19 @@ class Confusion:
 
 def shares_over_questions(groups: Sequence[Confusion]) -> dict[str, Interval | None]:
     """Intervals of a judge's shares with the questions, or groups of them, as clusters; None with fewer than two."""
-    found: dict[str, Interval | None] = {}
+    intervals: dict[str, Interval | None] = {}
     for name in Confusion(0, 0, 0, 0).shares:
         counts = [group.shares[name] for group in groups if group.shares[name][1]]
         hits, trials = sum(part for part, _ in counts), sum(whole for _, whole in counts)
         sums = UnitSums(samples=trials, scored=trials, total=hits, total_of_squares=hits)
-        found[name] = unit_interval(with_questions(sums, [(whole, part, 1) for part, whole in counts]))
-    return found
+        intervals[name] = unit_interval(with_questions(sums, [(whole, part, 1) for part, whole in counts]))
+    return intervals
 
 
 def jackknife_interval(
     groups: Sequence[Patterns], estimate: Callable[[Patterns], Estimate | None], level: float = 0.95
 ) -> Interval | None:
-    """Of any coefficient, leaving out one group of questions at a time; Student t with the groups' freedom.
+    """Any coefficient's interval, leaving out one group of questions at a time; Student t with the groups' freedom.
 
     None with fewer than two groups, where the coefficient is undefined without one of them, or where all are alike.
     """
@@ -437,11 +440,11 @@ def jackknife_interval(
         whole.update(group)
 
     def value(patterns: Patterns) -> float | None:
-        found = estimate(patterns)
-        return None if found is None else found.value
+        result = estimate(patterns)
+        return None if result is None else result.value
 
     def without(group: Patterns) -> float | None:
-        return value({one: rest for one, count in whole.items() if (rest := count - group.get(one, 0)) > 0})
+        return value({pattern: rest for pattern, count in whole.items() if (rest := count - group.get(pattern, 0)) > 0})
 
     return jackknife(value(whole), [without(group) for group in groups], level)
 
@@ -458,10 +461,10 @@ def coefficients_of_sums(
     """The same of several coefficients that need sums only; those that are not defined are left out."""
     whole = AgreementSums.total(groups)
     rests = [whole.minus(group) for group in groups]
-    found = []
+    coefficients = []
     for measure in measures:
         value = value_of(measure, whole, categories)
         if value is not None:
             without = [value_of(measure, rest, categories) for rest in rests]
-            found.append(Coefficient(measure, value, within_reach(measure, jackknife(value, without))))
-    return found
+            coefficients.append(Coefficient(measure, value, within_reach(measure, jackknife(value, without))))
+    return coefficients

@@ -20,7 +20,7 @@ _SINGULAR = 1e-11
 
 
 def inverse(matrix: Sequence[Sequence[float]]) -> Matrix | None:
-    """Of a symmetric positive definite matrix, by Cholesky; None where it is singular."""
+    """The inverse of a symmetric positive definite matrix, by Cholesky; None where it is singular."""
     size = len(matrix)
     lower = [[0.0] * size for _ in range(size)]
     for i in range(size):
@@ -63,7 +63,7 @@ def sandwich(bread: Sequence[Sequence[float]], scores: Iterable[Mapping[int, flo
 
 
 def logistic(value: float) -> float:
-    """Without overflow, however far out."""
+    """The logistic function, without overflow however far out."""
     if value >= 0:
         return 1 / (1 + math.exp(-value))
     small = math.exp(value)
@@ -82,7 +82,7 @@ class Fit:
     hc3: Sequence[float] | None = None
 
     def interval(self, place: int, level: float = 0.95) -> Interval | None:
-        """Over clusters, with the factor for few of them; None with one cluster, which has no spread."""
+        """The interval over clusters, with the factor for few of them; None with one cluster, which has no spread."""
         if self.clusters < 2 or not self.clustered_se[place]:
             return None
         few = math.sqrt(self.clusters / (self.clusters - 1))
@@ -108,11 +108,11 @@ def least_squares(rows: Sequence[Row]) -> Fit | None:
     bread = inverse([[math.fsum(row.x[i] * row.x[j] for row in rows) for j in range(size)] for i in range(size)])
     if bread is None:
         return None
-    found = times(bread, [math.fsum(row.x[i] * row.y for row in rows) for i in range(size)])
+    coefficients = times(bread, [math.fsum(row.x[i] * row.y for row in rows) for i in range(size)])
     left, inflated = 0.0, list[dict[int, float]]()
     scores: defaultdict[Hashable, list[float]] = defaultdict(lambda: [0.0] * size)
     for row in rows:
-        residual = row.y - math.fsum(map(float.__mul__, row.x, found))
+        residual = row.y - math.fsum(map(float.__mul__, row.x, coefficients))
         left += residual * residual
         leverage = math.fsum(map(float.__mul__, row.x, times(bread, row.x)))
         if leverage >= 1 - _SINGULAR:
@@ -124,7 +124,7 @@ def least_squares(rows: Sequence[Row]) -> Fit | None:
     return Fit(
         n,
         len(scores),
-        found,
+        coefficients,
         [math.sqrt(variance * bread[i][i]) for i in range(size)],
         _roots(sandwich(bread, [dict(enumerate(score)) for score in scores.values()])),
         _roots(sandwich(bread, inflated)),
@@ -136,13 +136,16 @@ def _roots(covariance: Matrix) -> list[float]:
 
 
 def logit(rows: Sequence[Row]) -> Fit | None:
-    """Of y in 0..1, by Newton; None where predictors say the same, or tell the outcomes apart without an exception."""
+    """The fit of y in 0..1, by Newton.
+
+    None where predictors say the same, or part the outcomes without an exception.
+    """
     if not rows:
         return None
     size = len(rows[0].x)
-    found = [0.0] * size
+    coefficients = [0.0] * size
     for _ in range(_MOST_STEPS):
-        chances = [logistic(math.fsum(map(float.__mul__, row.x, found))) for row in rows]
+        chances = [logistic(math.fsum(map(float.__mul__, row.x, coefficients))) for row in rows]
         hessian = [
             [
                 math.fsum(p * (1 - p) * row.x[i] * row.x[j] for p, row in zip(chances, rows, strict=True))
@@ -162,7 +165,7 @@ def logit(rows: Sequence[Row]) -> Fit | None:
             break
         # Two logits at most: a first leap must not land where everything is certain.
         shrink = min(1.0, 2.0 / longest)
-        found = [value + shrink * change for value, change in zip(found, step, strict=True)]
+        coefficients = [value + shrink * change for value, change in zip(coefficients, step, strict=True)]
     else:
         # Where the outcomes are told apart without an exception, steps to infinity never end.
         return None
@@ -170,4 +173,4 @@ def logit(rows: Sequence[Row]) -> Fit | None:
     for p, row in zip(chances, rows, strict=True):
         scores[row.cluster] = [score + (row.y - p) * x for score, x in zip(scores[row.cluster], row.x, strict=True)]
     clustered = sandwich(bread, [dict(enumerate(score)) for score in scores.values()])
-    return Fit(len(rows), len(scores), found, _roots(bread), _roots(clustered))
+    return Fit(len(rows), len(scores), coefficients, _roots(bread), _roots(clustered))

@@ -122,25 +122,28 @@ class Strengths:
     @property
     def values(self) -> dict[str, float]:
         """Strengths by name; empty where there are none."""
-        return {one.name: one.strength for one in self.standings if one.strength is not None}
+        return {standing.name: standing.strength for standing in self.standings if standing.strength is not None}
 
 
 def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = False, level: float = 0.95) -> Strengths:
-    """From all comparisons; `with_length`: what the difference in length explains is taken out."""
+    """The board of all comparisons; `with_length`: what the difference in length explains is taken out."""
     wins: defaultdict[tuple[str, str], float] = defaultdict(float)
     scores: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     meetings: defaultdict[tuple[str, str], defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in comparisons:
-        for name, other, score in ((one.first, one.second, one.score), (one.second, one.first, 1 - one.score)):
-            scores[name][one.question].append(score)
+    for comparison in comparisons:
+        for name, other, score in (
+            (comparison.first, comparison.second, comparison.score),
+            (comparison.second, comparison.first, 1 - comparison.score),
+        ):
+            scores[name][comparison.question].append(score)
             wins[name, other] += score
-            meetings[name, other][one.question].append(score)
+            meetings[name, other][comparison.question].append(score)
     names = sorted(scores)
     plain = [_counted(name, scores[name], level) for name in names]
-    plain.sort(key=lambda one: -one.win_rate)
-    questions = len({one.question for one in comparisons})
+    plain.sort(key=lambda standing: -standing.win_rate)
+    questions = len({comparison.question for comparison in comparisons})
     state, sentence, parts = _existence(names, wins)
-    intervals = {pair: unit_interval(_win_sums(own), level) for pair, own in meetings.items()}
+    intervals = {pair: unit_interval(_win_sums(by_question), level) for pair, by_question in meetings.items()}
     board = Strengths(state, sentence, plain, len(comparisons), questions, dict(wins), intervals, parts, names)
     if state is not StrengthState.ESTIMATED:
         return board
@@ -151,15 +154,17 @@ def fit_strengths(comparisons: Sequence[Comparison], *, with_length: bool = Fals
 
 
 def _win_sums(scores: Mapping[str, Sequence[float]]) -> UnitSums:
-    """Of scores by question."""
-    values = [score for own in scores.values() for score in own]
+    """The sums of scores by question."""
+    values = [score for question_scores in scores.values() for score in question_scores]
     sums = UnitSums(
         samples=len(values),
         scored=len(values),
         total=math.fsum(values),
         total_of_squares=math.fsum(score * score for score in values),
     )
-    return with_questions(sums, [(len(own), math.fsum(own), 1) for own in scores.values()])
+    return with_questions(
+        sums, [(len(question_scores), math.fsum(question_scores), 1) for question_scores in scores.values()]
+    )
 
 
 def _counted(name: str, scores: Mapping[str, Sequence[float]], level: float) -> Standing:
@@ -170,8 +175,8 @@ def _counted(name: str, scores: Mapping[str, Sequence[float]], level: float) -> 
         comparisons=sums.scored,
         questions=len(scores),
         won=sums.total,
-        ties=sum(own.count(0.5) for own in scores.values()),
-        decided=sum(any(score != 0.5 for score in own) for own in scores.values()),
+        ties=sum(question_scores.count(0.5) for question_scores in scores.values()),
+        decided=sum(any(score != 0.5 for score in question_scores) for question_scores in scores.values()),
         win_interval=unit_interval(sums, level),
     )
 
@@ -220,33 +225,35 @@ def _existence(
 def _parts(names: Sequence[str], edges: Mapping[str, Collection[str]]) -> list[list[str]]:
     """Groups in which everyone reaches everyone along edges, in the order of names."""
     backwards: dict[str, set[str]] = {name: set() for name in names}
-    for name, others in edges.items():
-        for other in others:
+    for name, targets in edges.items():
+        for other in targets:
             backwards[other].add(name)
-    found: list[list[str]] = []
+    groups: list[list[str]] = []
     placed: set[str] = set()
     for name in names:
         if name not in placed:
             together = _reached(name, edges) & _reached(name, backwards)
             placed |= together
-            found.append(sorted(together))
-    return found
+            groups.append(sorted(together))
+    return groups
 
 
 def _reached(start: str, edges: Mapping[str, Collection[str]]) -> set[str]:
-    seen, waiting = {start}, [start]
+    reached, waiting = {start}, [start]
     while waiting:
-        fresh = set(edges[waiting.pop()]) - seen
-        seen |= fresh
+        fresh = set(edges[waiting.pop()]) - reached
+        reached |= fresh
         waiting += fresh
-    return seen
+    return reached
 
 
 def listed(names: Sequence[str]) -> str:
     """The first few, shortened, for a sentence; a line break or an escape sequence is shown by its codes."""
-    told = [name if name.isprintable() else repr(name) for name in names[:_MOST_NAMED]]
+    printable = [name if name.isprintable() else repr(name) for name in names[:_MOST_NAMED]]
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…" for name in told) + more
+    return (
+        ", ".join(name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…" for name in printable) + more
+    )
 
 
 # The maximum.
@@ -274,10 +281,10 @@ def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_len
     strengths, size = len(names), len(names) + with_length
     values = [0.0] * size
     for number in range(_MOST_STEPS):
-        gradient, found = _centred(grouped, values, strengths)
-        if found is None:
+        gradient, inverse = _centred(grouped, values, strengths)
+        if inverse is None:
             return StrengthState.SEPARATED if number else StrengthState.CONFOUNDED
-        bread = found
+        bread = inverse
         step = times(bread, gradient)
         slope = step[-1] if with_length else 0.0
         longest = max(abs(step[i] - step[j] + slope * length) for i, j, length in grouped)
@@ -291,12 +298,12 @@ def _newton(comparisons: Sequence[Comparison], names: Sequence[str], *, with_len
         if with_length and longest > _EQUAL:
             return StrengthState.SEPARATED
     scores: defaultdict[str, defaultdict[int, float]] = defaultdict(lambda: defaultdict(float))
-    for one in comparisons:
-        i, j = places[one.first], places[one.second]
-        length = (one.length or 0.0) if with_length else 0.0
+    for comparison in comparisons:
+        i, j = places[comparison.first], places[comparison.second]
+        length = (comparison.length or 0.0) if with_length else 0.0
         slope = values[-1] * length
-        surprise = one.score - logistic(values[i] - values[j] + slope)
-        score = scores[one.question]
+        surprise = comparison.score - logistic(values[i] - values[j] + slope)
+        score = scores[comparison.question]
         score[i] += surprise
         score[j] -= surprise
         if with_length:
@@ -327,10 +334,12 @@ def group_comparisons(
 ) -> Grouped:
     """Those that say the same, together."""
     grouped: defaultdict[tuple[int, int, float], list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for one in comparisons:
-        cell = grouped[places[one.first], places[one.second], (one.length or 0.0) if with_length else 0.0]
+    for comparison in comparisons:
+        cell = grouped[
+            places[comparison.first], places[comparison.second], (comparison.length or 0.0) if with_length else 0.0
+        ]
         cell[0] += 1
-        cell[1] += one.score
+        cell[1] += comparison.score
     return grouped
 
 
@@ -374,9 +383,11 @@ def _centred(grouped: Grouped, values: Sequence[float], strengths: int) -> tuple
 
 def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
     order = sorted(range(len(board.names)), key=lambda place: (-round(fit.values[place], 9), board.names[place]))
-    plain = {one.name: one for one in board.standings}
+    plain = {standing.name: standing for standing in board.standings}
     known = [plain[name] for name in board.names]
-    differences = _Differences(fit, [one.questions for one in known], [one.decided for one in known], level)
+    differences = _Differences(
+        fit, [standing.questions for standing in known], [standing.decided for standing in known], level
+    )
     standings: list[Standing] = []
     rank, first_of_rank = 0, math.inf
     for number, place in enumerate(order, 1):
@@ -384,7 +395,7 @@ def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
         if first_of_rank - value > _EQUAL:
             rank, first_of_rank = number, value
         better, worse = differences.clearly_apart(place, 1 - level)
-        one = replace(
+        standing = replace(
             plain[board.names[place]],
             strength=value,
             fisher_se=math.sqrt(max(0.0, fit.bread[place][place])),
@@ -396,8 +407,8 @@ def _ranked(board: Strengths, fit: _Maximum, level: float) -> Strengths:
         if spread is not None:
             half = student_quantile((1 + level) / 2, spread.degrees) * spread.se
             interval = Interval(value - half, value + half, level, spread.method)
-            one = replace(one, se=spread.se, interval=interval)
-        standings.append(one)
+            standing = replace(standing, se=spread.se, interval=interval)
+        standings.append(standing)
     slope_se = math.sqrt(max(0.0, fit.covariance[-1][-1])) if fit.has_slope and fit.covariance is not None else None
     return replace(
         board,
@@ -427,29 +438,29 @@ class _Differences:
     level: float
 
     def spread(self, *places: int) -> _Spread | None:
-        """Of one strength, or of the difference of two; None: unknown."""
-        asked = min(self.questions[place] for place in places)
-        if self.fit.covariance is None or asked < _FEWEST_QUESTIONS:
+        """The spread of one strength, or of the difference of two; None: unknown."""
+        question_count = min(self.questions[place] for place in places)
+        if self.fit.covariance is None or question_count < _FEWEST_QUESTIONS:
             return None
         variance, independent = (variance_of(matrix, *places) for matrix in (self.fit.covariance, self.fit.bread))
-        if asked < _FEW_QUESTIONS:
+        if question_count < _FEW_QUESTIONS:
             variance = max(variance, independent)
         se, method = math.sqrt(variance), IntervalMethod.SANDWICH
         if variance <= _NO_SPREAD * independent or max(self.decided[place] for place in places) < _FEW_DECIDED:
-            unseen = self._unseen(asked, *places) / student_quantile((1 + self.level) / 2, asked - 1)
+            unseen = self._unseen(question_count, *places) / student_quantile((1 + self.level) / 2, question_count - 1)
             if unseen > se:
                 se, method = unseen, IntervalMethod.RULE_OF_THREE
-        return _Spread(se, asked - 1, method)
+        return _Spread(se, question_count - 1, method)
 
-    def _unseen(self, asked: int, *places: int) -> float:
+    def _unseen(self, question_count: int, *places: int) -> float:
         """How far a strength, or the difference of two, would move if some questions are unlike those that were asked.
 
         A share of questions that `asked` of them fail to show with the chance 1 − level, all won by the first and lost
         by the second, or the other way round.
         """
-        share = 1 - math.pow(1 - self.level, 1 / asked)
-        one, other = places[0], places[-1]
-        ways = ((one, other), (other, one)) if one != other else ((one, None), (None, one))
+        share = 1 - math.pow(1 - self.level, 1 / question_count)
+        first, second = places[0], places[-1]
+        ways = ((first, second), (second, first)) if first != second else ((first, None), (None, first))
         return share * max(abs(self._moved(places, winner, loser)) for winner, loser in ways)
 
     def _moved(self, places: Sequence[int], winner: int | None, loser: int | None) -> float:
@@ -465,12 +476,12 @@ class _Differences:
         moved = times(self.fit.bread, gained)
         return moved[places[0]] - (moved[places[-1]] if len(places) > 1 else 0.0)
 
-    def p_value(self, one: int, other: int) -> float:
+    def p_value(self, first: int, second: int) -> float:
         """Two-sided, that two are as strong."""
-        spread = self.spread(one, other)
+        spread = self.spread(first, second)
         if spread is None or spread.se <= 1e-9:
             return 1.0
-        return student_two_sided((self.fit.values[one] - self.fit.values[other]) / spread.se, spread.degrees)
+        return student_two_sided((self.fit.values[first] - self.fit.values[second]) / spread.se, spread.degrees)
 
     def clearly_apart(self, place: int, error: float) -> tuple[int, int]:
         """How many of the others are better, and how many worse; all of these tests together err in 5 % (Holm)."""
@@ -490,11 +501,11 @@ class _Differences:
 
 
 def variance_of(covariance: Matrix, *places: int) -> float:
-    """Of one strength, or of the difference of two."""
-    one, other = places[0], places[-1]
-    if one == other:
-        return max(0.0, covariance[one][one])
-    return max(0.0, covariance[one][one] + covariance[other][other] - 2 * covariance[one][other])
+    """The variance of one strength, or of the difference of two."""
+    first, second = places[0], places[-1]
+    if first == second:
+        return max(0.0, covariance[first][first])
+    return max(0.0, covariance[first][first] + covariance[second][second] - 2 * covariance[first][second])
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,12 +519,15 @@ class OrderAgreement:
 
 
 def order_agreement(first: Mapping[str, float], second: Mapping[str, float]) -> OrderAgreement:
-    """From strengths or means of any scale; two that are as strong on both boards stand in the same order."""
+    """How far two boards agree, from strengths or means of any scale.
+
+    Two that are as strong on both boards stand in the same order.
+    """
     names = sorted(first.keys() & second.keys())
     places = {name: (_level(first, name), _level(second, name)) for name in names}
     same = sum(
-        (one[0] > other[0], one[0] < other[0]) == (one[1] > other[1], one[1] < other[1])
-        for one, other in combinations(places.values(), 2)
+        (left[0] > right[0], left[0] < right[0]) == (left[1] > right[1], left[1] < right[1])
+        for left, right in combinations(places.values(), 2)
     )
     return OrderAgreement(len(names), math.comb(len(names), 2), same, kendall_tau_b(Counter(places.values())))
 

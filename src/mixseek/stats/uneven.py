@@ -110,7 +110,7 @@ def chi_square_tail(statistic: float, degrees: int) -> float:
 
 
 def _pearson(counts: Sequence[int], sizes: Sequence[int], hits: int, trials: int) -> float:
-    """Of a table with two rows, hits and the rest; the columns are the groups."""
+    """Pearson's statistic of a table with two rows, hits and the rest; the columns are the groups."""
     rate = hits / trials
     return sum(
         (count - size * rate) ** 2 / (size * rate * (1 - rate)) for count, size in zip(counts, sizes, strict=True)
@@ -118,7 +118,7 @@ def _pearson(counts: Sequence[int], sizes: Sequence[int], hits: int, trials: int
 
 
 def _exact_p(observed: float, sizes: Sequence[int], hits: int) -> float:
-    """Over all tables with these margins, each weighted by its chance."""
+    """The chance over all tables with these margins, each weighted by its chance."""
     trials = sum(sizes)
     weight = 0
     for head in itertools.product(*(range(min(size, hits) + 1) for size in sizes[:-1])):
@@ -145,7 +145,7 @@ def _permutation_p(observed: float, sizes: Sequence[int], hits: int, rng: Random
 
 
 def _pooled_test(groups: Sequence[Rate], effect: float) -> UnevenTest | None:
-    """With thousands of hits and a few tiny groups: the tiny ones together, so that the distribution fits."""
+    """The test of thousands of hits with a few tiny groups: those together, so that the distribution fits."""
     hits, trials = sum(rate.hits for rate in groups), sum(rate.trials for rate in groups)
     rarer = min(hits, trials - hits) / trials
     large = [rate for rate in groups if rate.trials * rarer >= _SMALL_EXPECTED]

@@ -21,4 +21,4 @@ def encode_document(document: Any) -> bytes:
 
 def spell_out(text: str) -> str:
     r"""`\u000a` where `\n` stands before a letter: `\nabla` would be read again as LaTeX."""
-    return _ESCAPE.sub(lambda found: _SPELT[found[1]] if found[1] else found[0], text)
+    return _ESCAPE.sub(lambda match: _SPELT[match[1]] if match[1] else match[0], text)

@@ -47,7 +47,7 @@ def offline_settings() -> Settings:
 
 
 def open_duckdb(path: str = ":memory:", *, read_only: bool = False, config: Settings) -> duckdb.DuckDBPyConnection:
-    """Without the bar that DuckDB draws on stdout, among our results, at a prompt and in a notebook."""
+    """A connection without the bar that DuckDB draws on stdout, among our results, at a prompt and in a notebook."""
     connection = duckdb.connect(path, read_only=read_only, config=config)
     # Only where it is on: a kernel without ipywidgets, where it is off, does not even let us say so.
     ((draws,),) = connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()
@@ -86,7 +86,7 @@ def attaching(path: Path | None, *, read_only: bool = False, config: Settings) -
 
 
 def confine(connection: duckdb.DuckDBPyConnection, *files: Path, directories: Iterable[Path] = ()) -> None:
-    """From here on nothing but these and what is attached can be read or written, whatever a statement or view asks.
+    """Nothing but these and what is attached can be read or written, whatever a statement or view asks.
 
     There is no way back: DuckDB does not give access again. Other settings stay open, because whoever runs short of
     memory is given more; none of them leads to a file or an extension.
@@ -125,13 +125,13 @@ def reading_beside(connection: duckdb.DuckDBPyConnection) -> Iterator[duckdb.Duc
 
 @atexit.register
 def close_idle() -> None:
-    """Before the interpreter takes its parts down in any order."""
+    """Connections are closed before the interpreter takes its parts down in any order."""
     for engine in _idle.pop(os.getpid(), []):
         engine.close()
 
 
 def quoted(text: str) -> str:
-    """As a string of SQL."""
+    """The text as a string of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -163,7 +163,7 @@ def usable_threads() -> int:
 
 
 def usable_memory_bytes() -> int:
-    """Of the machine, or of the container where that allows less."""
+    """The memory of the machine, or of the container where that allows less."""
     usable = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 4 << 30
     for path in _CGROUP_LIMITS:
         # "max" where there is no limit; no file where there are no such groups.
@@ -174,7 +174,7 @@ def usable_memory_bytes() -> int:
 
 @contextlib.contextmanager
 def private_directory(scratch: Path) -> Iterator[Path]:
-    """For one piece of work of this process, gone at its end; what killed processes left behind is removed, too."""
+    """A directory for one piece of work, gone at its end; what killed processes left behind is removed, too."""
     directory = scratch / f"{os.getpid()}-{next(_numbers)}"
     try:
         directory.mkdir(parents=True)
@@ -241,22 +241,22 @@ def remove_leftover(directory: Path) -> None:
 
 def find_leftovers(scratch: Path) -> list[Path]:
     """What processes that are gone had in there."""
-    found = []
+    leftovers = []
     for entry in scratch.iterdir():
         owner, _, number = entry.name.partition("-")
         if owner.isdecimal() and number.isdecimal() and is_gone(int(owner)):
-            found.append(entry)
-    return found
+            leftovers.append(entry)
+    return leftovers
 
 
 def read_sql(package: str, name: str) -> str:
     """A file of statements that comes with a package, without its comments."""
     text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
-    return _COMMENT.sub(lambda found: found[0] if _NAME.match(found[0]) else "", text)
+    return _COMMENT.sub(lambda match: match[0] if _NAME.match(match[0]) else "", text)
 
 
 def read_statements(package: str, name: str) -> Mapping[str, str]:
-    """By the names that stand above them."""
+    """Statements by the names that stand above them."""
     _, *parts = _NAME.split(read_sql(package, name))
     return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
@@ -274,7 +274,7 @@ def first_line(error: Exception) -> str:
 def execute(
     connection: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, Any] | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """As the connection does; a text that stays the same is parsed once in this process."""
+    """Executes as the connection does; a text that stays the same is parsed once in this process."""
     statements = _parsed.get(text)
     if statements is None:
         if len(_parsed) >= _MOST_PARSED:

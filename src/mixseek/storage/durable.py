@@ -61,7 +61,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def make_directory(path: Path, action: str) -> None:
-    """With its parents; one that is there will do. Raises StorageError where it cannot be made."""
+    """Makes it with its parents; one that is there will do. Raises StorageError where it cannot be made."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -74,10 +74,10 @@ def check_replaceable(path: Path, begins: bytes) -> None:
         return
     try:
         with path.open("rb") as there:
-            found = there.read(len(begins))
+            head = there.read(len(begins))
     except OSError as error:
         raise storage_error("replace", path, error) from error
-    if found and found != begins:
+    if head and head != begins:
         raise ConfigurationError(f"{path}: is there already and holds something else; name another file")
 
 
@@ -93,7 +93,7 @@ def is_gone(process: int) -> bool:
 
 
 def name_temporary(path: Path) -> Path:
-    """Beside it. Says whose it is: threads too, because handlers of one server may write the same page at once."""
+    """A name beside it that says whose it is, threads too: handlers of one server may write the same page at once."""
     return path.with_name(f".{path.name[:100]}.{os.getpid()}-{threading.get_ident()}-{_HOST}.tmp")
 
 
@@ -115,7 +115,7 @@ def is_abandoned(path: Path) -> bool:
 
 
 def remove_if_abandoned(path: Path) -> None:
-    """By its name alone: nothing else is ever removed, whoever says where it is."""
+    """Removes it by its name alone: nothing else is ever removed, whoever says where it is."""
     if not is_abandoned(path):
         return
     if path.is_dir() and not path.is_symlink():

@@ -56,10 +56,10 @@ class LabelStore:
     def state(self) -> tuple[int, ...]:
         """Changes with every label and every draw."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return (0, 0)
-        return found.st_size, found.st_mtime_ns
+        return status.st_size, status.st_mtime_ns
 
     def append(self, labels: Sequence[Label]) -> list[Label]:
         """All of them, with one write that is on disk, or none; those whose id is there already were sent twice."""
@@ -104,11 +104,11 @@ class LabelStore:
             paths = sorted(self.draws_directory.glob("*.json"))
         except OSError as error:
             raise storage_error("read the draws", self.draws_directory, error) from error
-        found = [self._read_draw(path) for path in paths]
-        return sorted((one for one in found if run in (None, one.run)), key=lambda one: (one.at, one.draw))
+        draws = [self._read_draw(path) for path in paths]
+        return sorted((draw for draw in draws if run in (None, draw.run)), key=lambda draw: (draw.at, draw.draw))
 
     def write_draw(self, draw: Draw) -> Path:
-        """Before the sheet: labels of a sheet whose draw is lost would count for nothing."""
+        """Written before the sheet: labels of a sheet whose draw is lost would count for nothing."""
         make_directory(self.draws_directory, "create")
         path = self.draws_directory / f"{draw.draw}.json"
         with replacing(path) as stream:
@@ -134,7 +134,7 @@ class LabelStore:
 
 
 def label_document(label: Label) -> dict[str, Any]:
-    """As it is kept: what only the viewer says is left out where it says nothing."""
+    """The label as it is kept: what only the viewer says is left out where it says nothing."""
     document = dataclasses.asdict(label)
     for name in ("id", "retracts", "queue", "marks", "seconds", "saw_verdicts"):
         if not document[name]:
@@ -143,10 +143,10 @@ def label_document(label: Label) -> dict[str, Any]:
 
 
 def draw_document(draw: Draw) -> dict[str, Any]:
-    """As it is kept: strata with their probabilities, rows with theirs."""
+    """The draw as it is kept: strata with their probabilities, rows with theirs."""
     document = dataclasses.asdict(draw)
-    for stratum, kept in zip(draw.strata, document["strata"], strict=True):
-        kept["probability"] = stratum.probability
+    for stratum, stratum_document in zip(draw.strata, document["strata"], strict=True):
+        stratum_document["probability"] = stratum.probability
     for row in document["rows"]:
         row["probability"] = draw.strata[row["stratum"]].probability
     return document
@@ -159,6 +159,8 @@ def decode_draw(document: dict[str, Any]) -> Draw:
         **{name: document[name] for name in names},
         columns=tuple(document["columns"]),
         earlier=tuple(document["earlier"]),
-        strata=tuple(Stratum(tuple(one["values"]), one["texts"], one["drawn"]) for one in document["strata"]),
-        rows=tuple(DrawnRow(one["row"], one["id"], one["text"], one["stratum"]) for one in document["rows"]),
+        strata=tuple(
+            Stratum(tuple(stratum["values"]), stratum["texts"], stratum["drawn"]) for stratum in document["strata"]
+        ),
+        rows=tuple(DrawnRow(row["row"], row["id"], row["text"], row["stratum"]) for row in document["rows"]),
     )

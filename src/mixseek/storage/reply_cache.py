@@ -84,12 +84,12 @@ class ReplyCacheFile:
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Reply]:
         """The replies that are known; keys without one are left out."""
-        found: dict[bytes, Reply] = {}
+        replies: dict[bytes, Reply] = {}
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             read = partial(read_rows, keys=keys[start : start + _KEYS_PER_QUERY])
             rows: list[tuple[bytes, bytes]] = self._attempt("read", read, [])
-            found |= {key: reply for key, value in rows if (reply := decode_cached(value)) is not None}
-        return found
+            replies |= {key: reply for key, value in rows if (reply := decode_cached(value)) is not None}
+        return replies
 
     def put_many(self, replies: Mapping[bytes, Reply]) -> None:
         """All of them or none; the newest reply to a request stays."""
@@ -228,7 +228,7 @@ def read_rows(connection: sqlite3.Connection, keys: Sequence[bytes]) -> list[tup
 
 
 def encode_cached(reply: Reply) -> bytes:
-    """As the journal writes it: unpaired surrogates survive."""
+    """The reply as the journal writes it: unpaired surrogates survive."""
     return encode_line({name: getattr(reply, name) for name in ("text", "judge", "attempt", "details")})
 
 
@@ -272,7 +272,7 @@ def find_cache_damage(path: Path) -> str | None:
     """What SQLite finds wrong with a file that is only read; None where nothing is."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            said = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            answer = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.DatabaseError as error:
         return None if code_of(error) in _BUSY else str(error)
-    return None if said == "ok" else str(said)
+    return None if answer == "ok" else str(answer)

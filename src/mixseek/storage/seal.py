@@ -57,18 +57,18 @@ def identify(status: os.stat_result) -> FileIdentity:
 
 
 def keyed_digest(key: bytes, purpose: bytes) -> hashlib.blake2b:
-    """Of one kind of file: what is sealed as one thing is not taken for another."""
+    """The digest for one kind of file: what is sealed as one thing is not taken for another."""
     return hashlib.blake2b(key=key, digest_size=_DIGEST_BYTES, person=purpose)
 
 
 def digest_with_key(path: Path, key: bytes, purpose: bytes) -> str:
-    """Of a whole file, for whoever keeps it elsewhere than in the file."""
+    """The digest of a whole file, for whoever keeps it elsewhere than in the file."""
     with path.open("rb") as file:
         return _digest_start(file, key, purpose, os.fstat(file.fileno()).st_size).hexdigest()
 
 
 def seal_text(key: bytes, purpose: bytes, text: bytes) -> str:
-    """For small files that hold their seal in a field."""
+    """The seal for small files that hold their seal in a field."""
     digest = keyed_digest(key, purpose)
     digest.update(text)
     return digest.hexdigest()
@@ -88,7 +88,7 @@ def seal_file(path: Path, key: bytes, facts: Mapping[str, Any]) -> SealedFile:
 
 
 def remember_seal(path: Path, key: bytes, sealed: SealedFile) -> None:
-    """Of a file that was sealed here a moment ago and moved to `path`: it need not be read again to be believed."""
+    """A file that was sealed here a moment ago and moved to `path` need not be read again to be believed."""
     with contextlib.suppress(OSError):
         identity = identify(path.stat())
         # Moving it has changed one of its times, and nothing else.

@@ -84,8 +84,8 @@ class Workspace:
             raise storage_error("list the runs", self.root, error) from error
         # What begins with a dot is on its way out.
         named = (entry for entry in entries if not entry.name.startswith("."))
-        found = (RunDirectory(unicodedata.normalize("NFC", entry.name), entry) for entry in named)
-        return [run for run in found if run.exists()]
+        directories = (RunDirectory(unicodedata.normalize("NFC", entry.name), entry) for entry in named)
+        return [run for run in directories if run.exists()]
 
     def resolve(self, name: str) -> RunDirectory:
         """An existing run by its name, by a prefix that only one has, or the one started last for `latest`."""
@@ -147,7 +147,7 @@ def default_run_id(
 
 
 def started_last(run: RunDirectory) -> tuple[str, str]:
-    """For sorting runs in time; one whose manifest cannot be read comes first."""
+    """The key for sorting runs in time; one whose manifest cannot be read comes first."""
     try:
         return read_manifest(run.manifest).started_at.isoformat(), run.name
     except StorageError:
@@ -157,15 +157,15 @@ def started_last(run: RunDirectory) -> tuple[str, str]:
 def find_name(name: str, known: Sequence[str], root: Path | str, kind: str) -> str:
     """The known one that is meant, also by a prefix that only one has; raises ConfigurationError with what is close."""
     wanted = unicodedata.normalize("NFC", name)
-    matching = [one for one in known if wanted and one.startswith(wanted)]
+    matching = [candidate for candidate in known if wanted and candidate.startswith(wanted)]
     if wanted in known or len(matching) == 1:
         return wanted if wanted in known else matching[0]
     if matching:
         raise ConfigurationError(f"{kind} {name!r} could be {list_first(matching)}; write more of the name")
     # The nearest come first, and the others after them: one that is near is not the only one there is.
     close = difflib.get_close_matches(wanted, known, n=SHOWN_NAMES, cutoff=0.4)
-    others = [one for one in known if one not in close]
-    raise ConfigurationError(f"{root}: no {kind} {name!r}; there is {list_first([*close, *others])}")
+    remaining = [candidate for candidate in known if candidate not in close]
+    raise ConfigurationError(f"{root}: no {kind} {name!r}; there is {list_first([*close, *remaining])}")
 
 
 def list_first(names: Sequence[str], count: int | None = None) -> str:

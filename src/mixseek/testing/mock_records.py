@@ -46,8 +46,8 @@ class MockRecords:
         self._times_seen[digest] += 1
         self.in_flight.add(self._number)
         self.max_in_flight = max(self.max_in_flight, len(self.in_flight))
-        asked = {"request": digest.hex(), "times_seen": times_seen, "wire": wire, "model": model}
-        self._write(event="received", number=self._number, **asked, question=question[:_EXCERPT])
+        request = {"request": digest.hex(), "times_seen": times_seen, "wire": wire, "model": model}
+        self._write(event="received", number=self._number, **request, question=question[:_EXCERPT])
         return self._number, times_seen
 
     def answered(self, number: int, status: int, fault: Fault | None, is_correct: bool | None) -> None:

@@ -55,7 +55,7 @@ class Reading(NamedTuple):
     favours_first: bool = False
 
 
-class Said(NamedTuple):
+class MockReply(NamedTuple):
     """A reply's text, why it ended (stop, length, refusal), and the tokens it would have cost."""
 
     text: str
@@ -79,7 +79,7 @@ def share_of(digest: bytes) -> float:
 
 def say(
     prompt: Prompt, fault: Fault | None, *, seed: int, correct_share: float, reading: Reading | None = None
-) -> Said:
+) -> MockReply:
     """The reply's text; only for faults that leave a reply. `reading`: of a mock that looks at what it judges."""
     reply, is_correct = _reply(prompt, seed, correct_share, reading)
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
@@ -98,8 +98,8 @@ def say(
             text, finish_reason = "I'm sorry, but I cannot evaluate this response.", "refusal"
         case Fault.INCONSISTENT if isinstance(reply, dict):
             text = json.dumps(_contradict(reply), ensure_ascii=False)
-    tokens = sum(len(said) for _, said in prompt.turns) // 4
-    return Said(text, finish_reason, tokens, len(text) // 4 + 1, is_correct)
+    tokens = sum(len(turn) for _, turn in prompt.turns) // 4
+    return MockReply(text, finish_reason, tokens, len(text) // 4 + 1, is_correct)
 
 
 def _reply(
@@ -166,8 +166,8 @@ def _fitting_answer(prompt: Prompt, quote: str | None, *, is_correct: bool) -> s
         ground_truth=truth,
         ground_truth_alternatives=alternatives,
     )
-    said = SemanticReply(is_correct, quote, None, None, None)
-    if not verify_extraction(said, sample).contradiction:
+    reply = SemanticReply(is_correct, quote, None, None, None)
+    if not verify_extraction(reply, sample).contradiction:
         return quote
     return truth if is_correct else None
 
@@ -189,14 +189,14 @@ def _pair_verdict(prompt: Prompt, seed: int, reading: Reading | None) -> dict[st
         verdict = "A"
     quote = _quote_from(texts["A" if verdict == "tie" else verdict])
     reasons = [{"response": "A" if verdict == "tie" else verdict, "quote": quote, "reason": "Mock reason."}]
-    told = {
+    reply = {
         "comment": f"Mock comparison {drawn.hex()[:8]}.",
         "reasons": reasons if quote else [],
         "verdict": verdict,
         "strength": None if verdict == "tie" else "clear" if distance > 0.4 else "slight",
     }
-    asked = (prompt.schema or {}).get("properties") or told
-    return {name: value for name, value in told.items() if name in asked}
+    wanted = (prompt.schema or {}).get("properties") or reply
+    return {name: value for name, value in reply.items() if name in wanted}
 
 
 def _contradict(reply: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,9 +265,9 @@ def _write_opinion(material: _Material) -> dict[str, Any]:
     scores = [float(score) for score in _ROUND_SCORE.findall(material.prompt.task)]
     has_risen = len(scores) < 2 or scores[-1] > max(scores[:-1])
     goes_on = not scores or (has_risen and scores[-1] < 90)
-    told = "the last round was the best so far and leaves room" if goes_on else "the last round brought no gain"
+    reason = "the last round was the best so far and leaves room" if goes_on else "the last round brought no gain"
     return {
-        "reasoning": f"Mock opinion {material.mark}: {told}.",
+        "reasoning": f"Mock opinion {material.mark}: {reason}.",
         "should_continue": goes_on,
         "confidence_score": round(0.5 + material.share("confidence") / 2, 2),
     }
@@ -294,10 +294,10 @@ class _ScoredReply:
         self._weights = self._find_weights()
         self._scores, self._sum = self._draw_scores()
         # A prompt without a type says null, which is not what the reply may say: there it is the inferred one.
-        given = {**identity, "task_type": self._task_type}
+        identity_of_prompt = {**identity, "task_type": self._task_type}
         # What each name stands for, the most telling last.
         self._known: dict[str, Any] = {"inferred_task_type": None if given_type else self._task_type}
-        self._known |= {name: value for name, value in given.items() if value is not None}
+        self._known |= {name: value for name, value in identity_of_prompt.items() if value is not None}
         for name in groups:
             if "weight" in name.lower():
                 self._known[name] = {key: plain_number(self._weights.get(key, 0)) for key in groups[name]}
@@ -312,14 +312,14 @@ class _ScoredReply:
     def _with_reason(self, spec: Mapping[str, Any], score: float) -> Any:
         if "properties" not in spec:
             return score
-        return {key: score if key == "score" else self._value(key, one) for key, one in spec["properties"].items()}
+        return {key: score if key == "score" else self._value(key, field) for key, field in spec["properties"].items()}
 
     def reply(self) -> dict[str, Any]:
         return {name: self._value(name, spec) for name, spec in self._shape.items()}
 
     @staticmethod
     def _find_total(outside: Mapping[str, Any], numbers: Mapping[str, Any]) -> str | None:
-        """Beside the scores, or among them by its name, or because its top is the sum of all others'."""
+        """The total is beside the scores, or among them by its name, or because its top is the sum of the others'."""
         named = next((name for name in (*outside, *numbers) if name in outside or is_total(name)), None)
         if named is not None:
             return named
@@ -327,14 +327,14 @@ class _ScoredReply:
         return next((name for name, top in tops.items() if len(tops) > 2 and top * 2 == sum(tops.values())), None)
 
     def _find_weights(self) -> dict[str, float]:
-        """From a line of the prompt that names the task type: `fact`: a 60, b 30, or a row of a table."""
+        """The weights in a line of the prompt that names the task type: `fact`: a 60, b 30, or a row of a table."""
         for line in self._system_lines:
             opening = re.match(r"(?:- |\| ?)`([^`]+)`", line)
             if opening is None or (self._task_type is not None and opening[1] != self._task_type):
                 continue
             named = {name: re.search(rf"\b{re.escape(name)} (\d+(?:\.\d+)?)", line) for name in self._dimensions}
             if named and all(named.values()):
-                return {name: float(found[1]) for name, found in named.items() if found}
+                return {name: float(match[1]) for name, match in named.items() if match}
             cells = [cell.strip() for cell in line.strip("| ").split("|")]
             numbers = [float(cell) for cell in cells if re.fullmatch(r"\d+(?:\.\d+)?", cell)]
             if len(numbers) == len(self._dimensions) > 0:
@@ -380,9 +380,9 @@ class _ScoredReply:
         """Evidence is given for every dimension; flags and other lists of words stay empty."""
         if not properties:
             return []
-        item = {key: self._value(key, one) for key, one in properties.items()}
-        for key, one in properties.items():
-            if any(word in self._scores for word in (*(one.get("enum") or ()), *(one.get("examples") or ()))):
+        item = {key: self._value(key, field) for key, field in properties.items()}
+        for key, field in properties.items():
+            if any(word in self._scores for word in (*(field.get("enum") or ()), *(field.get("examples") or ()))):
                 return [{**item, key: dimension} for dimension in self._scores]
         return [item]
 
@@ -411,6 +411,6 @@ class _ScoredReply:
 def _quote_from(response: str) -> str:
     """A piece that really stands there, long enough to be found again; blank where there is nothing."""
     lines = [line.strip() for line in response.splitlines()]
-    line = max(lines, key=lambda one: min(len(one), _LONGEST_QUOTE), default="")
+    line = max(lines, key=lambda candidate: min(len(candidate), _LONGEST_QUOTE), default="")
     cut = line[:_LONGEST_QUOTE]
     return (cut.rpartition(" ")[0] if line != cut and " " in cut[20:] else cut).strip()

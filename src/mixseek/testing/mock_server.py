@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError
 from mixseek.testing.mock_records import MockRecords
-from mixseek.testing.mock_replies import Fault, Reading, Said, pick_fault, say, share_of
+from mixseek.testing.mock_replies import Fault, MockReply, Reading, pick_fault, say, share_of
 from mixseek.testing.mock_wire import MODELS, WIRE_FORMATS, WireFormat
 from mixseek.testing.prompts import Prompt
 from mixseek.testing.reading_mock import Defect, ReadingMock
@@ -70,7 +70,7 @@ class MockOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _PendingRequest:
     """A request that is being thought about."""
 
     number: int
@@ -132,7 +132,7 @@ class MockServer:
         return self.records.summary()
 
     async def _hang_up(self) -> None:
-        """As a crash would: no goodbye."""
+        """Hangs up as a crash would: no goodbye."""
         if self._site is not None:
             await self._site.stop()
             self._site = None
@@ -176,52 +176,52 @@ class MockServer:
         number, times_seen = records.received(digest, wire.name, prompt.model, prompt.section("QUESTION"))
         refused = _refusal(request, wire, prompt, options, len(records.in_flight))
         fault = None if refused else pick_fault(digest, times_seen, options.fault_rate, options.faults)
-        asked = _Asked(number, prompt, wire, fault, times_seen)
+        question = _PendingRequest(number, prompt, wire, fault, times_seen)
         due = options.down_after_requests
         if due is not None and self._outage is None and records.requests >= due:
             # Once in a server's life.
             self._outage = asyncio.get_running_loop().create_task(self._be_down())
         if refused is not None:
-            return self._answer_error(asked, *refused)
+            return self._answer_error(question, *refused)
         try:
             wait = options.latency_seconds + options.jitter_seconds * share_of(digest[8:])
             await self.wait_for_turn(wait)
             failed = _FAILURES.get(fault) if fault else None
-            return self._answer_error(asked, *failed) if failed else await self._answer(request, asked)
+            return self._answer_error(question, *failed) if failed else await self._answer(request, question)
         except (asyncio.CancelledError, ConnectionError):
             # The client left, or was cut off.
             records.abandoned(number)
             raise
 
-    async def _answer(self, request: web.Request, asked: _Asked) -> web.StreamResponse:
+    async def _answer(self, request: web.Request, question: _PendingRequest) -> web.StreamResponse:
         options = self.options
-        if asked.fault is Fault.DROP:
-            self.records.answered(asked.number, 0, asked.fault, None)
+        if question.fault is Fault.DROP:
+            self.records.answered(question.number, 0, question.fault, None)
             if request.transport is not None:
                 request.transport.abort()
             # Goes nowhere: there is no connection left.
             return web.Response()
-        said = self._say(asked)
-        answer = asked.wire.answer(asked.prompt, said, asked.number)
-        response: web.StreamResponse = _json(200, answer, asked.headers)
-        if asked.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
-            response = await _drip(request, orjson.dumps(answer), asked.headers, options.drip_seconds)
-        self.records.answered(asked.number, 200, asked.fault, said.is_correct)
+        reply = self._say(question)
+        answer = question.wire.answer(question.prompt, reply, question.number)
+        response: web.StreamResponse = _json(200, answer, question.headers)
+        if question.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
+            response = await _drip(request, orjson.dumps(answer), question.headers, options.drip_seconds)
+        self.records.answered(question.number, 200, question.fault, reply.is_correct)
         return response
 
-    def _say(self, asked: _Asked) -> Said:
-        options, prompt, reading = self.options, asked.prompt, None
+    def _say(self, question: _PendingRequest) -> MockReply:
+        options, prompt, reading = self.options, question.prompt, None
         if options.defect is not None:
             reader = ReadingMock(options.defect, options.defect_size)
-            seen, came = asked.times_seen, self.records.requests
-            read = partial(reader.quality, prompt, times_seen=seen, requests=came)
+            times_seen, came = question.times_seen, self.records.requests
+            read = partial(reader.quality, prompt, times_seen=times_seen, requests=came)
             reading = Reading(read, reader.favours_first(prompt))
-        return say(prompt, asked.fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
+        return say(prompt, question.fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
 
-    def _answer_error(self, asked: _Asked, status: int, message: str) -> web.Response:
+    def _answer_error(self, question: _PendingRequest, status: int, message: str) -> web.Response:
         later = {"Retry-After": f"{self.options.retry_after_seconds:g}"} if status == 429 else {}
-        self.records.answered(asked.number, status, asked.fault, None)
-        return _json(status, asked.wire.error(status, message), asked.headers | later)
+        self.records.answered(question.number, status, question.fault, None)
+        return _json(status, question.wire.error(status, message), question.headers | later)
 
 
 async def _drip(request: web.Request, body: bytes, headers: Mapping[str, str], seconds: float) -> web.StreamResponse:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from mixseek.judges.endpoint.answers import mapping
 from mixseek.judges.endpoint.openai_chat import text_of
-from mixseek.testing.mock_replies import Said
+from mixseek.testing.mock_replies import MockReply
 from mixseek.testing.prompts import Prompt, make_prompt
 
 
@@ -53,17 +53,17 @@ class OpenAIChat:
 
     def read(self, body: bytes) -> Prompt:
         """Raises ValidationError when a request is not of this format."""
-        asked = _Request.model_validate_json(body)
-        form = mapping(asked.response_format)
+        request = _Request.model_validate_json(body)
+        form = mapping(request.response_format)
         schema = mapping(mapping(form.get("json_schema")).get("schema"))
-        turns = [(turn.role, text_of(turn.content)) for turn in asked.messages]
-        return make_prompt(asked.model, turns, schema if form.get("type") == "json_schema" else None)
+        turns = [(turn.role, text_of(turn.content)) for turn in request.messages]
+        return make_prompt(request.model, turns, schema if form.get("type") == "json_schema" else None)
 
-    def answer(self, prompt: Prompt, said: Said, number: int) -> dict[str, Any]:
-        is_refusal = said.finish_reason == "refusal"
-        content, refusal = (None, said.text) if is_refusal else (said.text, None)
+    def answer(self, prompt: Prompt, reply: MockReply, number: int) -> dict[str, Any]:
+        is_refusal = reply.finish_reason == "refusal"
+        content, refusal = (None, reply.text) if is_refusal else (reply.text, None)
         message = {"role": "assistant", "content": content, "refusal": refusal}
-        finish = "stop" if is_refusal else said.finish_reason
+        finish = "stop" if is_refusal else reply.finish_reason
         return {
             "id": f"chatcmpl-mock-{number}",
             "object": "chat.completion",
@@ -71,9 +71,9 @@ class OpenAIChat:
             "model": prompt.model,
             "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
             "usage": {
-                "prompt_tokens": said.input_tokens,
-                "completion_tokens": said.output_tokens,
-                "total_tokens": said.input_tokens + said.output_tokens,
+                "prompt_tokens": reply.input_tokens,
+                "completion_tokens": reply.output_tokens,
+                "total_tokens": reply.input_tokens + reply.output_tokens,
                 "prompt_tokens_details": {"cached_tokens": 0},
             },
         }
@@ -84,7 +84,7 @@ class OpenAIChat:
 
 
 class AnthropicMessages:
-    """POST /v1/messages."""
+    """The wire format of POST /v1/messages."""
 
     name = "anthropic"
     request_id_header = "request-id"
@@ -94,23 +94,26 @@ class AnthropicMessages:
 
     def read(self, body: bytes) -> Prompt:
         """Raises ValidationError when a request is not of this format."""
-        asked = _AnthropicRequest.model_validate_json(body)
-        form = mapping(asked.output_format or mapping(asked.output_config).get("format"))
-        turns = [("system", text_of(asked.system)), *((turn.role, text_of(turn.content)) for turn in asked.messages)]
-        return make_prompt(asked.model, turns, mapping(form.get("schema")) if form else None)
+        request = _AnthropicRequest.model_validate_json(body)
+        form = mapping(request.output_format or mapping(request.output_config).get("format"))
+        turns = [
+            ("system", text_of(request.system)),
+            *((turn.role, text_of(turn.content)) for turn in request.messages),
+        ]
+        return make_prompt(request.model, turns, mapping(form.get("schema")) if form else None)
 
-    def answer(self, prompt: Prompt, said: Said, number: int) -> dict[str, Any]:
+    def answer(self, prompt: Prompt, reply: MockReply, number: int) -> dict[str, Any]:
         return {
             "id": f"msg_mock_{number}",
             "type": "message",
             "role": "assistant",
             "model": prompt.model,
-            "content": [{"type": "text", "text": said.text}],
-            "stop_reason": self._stop_reasons[said.finish_reason],
+            "content": [{"type": "text", "text": reply.text}],
+            "stop_reason": self._stop_reasons[reply.finish_reason],
             "stop_sequence": None,
             "usage": {
-                "input_tokens": said.input_tokens,
-                "output_tokens": said.output_tokens,
+                "input_tokens": reply.input_tokens,
+                "output_tokens": reply.output_tokens,
                 "cache_read_input_tokens": 0,
                 "cache_creation_input_tokens": 0,
             },

@@ -50,8 +50,8 @@ class Prompt:
 
     def section(self, name: str) -> str:
         """The fenced text of that name; blank when the prompt has none."""
-        _, found, rest = self.task.partition(f"<<<{name} >>>\n")
-        return f"\n{rest}".partition(f"\n<<<END {name} >>>")[0][1:] if found else ""
+        _, fence, rest = self.task.partition(f"<<<{name} >>>\n")
+        return f"\n{rest}".partition(f"\n<<<END {name} >>>")[0][1:] if fence else ""
 
     def digest(self, seed: int) -> bytes:
         """The same for the same request, whatever order requests come in."""
@@ -60,5 +60,5 @@ class Prompt:
 
 def make_prompt(model: str, turns: list[tuple[str, str]], schema: Mapping[str, Any] | None = None) -> Prompt:
     """Takes the nonce out of every turn: it says nothing about the sample and differs between workspaces."""
-    found = _NONCE_OF_A_PROMPT.search("\n".join(text for role, text in turns if role == "user"))
-    return Prompt(model, tuple((role, text.replace(found[1], "") if found else text) for role, text in turns), schema)
+    match = _NONCE_OF_A_PROMPT.search("\n".join(text for role, text in turns if role == "user"))
+    return Prompt(model, tuple((role, text.replace(match[1], "") if match else text) for role, text in turns), schema)

@@ -71,15 +71,15 @@ class ReadingMock:
         return min(1.0, max(0.0, honest_quality(prompt, response) + added))
 
     def favours_first(self, prompt: Prompt) -> bool:
-        """By the question, so that it is the same for both orders."""
+        """Which one is favoured, by the question, so that it is the same for both orders."""
         return self.defect is Defect.POSITION and _lot(prompt.section("QUESTION"), "order") < self.size
 
 
 def honest_quality(prompt: Prompt, response: str) -> float:
     """What the response is worth, whoever wrote it in whatever manner; by lot where the question has no numbers."""
     question = prompt.section("QUESTION")
-    asked = set(_FIGURE.findall(question))
-    share = len(asked & set(_FIGURE.findall(response))) / len(asked) if asked else _lot(question, "quality")
+    figures = set(_FIGURE.findall(question))
+    share = len(figures & set(_FIGURE.findall(response))) / len(figures) if figures else _lot(question, "quality")
     faults = sum(
         pattern.search(response) is not None and pattern.search(question) is None for pattern in (_NEGATION, _QUOTATION)
     )

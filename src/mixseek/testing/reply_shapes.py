@@ -19,9 +19,9 @@ _CHOICE = re.compile(r'(?<=: )([^"\s\[{][^",\n]{0,400}[|–～~][^",\n]*)')
 
 def shape_of(prompt: Prompt) -> Mapping[str, Any] | None:
     """The reply's properties, given or read from the prompt's example; None where no JSON is asked for."""
-    given = (prompt.schema or {}).get("properties")
-    if isinstance(given, Mapping):
-        return given
+    properties = (prompt.schema or {}).get("properties")
+    if isinstance(properties, Mapping):
+        return properties
     for built_in in _built_in_shapes():
         if all(f'"{name}"' in prompt.system for name in built_in):
             return built_in
@@ -43,13 +43,13 @@ def _built_in_shapes() -> tuple[Mapping[str, Any], ...]:
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
     """The last one first."""
-    for start in reversed([found.start() for found in re.finditer(r"^\{", text, re.MULTILINE)]):
+    for start in reversed([match.start() for match in re.finditer(r"^\{", text, re.MULTILINE)]):
         try:
-            found, _ = json.JSONDecoder().raw_decode(text, start)
+            value, _ = json.JSONDecoder().raw_decode(text, start)
         except ValueError:
             continue
-        if found:
-            yield found
+        if value:
+            yield value
 
 
 def _shape_of_value(value: Any) -> dict[str, Any]:
@@ -84,9 +84,9 @@ def is_number(spec: Mapping[str, Any]) -> bool:
 
 
 def numbers_in(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """By name, each alone or beside its reason; none where anything else stands among them."""
+    """The numbers by name, each alone or beside its reason; none where anything else stands among them."""
     inner = spec.get("properties") or {}
-    numbers = {name: (one.get("properties") or {}).get("score", one) for name, one in inner.items()}
+    numbers = {name: (field.get("properties") or {}).get("score", field) for name, field in inner.items()}
     return numbers if all(map(is_number, numbers.values())) else {}
 
 
@@ -98,8 +98,8 @@ def bounds_of(spec: Mapping[str, Any]) -> tuple[float, float]:
     values = [value for value in spec.get("enum") or () if isinstance(value, int | float)]
     if values:
         return min(values), max(values)
-    found = _RANGE.search(str(spec.get("description") or ""))
-    low, high = (float(found[1]), float(found[2])) if found else (0, 1)
+    match = _RANGE.search(str(spec.get("description") or ""))
+    low, high = (float(match[1]), float(match[2])) if match else (0, 1)
     return spec.get("minimum", low), spec.get("maximum", high)
 
 

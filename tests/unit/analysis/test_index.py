@@ -282,11 +282,11 @@ def test_where_the_usual_memory_does_not_do_most_of_the_machines_is_given(
     build = index.build
     limits: list[str] = []
 
-    def build_with_much(*arguments: Any) -> Any:
+    def build_with_much(*arguments: Any, **named: Any) -> Any:
         limits.append(arguments[-1]["memory_limit"])
         if len(limits) == 1:
             raise duckdb.TransactionException(words)
-        return build(*arguments)
+        return build(*arguments, **named)
 
     monkeypatch.setattr(index, "build", build_with_much)
     assert statuses_of(workspace, run) == [("s1", "rules", "valid")]

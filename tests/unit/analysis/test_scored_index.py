@@ -79,10 +79,12 @@ def test_a_protocol_without_dimensions_costs_and_shows_nothing(tmp_path: Path) -
 
 
 def test_a_run_in_which_nothing_is_valid_is_still_counted(tmp_path: Path) -> None:
-    """Under a protocol with dimensions; the semantic one has none to miss."""
-    for protocol, is_scored in (("semantic", False), ("cross", True)):
+    """Under a protocol that declares dimensions, whatever it is called; one without has none to miss."""
+    declared = {"dimensions": {"clarity": {"title": "Clarity"}}}
+    for protocol, is_scored in (("semantic", False), ("cross", True), ("mine", False), ("mine-scored", True)):
         workspace, run = make_run(tmp_path / protocol, judged_lines(make_sample(1), {"m1": INVALID}), ("m1",))
-        entry = ProtocolEntry(name=protocol, version="1", language="zh", hash="cd" * 32)
+        parameters = declared if is_scored else {}
+        entry = ProtocolEntry(name=protocol, version="1", language="zh", hash="cd" * 32, parameters=parameters)
         write_manifest(run.manifest, make_manifest(("m1",), protocol=entry))
 
         with open_run_index(workspace, run) as index:

@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import logging
+import numbers
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -447,6 +448,23 @@ def test_what_pandas_calls_empty_is_no_answer_and_a_named_index_is_a_column() ->
     frame = pandas.DataFrame([RIGHT, WRONG])
     for index in ("id", ["id", "ground_truth"]):
         assert [one.sample.id for one in mixseek.judge(frame.set_index(index))] == ["1", "2"]
+
+
+def test_a_whole_number_is_known_by_what_it_is_and_not_by_the_name_of_its_class() -> None:
+    """numpy registers its integers as `numbers.Integral`, as whoever writes a number of their own can."""
+
+    class Whole:
+        def __int__(self) -> int:
+            return 1
+
+    numbers.Integral.register(Whole)
+    limit: Any = Whole()
+    # Its name begins as that of `int64` does.
+    no_number: Any = type("interval", (), {})()
+
+    assert len(list(mixseek.judge([RIGHT, WRONG], limit=limit))) == 1
+    with pytest.raises(ConfigurationError, match="limit="):
+        mixseek.judge([RIGHT, WRONG], limit=no_number)
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -2,11 +2,15 @@
 
 import asyncio
 import re
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.cases import each
 from tests.unit.judges.loopback import CALL, ask, judge_at, says, serving
 from tests.unit.judges.wire_documents import TEXT, completion, message
@@ -15,7 +19,8 @@ from tests.unit.protocols.prompt_attacks import TURNS
 from mixseek.domain.ports import Answer, Message
 from mixseek.domain.samples import Sample
 from mixseek.judges.endpoint.address import resolve_target
-from mixseek.judges.endpoint.judge import split_control_tokens
+from mixseek.judges.endpoint import judge as endpoint_judge
+from mixseek.judges.endpoint.judge import ControlTokens, split_control_tokens
 from mixseek.matching.evidence.quotes import locate_quote
 from mixseek.protocols.registry import load_protocol, protocol_names
 from mixseek.settings.models import JudgeSettings
@@ -91,6 +96,25 @@ def test_markup_and_brackets_of_other_kinds_are_left_alone(text: str) -> None:
 )
 def test_other_text_is_left_alone(text: str) -> None:
     assert split_control_tokens([Message("user", text)]) == ((Message("user", text),), 0)
+
+
+_PIECES = (
+    *(token for tokens in TOKENS.values() for token in tokens),
+    *("<", "<<", "<<<END NAME 0123>>>", "<|", "|>", "｜", ">", " ", "\n", "/", "s", "<im_start>", "<human>", ":", "eos"),
+    *("<|a b|>", "<｜a b｜>", "<SPECIAL_10>", "<unused0>", "x" * 60),
+)
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_what_is_passed_by_without_a_try_holds_no_token(text: str) -> None:
+    """The pattern looks ahead before it tries the kinds of tokens; that changes nothing of what is found."""
+    path = Path(endpoint_judge.__file__).with_name("control_tokens.toml")
+    kinds = tomllib.loads(path.read_text(encoding="utf-8"))
+    angled = re.compile(f"<(?:{'|'.join(kinds['angled'])})", re.IGNORECASE)
+    square = re.compile(rf"\[(?:{'|'.join(kinds['square'])})\]", re.IGNORECASE)
+    messages = [Message("user", text)]
+
+    assert split_control_tokens(messages) == split_control_tokens(messages, ControlTokens((angled, square)))
 
 
 @each("language", ["en", "ja", "zh"])

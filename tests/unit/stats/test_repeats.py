@@ -12,12 +12,12 @@ from mixseek.stats.own_share import own_share_of_variance
 PUBLISHED = [(9, 2, 5, 8), (6, 1, 3, 2), (8, 4, 6, 8), (7, 1, 2, 6), (10, 5, 6, 9), (6, 2, 4, 7)]
 
 
-def hands_of(samples: Sequence[Sequence[float]]) -> list[TakeSums]:
-    """Every sample a hand of its own."""
+def groups_of(samples: Sequence[Sequence[float]]) -> list[TakeSums]:
+    """Every sample a group of its own."""
     return [
         TakeSums(
             "m",
-            hand,
+            group,
             samples=1,
             takes=len(own),
             squares_of_takes=float(len(own) ** 2),
@@ -25,12 +25,12 @@ def hands_of(samples: Sequence[Sequence[float]]) -> list[TakeSums]:
             between=len(own) * fmean(own) ** 2,
             total=float(sum(own)),
         )
-        for hand, own in enumerate(samples)
+        for group, own in enumerate(samples)
     ]
 
 
 def test_the_published_table() -> None:
-    share = own_share_of_variance(hands_of(PUBLISHED))
+    share = own_share_of_variance(groups_of(PUBLISHED))
 
     assert share.value == pytest.approx(1 - 0.166, abs=0.001)
     assert share.value is not None
@@ -40,14 +40,14 @@ def test_the_published_table() -> None:
 
 def test_the_ends() -> None:
     """Takes that never differ: nothing is its own; samples that never differ: all of it is."""
-    steady, fickle = hands_of([(0, 0), (1, 1), (0.5, 0.5)]), hands_of([(0, 1), (1, 0), (0, 1)])
+    steady, fickle = groups_of([(0, 0), (1, 1), (0.5, 0.5)]), groups_of([(0, 1), (1, 0), (0, 1)])
 
     assert own_share_of_variance(steady).value == 0.0
     assert own_share_of_variance(fickle).value == 1.0
-    # Every hand alike: no interval, rather than one without width.
+    # Every group alike: no interval, rather than one without width.
     assert own_share_of_variance(fickle).interval is None
 
 
 @pytest.mark.parametrize("samples", [[], [(0, 1)], [(1, 1), (1, 1)]], ids=["none", "one", "no variance"])
 def test_what_has_no_answer(samples: Sequence[Sequence[float]]) -> None:
-    assert own_share_of_variance(hands_of(samples)).value is None
+    assert own_share_of_variance(groups_of(samples)).value is None

@@ -1,7 +1,8 @@
 """The journal's line format, there and back."""
 
 import json
-from types import MappingProxyType
+import sys
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import orjson
@@ -33,6 +34,7 @@ from mixseek.storage.journal.records import (
     encode_readable_line,
     encode_reply,
     encode_sample,
+    make_plain,
 )
 
 # Surrogates included: a response may hold what UTF-8 cannot.
@@ -179,3 +181,13 @@ def test_a_record_that_is_not_whole_is_a_value_error(line: bytes) -> None:
     """Half a record must not pass for one."""
     with pytest.raises(ValueError):  # noqa: PT011 - any message will do, the journal adds the place
         decode_record(line)
+
+
+def test_only_what_pandas_itself_calls_empty_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class of somebody else's may have the same name, and what it says is a text."""
+    named_alike = type("NAType", (), {"__str__": lambda self: "a gene"})()
+    pandas = ModuleType("pandas")
+    vars(pandas).update(NA=object(), NaT=object())
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+
+    assert make_plain([pandas.NA, pandas.NaT, named_alike]) == [None, None, "a gene"]

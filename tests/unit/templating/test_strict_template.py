@@ -1,6 +1,9 @@
 """Templates fail at load where they can, and never treat data as template."""
 
+from collections.abc import Iterator
+
 import pytest
+from jinja2 import Template
 from tests.cases import each
 
 from mixseek.errors import ConfigurationError, MixseekError, TemplateRenderError
@@ -168,3 +171,19 @@ def test_a_prompt_may_show_a_long_text_several_times() -> None:
     long = "x" * 8_000_000
 
     assert compile_template("{{ text }}{{ text }}", {"text"}, "t.md.j2").render({"text": long}) == long + long
+
+
+def test_what_takes_no_variables_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system's message is most of a prompt, and the same for every sample of a run."""
+    template = compile_template("Judge {{ 'fairly' | upper }}.", (), "once.txt")
+    renderings: list[object] = []
+    generate = Template.generate
+
+    def record(self: Template, *given: object) -> Iterator[str]:
+        renderings.append(given)
+        return generate(self, *given)
+
+    monkeypatch.setattr(Template, "generate", record)
+
+    assert [template.render({}), template.render({})] == ["Judge FAIRLY.", "Judge FAIRLY."]
+    assert len(renderings) == 1

@@ -55,20 +55,20 @@ def load_comparison(request: CompareRequest, listed: int = LISTED, *, is_complet
 
 def find_runs(workspace: Workspace, names: Sequence[str | RunDirectory]) -> tuple[RunDirectory, RunDirectory]:
     """The two that are named; one, or the only one there is, stands for both. A program may have some elsewhere."""
-    found = [workspace.resolve(name) if isinstance(name, str) else name for name in names]
-    found = found or [find_run(workspace, None)]
-    return found[0], found[-1]
+    runs = [workspace.resolve(name) if isinstance(name, str) else name for name in names]
+    runs = runs or [find_run(workspace, None)]
+    return runs[0], runs[-1]
 
 
 def find_rules(
-    runs: Sequence[RunDirectory], manifests: Sequence[Manifest], asked: PanelRule | None
+    runs: Sequence[RunDirectory], manifests: Sequence[Manifest], requested: PanelRule | None
 ) -> list[PanelRule | None]:
     """How the judges of each side become one; raises ConfigurationError where two panels would do it differently."""
     cascades = [manifest.cascade and len(manifest.judges) > 1 for manifest in manifests]
     rules = []
     for run, manifest, is_cascade in zip(runs, manifests, cascades, strict=True):
         with open_run_index(Workspace(run.workspace), run) as index:
-            rules.append(panel_rule(index, manifest, None if is_cascade and not all(cascades) else asked))
+            rules.append(panel_rule(index, manifest, None if is_cascade and not all(cascades) else requested))
     named = list(dict.fromkeys(rule.value for rule in rules if rule is not None))
     if len(named) > 1:
         raise ConfigurationError(
@@ -133,9 +133,9 @@ def refuse_other_protocol(runs: tuple[str, str], a: ProtocolEntry, b: ProtocolEn
         return
     differing = list(protocol_differences(a, b))
     more = f" and {len(differing) - _DIFFERENCES_NAMED} more" if len(differing) > _DIFFERENCES_NAMED else ""
-    said = "; ".join(differing[:_DIFFERENCES_NAMED])
+    listed = "; ".join(differing[:_DIFFERENCES_NAMED])
     raise ConfigurationError(
-        f"{runs[0]} and {runs[1]} are judged under different protocols, so they cannot be compared: {said}{more}"
+        f"{runs[0]} and {runs[1]} are judged under different protocols, so they cannot be compared: {listed}{more}"
     )
 
 
@@ -152,7 +152,7 @@ def protocol_differences(a: ProtocolEntry, b: ProtocolEntry) -> Iterator[str]:
 
 
 def differing_values(path: str, a: Any, b: Any) -> Iterator[str]:
-    """Leaf by leaf."""
+    """Where two values differ, leaf by leaf."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         for key in sorted({*a, *b}):
             yield from differing_values(f"{path}.{key}", a.get(key), b.get(key))
@@ -204,11 +204,11 @@ def name_all(index: PairIndex, comparison: Comparison) -> dict[str, tuple[str, .
 
 
 def name_sides(a: Side, b: Side) -> tuple[str, str]:
-    """By what tells them apart: the run, the target, the variant, or several of these."""
-    told = [(one, other) for one, other in zip(parts_of(a), parts_of(b), strict=True) if one != other]
-    if not told:
+    """Names by what tells them apart: the run, the target, the variant, or several of these."""
+    differing = [(first, second) for first, second in zip(parts_of(a), parts_of(b), strict=True) if first != second]
+    if not differing:
         return a.run.name, b.run.name
-    return " · ".join(one for one, _ in told if one), " · ".join(other for _, other in told if other)
+    return " · ".join(first for first, _ in differing if first), " · ".join(second for _, second in differing if second)
 
 
 def parts_of(side: Side) -> tuple[str | None, ...]:
@@ -239,20 +239,21 @@ def estimate(index: PairIndex, where: str = paired.EVERYTHING) -> Difference:
 
 
 def estimate_by(index: PairIndex, factor: str | None, where: str = paired.EVERYTHING) -> dict[str | None, Difference]:
-    """By the values of a factor; without one, of all pairs under None."""
+    """Differences by the values of a factor; without one, of all pairs under None."""
     sums = index.sums(factor, where)
     moves = index.moves(MOST_FLIPPED, factor, where) if any(map(needs_moves, sums.values())) else {}
     return {
-        name: estimate_difference(own, moves.get(name, ()), is_itself=index.is_one_side) for name, own in sums.items()
+        name: estimate_difference(group_sums, moves.get(name, ()), is_itself=index.is_one_side)
+        for name, group_sums in sums.items()
     }
 
 
 def estimate_groups(index: PairIndex, factor: str) -> tuple[GroupDifference, ...]:
     """Each with Holm's p-value: among many tasks, one looks different by chance. Nothing where there is one group."""
-    found = estimate_by(index, factor) if index.is_varied(factor) else {}
-    tested = {name: one.test.p_value for name, one in found.items() if one.test is not None}
+    differences = estimate_by(index, factor) if index.is_varied(factor) else {}
+    tested = {name: difference.test.p_value for name, difference in differences.items() if difference.test is not None}
     adjusted = dict(zip(tested, holm_adjusted(list(tested.values())), strict=True))
-    return tuple(GroupDifference(name, one, adjusted.get(name)) for name, one in found.items())
+    return tuple(GroupDifference(name, difference, adjusted.get(name)) for name, difference in differences.items())
 
 
 def find_drift(index: PairIndex, whole: Difference, listed: int) -> Drift:
@@ -273,8 +274,8 @@ def find_drift(index: PairIndex, whole: Difference, listed: int) -> Drift:
 def find_notes(index: PairIndex, sides: tuple[Side, Side], manifests: Sequence[Manifest]) -> Iterator[str]:
     """What a reader must know before believing the difference."""
     a, b = manifests
-    if a.run != b.run and (said := differing_judges(a, b)):
-        yield f"the judges differ ({said}): a difference may be theirs"
+    if a.run != b.run and (differing := differing_judges(a, b)):
+        yield f"the judges differ ({differing}): a difference may be theirs"
     for letter, manifest in zip("AB", manifests, strict=True):
         if not manifest.has_ended and (letter == "A" or a.run != b.run):
             yield f"run {manifest.run} ({letter}) is not finished: what it has not reached is in no pair"
@@ -289,10 +290,12 @@ def differing_judges(a: Manifest, b: Manifest) -> str | None:
     """Names where those differ, else what else is not the same about a judge; None where nothing is."""
     if a.judge_names != b.judge_names:
         return f"A: {', '.join(a.judge_names)}; B: {', '.join(b.judge_names)}"
-    for one, other in zip(a.judges, b.judges, strict=True):
-        if one.model != other.model:
-            return f"{one.name}: {value_text(one.model, 39)}, {value_text(other.model, 39)}"
-        first = differing_values(one.name, one.without_replies.parameters, other.without_replies.parameters)
-        if said := next(first, None):
-            return said
+    for first_judge, second_judge in zip(a.judges, b.judges, strict=True):
+        if first_judge.model != second_judge.model:
+            return f"{first_judge.name}: {value_text(first_judge.model, 39)}, {value_text(second_judge.model, 39)}"
+        differing = differing_values(
+            first_judge.name, first_judge.without_replies.parameters, second_judge.without_replies.parameters
+        )
+        if difference := next(differing, None):
+            return difference
     return None

@@ -63,7 +63,7 @@ class ChangedSample:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Shown):
-    """B against A."""
+    """The result of B against A."""
 
     protocol: str
     protocol_hash: str

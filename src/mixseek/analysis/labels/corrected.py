@@ -161,7 +161,7 @@ def correct_group(
     """One group by itself."""
     drawing, used = choose_labels(cells, labelled, is_binary)
     group = _Group(cells, used, questions, drawing, is_binary)
-    seen = {unit.cell for unit in used}
+    labelled_cells = {unit.cell for unit in used}
     corrected = group.corrected()
     labels = group.labels_alone()
     is_bounded = corrected.state is State.BOUNDS
@@ -173,7 +173,7 @@ def correct_group(
         judge_mean(cells, questions),
         labels_beside(labels, corrected),
         replace(corrected, labels=len(used)),
-        tuple((cell.cell, cell.items) for cell in cells if cell.cell not in seen) if is_bounded else (),
+        tuple((cell.cell, cell.items) for cell in cells if cell.cell not in labelled_cells) if is_bounded else (),
     )
 
 
@@ -216,7 +216,7 @@ class _Group:
     is_binary: bool
 
     def corrected(self) -> Corrected:
-        """By the one rule; items without a score are verdicts of their own, or a stratum of their own."""
+        """The estimate by the one rule; items without a score are verdicts of their own, or a stratum of their own."""
         # Labels on what has no score are no evidence about a judge's scores, but they are in the strata.
         units = [unit for unit in self.units if self._is_scored(unit.cell, unit.value is not None)]
         if self.is_binary:
@@ -227,29 +227,29 @@ class _Group:
             items = LabelledItems(
                 self.drawing, True, ValueScale(), sums, known, cells, clusters, repeats=self._repeats()
             )
-            found = corrected_mean(items, LEVEL)
+            estimate = corrected_mean(items, LEVEL)
             unscored = sum(cell.items for cell in self.cells if cell.cell not in (RIGHT, WRONG))
-            return with_unscored(found, Cell(unscored)) if self.drawing is Drawing.ELSEWHERE else found
+            return with_unscored(estimate, Cell(unscored)) if self.drawing is Drawing.ELSEWHERE else estimate
         weights = effective_weights([unit.weight for unit in units])
         sums, known = self._sums(units, weights)
         scored = [cell for cell in self.cells if cell.is_scored]
         tested = _cells(scored, [(unit, 1.0) for unit in units])
         parts, clusters = self._parts(units, weights), self._clusters([(unit, 1.0) for unit in units])
         # What has no score has no place in a question's scores.
-        clusters = [{name: cell for name, cell in one.items() if name in tested} for one in clusters]
+        clusters = [{name: cell for name, cell in cluster.items() if name in tested} for cluster in clusters]
         items = LabelledItems(self.drawing, False, ValueScale(), sums, known, tested, clusters, parts, self._repeats())
-        found = corrected_mean(items, LEVEL)
+        estimate = corrected_mean(items, LEVEL)
         rest = [unit for unit in self.units if unit.value is None]
         weighted = list(zip(rest, effective_weights([unit.weight for unit in rest]), strict=True))
         outside = _cells([cell for cell in self.cells if not cell.is_scored], weighted)
-        return with_unscored(found, reduce(Cell.__add__, outside.values(), Cell()), LEVEL)
+        return with_unscored(estimate, reduce(Cell.__add__, outside.values(), Cell()), LEVEL)
 
     def _is_scored(self, cell: str, has_value: bool) -> bool:
         """Right-or-wrong verdicts that repeats or judges split are neither."""
         return cell in (RIGHT, WRONG) if self.is_binary else has_value
 
     def labels_alone(self) -> Corrected:
-        """Without the judges: only of labels that speak for the whole group."""
+        """The estimate without the judges: only of labels that speak for the whole group."""
         items = sum(cell.items for cell in self.cells)
         if self.drawing not in (Drawing.RANDOM, Drawing.WEIGHTED) or not self.units:
             state = State.UNKNOWN_DRAWING if self.units else State.NO_LABELS
@@ -259,20 +259,22 @@ class _Group:
         if self.is_binary:
             cells = _cells([CellCount("", "all", True, items, 0.0, 0.0)], pairs)
             clusters = self._merged(pairs)
-            found = post_stratified(cells, LEVEL, clusters=clusters, repeats=self._repeats(), drawing=Drawing.WEIGHTED)
+            estimate = post_stratified(
+                cells, LEVEL, clusters=clusters, repeats=self._repeats(), drawing=Drawing.WEIGHTED
+            )
         else:
             sums = replace(_pair_sums(pairs), items=items)
-            parts = [one for one in self._parts([unit for unit, _ in pairs], weights) if one.labels]
+            parts = [part for part in self._parts([unit for unit, _ in pairs], weights) if part.labels]
             known = _known(pairs)
-            found = regression_of(sums, known, ValueScale(), LEVEL, parts=parts if self.questions else ())
-        return replace(found, labels=len(self.units))
+            estimate = regression_of(sums, known, ValueScale(), LEVEL, parts=parts if self.questions else ())
+        return replace(estimate, labels=len(self.units))
 
     def _weighted_cells(self) -> list[tuple[LabelledUnit, float]]:
         """Weights count within a verdict: between verdicts the judges say how many there are."""
         pairs: list[tuple[LabelledUnit, float]] = []
         for name in {unit.cell for unit in self.units}:
-            own = [unit for unit in self.units if unit.cell == name]
-            pairs += zip(own, effective_weights([unit.weight for unit in own]), strict=True)
+            units = [unit for unit in self.units if unit.cell == name]
+            pairs += zip(units, effective_weights([unit.weight for unit in units]), strict=True)
         return pairs
 
     def _sums(self, units: Sequence[LabelledUnit], weights: Sequence[float]) -> tuple[PairSums, KnownPairs]:
@@ -288,16 +290,16 @@ class _Group:
 
     def _clusters(self, pairs: Sequence[tuple[LabelledUnit, float]]) -> list[Cells]:
         """Verdicts of each question; none where no question repeats."""
-        counts, said = _by_question(self.questions), _by_question([unit for unit, _ in pairs])
+        counts, labelled = _by_question(self.questions), _by_question([unit for unit, _ in pairs])
         weights = {id(unit): weight for unit, weight in pairs}
         return [
-            _cells(own, [(unit, weights[id(unit)]) for unit in said.get(question, [])])
-            for question, own in counts.items()
+            _cells(question_cells, [(unit, weights[id(unit)]) for unit in labelled.get(question, [])])
+            for question, question_cells in counts.items()
         ]
 
     def _repeats(self) -> list[int]:
         """How many questions are like each of the clusters."""
-        return [own[0].times for own in _by_question(self.questions).values()]
+        return [question_cells[0].times for question_cells in _by_question(self.questions).values()]
 
     def _merged(self, pairs: Sequence[tuple[LabelledUnit, float]]) -> list[Cells]:
         """The same without verdicts."""
@@ -308,26 +310,26 @@ class _Group:
         ]
 
     def _parts(self, units: Sequence[LabelledUnit], weights: Sequence[float]) -> list[PairSums]:
-        said = defaultdict(list)
+        by_question = defaultdict(list)
         for unit, weight in zip(units, weights, strict=True):
-            said[unit.question].append((unit, weight))
+            by_question[unit.question].append((unit, weight))
         parts = []
-        for question, own in _by_question(self.questions).items():
-            scored = [cell for cell in own if cell.is_scored]
+        for question, question_cells in _by_question(self.questions).items():
+            scored = [cell for cell in question_cells if cell.is_scored]
             items, total = sum(cell.items for cell in scored), sum(cell.total for cell in scored)
             sums = PairSums(items, total, sum(cell.total_of_squares for cell in scored))
-            if question in said:
-                labelled = _pair_sums(said[question])
+            if question in by_question:
+                labelled = _pair_sums(by_question[question])
                 sums = replace(labelled, items=sums.items, f=sums.f, ff=sums.ff)
             parts.append(sums)
         return parts
 
 
 def _by_question(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
+    by_question: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        found[row.question or ""].append(row)
-    return found
+        by_question[row.question or ""].append(row)
+    return by_question
 
 
 def _cells(counts: Iterable[CellCount], pairs: Iterable[tuple[LabelledUnit, float]]) -> Cells:
@@ -339,7 +341,7 @@ def _cells(counts: Iterable[CellCount], pairs: Iterable[tuple[LabelledUnit, floa
 
 
 def _pair_sums(pairs: Sequence[tuple[LabelledUnit, float]]) -> PairSums:
-    """Of labelled items only."""
+    """The sums of labelled items only."""
     known = [(unit.value or 0.0, unit.share, weight) for unit, weight in pairs]
     return PairSums(
         0,
@@ -395,7 +397,7 @@ def confusion_of(cells: Sequence[CellCount], labelled: Sequence[LabelledUnit]) -
     """Verdict by verdict: of each, a random part was labelled, also where verdicts were drawn unevenly."""
     order = {RIGHT: 0, WRONG: 1}
     rows = []
-    for cell in sorted(cells, key=lambda one: (order.get(one.cell, 2), one.cell)):
+    for cell in sorted(cells, key=lambda candidate: (order.get(candidate.cell, 2), candidate.cell)):
         shares = [unit.share for unit in labelled if unit.cell == cell.cell]
         right, wrong = sum(share == 1 for share in shares), sum(share == 0 for share in shares)
         interval = wilson_interval(right, right + wrong, LEVEL) if right + wrong else None
@@ -410,6 +412,10 @@ def calibration_of(pairs: Sequence[tuple[float, float]]) -> tuple[CalibrationPoi
     for f, y in pairs:
         groups[f if is_coarse else min(9, int(f * 10))].append((f, y))
     return tuple(
-        CalibrationPoint(sum(f for f, _ in own) / len(own), sum(y for _, y in own) / len(own), len(own))
-        for _, own in sorted(groups.items())
+        CalibrationPoint(
+            sum(f for f, _ in pairs_of_bin) / len(pairs_of_bin),
+            sum(y for _, y in pairs_of_bin) / len(pairs_of_bin),
+            len(pairs_of_bin),
+        )
+        for _, pairs_of_bin in sorted(groups.items())
     )

@@ -44,7 +44,7 @@ def label_scale(protocol: JudgeProtocol, task_type: str | None) -> LabelScale:
 
 
 class LabelForm:
-    """Of one sample: right or wrong, which of two, a value for each dimension, or the total alone."""
+    """The form for one sample: right or wrong, which of two, a value for each dimension, or the total alone."""
 
     def __init__(self, protocol: JudgeProtocol, sample: Sample) -> None:
         self._protocol = protocol
@@ -63,7 +63,7 @@ class LabelForm:
         return settings is not None and bool(settings.task_types.types) and self._type is None
 
     def describe(self, language: str) -> dict[str, Any]:
-        """For whoever draws it."""
+        """The form as a document, for whoever draws it."""
         settings = self._settings
         if settings is None:
             options = [{"value": word, "keys": list(keys)} for word, keys in self._words.items()]
@@ -77,15 +77,15 @@ class LabelForm:
         dimensions = [
             {
                 "name": name,
-                "title": self._say(one.title, language) or name,
-                "description": self._say(one.description, language),
+                "title": self._say(dimension.title, language) or name,
+                "description": self._say(dimension.description, language),
                 "minimum": least,
                 "maximum": maxima[name],
                 "is_whole": is_whole,
                 # Few values are one key each, others are typed.
                 "has_keys": is_whole and least >= 0 and maxima[name] < _MOST_KEYS,
             }
-            for name, one in settings.dimensions.items()
+            for name, dimension in settings.dimensions.items()
         ]
         return {
             "kind": "marks",
@@ -112,9 +112,9 @@ class LabelForm:
             if total is None:
                 raise LabelError(f"no total; give one from {self.scale.describe()}")
             return Answer(f"{total:g}", self.scale.read(total), {})
-        kept = self._check_marks(settings, marks or {})
-        found = total_of(settings, {name: kept[name] for name in settings.dimensions}, self._type)
-        return Answer(f"{found:.12g}", self.scale.read(found), kept)
+        checked = self._check_marks(settings, marks or {})
+        total = total_of(settings, {name: checked[name] for name in settings.dimensions}, self._type)
+        return Answer(f"{total:.12g}", self.scale.read(total), checked)
 
     def _check_marks(self, settings: ScoredParameters, marks: Mapping[str, float]) -> dict[str, float]:
         unknown = [name for name in marks if name not in settings.dimensions and name not in settings.gates]
@@ -124,16 +124,16 @@ class LabelForm:
         if any(settings.gates[name].effect == "all_zero" for name in failed):
             return {**dict.fromkeys(settings.dimensions, 0), **failed}
         maxima, least = maxima_of(settings, self._type), settings.scale.minimum
-        kept: dict[str, float] = {}
+        checked: dict[str, float] = {}
         for name in settings.dimensions:
             value = marks.get(name)
             if value is None or not math.isfinite(value) or not least <= value <= maxima[name]:
-                said = "no value" if value is None else f"{value:g} is outside the scale"
-                raise LabelError(f"marks.{name}: {said}; give one from {least:g} to {maxima[name]:g}")
+                problem = "no value" if value is None else f"{value:g} is outside the scale"
+                raise LabelError(f"marks.{name}: {problem}; give one from {least:g} to {maxima[name]:g}")
             if settings.scale.values == "integer" and value != int(value):
                 raise LabelError(f"marks.{name}: {value:g} is not whole, as the protocol's values are")
-            kept[name] = int(value) if value == int(value) else value
-        return {**kept, **failed}
+            checked[name] = int(value) if value == int(value) else value
+        return {**checked, **failed}
 
     def verdict(self, marks: Mapping[str, float]) -> str | None:
         """What the protocol calls a text with these marks; None where there are none."""

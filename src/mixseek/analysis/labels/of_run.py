@@ -38,11 +38,11 @@ _LEAST_READABLE = 0.95
 
 
 def open_labelled(
-    workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None
+    workspace: Workspace, run: RunDirectory, requested: PanelRule | None = None
 ) -> AbstractContextManager[LabelUnits]:
     """One row a sample, under the rule of the run's panel, or another one that is asked for."""
     with open_run_index(workspace, run) as index:
-        rule = panel_rule(index, read_manifest(run.manifest), asked)
+        rule = panel_rule(index, read_manifest(run.manifest), requested)
     return open_units(workspace, run, rule)
 
 
@@ -56,12 +56,14 @@ def scale_for(run: RunDirectory, manifest: Manifest) -> ScaleOf:
     return cache(partial(label_scale, protocol))
 
 
-def load_corrected(workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None) -> CorrectedReport | None:
+def load_corrected(
+    workspace: Workspace, run: RunDirectory, requested: PanelRule | None = None
+) -> CorrectedReport | None:
     """None where nobody has labelled any text of the run."""
     # Few runs are labelled: the others are not even opened.
     if not LabelStore(workspace).path.exists() and not has_label_column(run):
         return None
-    labelled, facts = load_labelled(workspace, run, asked)
+    labelled, facts = load_labelled(workspace, run, requested)
     return build_corrected(labelled, facts) if facts.texts else None
 
 
@@ -72,10 +74,10 @@ def load_plan(root: Path, run: RunDirectory, half_width: float) -> PlanReport:
 
 
 def load_labelled(
-    workspace: Workspace, run: RunDirectory, asked: PanelRule | None = None
+    workspace: Workspace, run: RunDirectory, requested: PanelRule | None = None
 ) -> tuple[LabelledRun, LabelFacts]:
     """Every sample with what judges and people say of it, and where the labels come from; without labels, too."""
-    with open_labelled(workspace, run, asked) as units:
+    with open_labelled(workspace, run, requested) as units:
         gathered = gather_labels(workspace, run, units)
         return gathered.join(units), gathered.facts
 
@@ -84,51 +86,54 @@ def load_labelled(
 class GatheredLabels:
     """What people said of the texts of one run, in the order of their first labels, and the draws that count."""
 
-    said: Mapping[str, TextLabels]
+    by_text: Mapping[str, TextLabels]
     chosen: "ChosenDraws"
     facts: LabelFacts
 
     def join(self, units: LabelUnits) -> LabelledRun:
-        weights = weigh_texts(self.said, self.chosen)
+        weights = weigh_texts(self.by_text, self.chosen)
         return units.join(weights, is_binary=self.facts.scale.is_binary, pool=self.chosen.pool)
 
 
 def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) -> GatheredLabels:
-    """Of people, and of the dataset itself."""
+    """The labels of people, and of the dataset itself."""
     manifest = read_manifest(run.manifest)
     store, scale_of = LabelStore(workspace), scale_for(run, manifest)
-    own, unreadable = dataset_labels(units, manifest, scale_of)
+    brought, unreadable = dataset_labels(units, manifest, scale_of)
     # What people were asked for on purpose comes later, and so takes the place of what the dataset brought.
-    everything = collect_labels([*own, *store.read(manifest.protocol.name)])
+    everything = collect_labels([*brought, *store.read(manifest.protocol.name)])
     present = units.of_texts(list(everything))
-    said = {text: one for text, one in everything.items() if text in present and one.by_rater}
-    chosen = choose_draws(workspace, store.draws(), run, units, said)
+    by_text = {text: labels for text, labels in everything.items() if text in present and labels.by_rater}
+    chosen = choose_draws(workspace, store.draws(), run, units, by_text)
     facts = LabelFacts(
-        texts=len(said),
-        raters=tuple(rater for rater, _ in Counter(one for own in said.values() for one in own.by_rater).most_common()),
-        disputed=sum(one.is_disputed for one in said.values()),
+        texts=len(by_text),
+        raters=tuple(
+            rater
+            for rater, _ in Counter(rater for labels in by_text.values() for rater in labels.by_rater).most_common()
+        ),
+        disputed=sum(labels.is_disputed for labels in by_text.values()),
         draws=tuple(draw.draw for draw in chosen.draws),
         columns=chosen.draws[0].columns if chosen.run == run.name else (),
         drawn_from=chosen.run if chosen.run != run.name else None,
         scale=scale_of(None),
-        from_dataset=sum(DATASET in one.by_rater for one in said.values()),
+        from_dataset=sum(DATASET in labels.by_rater for labels in by_text.values()),
         unreadable=unreadable,
     )
-    return GatheredLabels(said, chosen, facts)
+    return GatheredLabels(by_text, chosen, facts)
 
 
 def dataset_labels(units: LabelUnits, manifest: Manifest, scale_of: ScaleOf) -> tuple[list[Label], int]:
     """Labels that stand in the data, and how many values beside them are none on this scale."""
     labels, unreadable = [], 0
-    for text, given, sample, task_type in units.dataset_labels():
+    for text, value, sample, task_type in units.dataset_labels():
         try:
-            share = scale_of(task_type).read(given)
+            share = scale_of(task_type).read(value)
         except LabelError:
             unreadable += 1
             continue
         labels.append(
             Label(
-                text=text, protocol=manifest.protocol.name, rater=DATASET, share=share, given=given, sample=sample,
+                text=text, protocol=manifest.protocol.name, rater=DATASET, share=share, given=value, sample=sample,
                 run=manifest.run,
             )
         )  # fmt: skip
@@ -146,18 +151,18 @@ class ChosenDraws:
 
 
 def choose_draws(
-    workspace: Workspace, draws: Sequence[Draw], run: RunDirectory, units: LabelUnits, said: Mapping[str, TextLabels]
+    workspace: Workspace, draws: Sequence[Draw], run: RunDirectory, units: LabelUnits, by_text: Mapping[str, TextLabels]
 ) -> ChosenDraws:
     """The run's own; else those of the run with most labels here, if its texts are known."""
     by_run: dict[str, list[Draw]] = {}
     for draw in draws:
         by_run.setdefault(draw.run, []).append(draw)
-    by_lot = {text for text, one in said.items() if one.is_by_lot}
-    labelled = {name: sum(row.text in by_lot for draw in own for row in draw.rows) for name, own in by_run.items()}
+    by_lot = {text for text, labels in by_text.items() if labels.is_by_lot}
+    labelled = {name: sum(row.text in by_lot for draw in drawn for row in draw.rows) for name, drawn in by_run.items()}
     if labelled.get(run.name):
         return ChosenDraws(run.name, tuple(by_run[run.name]))
     _, population = units.population()
-    for name in sorted((name for name, count in labelled.items() if count), key=lambda one: -labelled[one]):
+    for name in sorted((name for name, count in labelled.items() if count), key=lambda candidate: -labelled[candidate]):
         if by_run[name][0].population == population:
             return ChosenDraws(name, tuple(by_run[name]))
         other = workspace.run(name)
@@ -166,7 +171,7 @@ def choose_draws(
     return ChosenDraws()
 
 
-def weigh_texts(said: Mapping[str, TextLabels], chosen: ChosenDraws) -> list[TextWeight]:
+def weigh_texts(by_text: Mapping[str, TextLabels], chosen: ChosenDraws) -> list[TextWeight]:
     """How each labelled text counts.
 
     Labels of one's own that are said to be random join an unstratified draw; beside a stratified one their chances
@@ -174,17 +179,17 @@ def weigh_texts(said: Mapping[str, TextLabels], chosen: ChosenDraws) -> list[Tex
     """
     is_stratified = any(draw.columns for draw in chosen.draws)
     # A text of the draw that somebody picked elsewhere, where the hard ones are, is no random part of it.
-    probabilities = draw_probabilities(chosen.draws, {text for text, one in said.items() if one.is_by_lot})
+    probabilities = draw_probabilities(chosen.draws, {text for text, labels in by_text.items() if labels.is_by_lot})
     weights = []
-    for text, one in said.items():
+    for text, labels in by_text.items():
         if text in probabilities:
             drawn = Drawing.WEIGHTED if is_stratified else Drawing.RANDOM
             weight = 1 / probabilities[text] if is_stratified else 1.0
-            weights.append(TextWeight(text, one.share, drawn.value, weight))
-        elif Drawing.RANDOM in one.drawn and not is_stratified:
-            weights.append(TextWeight(text, one.share, Drawing.RANDOM.value))
-        elif Drawing.ELSEWHERE in one.drawn:
-            weights.append(TextWeight(text, one.share, Drawing.ELSEWHERE.value))
+            weights.append(TextWeight(text, labels.share, drawn.value, weight))
+        elif Drawing.RANDOM in labels.drawn and not is_stratified:
+            weights.append(TextWeight(text, labels.share, Drawing.RANDOM.value))
+        elif Drawing.ELSEWHERE in labels.drawn:
+            weights.append(TextWeight(text, labels.share, Drawing.ELSEWHERE.value))
         else:
-            weights.append(TextWeight(text, one.share, Drawing.UNKNOWN.value))
+            weights.append(TextWeight(text, labels.share, Drawing.UNKNOWN.value))
     return weights

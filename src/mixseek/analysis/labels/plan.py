@@ -50,7 +50,7 @@ class PlanReport:
 
 
 def build_plan(run: str, labelled: LabelledRun, report: CorrectedReport, half_width: float) -> PlanReport:
-    """From all labels of the run's texts, however they were drawn: a plan is a guess, not an estimate."""
+    """A plan from all labels of the run's texts, however they were drawn: a plan is a guess, not an estimate."""
     group, scale = report.whole, report.facts.scale
     effect = group.corrected.design_effect
     items = group.samples
@@ -74,9 +74,9 @@ def planned_verdicts(labelled: LabelledRun) -> tuple[PlannedVerdict, ...]:
     assumed = {RIGHT: ASSUMED_AGREEMENT, WRONG: 1 - ASSUMED_AGREEMENT}
     verdicts = []
     for cell in cells:
-        own = [unit for unit in labelled.labelled if unit.group == WHOLE and unit.cell == cell.cell]
-        weight, positive = sum(unit.weight for unit in own), sum(unit.weight * unit.share for unit in own)
+        units = [unit for unit in labelled.labelled if unit.group == WHOLE and unit.cell == cell.cell]
+        weight, positive = sum(unit.weight for unit in units), sum(unit.weight * unit.share for unit in units)
         # Jeffreys' prior: three right ones of three are no promise.
-        share = (positive / weight * len(own) + 0.5) / (len(own) + 1) if own else assumed.get(cell.cell, 0.5)
-        verdicts.append(PlannedVerdict(cell.cell, cell.items / items, share, len(own)))
+        share = (positive / weight * len(units) + 0.5) / (len(units) + 1) if units else assumed.get(cell.cell, 0.5)
+        verdicts.append(PlannedVerdict(cell.cell, cell.items / items, share, len(units)))
     return tuple(verdicts)

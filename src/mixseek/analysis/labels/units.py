@@ -108,7 +108,7 @@ class LabelUnits:
         # Units do not change while they are open: what took long to find is kept for whoever asks again.
         self._places = JournalPlaces(connection)
         self._population: tuple[int, str] | None = None
-        self._found: dict[str, FoundText | None] = {}
+        self._known: dict[str, FoundText | None] = {}
         self._counted: dict[tuple[bool, Path | None], tuple[str, tuple[CellCount, ...], list[str]]] = {}
 
     def population(self) -> tuple[int, str]:
@@ -119,7 +119,10 @@ class LabelUnits:
         return self._population
 
     def draw(self, columns: Sequence[str], count: int, seed: int, taken: Sequence[str]) -> list[DrawnStratum]:
-        """By lot, in each stratum; raises ConfigurationError where so many cannot be drawn from so many strata."""
+        """Texts drawn by lot in each stratum.
+
+        Raises ConfigurationError where so many cannot be drawn from so many strata.
+        """
         places = [STRATA[column] for column in columns]
         chosen = ", ".join(f"coalesce(arg_min({place}, sample), '') AS {place}" for place in places)
         chosen = chosen or "'' AS everything"
@@ -135,11 +138,11 @@ class LabelUnits:
         drawn = []
         for (*values, size), share in zip(sizes, allocate([row[-1] for row in sizes], count), strict=True):
             where = " AND ".join(f"{place} = $value_{number}" for number, place in enumerate(places)) or "true"
-            own = {f"value_{number}": value for number, value in enumerate(values if places else [])}
+            stratum = {f"value_{number}": value for number, value in enumerate(values if places else [])}
             query = _SQL["lots"].format(open=open_texts, stratum=where)
-            rows = fetch_all(self.connection, query, {**parameters, **own, "seed": str(seed), "count": share})
-            found = tuple((place, FoundText(text, name, sample)) for text, name, sample, place in rows)
-            drawn.append(DrawnStratum(tuple(values) if places else (), size, found))
+            rows = fetch_all(self.connection, query, {**parameters, **stratum, "seed": str(seed), "count": share})
+            texts = tuple((place, FoundText(text, name, sample)) for text, name, sample, place in rows)
+            drawn.append(DrawnStratum(tuple(values) if places else (), size, texts))
         return drawn
 
     def named(self, ids: Sequence[str]) -> dict[str, FoundText]:
@@ -148,13 +151,13 @@ class LabelUnits:
         return {name: FoundText(text, name, sample, kind) for name, text, sample, kind in rows if text is not None}
 
     def of_texts(self, texts: Sequence[str]) -> dict[str, FoundText]:
-        """By digest; texts that the run does not have are left out."""
-        asked = [text for text in texts if text not in self._found]
-        if asked:
-            self._found |= dict.fromkeys(asked)
-            for text, name, sample, kind in self.all("of_texts", texts=asked):
-                self._found[text] = FoundText(text, name, sample, kind)
-        return {text: one for text in texts if (one := self._found[text]) is not None}
+        """The known texts by digest; texts that the run does not have are left out."""
+        unknown = [text for text in texts if text not in self._known]
+        if unknown:
+            self._known |= dict.fromkeys(unknown)
+            for text, name, sample, kind in self.all("of_texts", texts=unknown):
+                self._known[text] = FoundText(text, name, sample, kind)
+        return {text: known_text for text in texts if (known_text := self._known[text]) is not None}
 
     def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
         """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""
@@ -167,11 +170,11 @@ class LabelUnits:
         """Text, label as written, id and task type, where the dataset has a column `label`."""
         return [(text, label, name, kind) for text, label, name, kind in self.all("dataset_labels")]
 
-    def read_samples(self, found: Sequence[FoundText]) -> Iterator[dict[str, Any]]:
+    def read_samples(self, texts: Sequence[FoundText]) -> Iterator[dict[str, Any]]:
         """Their records in the journal, in the order asked for."""
         with opening_journal(self._run.journal) as journal:
-            for one in found:
-                yield self._places.read(journal, "sample", one.sample).get("sample", {})
+            for text in texts:
+                yield self._places.read(journal, "sample", text.sample).get("sample", {})
 
     def join(self, labels: Sequence[TextWeight], *, is_binary: bool, pool: Path | None = None) -> LabelledRun:
         """What people said beside what the judges said. `pool`: texts of another run that labels were drawn from."""
@@ -179,10 +182,10 @@ class LabelUnits:
             self.connection,
             _SQL["label_table"],
             {
-                "texts": [one.text for one in labels],
-                "shares": [one.share for one in labels],
-                "drawn": [one.drawn for one in labels],
-                "weights": [one.weight for one in labels],
+                "texts": [label.text for label in labels],
+                "shares": [label.share for label in labels],
+                "drawn": [label.drawn for label in labels],
+                "weights": [label.weight for label in labels],
             },
         )
         if (is_binary, pool) not in self._counted:

@@ -112,7 +112,10 @@ class SilentRater:
 
 @dataclass(frozen=True, slots=True)
 class GroupedAgreement:
-    """By groups of questions; `equal` are the items with `ratings` each, which Fleiss' kappa needs (None: no item)."""
+    """Agreement by groups of questions.
+
+    `equal` are the items with `ratings` each, which Fleiss' kappa needs (None: no item).
+    """
 
     groups: Sequence[AgreementSums]
     equal: Sequence[AgreementSums]
@@ -150,19 +153,19 @@ class Ratings:
         self.silent = tuple(SilentRater(number, names[number], count) for number, count in sorted(missing.items()))
 
     def unit_sums(self) -> dict[int, UnitSums]:
-        """Of each rater: values summed by question, which is all that a clustered interval needs."""
+        """Each rater's values summed by question, which is all that a clustered interval needs."""
         rows = self.fetch(unit_sums(STATEMENTS["units_of_raters"], ("rater",)))
         return {row[0]: UnitSums(*row[1:]) for row in rows}
 
     def values(self, raters: Sequence[Rater]) -> list[float]:
         """What these raters said at all, in order; one more than MOST_CATEGORIES where it is a continuum."""
-        rows = self._all("values", raters=[one.number for one in raters], limit=MOST_CATEGORIES + 1)
+        rows = self._all("values", raters=[rater.number for rater in raters], limit=MOST_CATEGORIES + 1)
         return [row[0] for row in rows]
 
     def agreement(self, raters: Sequence[Rater], distinct: int) -> GroupedAgreement:
         """All raters together, by groups of questions."""
         parts: dict[tuple[int, bool], tuple[list[float], dict[str, dict[Any, float]]]] = {}
-        numbers = [one.number for one in raters]
+        numbers = [rater.number for rater in raters]
         ratings = equal_ratings(dict(self._all("ratings_of_items", raters=numbers)), len(raters))
         for kind, part, is_equal, x, y, a, b in self._all(
             "agreement", raters=numbers, groups=self.group_count(distinct), equal=ratings or 0
@@ -185,7 +188,7 @@ class Ratings:
         )
 
     def group_count(self, distinct: int) -> int:
-        """Into how many groups questions are put for the jackknife."""
+        """The number of groups into which questions are put for the jackknife."""
         most = max(_FEWEST_GROUPS, _MOST_GROUPED_CELLS // max(1, distinct * distinct))
         return max(1, min(MOST_GROUPS, most, int(self.questions)))
 
@@ -197,17 +200,17 @@ class Ratings:
     def pair_groups(self, first: Rater, second: Rater) -> list[dict[tuple[float, float], int]]:
         """What two raters said about the same items, by groups of questions."""
         parts: dict[int, dict[tuple[float, float], int]] = defaultdict(dict)
-        asked = {"first": first.number, "second": second.number, "groups": self._pair_group_count(first, second)}
-        for part, x, y, count in self._all("pairs", **asked):
+        parameters = {"first": first.number, "second": second.number, "groups": self._pair_group_count(first, second)}
+        for part, x, y, count in self._all("pairs", **parameters):
             parts[part][x, y] = count
         return [parts[part] for part in sorted(parts)]
 
     def all_pairs(self, raters: Sequence[Rater]) -> dict[tuple[int, int], dict[tuple[float, float], int]]:
         """What every two of these raters said about the same items; the one that is listed earlier comes first."""
-        found: dict[tuple[int, int], dict[tuple[float, float], int]] = defaultdict(dict)
-        for first, second, x, y, count in self._all("all_pairs", raters=[one.number for one in raters]):
-            found[first, second][x, y] = count
-        return found
+        pairs: dict[tuple[int, int], dict[tuple[float, float], int]] = defaultdict(dict)
+        for first, second, x, y, count in self._all("all_pairs", raters=[rater.number for rater in raters]):
+            pairs[first, second][x, y] = count
+        return pairs
 
     def compared(self, rater: Rater | SilentRater, first: str, second: str) -> dict[tuple[float, float], int]:
         """Values of two systems on the questions that both answered, counted."""
@@ -217,8 +220,8 @@ class Ratings:
         self, rater: Rater | SilentRater, first: str, second: str, span: tuple[float, float]
     ) -> tuple[int, Bounds | None]:
         """How many items of the two systems have no score, and the mean difference whatever those are worth."""
-        asked = {"rater": rater.number, "first": first, "second": second, "least": span[0], "greatest": span[1]}
-        ((missing, questions, lowest, highest),) = self._all("compared_bounds", **asked)
+        parameters = {"rater": rater.number, "first": first, "second": second, "least": span[0], "greatest": span[1]}
+        ((missing, questions, lowest, highest),) = self._all("compared_bounds", **parameters)
         return missing, Bounds(lowest, highest) if questions and missing else None
 
     def pool(self, judge: Rater | SilentRater, human: Rater, *, only_rated: bool) -> LabelPool:
@@ -253,9 +256,9 @@ class Ratings:
             PairSums(count, labels=labels, ly=total, lyy=squares)
             for _, count, labels, total, squares in self._all("pool_labels", clusters=modulus)
         ]
-        labels, given = {}, Counter[float]()
+        labels, label_counts = {}, Counter[float]()
         for f, y, count in self._all("pool_known"):
-            given[y] += count
+            label_counts[y] += count
             if f is not None:
                 labels[f, y] = count
         return LabelPool(
@@ -270,7 +273,7 @@ class Ratings:
             labels,
             PairSums.total(label_parts),
             label_parts,
-            given,
+            label_counts,
         )
 
     def _is_countable(self) -> bool:
@@ -280,5 +283,5 @@ class Ratings:
         return self.fetch(STATEMENTS[name], **parameters)
 
     def fetch(self, query: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        """For questions of other modules: tables are `rows`, `items`, `answers` and `rated`, as in ratings.sql."""
+        """The rows of a query from elsewhere: tables are `rows`, `items`, `answers` and `rated`, as in ratings.sql."""
         return fetch_all(self._connection, query, parameters)

@@ -50,16 +50,16 @@ def count_ratings(
     ratings = Ratings(connection, names, categories, uses_mean=bool(source.uses_mean))
     if not ratings.count:
         raise ConfigurationError(nothing)
-    if silent := next((one for one in ratings.silent if one.name == human), None):
+    if silent := next((rater for rater in ratings.silent if rater.name == human), None):
         raise ConfigurationError(
             f"--human {human!r} has rated nothing: {silent.missing:,} of {silent.missing:,} items have no score"
         )
-    for one in ratings.raters:
-        size, width = max(abs(one.least), abs(one.greatest)), one.greatest - one.least
+    for rater in ratings.raters:
+        size, width = max(abs(rater.least), abs(rater.greatest)), rater.greatest - rater.least
         if width and (not _LEAST_SIZE < size < _GREATEST_SIZE or width < _LEAST_WIDTH * size):
             raise ConfigurationError(
-                f"{one.name} gave {one.least:g} to {one.greatest:g}, of which squares cannot be counted exactly; bring "
-                f"scores near 1 with --score, such as '(score - {one.least:g}) / {width:g}'"
+                f"{rater.name} gave {rater.least:g} to {rater.greatest:g}, of which squares cannot be counted exactly; "
+                f"bring scores near 1 with --score, such as '(score - {rater.least:g}) / {width:g}'"
             )
     if categories and source.uses_mean and ratings.repeated:
         raise ConfigurationError("--takes mean: texts have no mean; take the first")
@@ -81,12 +81,12 @@ def _read_texts(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int],
         return []
     if 2 * numbers > texts:
         odd = "SELECT row, said FROM rows WHERE said IS NOT NULL AND TRY_CAST(said AS DOUBLE) IS NULL"
-        ((row, said),) = fetch_all(connection, f"{odd} ORDER BY row LIMIT 1", {})
+        ((row, score),) = fetch_all(connection, f"{odd} ORDER BY row LIMIT 1", {})
         raise DatasetError(
-            f"{place_of(row)}: the score {said[:40]!r} is not a number as others are; null means missing"
+            f"{place_of(row)}: the score {score[:40]!r} is not a number as others are; null means missing"
         )
-    found = "SELECT DISTINCT said FROM rows WHERE said IS NOT NULL ORDER BY said LIMIT $limit"
-    categories = [row[0] for row in fetch_all(connection, found, {"limit": MOST_CATEGORIES + 1})]
+    distinct = "SELECT DISTINCT said FROM rows WHERE said IS NOT NULL ORDER BY said LIMIT $limit"
+    categories = [row[0] for row in fetch_all(connection, distinct, {"limit": MOST_CATEGORIES + 1})]
     if len(categories) > MOST_CATEGORIES:
         raise ConfigurationError(
             f"scores are more than {MOST_CATEGORIES} different texts, such as {categories[0][:40]!r}; name the column "

@@ -55,11 +55,15 @@ def _add_labels(
     """What people said about each text, under the same protocol: the last word of each, or what all amount to."""
     labels = LabelStore(workspace).read(read_manifest(run.manifest).protocol.name)
     if people_as_one:
-        last = {(text, PEOPLE): one.share for text, one in collect_labels(labels).items() if one.by_rater}
+        last = {
+            (text, PEOPLE): text_labels.share
+            for text, text_labels in collect_labels(labels).items()
+            if text_labels.by_rater
+        }
     else:
         last = {(label.text, label.rater): label.share for label in labels if not label.is_adjudicated}
     if last:
         texts, raters, shares = zip(*((text, rater, share) for (text, rater), share in last.items()), strict=True)
-        said = {"texts": list(texts), "raters": list(raters), "shares": list(shares)}
-        fetch_all(connection, STATEMENTS["add_labels"], {**said, "path": escape_glob(ensure_texts(workspace, run))})
+        columns = {"texts": list(texts), "raters": list(raters), "shares": list(shares)}
+        fetch_all(connection, STATEMENTS["add_labels"], {**columns, "path": escape_glob(ensure_texts(workspace, run))})
         fetch_all(connection, STATEMENTS["drop_doubled"], {"people": PEOPLE})

@@ -86,13 +86,13 @@ def is_table(name: str) -> bool:
 
 @contextlib.contextmanager
 def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
-    """Of a table or of a run, whichever the name means."""
+    """The ratings of a table or of a run, whichever the name means."""
     if is_table(request.name):
         with open_table(Path(request.name), request.source) as ratings:
             yield ratings
     else:
-        for option, given in asdict(request.source.columns).items():
-            if given is not None:
+        for option, value in asdict(request.source.columns).items():
+            if value is not None:
                 raise ConfigurationError(
                     f"{flag_of(option)} is for tables, and {request.name!r} is no file; `mixseek export` makes one"
                 )
@@ -102,7 +102,7 @@ def open_ratings(request: StatisticsRequest) -> Iterator[Ratings]:
 
 
 def _opinions(request: StatisticsRequest) -> counts.Ratings | None:
-    """Of a run: what the report compares as well. A table has ratings only."""
+    """What the report of a run compares as well. A table has ratings only."""
     if is_table(request.name):
         return None
     workspace = Workspace(request.workspace)
@@ -117,8 +117,8 @@ class _Analysis:
         self._ratings = ratings
         self._request = request
         self._is_nominal = bool(ratings.categories)
-        self._human = next((one for one in ratings.raters if one.name == request.source.truth), None)
-        self._judges = [one for one in ratings.raters if one is not self._human]
+        self._human = next((rater for rater in ratings.raters if rater.name == request.source.truth), None)
+        self._judges = [rater for rater in ratings.raters if rater is not self._human]
         self._scale = request.scale
         if self._scale is not None:
             self._check_scale(*self._scale)
@@ -151,10 +151,10 @@ class _Analysis:
     def _check_scale(self, least: float, greatest: float) -> None:
         if self._is_nominal:
             raise ConfigurationError("--scale: the ratings are texts, which have no scale")
-        for one in self._ratings.raters:
-            for value in (one.least, one.greatest):
+        for rater in self._ratings.raters:
+            for value in (rater.least, rater.greatest):
                 if not least <= value <= greatest:
-                    raise ConfigurationError(f"{one.name} gave {value:g}, outside --scale {least:g}..{greatest:g}")
+                    raise ConfigurationError(f"{rater.name} gave {value:g}, outside --scale {least:g}..{greatest:g}")
 
     def _notes(self) -> list[str]:
         notes = []
@@ -164,8 +164,8 @@ class _Analysis:
         if self._is_nominal:
             notes.append("ratings are texts: only what needs no order is said of them")
         if continuous := self._continuous():
-            told = f"{', '.join(continuous)}: more than {MOST_CATEGORIES} different values"
-            notes.append(f"{told}, so no agreement is counted; round them in --score if they are categories")
+            sentence = f"{', '.join(continuous)}: more than {MOST_CATEGORIES} different values"
+            notes.append(f"{sentence}, so no agreement is counted; round them in --score if they are categories")
         if len(self._ratings.raters) > MOST_PAIRED_RATERS:
             notes.append(f"{len(self._ratings.raters)} raters: not compared two by two")
         return notes
@@ -175,8 +175,8 @@ class _Analysis:
         notes = unscored_notes(self._ratings, self._human)
         if notes and not self._is_nominal and not (self._is_run or self._scale) and not self._all_binary():
             least, greatest = self._bounds_span()
-            seen = f"{least:g} to {greatest:g}"
-            notes.append(f"bounds are on {seen}, the values that were given; --scale says what could have been")
+            span = f"{least:g} to {greatest:g}"
+            notes.append(f"bounds are on {span}, the values that were given; --scale says what could have been")
         return notes
 
     # Means.
@@ -203,24 +203,24 @@ class _Analysis:
 
     def _rater_lines(self) -> list[RaterLine]:
         lines = []
-        for one in self._ratings.raters:
-            own = self._sums[one.number]
-            line = RaterLine(one.name, one.ratings, one.missing, own.questions, one.is_binary)
+        for rater in self._ratings.raters:
+            sums = self._sums[rater.number]
+            line = RaterLine(rater.name, rater.ratings, rater.missing, sums.questions, rater.is_binary)
             if not self._is_nominal:
-                errors, mean = standard_errors(own), own.mean
+                errors, mean = standard_errors(sums), sums.mean
                 limits = None
                 if errors is not None and mean is not None:
-                    half = student_quantile(0.975, own.questions - 1) * errors.cr1
+                    half = student_quantile(0.975, sums.questions - 1) * errors.cr1
                     limits = (mean - half, mean + half)
-                interval = self._mean_interval(one, unit_interval(scaled_sums(own, *self._span(one))))
+                interval = self._mean_interval(rater, unit_interval(scaled_sums(sums, *self._span(rater))))
                 line = replace(
                     line,
                     mean=mean,
                     interval=interval,
                     errors=errors,
                     t_interval=limits,
-                    bounds=self._bounds(one),
-                    effective_questions=own.effective_questions,
+                    bounds=self._bounds(rater),
+                    effective_questions=sums.effective_questions,
                 )
             lines.append(line)
         return [*lines, *self._silent_lines()]
@@ -229,9 +229,9 @@ class _Analysis:
         """The scale that was given, 0..1 for right and wrong and for every run, else what was seen."""
         if self._scale is not None:
             return self._scale
-        if self._is_run or all(one.is_binary for one in raters):
+        if self._is_run or all(rater.is_binary for rater in raters):
             return 0.0, 1.0
-        return min(one.least for one in raters), max(one.greatest for one in raters)
+        return min(rater.least for rater in raters), max(rater.greatest for rater in raters)
 
     def _mean_interval(self, rater: Rater, interval: Interval | None) -> Interval | None:
         is_known = self._is_run or rater.is_binary or self._scale is not None
@@ -251,55 +251,55 @@ class _Analysis:
         return [float(value) for value in range(least, greatest + 1)] if greatest - least < MOST_CATEGORIES else None
 
     def _verdict_agreement(self) -> AgreementSection | None:
-        """Of a run with several judges, as its report has it."""
+        """The agreement in verdicts of a run with several judges, as its report has it."""
         if self._opinions is None:
             return None
         return _between("verdicts", self._opinions, self._opinions.verdict_groups, self._opinions.verdicts)
 
     def _agreement(self) -> AgreementSection | None:
-        """Of a run that nobody but judges rated, from their opinions, as its report has it."""
+        """The agreement of a run that nobody but judges rated, from their opinions, as its report has it."""
         opinions = self._opinions
         if opinions is not None and {rater.name for rater in self._ratings.raters} <= set(opinions.judges):
             return _between("scores", opinions, opinions.score_groups)
         return self._rated_agreement()
 
     def _rated_agreement(self) -> AgreementSection | None:
-        judges = [one for one in self._judges if one.distinct <= MOST_CATEGORIES]
+        judges = [rater for rater in self._judges if rater.distinct <= MOST_CATEGORIES]
         values = self._ratings.values(judges)
         if len(judges) < 2 or len(values) > MOST_CATEGORIES:
             return None
-        names = [one.name for one in judges]
-        found = self._ratings.agreement(judges, len(values))
-        whole, equal = AgreementSums.total(found.groups), AgreementSums.total(found.equal)
+        names = [rater.name for rater in judges]
+        grouped = self._ratings.agreement(judges, len(values))
+        whole, equal = AgreementSums.total(grouped.groups), AgreementSums.total(grouped.equal)
         categories = self._all_categories(values)
-        coefficients = formulas.coefficients_of_sums(found.groups, self._measures(), categories)
+        coefficients = formulas.coefficients_of_sums(grouped.groups, self._measures(), categories)
         coefficients += [
-            replace(one, over=EqualItems(found.ratings or 0, equal.items, whole.items))
-            for one in formulas.coefficients_of_sums(found.equal, (Measure.FLEISS,))
+            replace(coefficient, over=EqualItems(grouped.ratings or 0, equal.items, whole.items))
+            for coefficient in formulas.coefficients_of_sums(grouped.equal, (Measure.FLEISS,))
         ]
         ratings = round(sum(whole.totals.values()))
-        complete = equal.items if found.ratings == len(judges) else 0
+        complete = equal.items if grouped.ratings == len(judges) else 0
         return AgreementSection(names, whole.items, complete, ratings, categories or values, coefficients)
 
     def _continuous(self) -> list[str]:
-        return [one.name for one in self._ratings.raters if one.distinct > MOST_CATEGORIES]
+        return [rater.name for rater in self._ratings.raters if rater.distinct > MOST_CATEGORIES]
 
     def _all_categories(self, values: Sequence[float]) -> list[float] | None:
         """A value that nobody gave is a category only where the scale says so."""
-        given = self._categories()
-        return given if given is not None and set(values) <= set(given) else None
+        categories = self._categories()
+        return categories if categories is not None and set(values) <= set(categories) else None
 
     def _measures(self) -> tuple[Measure, ...]:
-        """Of any number of raters; texts have no order."""
+        """The measures for any number of raters; texts have no order."""
         return _NOMINAL if self._is_nominal else (*_NOMINAL, *_ORDERED)
 
     def _pairs(self) -> list[PairLine]:
-        countable = [one for one in self._ratings.raters if one.distinct <= MOST_CATEGORIES]
+        countable = [rater for rater in self._ratings.raters if rater.distinct <= MOST_CATEGORIES]
         if len(countable) > MOST_PAIRED_RATERS or len(countable) < 2:
             return []
         counts = self._ratings.all_pairs(countable)
         return [
-            self._told_pair(first, second, counts[first.number, second.number], ())
+            self._counted_pair(first, second, counts[first.number, second.number], ())
             for first, second in combinations(countable, 2)
             if (first.number, second.number) in counts
         ]
@@ -309,17 +309,17 @@ class _Analysis:
         whole = Counter[tuple[float, float]]()
         for group in groups:
             whole.update(group)
-        return self._told_pair(human, judge, whole, groups)
+        return self._counted_pair(human, judge, whole, groups)
 
-    def _told_pair(self, first: Rater, second: Rater, counts: PairCounts, groups: Sequence[PairCounts]) -> PairLine:
-        """With intervals over questions where `groups` are given."""
+    def _counted_pair(self, first: Rater, second: Rater, counts: PairCounts, groups: Sequence[PairCounts]) -> PairLine:
+        """The line of two raters, with intervals over questions where `groups` are given."""
         is_binary = not self._is_nominal and all(value in (0, 1) for pair in counts for value in pair)
         is_countable = max(first.distinct, second.distinct) <= MOST_CATEGORIES
         coefficients = list(self._pair_coefficients(counts, groups)) if is_countable and counts else []
         ordered = {} if self._is_nominal else counts
         whole, *parts = (
-            Confusion.of({(judge, human): count for (human, judge), count in one.items()}) if is_binary else None
-            for one in (counts, *groups)
+            Confusion.of({(judge, human): count for (human, judge), count in counted.items()}) if is_binary else None
+            for counted in (counts, *groups)
         )
         return PairLine(
             first.name,
@@ -339,16 +339,22 @@ class _Analysis:
     def _pair_coefficients(self, counts: PairCounts, groups: Sequence[PairCounts]) -> Iterator[Coefficient]:
         values = sorted({value for pair in counts for value in pair})
         categories = self._all_categories(values)
-        patterns, *parts = (patterns_of(one) for one in (counts, *groups))
+        patterns, *parts = (patterns_of(counted) for counted in (counts, *groups))
         sums = [AgreementSums.of(part) for part in parts or [patterns]]
         for measure in _KAPPAS[:1] if self._is_nominal else _KAPPAS:
             estimate = partial(formulas.estimate_of, measure, categories=categories)
             if (kappa := estimate(patterns)) is not None:
                 interval = formulas.within_reach(measure, formulas.jackknife_interval(parts, estimate))
                 yield Coefficient(measure, kappa.value, interval, kappa.se)
-        for one in formulas.coefficients_of_sums(sums, self._measures(), categories):
-            exact = formulas.estimate_of(one.measure, patterns, categories) if one.measure in formulas.GWETS else None
-            yield replace(one, se=exact.se if exact else None, interval=one.interval if groups else None)
+        for coefficient in formulas.coefficients_of_sums(sums, self._measures(), categories):
+            exact = (
+                formulas.estimate_of(coefficient.measure, patterns, categories)
+                if coefficient.measure in formulas.GWETS
+                else None
+            )
+            yield replace(
+                coefficient, se=exact.se if exact else None, interval=coefficient.interval if groups else None
+            )
 
     # Labels.
 
@@ -452,22 +458,22 @@ _KAPPAS = (Measure.KAPPA, Measure.KAPPA_LINEAR, Measure.KAPPA_QUADRATIC)
 
 
 def _between(
-    of: str, opinions: counts.Ratings, hands: Sequence[formulas.Patterns], words: Sequence[str] = ()
+    of: str, opinions: counts.Ratings, groups: Sequence[formulas.Patterns], words: Sequence[str] = ()
 ) -> AgreementSection:
     """Words have no order; without them values are numbers, and every coefficient has a meaning."""
     measures = (*_NOMINAL, *(() if words else _ORDERED), Measure.FLEISS)
     patterns = Counter[formulas.Pattern]()
-    for hand in hands:
-        patterns.update(hand)
-    given = [len(pattern) - pattern.count(None) for pattern in patterns.elements()]
+    for group in groups:
+        patterns.update(group)
+    rating_counts = [len(pattern) - pattern.count(None) for pattern in patterns.elements()]
     values = sorted({value for pattern in patterns for value in pattern if value is not None})
     return AgreementSection(
         raters=sorted(opinions.judges),
-        items=len(given),
-        complete_items=given.count(len(opinions.judges)),
-        ratings=sum(given),
+        items=len(rating_counts),
+        complete_items=rating_counts.count(len(opinions.judges)),
+        ratings=sum(rating_counts),
         categories=words or values,
-        coefficients=[found for found in between(of, hands, measures) if found.value is not None],
+        coefficients=[coefficient for coefficient in between(of, groups, measures) if coefficient.value is not None],
         of=of,
     )
 
@@ -481,11 +487,11 @@ def patterns_of(counts: PairCounts) -> formulas.Patterns:
     return {(first, second): count for (first, second), count in counts.items()}
 
 
-def with_missing(found: Corrected, items: LabelledItems, pool: LabelPool, alone: Corrected) -> Corrected:
+def with_missing(corrected: Corrected, items: LabelledItems, pool: LabelPool, alone: Corrected) -> Corrected:
     """The estimate for all items, those without a score among them: as `report` has it."""
     unscored, scale, drawing = pool.unscored, items.scale, items.drawing
     if not unscored.items:
-        return found
+        return corrected
     is_drawn = drawing in (Drawing.RANDOM, Drawing.STRATIFIED) or pool.labels_alone.labels == pool.items
     if not pool.sums.labels and unscored.labels:
         # Every label is of an item without a score: the judge plays no part, and its verdicts have no label.
@@ -493,31 +499,33 @@ def with_missing(found: Corrected, items: LabelledItems, pool: LabelPool, alone:
             return post_stratified(items.cells, clusters=items.clusters, drawing=drawing) if items.is_binary else alone
         state = State.UNKNOWN_DRAWING if drawing is Drawing.UNKNOWN else State.NO_SIGNAL
         return Corrected(state, labels=round(unscored.labels), items=pool.items)
-    if found.low is None and found.point is None:
-        return replace(found, labels=round(pool.labels_alone.labels), items=pool.items)
+    if corrected.low is None and corrected.point is None:
+        return replace(corrected, labels=round(pool.labels_alone.labels), items=pool.items)
     if items.is_binary:
         # Labels from elsewhere are of other cases: only items without one are what is spoken of.
         rest = Cell(unscored.items - round(unscored.labels))
-        return with_unscored(found, rest) if drawing is Drawing.ELSEWHERE else found
+        return with_unscored(corrected, rest) if drawing is Drawing.ELSEWHERE else corrected
     width = scale.greatest - scale.least
     if width <= 0:
-        return found
+        return corrected
     positive = (unscored.positive - unscored.labels * scale.least) / width
-    shares = with_unscored(moved(found, -scale.least / width, 1 / width), replace(unscored, positive=positive))
+    shares = with_unscored(moved(corrected, -scale.least / width, 1 / width), replace(unscored, positive=positive))
     return moved(shares, scale.least, width)
 
 
-def moved(found: Corrected, shift: float, width: float) -> Corrected:
+def moved(corrected: Corrected, shift: float, width: float) -> Corrected:
     """The same numbers on another scale."""
-    point, low, high = (None if end is None else shift + width * end for end in (found.point, found.low, found.high))
-    return replace(found, point=point, low=low, high=high)
+    point, low, high = (
+        None if end is None else shift + width * end for end in (corrected.point, corrected.low, corrected.high)
+    )
+    return replace(corrected, point=point, low=low, high=high)
 
 
 def labels_only(items: LabelledItems, pool: LabelPool, *, is_difference: bool = False) -> Corrected:
     """What the labels say without the judge, with the same clusters; also those of items without a score."""
     if items.is_binary:
         whole = {"all": sum(items.cells.values(), Cell())}
-        clusters = [{"all": sum(one.values(), Cell())} for one in items.clusters]
+        clusters = [{"all": sum(cluster.values(), Cell())} for cluster in items.clusters]
         return post_stratified(whole, clusters=clusters)
     known = {(0.0, y): float(count) for y, count in pool.given.items()}
     parts = pool.label_parts if items.parts else ()
@@ -526,11 +534,11 @@ def labels_only(items: LabelledItems, pool: LabelPool, *, is_difference: bool = 
 
 def beside(items: LabelledItems) -> dict[str, Corrected | PredictionPowered | None]:
     """Estimators as their papers give them, for independent items; each needs what its paper says."""
-    found: dict[str, Corrected | PredictionPowered | None] = {
+    estimates: dict[str, Corrected | PredictionPowered | None] = {
         "ppi_pp": prediction_powered(items.sums),
         "ppi_lam1": prediction_powered(items.sums, weight=1.0),
     }
     if items.is_binary:
-        found["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
-        found["rogan_gladen"] = rogan_gladen_of_unlabelled(items, is_independent=True)
-    return found
+        estimates["post_stratified"] = post_stratified(items.cells, drawing=items.drawing)
+        estimates["rogan_gladen"] = rogan_gladen_of_unlabelled(items, is_independent=True)
+    return estimates

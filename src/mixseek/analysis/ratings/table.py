@@ -39,7 +39,8 @@ USUAL_NAMES: Mapping[str, Sequence[str]] = {
 }
 # One of several columns is marked; words of two that are marked together are no word.
 _MARKED = (
-    f"CASE WHEN lower(CAST({name} AS VARCHAR)) IN {MARKS} THEN '{said}' END" for name, said in WINNER_COLUMNS.items()
+    f"CASE WHEN lower(CAST({name} AS VARCHAR)) IN {MARKS} THEN '{preference}' END"
+    for name, preference in WINNER_COLUMNS.items()
 )
 _WINNER = f"regexp_extract(concat({', '.join(_MARKED)}), '^({'|'.join(WINNER_COLUMNS.values())})$')"
 _READERS = {
@@ -106,17 +107,17 @@ class _Table:
         kinds = {str(row[0]): str(row[1]) for row in rows}
         if self._suffix != ".parquet":
             kinds = {name: "VARCHAR" if kind.startswith(_GUESSED) else kind for name, kind in kinds.items()}
-            told = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in kinds.items())
-            self._more = f", columns = {{{told}}}"
+            columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in kinds.items())
+            self._more = f", columns = {{{columns}}}"
         self._connection.execute(f"CREATE TABLE shape AS SELECT * FROM {self._reader()} LIMIT 0")  # noqa: S608 - our own
         return kinds
 
     def load(self, columns: RatingColumns) -> None:
-        """Into the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
+        """Fills the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
         value, text, is_number = self._score("score", columns.score)
         question = self._optional("question", columns.question)
         names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
-        named = {name: self._optional(name, given) or "NULL" for name, given in names.items()}
+        named = {name: self._optional(name, expression) or "NULL" for name, expression in names.items()}
         item = self._optional("item", columns.item) or self._pair_item(question, named["system-a"], named["system-b"])
         judge = self._optional("judge", columns.judge) or self._expression("judge", None)[0]
         label = f"coalesce(CAST({self._checked('labelled', columns.labelled)} AS BOOLEAN), false)"
@@ -149,34 +150,34 @@ class _Table:
             fetch_all(self._connection, STATEMENTS["add_gold"], {"gold": GOLD})
 
     def _pair_item(self, question: str | None, first: str, second: str) -> str:
-        """Of votes without an id, whoever stands first: the question and who answered it."""
+        """The item of votes without an id, whoever stands first: the question and who answered it."""
         if question is None or "NULL" in (first, second):
             return self._expression("item", None)[0]
         names = [f"CAST({name} AS VARCHAR)" for name in (first, second)]
         return f"concat_ws(' / ', {question}, least({', '.join(names)}), greatest({', '.join(names)}))"
 
-    def _score(self, name: str, given: str | None) -> tuple[str, str, bool]:
-        """As a number and as a text, one of which is NULL; and which of them it is."""
-        score, kind = self._expression(name, given)
+    def _score(self, name: str, expression: str | None) -> tuple[str, str, bool]:
+        """The score as a number and as a text, one of which is NULL; and which of them it is."""
+        score, kind = self._expression(name, expression)
         if not kind.startswith((*_NUMBERS, "VARCHAR", "JSON", "ENUM")) or kind.endswith("]"):
-            raise ConfigurationError(f"{flag_of(name)} {given or score}: a score is a number, a boolean or a word")
+            raise ConfigurationError(f"{flag_of(name)} {expression or score}: a score is a number, a boolean or a word")
         if kind.startswith(_NUMBERS):
             return f"CAST({score} AS DOUBLE)", "NULL::VARCHAR", True
         text = f"({score}) ->> '$'" if kind == "JSON" else f"CAST({score} AS VARCHAR)"
         return "NULL::DOUBLE", f"nullif(trim({text}), '')", False
 
-    def _gold(self, given: str | None, *, is_number: bool) -> str:
-        if given is None:
+    def _gold(self, expression: str | None, *, is_number: bool) -> str:
+        if expression is None:
             return "NULL::DOUBLE AS gold, NULL::VARCHAR AS gold_said"
-        value, text, is_numeric = self._score("gold", given)
+        value, text, is_numeric = self._score("gold", expression)
         if is_number is not is_numeric:
             raise ConfigurationError(
-                f"--gold {given!r}: a number and a word cannot be compared; write it as --score is"
+                f"--gold {expression!r}: a number and a word cannot be compared; write it as --score is"
             )
         return f"{value} AS gold, {text} AS gold_said"
 
     def _numbered_rows(self) -> Iterable[tuple[int, Any]]:
-        """With their lines; nothing where a file has none."""
+        """Rows with their lines; nothing where a file has none."""
         if self._suffix in (".jsonl", ".ndjson"):
             return read_json_lines(self._path, self._longest_line)
         is_delimited = self._suffix in (".csv", ".tsv")
@@ -187,62 +188,64 @@ class _Table:
         line = next(islice(self._numbered_rows(), row - 1, None), None)
         return f"{self._path}: line {line[0]}" if line is not None else f"{self._path}: row {row}"
 
-    def _expression(self, name: str, given: str | None) -> tuple[str, str]:
+    def _expression(self, name: str, expression: str | None) -> tuple[str, str]:
         """The SQL of what was given, or of a column with a usual name; and its type."""
         usual = next((column for column in USUAL_NAMES.get(name, ()) if column in self.kinds), None)
         if name == "score" and usual is None and self.kinds.keys() >= WINNER_COLUMNS.keys():
             usual = _WINNER
-        if given is None and usual is None:
+        if expression is None and usual is None:
             # A table of one judge's votes does not name it.
             more = ", or --rater \"'me'\" where all rows are of one" if name == "judge" else ""
             raise DatasetError(
                 f"{self._path}: no column for the {name}; name one with {flag_of(name)}{more} "
                 f"(there is {self._named_columns()})"
             )
-        sql = self._checked(name, given or usual)
+        sql = self._checked(name, expression or usual)
         return sql, self._types[name]
 
-    def _optional(self, name: str, given: str | None) -> str | None:
+    def _optional(self, name: str, expression: str | None) -> str | None:
         usual = any(column in self.kinds for column in USUAL_NAMES[name])
-        if given is None and not usual:
+        if expression is None and not usual:
             return None
-        sql, kind = self._expression(name, given)
+        sql, kind = self._expression(name, expression)
         # A column of numbers and texts is JSON, whose texts stand in quotes.
         return f"({sql} ->> '$')" if kind == "JSON" else sql
 
-    def _checked(self, name: str, given: str | None) -> str:
+    def _checked(self, name: str, expression: str | None) -> str:
         """A column by its exact name, or an expression over one row: no query of its own, and it fits the table."""
-        if given is None:
+        if expression is None:
             return "true"
-        if given in self.kinds:
-            sql = '"' + given.replace('"', '""') + '"'
+        if expression in self.kinds:
+            sql = '"' + expression.replace('"', '""') + '"'
         else:
-            self._refuse_queries(name, given)
-            sql = f"(\n{given}\n)"
+            self._refuse_queries(name, expression)
+            sql = f"(\n{expression}\n)"
         try:
             described = self._connection.execute(f"DESCRIBE SELECT {sql} AS asked FROM shape").fetchall()  # noqa: S608
         except duckdb.Error as error:
-            said = first_line(error).partition(": ")[2] or first_line(error)
-            problem = f"{said[:1].lower()}{said[1:].rstrip('!')}"
+            message = first_line(error).partition(": ")[2] or first_line(error)
+            problem = f"{message[:1].lower()}{message[1:].rstrip('!')}"
             raise ConfigurationError(
-                f"{flag_of(name)} {given!r}: {problem}; {self._path} has {self._named_columns()}"
+                f"{flag_of(name)} {expression!r}: {problem}; {self._path} has {self._named_columns()}"
             ) from error
         self._types[name] = str(described[0][1])
         return sql
 
-    def _refuse_queries(self, name: str, given: str) -> None:
+    def _refuse_queries(self, name: str, expression: str) -> None:
         """What DuckDB's own parser makes of it decides, not a search for words."""
-        (parsed,) = fetch_all(self._connection, "SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{given}\n)"})
+        (parsed,) = fetch_all(
+            self._connection, "SELECT json_serialize_sql($sql)", {"sql": f"SELECT (\n{expression}\n)"}
+        )
         tree = json.loads(parsed[0])
         if tree["error"]:
             raise ConfigurationError(
-                f"{flag_of(name)} {given!r}: {tree['error_message']}; write an SQL expression over columns"
+                f"{flag_of(name)} {expression!r}: {tree['error_message']}; write an SQL expression over columns"
             )
         node = tree["statements"][0]["node"]
         is_plain = len(tree["statements"]) == 1 and len(node.get("select_list", ())) == 1
         if not is_plain or node["from_table"]["type"] != "EMPTY" or '"class":"SUBQUERY"' in parsed[0]:
             raise ConfigurationError(
-                f"{flag_of(name)} {given!r}: one expression over the columns of a row, not a query"
+                f"{flag_of(name)} {expression!r}: one expression over the columns of a row, not a query"
             )
 
     def _reader(self) -> str:
@@ -272,12 +275,16 @@ def _turn_rows(connection: duckdb.DuckDBPyConnection) -> None:
     fetch_all(connection, STATEMENTS["create_turned"], {})
     if not fetch_all(connection, "SELECT 1 FROM turned LIMIT 1", {}):
         return
-    said = "SELECT said FROM rows UNION SELECT gold_said FROM rows"
-    found = f"SELECT said FROM ({said}) WHERE said IS NOT NULL ORDER BY said LIMIT $limit"  # noqa: S608 - our own text
-    words = [row[0] for row in fetch_all(connection, found, {"limit": MOST_CATEGORIES + 1})]
+    every_word = "SELECT said FROM rows UNION SELECT gold_said FROM rows"
+    distinct = f"SELECT said FROM ({every_word}) WHERE said IS NOT NULL ORDER BY said LIMIT $limit"  # noqa: S608 - our own text
+    words = [row[0] for row in fetch_all(connection, distinct, {"limit": MOST_CATEGORIES + 1})]
     read = [preference for word in words if (preference := read_preference(word)) is not None]
     if words and len(read) == len(words):
-        fetch_all(connection, STATEMENTS["spell_votes"], {"words": words, "spelled": [_SPELLED[one] for one in read]})
+        fetch_all(
+            connection,
+            STATEMENTS["spell_votes"],
+            {"words": words, "spelled": [_SPELLED[preference] for preference in read]},
+        )
     elif not fetch_all(connection, "SELECT coalesce(min(value) < 0, false) FROM rows", {})[0][0]:
         return
     fetch_all(connection, STATEMENTS["turn_rows"], {})

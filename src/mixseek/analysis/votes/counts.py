@@ -35,12 +35,12 @@ class Uncounted:
 
     @property
     def notes(self) -> list[str]:
-        told = {
+        counts = {
             "more of the same pair, judge and order: the first one counts": self.repeated,
             "left out: both responses are by the same system": self.of_one_system,
             "left out: nothing says who wrote both responses": self.unnamed,
         }
-        return [f"{count:,} {what}" for what, count in told.items() if count]
+        return [f"{count:,} {what}" for what, count in counts.items() if count]
 
 
 class Votes:
@@ -49,7 +49,7 @@ class Votes:
     def __init__(self, ratings: Ratings, truth: Rater | None) -> None:
         self._ratings = ratings
         self._truth = truth
-        self.judges = [one for one in ratings.raters if one is not truth]
+        self.judges = [rater for rater in ratings.raters if rater is not truth]
         words = _read_words(ratings)
         for item, first, second in ratings.fetch(_SQL["torn_pair"]):
             raise ConfigurationError(
@@ -63,17 +63,17 @@ class Votes:
     def check_orders(self, *, is_needed: bool = True) -> None:
         """Every vote must say what was shown first; where that is not needed, nothing else than that."""
         for item, shown in self._ratings.fetch(_SQL["odd_order"], is_needed=is_needed):
-            told = f"of {item!r} is {shown!r}" if shown is not None else f"of {item!r} is not said"
+            problem = f"of {item!r} is {shown!r}" if shown is not None else f"of {item!r} is not said"
             raise ConfigurationError(
-                f"which response was shown first {told}; write AB or BA, and name its column with --shown"
+                f"which response was shown first {problem}; write AB or BA, and name its column with --shown"
             )
 
     def positions(self) -> dict[int, dict[tuple[Vote, Vote, Vote], int]]:
-        """By rater: the vote where A came first, the vote where B came first, the truth, and how many pairs."""
-        found: defaultdict[int, dict[tuple[Vote, Vote, Vote], int]] = defaultdict(dict)
+        """Pairs counted by rater: the vote where A came first, the vote where B came first, and the truth."""
+        counts: defaultdict[int, dict[tuple[Vote, Vote, Vote], int]] = defaultdict(dict)
         for rater, ab, ba, truth, count in self._ratings.fetch(_SQL["positions"]):
-            found[rater][ab, ba, truth] = count
-        return found
+            counts[rater][ab, ba, truth] = count
+        return counts
 
     def unit_sums(self, name: str) -> dict[int, UnitSums]:
         """`consistent_units`, `biased_units` or `first_shown_units`, by rater and summed by question."""
@@ -81,19 +81,19 @@ class Votes:
 
     def counts(self) -> dict[int, list[VoteCount]]:
         """All rows, by rater."""
-        found: defaultdict[int, list[VoteCount]] = defaultdict(list)
+        by_rater: defaultdict[int, list[VoteCount]] = defaultdict(list)
         for rater, *rest in self._ratings.fetch(_SQL["vote_counts"]):
-            found[rater].append(VoteCount(*rest))
-        return found
+            by_rater[rater].append(VoteCount(*rest))
+        return by_rater
 
     def lengths(self) -> dict[int, list[Row]]:
         """Decisive votes for A, on 1, the truth (1 or -1) where it is known, and ln of A's relative length."""
-        found: defaultdict[int, list[Row]] = defaultdict(list)
+        rows: defaultdict[int, list[Row]] = defaultdict(list)
         needs_truth = self._truth is not None
         for rater, vote, truth, length, question in self._ratings.fetch(_SQL["vote_lengths"], needs_truth=needs_truth):
             known = (2 * truth - 1,) if needs_truth else ()
-            found[rater].append(Row((1.0, *known, length), vote, question))
-        return found
+            rows[rater].append(Row((1.0, *known, length), vote, question))
+        return rows
 
     def uncounted(self) -> Uncounted:
         return Uncounted(*self._ratings.fetch(_SQL["uncounted"])[0])
@@ -120,15 +120,15 @@ class Comparisons:
         ratings.fetch(_SQL["voted_comparisons" if is_voted else "scored_comparisons"])
 
     def of(self, rater: Rater, fewest: int) -> list[Comparison]:
-        """By one of them, of systems with so many questions."""
+        """The comparisons by one rater, of systems with so many questions."""
         return self._read(rater.number, fewest)
 
     def of_panel(self, voters: Sequence[Rater], rule: PanelRule, fewest: int) -> tuple[list[Comparison], int]:
         """One of each pair, by the rule; and how many of them are ties because the voters are split."""
         # Between the two there is the tie: a graded scale.
-        said = settle(_SQL["opinions"], "unit, question, first, second", rule, is_graded="true")
-        query = _SQL["create_settled"].format(settled=said, value=pair_value("true"))
-        self._ratings.fetch(query, voters=[one.number for one in voters])
+        settled = settle(_SQL["opinions"], "unit, question, first, second", rule, is_graded="true")
+        query = _SQL["create_settled"].format(settled=settled, value=pair_value("true"))
+        self._ratings.fetch(query, voters=[voter.number for voter in voters])
         self._ratings.fetch(_SQL["add_settled"], number=_PANEL)
         return self._read(_PANEL, fewest), int(self._ratings.fetch(_SQL["split"])[0][0])
 
@@ -137,11 +137,13 @@ class Comparisons:
 
 
 def score_lengths(ratings: Ratings, others: Sequence[Rater]) -> dict[int, list[Row]]:
-    """By rater: how much more it gives than the others (two of them at least, where there are two), on ln length."""
-    found: defaultdict[int, list[Row]] = defaultdict(list)
-    for rater, lead, length, question in ratings.fetch(_SQL["score_lengths"], others=[one.number for one in others]):
-        found[rater].append(Row((1.0, length), lead, question))
-    return found
+    """How much more each rater gives than the others (two of them at least, where there are two), on ln length."""
+    rows: defaultdict[int, list[Row]] = defaultdict(list)
+    for rater, lead, length, question in ratings.fetch(
+        _SQL["score_lengths"], others=[reference.number for reference in others]
+    ):
+        rows[rater].append(Row((1.0, length), lead, question))
+    return rows
 
 
 def ballots(ratings: Ratings, truth: Rater | None) -> list[Ballot]:
@@ -160,7 +162,7 @@ def _read_words(ratings: Ratings) -> list[float] | None:
         if odd := [word for word, preference in read.items() if preference is None]:
             raise ConfigurationError(f"--score: {listed(odd)} is no vote; write {SPELLING}")
         return [preference.score for preference in read.values() if preference is not None]
-    if all(one.least >= 0 for one in ratings.raters):
+    if all(rater.least >= 0 for rater in ratings.raters):
         raise ConfigurationError(
             f"--score: a number says how far A is ahead of B, and none here is below 0; write votes as {SPELLING}"
         )

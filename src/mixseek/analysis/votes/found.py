@@ -25,10 +25,10 @@ class VoteLine:
     def votes_for(self, order: str, *, first: bool) -> int:
         """How often what came first (or last) won in that order."""
         wanted = float((order == "AB") is first)
-        return sum(one.count for one in self.counts if one.shown == order and one.vote == wanted)
+        return sum(row.count for row in self.counts if row.shown == order and row.vote == wanted)
 
     def count(self, vote: float | None, order: str | None = None) -> int:
-        return sum(one.count for one in self.counts if one.vote == vote and order in (None, one.shown))
+        return sum(row.count for row in self.counts if row.vote == vote and order in (None, row.shown))
 
     @property
     def decisive(self) -> int:
@@ -40,9 +40,9 @@ class VoteLine:
 
     @property
     def accuracy(self) -> Accuracy:
-        """Of decisive votes whose truth is known."""
-        known = [one for one in self.counts if one.vote in (0, 1) and one.truth is not None]
-        return Accuracy(sum(one.count for one in known if one.vote == one.truth), sum(one.count for one in known))
+        """The accuracy of decisive votes whose truth is known."""
+        known = [row for row in self.counts if row.vote in (0, 1) and row.truth is not None]
+        return Accuracy(sum(row.count for row in known if row.vote == row.truth), sum(row.count for row in known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class LengthLine:
 
 @dataclass(frozen=True, slots=True)
 class VoterLine:
-    """One judge alone."""
+    """How good one judge alone is."""
 
     judge: str
     accuracy: Accuracy
@@ -80,12 +80,12 @@ class JurySection:
     @property
     def best(self) -> VoterLine | None:
         """The name that sorts first where several are as good."""
-        known = [one for one in self.voters if one.accuracy.share is not None]
-        return max(known, key=lambda one: one.accuracy.share or 0.0) if known else None
+        known = [voter for voter in self.voters if voter.accuracy.share is not None]
+        return max(known, key=lambda voter: voter.accuracy.share or 0.0) if known else None
 
     @property
     def mean_single(self) -> float | None:
-        shares = [one.accuracy.share for one in self.voters if one.accuracy.share is not None]
+        shares = [voter.accuracy.share for voter in self.voters if voter.accuracy.share is not None]
         return sum(shares) / len(shares) if shares else None
 
 

@@ -29,11 +29,11 @@ class VotesAsked:
 def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
     """Raises ConfigurationError, DatasetError or StorageError in one line."""
     with open_ratings(request) as ratings:
-        truth = next((one for one in ratings.raters if one.name == request.source.truth), None)
+        truth = next((rater for rater in ratings.raters if rater.name == request.source.truth), None)
         if asked.votes and not is_table(request.name) and not ratings.categories:
             raise ConfigurationError(f"{request.name}: --votes is about pairs, and this run has single responses")
         votes = Votes(ratings, truth) if asked.votes else None
-        judges = [one for one in ratings.raters if one is not truth]
+        judges = [rater for rater in ratings.raters if rater is not truth]
         notes = []
         if votes and (repeated := votes.uncounted().repeated):
             notes.append(f"{repeated:,} more of the same pair, judge and order: both orders are told by the first one")
@@ -47,7 +47,7 @@ def load_votes(request: StatisticsRequest, asked: VotesAsked) -> VoteStatistics:
             length = _vote_lengths(votes, judges, truth) if votes else _score_lengths(ratings, judges, truth, asked)
         return VoteStatistics(
             source=request.name,
-            ratings=sum(one.count for own in votes.counts().values() for one in own) if votes else ratings.count,
+            ratings=sum(row.count for rows in votes.counts().values() for row in rows) if votes else ratings.count,
             items=ratings.items,
             questions=ratings.questions,
             truth=truth.name if truth else None,
@@ -64,18 +64,18 @@ def _vote_lines(votes: Votes) -> list[VoteLine]:
     consistent, biased = votes.unit_sums("consistent_units"), votes.unit_sums("biased_units")
     first = votes.unit_sums("first_shown_units")
     lines = []
-    for one in votes.judges:
-        bias = unit_interval(biased[one.number]) if one.number in biased else None
+    for judge in votes.judges:
+        bias = unit_interval(biased[judge.number]) if judge.number in biased else None
         if bias is not None:
             bias = Interval(2 * bias.low - 1, 2 * bias.high - 1, bias.level, bias.method)
         lines.append(
             VoteLine(
-                one.name,
-                position_of(positions[one.number]),
-                unit_interval(consistent[one.number]) if one.number in consistent else None,
+                judge.name,
+                position_of(positions[judge.number]),
+                unit_interval(consistent[judge.number]) if judge.number in consistent else None,
                 bias,
-                counts[one.number],
-                unit_interval(first[one.number]) if one.number in first else None,
+                counts[judge.number],
+                unit_interval(first[judge.number]) if judge.number in first else None,
             )
         )
     return lines
@@ -84,7 +84,10 @@ def _vote_lines(votes: Votes) -> list[VoteLine]:
 def _vote_lengths(votes: Votes, judges: Sequence[Rater], truth: Rater | None) -> list[LengthLine]:
     rows = votes.lengths()
     names = ("intercept", "truth", "length") if truth is not None else ("intercept", "length")
-    return [LengthLine(one.name, names, len(rows[one.number]), logit(rows[one.number]), is_vote=True) for one in judges]
+    return [
+        LengthLine(judge.name, names, len(rows[judge.number]), logit(rows[judge.number]), is_vote=True)
+        for judge in judges
+    ]
 
 
 def _score_lengths(
@@ -93,7 +96,7 @@ def _score_lengths(
     """Against the human, or the judges that are named, or all others."""
     if ratings.categories:
         raise ConfigurationError("--length: the ratings are texts, which have no difference; of votes, say --votes")
-    by_name = {one.name: one for one in ratings.raters}
+    by_name = {rater.name: rater for rater in ratings.raters}
     if unknown := [name for name in asked.references if name not in by_name]:
         raise ConfigurationError(f"--reference {unknown[0]!r} has rated nothing; there is {listed(list(by_name))}")
     others = [by_name[name] for name in asked.references] or ([truth] if truth is not None else list(ratings.raters))
@@ -101,26 +104,28 @@ def _score_lengths(
     if not rows:
         raise ConfigurationError("--length: no item has ratings of two judges and a length; one alone has no lead")
     names = ("intercept", "length")
-    told = [one for one in judges if rows[one.number]]
-    return [LengthLine(one.name, names, len(rows[one.number]), least_squares(rows[one.number])) for one in told]
+    leading = [judge for judge in judges if rows[judge.number]]
+    return [
+        LengthLine(judge.name, names, len(rows[judge.number]), least_squares(rows[judge.number])) for judge in leading
+    ]
 
 
 def _jury(ratings: Ratings, truth: Rater | None, judges: Sequence[Rater]) -> JurySection:
-    said = ballots(ratings, truth)
+    jury_ballots = ballots(ratings, truth)
     if len(judges) < 2:
         raise ConfigurationError("--jury: there is one judge only; a jury has several")
-    found = jury.dawid_skene(said)
-    majority, ties = jury.majority_accuracy(said)
-    own = jury.voter_accuracy(said)
-    numbers = sorted({label for ballot in said for _, label in ballot.votes})
+    estimated = jury.dawid_skene(jury_ballots)
+    majority, ties = jury.majority_accuracy(jury_ballots)
+    accuracies = jury.voter_accuracy(jury_ballots)
+    numbers = sorted({label for ballot in jury_ballots for _, label in ballot.votes})
     words = ratings.categories
     return JurySection(
-        items=sum(one.items for one in said),
-        votes=sum(one.items * len(one.votes) for one in said),
+        items=sum(ballot.items for ballot in jury_ballots),
+        votes=sum(ballot.items * len(ballot.votes) for ballot in jury_ballots),
         labels=[words[int(number)] if words else f"{number:g}" for number in numbers],
         majority=majority,
         ties=ties,
-        estimated=found,
-        estimated_accuracy=jury.dawid_skene_accuracy(said, found),
-        voters=[VoterLine(one.name, own[one.number]) for one in judges if one.number in own],
+        estimated=estimated,
+        estimated_accuracy=jury.dawid_skene_accuracy(jury_ballots, estimated),
+        voters=[VoterLine(judge.name, accuracies[judge.number]) for judge in judges if judge.number in accuracies],
     )

@@ -8,4 +8,4 @@ from mixseek.stats.strengths import Board
 
 @dataclass(frozen=True, slots=True)
 class SystemBoard(Shown, Board):
-    """As `mixseek.leaderboard` gives it: `print` shows it."""
+    """A board as `mixseek.leaderboard` gives it: `print` shows it."""

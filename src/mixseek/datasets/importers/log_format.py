@@ -54,7 +54,7 @@ class Log:
 
 
 def opening(read: Callable[[Sniffed, Notices], Iterator[LoggedSample]]) -> Callable[[Sniffed], Log]:
-    """For a format whose logs say nothing of themselves but their samples."""
+    """The opener of a format whose logs say nothing of themselves but their samples."""
     return lambda sniffed: Log(partial(read, sniffed))
 
 

@@ -14,7 +14,7 @@ from mixseek.errors import DatasetError
 
 @dataclass(frozen=True, slots=True)
 class OpenLog:
-    """A recognised file."""
+    """A file whose format was recognised."""
 
     path: Path
     format: LogFormat
@@ -34,7 +34,7 @@ class OpenLog:
             yield row
 
     def _scales(self) -> ScoreScales:
-        """By a pass over all samples, once: what a value means is said by all values of its scorer."""
+        """The scales, by a pass over all samples, once: what a value means is said by all values of its scorer."""
         if not self.scales:
             scales = ScoreScales()
             for sample in self.log.samples([]):
@@ -43,7 +43,7 @@ class OpenLog:
         return self.scales[0]
 
     def source(self) -> RowSource:
-        """As a dataset is read: row by row, with what is remarkable told after the whole pass."""
+        """The log as a dataset is read: row by row, with what is remarkable told after the whole pass."""
         notices: Notices = []
         return RowSource(
             self.path,
@@ -51,12 +51,12 @@ class OpenLog:
             "sample",
             partial(self._numbered, notices),
             companions=self.log.companions,
-            notices=partial(self._told, notices),
+            notices=partial(self._titled_notices, notices),
         )
 
     def _numbered(self, notices: Notices) -> Rows:
         notices.clear()
         yield from enumerate(self.rows(notices), 1)
 
-    def _told(self, notices: Notices) -> tuple[str, ...]:
+    def _titled_notices(self, notices: Notices) -> tuple[str, ...]:
         return tuple(f"{self.format.title}: {notice}" for notice in (*self.log.notices, *notices))

@@ -55,7 +55,7 @@ SUMMARIES: tuple[Summary, ...] = (lm_eval.SUMMARY, braintrust.SUMMARY)
 
 
 def index_signatures(known: tuple[LogFormat | Summary, ...]) -> dict[Mark, list[tuple[int, Signature]]]:
-    """By its most telling mark each signature, with the place in `known` of whose it is."""
+    """Each signature by its most telling mark, with the place in `known` of whose it is."""
     index: dict[Mark, list[tuple[int, Signature]]] = defaultdict(list)
     for place, log_format in enumerate(known):
         for signature in log_format.signatures:

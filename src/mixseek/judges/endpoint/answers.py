@@ -73,12 +73,11 @@ def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
 
 def without_keys(reading: ReadAnswer, redaction: Redaction) -> ReadAnswer:
     """The same without the keys that the endpoint has repeated, and in which parts it did; decoded, they are plain."""
-    told = {name: value for name, value in reading._asdict().items() if name != "usage"}
-    masked = redaction.document(told)
-    if masked == told:
+    masked = ReadAnswer(*(part if part is reading.usage else redaction.document(part) for part in reading))
+    if masked == reading:
         return reading
-    held = [name for name in told if masked[name] != told[name]]
-    return ReadAnswer(**{**masked, "usage": reading.usage, "extra": {**masked["extra"], "masked_keys_in": held}})
+    held = [name for name, part, before in zip(reading._fields, masked, reading, strict=True) if part != before]
+    return masked._replace(extra={**masked.extra, "masked_keys_in": held})
 
 
 def make_answer(

@@ -49,15 +49,27 @@ from mixseek.settings.models import WireFormat
 #
 # Two patterns that each begin with one character: a search for that costs a tenth of a search for either.
 _TOKENS = tomllib.loads((Path(__file__).parent / "control_tokens.toml").read_text(encoding="utf-8"))
-_ANGLED = re.compile(f"<(?:{'|'.join(_TOKENS['angled'])})", re.IGNORECASE)
+# Only tokens of bars hold blanks, and the others a closing mark before the first one: fences of a prompt do not, and
+# are passed by without a try at each kind of token.
+_ANGLED = re.compile(rf"<(?=[|｜]|<?[^\s<>]++>)(?:{'|'.join(_TOKENS['angled'])})", re.IGNORECASE)
 _SQUARE = re.compile(rf"\[(?:{'|'.join(_TOKENS['square'])})\]", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ControlTokens:
+    """What is split. Known by its identity: to hash a pattern takes as long as to search with it."""
+
+    patterns: tuple[re.Pattern[str], ...]
+
+
+WIDESPREAD_TOKENS = ControlTokens((_ANGLED, _SQUARE))
+
+
 def split_control_tokens(
-    messages: Sequence[Message], patterns: tuple[re.Pattern[str], ...] = (_ANGLED, _SQUARE)
+    messages: Sequence[Message], tokens: ControlTokens = WIDESPREAD_TOKENS
 ) -> tuple[tuple[Message, ...], int]:
     """The messages with a blank inside every token, and how many there were."""
-    split = [_split_text(message.content, patterns) for message in messages]
+    split = [_split_text(message.content, tokens) for message in messages]
     total = sum(count for _, count in split)
     if not total:
         return tuple(messages), 0
@@ -66,9 +78,9 @@ def split_control_tokens(
 
 # The system's message is the same for every sample, and three times as long as the rest.
 @lru_cache(maxsize=16)
-def _split_text(text: str, patterns: tuple[re.Pattern[str], ...]) -> tuple[str, int]:
+def _split_text(text: str, tokens: ControlTokens) -> tuple[str, int]:
     total = 0
-    for pattern in patterns:
+    for pattern in tokens.patterns:
         text, count = pattern.subn(_with_blank, text)
         total += count
     return text, total

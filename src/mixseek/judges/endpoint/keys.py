@@ -224,7 +224,7 @@ class Redaction:
         for spelling in self._texts:
             text = text.replace(spelling, MASK)
         # JSON in JSON: what reads the reply would decode the key that stands escaped in it.
-        if self._escaped is not None and any(sign in text for sign in ("\\u", "\\x", "%")):
+        if self._escaped is not None and ("\\u" in text or "\\x" in text or "%" in text):
             text = self._escaped.sub(MASK, text)
         return text
 

@@ -26,6 +26,8 @@ _SHARED = 0.6
 # Looked at, at most; words are found without any of these limits.
 _MAX_VERDICTS = 64
 _MAX_QUOTES = 64
+# Four letters with blanks between them; eight ideographs are longer.
+_SHORTEST_SENTENCE = 7
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 _SPACE = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrt])|([\"'/\\]))")
@@ -51,8 +53,11 @@ def repetitions(reply: Mapping[str, Any], sample: Sample, quotes: Sequence[str] 
 def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: Sequence[str] = ()) -> Finding | None:
     """The same for judged texts by name, in linear time. `quotes` are the reply's evidence, if it gives any."""
     # Where JSON was asked for, an object is what there is to be quoted from.
-    tells = quotes[:_MAX_QUOTES] if not _ASKS_FOR_JSON.search(texts.get("question", "")) else ()
+    tells = quotes[:_MAX_QUOTES] if quotes and not _ASKS_FOR_JSON.search(texts.get("question", "")) else ()
     own = _own_sentences(reply, quotes)
+    if not own and not tells:
+        # Without a sentence or a quote there is nothing to be recognised by.
+        return None
     for name, text in texts.items():
         place = None
         if _stands_in_pieces(reply, text, own):
@@ -159,7 +164,7 @@ def _decode_at(text: str) -> tuple[object, int]:
 
 def _copied_from(text: str, reply: Mapping[str, Any], own: Set[str]) -> InjectedVerdict | None:
     """An object with the reply's sentences and figures, whose keys may hold marks that only JSON can tell apart."""
-    same = (one for one in find_verdicts(text, reply) if own <= set(_texts(one.value)))
+    same = (one for one in find_verdicts(text, reply) if own <= _texts(one.value))
     return next((one for one in same if own and _figures(one.value) == _figures(reply)), None)
 
 
@@ -197,8 +202,18 @@ def _leaves(value: object) -> Iterator[tuple[str, object]]:
                 yield place, node
 
 
-def _texts(value: object) -> Iterator[str]:
-    return (leaf.strip() for _, leaf in _leaves(value) if isinstance(leaf, str))
+def _texts(value: object) -> set[str]:
+    """Every text of a JSON value; where they stand, and in which order, is nobody's question."""
+    texts, waiting = set(), [value]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            texts.add(node.strip())
+        elif isinstance(node, dict):
+            waiting.extend(node.values())
+        elif isinstance(node, list | tuple):
+            waiting.extend(node)
+    return texts
 
 
 def _figures(value: object) -> dict[str, str]:
@@ -208,4 +223,6 @@ def _figures(value: object) -> dict[str, str]:
 
 def _is_sentence(text: str) -> bool:
     """Words of one's own: not a name, a date, a short answer or one of a few options."""
+    if len(text) < _SHORTEST_SENTENCE:
+        return False
     return len(_SPACE.split(text.strip()[:200])) >= 4 or len(_CJK.findall(text[:200])) >= 8

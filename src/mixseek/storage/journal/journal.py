@@ -104,7 +104,7 @@ class JournalFile:
 
     @property
     def seal(self) -> JournalSeal:
-        """Of what is known to be on disk."""
+        """The seal of what is known to be on disk."""
         return self._synced.seal
 
     def append(self, lines: Iterable[bytes]) -> None:
@@ -163,7 +163,7 @@ class JournalFile:
 
 @contextlib.contextmanager
 def opening_journal(path: Path, buffering: int = -1) -> Iterator[BinaryIO]:
-    """For reading: from its beginning, or lines here and there."""
+    """The journal for reading: from its beginning, or lines here and there."""
     try:
         with path.open("rb", buffering=buffering) as journal:
             yield journal
@@ -254,7 +254,10 @@ def find_broken_seal(path: Path, manifest: Manifest, known: VerifiedStart | None
 
 
 def is_as_sealed(file: BinaryIO, seal: JournalSeal, known: VerifiedStart | None) -> bool:
-    """By the digest of the whole; or, where its start is known, by the checksum of what follows."""
+    """Whether it is what was sealed, by the digest of the whole.
+
+    Or, where its start is known, by the checksum of what follows.
+    """
     if known is None or seal.crc32 is None or seal.bytes < known.length_bytes:
         return measure_start(file, seal.bytes).digest.hexdigest() == seal.blake2b
     crc32 = known.crc32
@@ -269,7 +272,7 @@ def broken_seal(path: Path, problem: str) -> DamagedError:
 
 
 def describe_change(path: Path) -> str:
-    """Where, as far as the lines themselves tell: one that is no record, or one about a sample that is not there."""
+    """Where it changed, as far as lines tell: one that is no record, or one about a sample that is not there."""
     samples: set[str] = set()
     for offset, line in read_lines(path):
         try:
@@ -287,7 +290,7 @@ def describe_change(path: Path) -> str:
 
 def orphaned(path: Path, ids: Sequence[str]) -> DamagedError:
     """Outcomes or replies about samples that the run does not have: a key was changed, or a line is gone."""
-    shown = list_first([repr(one) for one in ids])
+    shown = list_first([repr(identity) for identity in ids])
     return broken_seal(path, f"{len(ids):,} records are about no sample of the run ({shown})")
 
 
@@ -301,7 +304,7 @@ def measure_start(file: BinaryIO, length_bytes: int) -> _Extent:
 
 
 def read_blocks(file: BinaryIO, begin: int, end: int) -> Iterator[bytes]:
-    """From one byte of a file to another, as far as there are so many."""
+    """Blocks from one byte of a file to another, as far as there are so many."""
     file.seek(begin)
     left = end - begin
     while left > 0 and (data := file.read(min(left, _BLOCK_BYTES))):

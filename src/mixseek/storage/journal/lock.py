@@ -45,7 +45,7 @@ def acquire_lock(path: Path) -> FileIO:
 
 @contextlib.contextmanager
 def holding_lock(path: Path) -> Iterator[None]:
-    """For whoever moves or removes a run as a whole: BusyError while somebody writes to it, and nobody begins."""
+    """The lock for whoever moves or removes a whole run: BusyError while somebody writes to it, and nobody begins."""
     name = os.path.realpath(path)
     lock = acquire_lock(path)
     try:

@@ -71,7 +71,7 @@ class JudgedBefore:
             return
         unread = self._unread.pop(packed, {})
         # One outcome is made of all presentations.
-        if rest := {one: replies for one, replies in unread.items() if one[:2] != place[:2]}:
+        if rest := {reply_key: replies for reply_key, replies in unread.items() if reply_key[:2] != place[:2]}:
             self._unread[packed] = rest
 
     def remember_record(self, record: Mapping[str, Any]) -> None:

@@ -19,6 +19,7 @@ import json
 import math
 import operator
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -96,15 +97,15 @@ Record = SampleRecord | ReplyRecord | OutcomeRecord
 def encode_sample(sample: Sample, key: str | None = None) -> bytes:
     """`key` saves hashing the sample again where it is known."""
     optional = zip(_DEFAULTS, _optional_fields(sample), _DEFAULTS.values(), strict=True)
-    told = {name: value for name, value, default in optional if value != default}
-    fields = {"id": sample.id, "response": sample.response, **told}
+    known = {name: value for name, value, default in optional if value != default}
+    fields = {"id": sample.id, "response": sample.response, **known}
     return encode_line({"t": "sample", "key": key or sample.key(), "sample": fields})
 
 
 def encode_reply(sample_key: str, reply: Reply) -> bytes:
     """Every attempt is a line of its own."""
-    said = {"judge": reply.judge, "attempt": reply.attempt, "text": reply.text, "details": reply.details}
-    return encode_line({"t": "reply", "key": sample_key, **said})
+    fields = {"judge": reply.judge, "attempt": reply.attempt, "text": reply.text, "details": reply.details}
+    return encode_line({"t": "reply", "key": sample_key, **fields})
 
 
 def encode_outcome(
@@ -223,8 +224,11 @@ def decode_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-# How pandas says that a cell is empty. Their texts are no answers.
-_ABSENT = ("NAType", "NaTType")
+def is_absent(value: object) -> bool:
+    """Whether a value is how pandas says that a cell is empty; the texts of those are no answers."""
+    # Whoever has not loaded pandas has no such value, and pays nothing for the question.
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (value is pandas.NA or value is pandas.NaT)
 
 
 def make_plain(value: Any, is_readable: bool = False) -> Any:
@@ -244,7 +248,7 @@ def make_plain(value: Any, is_readable: bool = False) -> Any:
             return [make_plain(item, is_readable) for item in value]
         case bytes() | bytearray():
             return value.decode()
-        case _ if type(value).__name__ in _ABSENT:
+        case _ if is_absent(value):
             return None
         case _:
             return make_plain(str(value), is_readable)
@@ -290,6 +294,11 @@ class ProtocolEntry(ManifestPart):
     parameters: Mapping[str, Any] = Field(default_factory=dict)
     prompt_hashes: Mapping[str, str] = Field(default_factory=dict)
 
+    @property
+    def has_dimensions(self) -> bool:
+        """Whether its judgments have a score for each dimension, as its own settings declare them."""
+        return "dimensions" in self.parameters
+
 
 class JudgeEntry(ManifestPart):
     """Who answered; `parameters` is decoding for a model, and for the others the digest of what they judge by."""
@@ -307,7 +316,7 @@ class JudgeEntry(ManifestPart):
 
 
 class Environment(ManifestPart):
-    """Where it ran."""
+    """The machine and the versions with which it ran."""
 
     command_line: tuple[ArgumentText, ...] = ()
     # The same to be pasted into a shell.
@@ -355,7 +364,7 @@ class Manifest(ManifestPart):
 
     @property
     def judge_names(self) -> tuple[str, ...]:
-        """In the order in which they are asked."""
+        """Names in the order in which they are asked."""
         return tuple(judge.name for judge in self.judges)
 
     @property
@@ -383,7 +392,7 @@ class Manifest(ManifestPart):
             for ours, theirs in panels
             if REPLIES_SHA256 in ours.parameters
         ]
-        for what, begun, asked in (
+        for what, begun, wanted in (
             ("dataset", self.dataset.get("sha256"), request.dataset.get("sha256")),
             ("plan", plan_digest(self.dataset), plan_digest(request.dataset)),
             ("column mapping", self.dataset.get("mapping"), request.dataset.get("mapping")),
@@ -393,13 +402,13 @@ class Manifest(ManifestPart):
             ("protocol", self.protocol.hash, request.protocol.hash),
             (
                 "set of judges, or other rules",
-                *([one.without_replies for one in run.judges] for run in (self, request)),
+                *([judge.without_replies for judge in run.judges] for run in (self, request)),
             ),
             *replies,
             ("cascade", self.cascade, request.cascade),
             ("number of repeats", self.repeats, request.repeats),
         ):
-            if begun != asked:
+            if begun != wanted:
                 raise ConfigurationError(
                     f"run {self.run}: was started with another {what}; "
                     "choose a new name with --run, or leave --run out to get one"
@@ -407,7 +416,7 @@ class Manifest(ManifestPart):
 
 
 def plan_digest(dataset: Mapping[str, Any]) -> str | None:
-    """Of the list of what was to be judged; None where there was none."""
+    """The digest of the list of what was to be judged; None where there was none."""
     plan = dataset.get("plan")
     return plan.get("sha256") if isinstance(plan, Mapping) else None
 
@@ -431,7 +440,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def read_stored_manifest(path: Path) -> Manifest:
-    """To the letter: its name is the one under which it was written."""
+    """The manifest to the letter: its name is the one under which it was written."""
     try:
         return Manifest.model_validate_json(path.read_bytes())
     except OSError as error:

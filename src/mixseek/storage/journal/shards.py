@@ -84,8 +84,10 @@ def take_over_leftovers(run: RunDirectory, journal: JournalFile) -> int:
     # What had begun to be appended comes first: the journal ends with it.
     for room in sorted(run.shards.glob("*/")):
         names = {path: _NAME.fullmatch(path.name) for path in room.iterdir()}
-        found = sorted((named[3] is None, int(named[1]), int(named[2]), path) for path, named in names.items() if named)
-        for *_, path in found:
+        shards = sorted(
+            (named[3] is None, int(named[1]), int(named[2]), path) for path, named in names.items() if named
+        )
+        for *_, path in shards:
             named = names[path]
             sealed = seal_torn(path) if named is not None and named[4] else path
             if sealed is not None and sealed.is_file():

@@ -94,12 +94,12 @@ class JournalTail:
                 else:
                     self._unpriced += 1
             case b'"out':
-                told = orjson.loads(line)
-                self._statuses[told["status"]] += 1
-                if told["status"] == "valid" and told.get("verdict"):
-                    self._verdicts[told["verdict"]] += 1
+                outcome = orjson.loads(line)
+                self._statuses[outcome["status"]] += 1
+                if outcome["status"] == "valid" and outcome.get("verdict"):
+                    self._verdicts[outcome["verdict"]] += 1
                 names = ("id", "judge", "status", "verdict", "score", "reason")
-                self._newest.append({name: told.get(name) for name in names} | {"repeat": told.get("take", 1)})
+                self._newest.append({name: outcome.get(name) for name in names} | {"repeat": outcome.get("take", 1)})
             case _:
                 pass
 
@@ -163,7 +163,7 @@ def metadata_values(sample: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 class _Values:
-    """Of one name of the metadata: a number for each value, how many samples have it, and which one each sample has."""
+    """The values of one name of the metadata: a number for each, how many samples have it, and which each has."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
@@ -184,7 +184,7 @@ class _Values:
         self._held.append(code)
 
     def judgments(self, usual: int, unusual: Sequence[tuple[int, int]]) -> list[tuple[str, int]]:
-        """By value, in order."""
+        """The numbers of judgments by value, in order."""
         counts, held = [usual * count for count in self._counts], self._held
         for position, judgments in unusual:
             if position < len(held):
@@ -275,7 +275,7 @@ class TextSearch:
 
     def __init__(self, texts: FoldedTexts, words: str, metadata: Sequence[tuple[str, str]] = ()) -> None:
         self._texts = texts
-        needles = [*fold(words).split(), *(metadata_needle(*one) for one in metadata)]
+        needles = [*fold(words).split(), *(metadata_needle(*column) for column in metadata)]
         # The longest is the rarest, as a rule.
         self._first, *self._others = sorted((needle.encode("utf-8", "replace") for needle in needles), key=len)[::-1]
         self._offset = 0
@@ -376,8 +376,8 @@ class TextSearches:
         while not self._is_closed:
             with self._lock:
                 # Whoever asked last is waiting.
-                active = [one for one in reversed(self._searches.values()) if one.searched < self._samples]
-                before = (self.texts.samples, *(one.searched for one in active))
+                active = [search for search in reversed(self._searches.values()) if search.searched < self._samples]
+                before = (self.texts.samples, *(search.searched for search in active))
                 if not active and self.texts.samples >= self._samples:
                     self._thread = None
                     return
@@ -386,6 +386,6 @@ class TextSearches:
                 continue
             deadline = time.monotonic() + _MOMENT_SECONDS
             (active[0] if active else self.texts).advance(deadline, self._samples)
-            if before == (self.texts.samples, *(one.searched for one in active)):
+            if before == (self.texts.samples, *(search.searched for search in active)):
                 # The journal holds fewer than its index says, or a line is being written.
                 time.sleep(_WAIT_SECONDS)

@@ -27,7 +27,7 @@ def read_alpaca_eval(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSampl
         if "instruction" not in row:
             raise DatasetError(f"{sniffed.path}: item {number}: an AlpacaEval row without `instruction`")
         question = as_text(row["instruction"]) or ""
-        told = {name: row[name] for name in ("dataset", "id") if row.get(name) is not None}
+        metadata = {name: row[name] for name in ("dataset", "id") if row.get(name) is not None}
         if "output_2" not in row:
             yield LoggedSample(
                 question_id=digest_name(question),
@@ -35,7 +35,7 @@ def read_alpaca_eval(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSampl
                 response=as_text(row.get("output")),
                 target_model=as_text(row.get("generator")),
                 variant=None if is_one else as_text(row.get("generator")),
-                metadata=told,
+                metadata=metadata,
             )
             continue
         yield LoggedSample(
@@ -45,7 +45,7 @@ def read_alpaca_eval(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSampl
             target_model=as_text(row.get("generator_2")),
             variant=None if is_one else as_text(row.get("generator_2")),
             scores={as_text(row.get("annotator")) or "annotator": preference_score(row)},
-            metadata={**told, "opponent": row.get("generator_1"), "opponent_response": row.get("output_1")},
+            metadata={**metadata, "opponent": row.get("generator_1"), "opponent_response": row.get("output_1")},
         )
 
 

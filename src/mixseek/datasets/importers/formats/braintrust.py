@@ -17,7 +17,7 @@ _SUMMARY_NAMES = ("experiment_name", "project_name")
 
 
 def has_scores(sniffed: Sniffed) -> bool:
-    """By scorer, or none."""
+    """Whether the cell holds scores by scorer, or none."""
     return isinstance(sniffed.first.get("scores"), Mapping | None)
 
 

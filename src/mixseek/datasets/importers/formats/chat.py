@@ -35,15 +35,15 @@ def read_chat(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
         if not messages:
             raise DatasetError(f"{sniffed.path}: row {number}: a chat without `messages`")
         is_answered = role_of(messages[-1]) == "assistant"
-        told = answered(answer_of_messages(messages) if is_answered else Answer(None))
-        told["stop_reason"] = told["stop_reason"] or next(
+        answer = answered(answer_of_messages(messages) if is_answered else Answer(None))
+        answer["stop_reason"] = answer["stop_reason"] or next(
             (as_text(row[name]) for name in _STOPS if row.get(name)), None
         )
         error = error_text(row.get("error"))
         yield LoggedSample(
             question=conversation_text(messages[:-1] if is_answered else messages),
             error=error if is_answered or error else "the chat ends without an answer of the assistant",
-            **told,
+            **answer,
             **common_fields(row, number, ("messages", "conversations", *_STOPS)),
         )
 

@@ -28,8 +28,8 @@ def open_deepeval(sniffed: Sniffed) -> Log:
     steps = next((steps for steps in _CASES if sniffed.outline.get(steps, b"")[:1] == b"["), None)
     if steps is None:
         raise DatasetError(f"{sniffed.path}: a DeepEval test run without a list of test cases")
-    told = sniffed.value(*steps[:-1], "hyperparameters")
-    model = as_text(as_table(told).get("model"))
+    hyperparameters = sniffed.value(*steps[:-1], "hyperparameters")
+    model = as_text(as_table(hyperparameters).get("model"))
     return Log(partial(read_deepeval, sniffed, steps, model))
 
 
@@ -37,10 +37,10 @@ def read_deepeval(sniffed: Sniffed, steps: Steps, model: str | None, notices: No
     """Camel case in its own files, snake case in what Python dumps."""
     names = QuestionNames()
     conversations = 0
-    others = (*steps[:-1], "conversationalTestCases")
-    for number, (found, case) in enumerate(walk_file(sniffed.path, {steps: True, others: True}, notices), 1):
+    conversational = (*steps[:-1], "conversationalTestCases")
+    for number, (place, case) in enumerate(walk_file(sniffed.path, {steps: True, conversational: True}, notices), 1):
         case = as_table(case)
-        if found == others or case.get("conversational") is True:
+        if place == conversational or case.get("conversational") is True:
             conversations += 1
             continue
         question, metrics = case.get("input"), case.get("metricsData", case.get("metrics_data"))
@@ -55,7 +55,7 @@ def read_deepeval(sniffed: Sniffed, steps: Steps, model: str | None, notices: No
             response=as_text(case.get("actualOutput", case.get("actual_output"))),
             targets=target_texts(expected),
             target_model=model,
-            scores={str(one.get("name")): deepeval_score(one) for one in as_rows(metrics)},
+            scores={str(metric.get("name")): deepeval_score(metric) for metric in as_rows(metrics)},
             metadata={**as_table(metadata), **({"tags": case["tags"]} if case.get("tags") else {})},
         )
     if conversations:

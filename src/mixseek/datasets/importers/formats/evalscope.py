@@ -37,7 +37,7 @@ def open_evalscope(sniffed: Sniffed) -> Log:
     def samples(notices: Notices) -> Iterator[LoggedSample]:
         count, last = 0, -1
         predicted = {} if beside is None else read_predictions(beside)
-        others = 0
+        mismatched = 0
         for number, row in sniffed.rows(notices):
             index = row.get("index")
             count, last = count + 1, max(last, index) if isinstance(index, int) else last
@@ -57,12 +57,12 @@ def open_evalscope(sniffed: Sniffed) -> Log:
                     else replace(sample, stop_reason=output.stop, error=output.error, withheld=output.withheld)
                 )
             else:
-                others += 1
+                mismatched += 1
                 yield sample
-        if others:
+        if mismatched:
             notices.append(
-                f"{others:,} predictions in {describe_path(beside)} have another text than their review, so they are "
-                "not of this run: how those outputs ended is not known"
+                f"{mismatched:,} predictions in {describe_path(beside)} have another text than their review, so they "
+                "are not of this run: how those outputs ended is not known"
             )
         if last >= count:
             lost = last + 1 - count
@@ -103,7 +103,7 @@ def describe_path(path: Path | None) -> str:
 
 
 def read_predictions(path: Path) -> dict[str | None, PredictedOutput]:
-    """By index; a file that is none of EvalScope's says nothing."""
+    """Predictions by index; a file that is none of EvalScope's says nothing."""
     sniffed = sniff(path)
     if sniffed is None or not sniffed.has("index", "model_output"):
         return {}
@@ -124,23 +124,23 @@ def read_output(output: Mapping[str, Any]) -> PredictedOutput:
 
 def last_answer(row: Mapping[str, Any]) -> str | None:
     """What the assistant said last in the messages of a review."""
-    answers = [one for one in as_rows(row.get("messages")) if role_of(one) == "assistant"]
+    answers = [message for message in as_rows(row.get("messages")) if role_of(message) == "assistant"]
     return content_text(answers[-1].get("content")) if answers else None
 
 
 def main_scorer(row: Mapping[str, Any]) -> str | None:
-    """Of a review that was scored as it was to be."""
+    """The scorer of a review that was scored as it was to be."""
     score = as_table(as_table(row.get("sample_score")).get("score"))
     return as_text(score.get("main_score_name")) if score.get("status", "success") == "success" else None
 
 
 def read_evalscope_review(row: Mapping[str, Any], scorer: str, task: str) -> LoggedSample:
-    told = as_table(row["sample_score"])
-    score, metadata = as_table(told.get("score")), as_table(told.get("sample_metadata"))
-    answers = [one for one in as_rows(row.get("messages")) if role_of(one) == "assistant"]
-    generation = told.get("generation_index")
+    sample_score = as_table(row["sample_score"])
+    score, metadata = as_table(sample_score.get("score")), as_table(sample_score.get("sample_metadata"))
+    answers = [message for message in as_rows(row.get("messages")) if role_of(message) == "assistant"]
+    generation = sample_score.get("generation_index")
     return LoggedSample(
-        question_id=own_id(metadata, told.get("group_id", row.get("index"))),
+        question_id=own_id(metadata, sample_score.get("group_id", row.get("index"))),
         question=last_user_text(row.get("messages")),
         response=as_text(score.get("prediction")),
         targets=target_texts(row.get("target")),

@@ -125,9 +125,9 @@ def told_of(row: Mapping[str, Any], reference: str | None) -> dict[str, Any]:
 def read_prompt(prompt: str) -> tuple[str, list[str], str | None]:
     """Question, answers and reference answer; of a conversation, what came before the last answer is the question."""
     reference = next(iter(between(prompt, *_REFERENCE)), None)
-    asked = _QUESTION.search(prompt)
+    match = _QUESTION.search(prompt)
     answers = between(prompt, *_ANSWERS)
-    question = asked[1] if asked is not None else ""
+    question = match[1] if match is not None else ""
     if not answers:
         parted = [part_conversation(conversation) for conversation in between(prompt, *_CONVERSATIONS)]
         answers = [answer for _, answer in parted if answer is not None]
@@ -153,7 +153,7 @@ def part_conversation(text: str) -> tuple[str, str | None]:
     parts = _TURN.split(text.strip("\n"))
     turns = list(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))
     speakers = ["user" if who == "User" else "assistant" for who, _ in turns]
-    before = "\n\n".join(f"{who}: {said}" for who, (_, said) in zip(speakers[:-1], turns[:-1], strict=True))
+    before = "\n\n".join(f"{who}: {text}" for who, (_, text) in zip(speakers[:-1], turns[:-1], strict=True))
     return before, turns[-1][1] if speakers in _TURN_ORDERS else None
 
 

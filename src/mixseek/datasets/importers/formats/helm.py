@@ -63,9 +63,9 @@ def read_helm(sniffed: Sniffed, stats: Path | None, notices: Notices) -> Iterato
         completions = as_rows(result.get("completions"))
         mapping = as_table(state.get("output_mapping"))
         answers = [
-            str(as_table(one.get("output")).get("text"))
-            for one in as_rows(instance.get("references"))
-            if "correct" in (as_text(one.get("tags")) or "")
+            str(as_table(reference.get("output")).get("text"))
+            for reference in as_rows(instance.get("references"))
+            if "correct" in (as_text(reference.get("tags")) or "")
         ]
         letters = {str(text): letter for letter, text in mapping.items()}
         question = as_text(as_table(instance.get("input")).get("text")) or ""
@@ -89,22 +89,22 @@ def read_helm(sniffed: Sniffed, stats: Path | None, notices: Notices) -> Iterato
 
 
 def trial_of(row: Mapping[str, Any]) -> int:
-    """From 0."""
+    """The number of the trial, from 0."""
     trial = row.get("train_trial_index")
     return trial if isinstance(trial, int) else 0
 
 
 def read_helm_scores(path: Path, notices: Notices) -> dict[tuple[Any, ...], dict[str, LoggedScore]]:
-    """By instance, trial and perturbation; what HELM counts beside scores is left out."""
+    """Scores by instance, trial and perturbation; what HELM counts beside scores is left out."""
     scores: dict[tuple[Any, ...], dict[str, LoggedScore]] = {}
     for _, instance in walk_file(path, {(): True}, notices):
-        one = as_table(instance)
-        perturbation = as_text(as_table(one.get("perturbation")).get("name"))
-        found = scores.setdefault((as_text(one.get("instance_id")), trial_of(one), perturbation), {})
-        for stat in as_rows(one.get("stats")):
+        table = as_table(instance)
+        perturbation = as_text(as_table(table.get("perturbation")).get("name"))
+        instance_scores = scores.setdefault((as_text(table.get("instance_id")), trial_of(table), perturbation), {})
+        for stat in as_rows(table.get("stats")):
             name = as_text(as_table(stat.get("name")).get("name")) or ""
             if name and not _BOOKKEEPING.match(name) and stat.get("count"):
-                found[name] = read_grade(stat.get("mean"))
+                instance_scores[name] = read_grade(stat.get("mean"))
     return scores
 
 

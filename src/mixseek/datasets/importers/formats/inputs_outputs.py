@@ -17,14 +17,14 @@ _SIGNATURES = (in_row("outputs", "inputs"), in_row("outputs.", "inputs."))
 def read_inputs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """Each may be a text, an object, the text of one, or columns such as `inputs.question`."""
     for number, row in sniffed.rows(notices):
-        given = read_cell(row["inputs"]) if "inputs" in row else below(row, "inputs.")
+        inputs = read_cell(row["inputs"]) if "inputs" in row else below(row, "inputs.")
         answer = read_cell(row.get("outputs")) if "outputs" in row else below(row, "outputs.") or None
         fields = common_fields(row, number, ("inputs", "outputs"))
         if not fields["targets"]:
             fields["targets"] = target_texts(below(row, "reference.") or below(row, "expectations.") or None)
         error = as_text(row.get("error")) or None
         yield LoggedSample(
-            question=question_text(given),
+            question=question_text(inputs),
             **answered(Answer(None) if error is not None else read_answer(answer)),
             error=error,
             **fields,

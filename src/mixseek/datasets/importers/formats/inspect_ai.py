@@ -47,8 +47,8 @@ def open_inspect(sniffed: Sniffed) -> Log:
         }
         return log_of(sniffed, header, ("samples",) in sniffed.outline, partial(read_object, sniffed, header))
     members = list_members(sniffed.path)
-    found = [member for member in members if member.name in (_HEADER, _START)]
-    headers = {member.name: value for member, value in read_members(sniffed.path, found, [])}
+    wanted = [member for member in members if member.name in (_HEADER, _START)]
+    headers = {member.name: value for member, value in read_members(sniffed.path, wanted, [])}
     header = dict(as_table(headers.get(_HEADER) or headers.get(_START)))
     samples = [member for member in members if member.name.startswith("samples/")]
     if not header and not samples:
@@ -59,8 +59,8 @@ def open_inspect(sniffed: Sniffed) -> Log:
 
 
 def log_of(sniffed: Sniffed, header: Mapping[str, Any], has_samples: bool, samples: Any) -> Log:
-    """With versions, and with what the header says about the end of the run."""
-    version, told = header.get("version"), as_table(header.get("eval"))
+    """The log with versions, and with what the header says about the end of the run."""
+    version, run = header.get("version"), as_table(header.get("eval"))
     if version is not None and version not in _VERSIONS:
         raise DatasetError(
             f"{sniffed.path}: an Inspect log of version {version}; known are {' and '.join(map(str, _VERSIONS))}"
@@ -74,7 +74,7 @@ def log_of(sniffed: Sniffed, header: Mapping[str, Any], has_samples: bool, sampl
         notices.append(f"the run ended with status {status!r}")
     if sniffed.shape is Shape.ZIP and is_cut_zip(sniffed.path):
         notices.append("the zip is cut short: its directory is missing, and the members before the cut were read")
-    tool = as_text(as_table(told.get("packages")).get("inspect_ai"))
+    tool = as_text(as_table(run.get("packages")).get("inspect_ai"))
     return Log(samples, tool, as_text(version), notices=tuple(notices))
 
 
@@ -103,8 +103,8 @@ def read_object(sniffed: Sniffed, header: Mapping[str, Any], notices: Notices) -
 
 def tell_missing(header: Mapping[str, Any], count: int, notices: Notices) -> None:
     """How many samples the run was to have, where the log says so and has fewer."""
-    told = as_table(header.get("eval"))
-    ids, epochs = as_table(told.get("dataset")).get("sample_ids"), as_table(told.get("config")).get("epochs")
+    run = as_table(header.get("eval"))
+    ids, epochs = as_table(run.get("dataset")).get("sample_ids"), as_table(run.get("config")).get("epochs")
     planned = len(ids) * (epochs if isinstance(epochs, int) else 1) if isinstance(ids, list) else 0
     if count < planned:
         notices.append(f"{count:,} of {planned:,} planned samples are in the log")
@@ -113,9 +113,9 @@ def tell_missing(header: Mapping[str, Any], count: int, notices: Notices) -> Non
 def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedSample:
     """A text may stand among the attachments instead; `error` is an error whatever else there is."""
     attachments = as_table(sample.get("attachments"))
-    told, output = as_table(header.get("eval")), as_table(resolve(sample.get("output"), attachments))
-    given = resolve(sample.get("input"), attachments)
-    question = given if isinstance(given, str) else conversation_text(given)
+    run, output = as_table(header.get("eval")), as_table(resolve(sample.get("output"), attachments))
+    asked_input = resolve(sample.get("input"), attachments)
+    question = asked_input if isinstance(asked_input, str) else conversation_text(asked_input)
     choices = sample.get("choices")
     error = sample.get("error")
     first = as_table(next(iter(as_rows(output.get("choices"))), {}))
@@ -138,19 +138,21 @@ def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedS
         withheld=withheld,
         is_final=is_submitted or not calls,
         targets=target_texts(resolve(sample.get("target"), attachments)),
-        target_model=as_text(told.get("model")),
-        task_name=as_text(told.get("task")),
+        target_model=as_text(run.get("model")),
+        task_name=as_text(run.get("task")),
         repeat=sample["epoch"] if isinstance(sample.get("epoch"), int) else None,
         stop_reason=as_text(first.get("stop_reason")),
-        scores=dict(score for name, one in scores.items() for score in read_score(name, as_table(one))),
+        scores=dict(score for name, value in scores.items() for score in read_score(name, as_table(value))),
         metadata=as_table(sample.get("metadata")),
     )
 
 
 def was_submitted(response: str, calls: list[Mapping[str, Any]]) -> bool:
     """Agents of Inspect hand in their answer by a call (`submit`), and the completion is it, or ends with it."""
-    given = [value for call in calls for value in as_table(call.get("arguments")).values() if isinstance(value, str)]
-    answers = [text.strip() for text in given if text.strip()]
+    arguments = [
+        value for call in calls for value in as_table(call.get("arguments")).values() if isinstance(value, str)
+    ]
+    answers = [text.strip() for text in arguments if text.strip()]
     return any(response.strip() == text or response.rstrip().endswith(f"\n\n{text}") for text in answers)
 
 
@@ -172,8 +174,8 @@ def read_score(name: str, score: Mapping[str, Any]) -> Iterator[tuple[str, Logge
         return
     why = score.get("reason")
     if why == "grader_failed" or (reason or "").startswith(_GRADE_NOT_FOUND):
-        said = f"the grader's reply could not be read: {reason or why}"
-        yield name, LoggedScore(value, reason=reason, problem=" ".join(said.split())[:300])
+        problem = f"the grader's reply could not be read: {reason or why}"
+        yield name, LoggedScore(value, reason=reason, problem=" ".join(problem.split())[:300])
     elif isinstance(value, str) and value in _LETTERS:
         points, is_correct = _LETTERS[value]
         yield name, LoggedScore(value, points, is_correct, reason)
@@ -182,7 +184,7 @@ def read_score(name: str, score: Mapping[str, Any]) -> Iterator[tuple[str, Logge
 
 
 def resolve(value: Any, attachments: Mapping[str, Any]) -> Any:
-    """With long texts put back where Inspect left a reference to them."""
+    """The value with long texts put back where Inspect left a reference to them."""
     if not attachments:
         return value
     if isinstance(value, str):

@@ -43,7 +43,10 @@ def read_langsmith_runs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSa
 
 
 def is_root(row: Mapping[str, Any]) -> bool:
-    """By whichever of its columns says so; the dotted order of a step has its parents before it."""
+    """Whether a run is a root, by whichever of its columns says so.
+
+    The dotted order of a step has its parents before it.
+    """
     if row.get("parent_run_id"):
         return False
     order = row.get("dotted_order")

@@ -31,11 +31,11 @@ def open_lm_eval(sniffed: Sniffed) -> Log:
     results = next(
         iter(sorted(path.parent.glob(f"results_{path.name.rpartition('_')[2].removesuffix('.jsonl')}.json"))), None
     )
-    told = sniff(results) if results is not None and dated is not None else None
+    results_file = sniff(results) if results is not None and dated is not None else None
     model = version = None
-    if told is not None and told.shape is Shape.OBJECT:
-        model, version = as_text(told.value("model_name")), as_text(told.value("lm_eval_version"))
-    companions = () if told is None else (told.path,)
+    if results_file is not None and results_file.shape is Shape.OBJECT:
+        model, version = as_text(results_file.value("model_name")), as_text(results_file.value("lm_eval_version"))
+    companions = () if results_file is None else (results_file.path,)
     return Log(partial(read_lm_eval, sniffed, task, model), version, companions=companions)
 
 
@@ -48,14 +48,14 @@ def read_lm_eval(sniffed: Sniffed, task: str | None, model: str | None, notices:
             of_document[f"{metric},{row.get('filter', 'none')}"] = read_grade(row[metric])
     shared = 0
     for number, row in sniffed.rows(notices):
-        found = scores.pop(as_text(row.get("doc_id")), None)
-        if found is None:
+        document_scores = scores.pop(as_text(row.get("doc_id")), None)
+        if document_scores is None:
             # Another filter's line of a document that was read already.
             continue
         if not isinstance(row.get("doc"), Mapping) or "resps" not in row:
             raise DatasetError(f"{sniffed.path}: line {number}: an lm-eval sample without `doc` or `resps`")
-        samples = list(read_document(row, found, task, model))
-        shared += len(samples) > 1 and bool(found)
+        samples = list(read_document(row, document_scores, task, model))
+        shared += len(samples) > 1 and bool(document_scores)
         yield from samples
     if shared:
         notices.append(
@@ -79,7 +79,7 @@ def read_document(
     }
     likelihoods = read_likelihoods(row.get("resps"))
     if likelihoods:
-        choices = [str(as_text(one.get("arg_1")) or "").strip() for one in requests]
+        choices = [str(as_text(request.get("arg_1")) or "").strip() for request in requests]
         best = max(range(len(likelihoods)), key=likelihoods.__getitem__)
         index = int(row["target"]) if str(row.get("target")).isdigit() else -1
         target = choices[index] if 0 <= index < len(choices) else as_text(row.get("target"))
@@ -113,18 +113,18 @@ def metrics_of(row: Mapping[str, Any]) -> list[str]:
 
 
 def requests_of(arguments: Any) -> list[Mapping[str, Any]]:
-    """By name, or in older versions a list of lists."""
+    """Requests by name, or in older versions a list of lists."""
     if isinstance(arguments, list):
-        pairs = [one if isinstance(one, list) else [one] for one in arguments]
+        pairs = [argument if isinstance(argument, list) else [argument] for argument in arguments]
         return [{f"arg_{index}": part for index, part in enumerate(pair)} for pair in pairs]
-    return [as_table(one) for one in as_table(arguments).values()]
+    return [as_table(request) for request in as_table(arguments).values()]
 
 
 def read_likelihoods(responses: Any) -> list[float]:
     """One number for each choice: `[[["-0.26", "False"]], …]`; nothing where the responses are texts."""
     likelihoods = []
-    for one in responses if isinstance(responses, list) else []:
-        pair = one[0] if isinstance(one, list) and one else None
+    for response in responses if isinstance(responses, list) else []:
+        pair = response[0] if isinstance(response, list) and response else None
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             return []
         try:

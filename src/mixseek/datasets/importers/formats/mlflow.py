@@ -29,11 +29,11 @@ def read_mlflow(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
         expectations = expectation_names(row)
         tags = as_table(read_cell(row.get("tags")))
         state = as_text(row.get("state")) or "OK"
-        given, answer = read_cell(row.get("request")), read_cell(row.get("response"))
+        request, answer = read_cell(row.get("request")), read_cell(row.get("response"))
         is_failed = state == "ERROR" or answer in (None, "")
         yield LoggedSample(
             question_id=str(row["trace_id"]),
-            question=question_text(given),
+            question=question_text(request),
             **answered(read_answer(answer)),
             error=f"the traced call ended with state {state} and without a response" if is_failed else None,
             targets=target_texts({name: read_cell(row.get(name + _VALUE)) for name in expectations} or None),
@@ -45,9 +45,9 @@ def read_mlflow(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
 def expectation_names(row: Mapping[str, Any]) -> list[str]:
     """Told by the assessments where they are there, else by how expectations are usually called."""
     assessments = as_rows(read_cell(row.get("assessments")))
-    told = {str(one.get("assessment_name")) for one in assessments if "expectation" in one}
+    expectations = {str(assessment.get("assessment_name")) for assessment in assessments if "expectation" in assessment}
     columns = [name.removesuffix(_VALUE) for name in row if name.endswith(_VALUE)]
-    return [name for name in columns if (name in told if assessments else _EXPECTATION.match(name))]
+    return [name for name in columns if (name in expectations if assessments else _EXPECTATION.match(name))]
 
 
 def mlflow_scores(row: Mapping[str, Any], expectations: list[str]) -> Iterator[tuple[str, LoggedScore]]:

@@ -86,8 +86,8 @@ def read_promptfoo(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]
         planned[str(row["promptIdx"])] += 1
         yield read_promptfoo_row(row, names, prompts)
     if len(set(planned.values())) > 1:
-        told = ", ".join(f"{count:,}" for _, count in sorted(planned.items()))
-        notices.append(f"prompts have different numbers of results ({told}): the evaluation was aborted")
+        counts = ", ".join(f"{count:,}" for _, count in sorted(planned.items()))
+        notices.append(f"prompts have different numbers of results ({counts}): the evaluation was aborted")
 
 
 def several_prompts(sniffed: Sniffed) -> bool:
@@ -111,7 +111,7 @@ def read_promptfoo_row(row: Mapping[str, Any], names: QuestionNames, are_several
     return LoggedSample(
         question_id=names.name(as_text(case.get("description")), variables or raw),
         question=promptfoo_question(variables, raw),
-        response=answer.said if answer.text is None else answer.text,
+        response=answer.begun if answer.text is None else answer.text,
         error=error,
         withheld=answer.withheld,
         targets=promptfoo_targets(variables, as_rows(case.get("assert"))),
@@ -126,20 +126,20 @@ def read_promptfoo_row(row: Mapping[str, Any], names: QuestionNames, are_several
 
 def promptfoo_question(variables: Mapping[str, Any], raw: str | None) -> str:
     """The variable that is a question, else the prompt as it was sent."""
-    found = next((variables[name] for name in _QUESTION_VARIABLES if isinstance(variables.get(name), str)), None)
-    if found is not None or not raw:
-        return found or question_text(variables)
+    question = next((variables[name] for name in _QUESTION_VARIABLES if isinstance(variables.get(name), str)), None)
+    if question is not None or not raw:
+        return question or question_text(variables)
     messages = parse_or_none(raw.encode("utf-8", "surrogatepass")) if raw.lstrip().startswith("[") else None
     return conversation_text(messages) or raw
 
 
 def promptfoo_targets(variables: Mapping[str, Any], assertions: list[Mapping[str, Any]]) -> tuple[str, ...]:
-    """By the names that people use, else what an assertion literally asks for."""
-    found = next((variables[name] for name in TARGET_VARIABLES if variables.get(name) is not None), None)
-    if found is None:
-        literal = (one.get("value") for one in assertions if one.get("type") in _LITERAL_ASSERTIONS)
-        found = next((value for value in literal if isinstance(value, str) and "{{" not in value), None)
-    return target_texts(found)
+    """The targets by the names that people use, else what an assertion literally asks for."""
+    target = next((variables[name] for name in TARGET_VARIABLES if variables.get(name) is not None), None)
+    if target is None:
+        literal = (assertion.get("value") for assertion in assertions if assertion.get("type") in _LITERAL_ASSERTIONS)
+        target = next((value for value in literal if isinstance(value, str) and "{{" not in value), None)
+    return target_texts(target)
 
 
 def promptfoo_scores(row: Mapping[str, Any]) -> dict[str, LoggedScore]:
@@ -156,11 +156,13 @@ def promptfoo_scores(row: Mapping[str, Any]) -> dict[str, LoggedScore]:
     return {**scores, "promptfoo": promptfoo_score(grading)}
 
 
-def promptfoo_score(told: Mapping[str, Any]) -> LoggedScore:
-    reason, passed = as_text(told.get("reason")), told.get("pass")
+def promptfoo_score(result: Mapping[str, Any]) -> LoggedScore:
+    reason, passed = as_text(result.get("reason")), result.get("pass")
     if passed is False and any(mark in (reason or "") for mark in _UNREADABLE):
-        return LoggedScore(told.get("score"), reason=reason, problem=f"the grader's reply could not be read: {reason}")
-    return read_grade(told.get("score"), passed=passed if isinstance(passed, bool) else None, reason=reason)
+        return LoggedScore(
+            result.get("score"), reason=reason, problem=f"the grader's reply could not be read: {reason}"
+        )
+    return read_grade(result.get("score"), passed=passed if isinstance(passed, bool) else None, reason=reason)
 
 
 def read_promptfoo_table(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
@@ -170,16 +172,16 @@ def read_promptfoo_table(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedS
     starts = [index for index, name in enumerate(header) if _OUTPUT_COLUMN.match(name)]
     names = QuestionNames()
     for _, cells in table:
-        given = dict(zip(header[: starts[0]], cells, strict=False))
-        description = given.pop("Description", None)
-        variables = {name: value for name, value in given.items() if not name.startswith("__")}
+        leading = dict(zip(header[: starts[0]], cells, strict=False))
+        description = leading.pop("Description", None)
+        variables = {name: value for name, value in leading.items() if not name.startswith("__")}
         for index, (start, end) in enumerate(zip(starts, [*starts[1:], len(header)], strict=True)):
             column = _OUTPUT_COLUMN.match(header[start])
-            told = dict(zip(header[start + 1 : end], cells[start + 1 : end], strict=True))
+            details = dict(zip(header[start + 1 : end], cells[start + 1 : end], strict=True))
             marked = _OLD_MARK.match(cells[start])
-            status = told.get("Status") or (marked[1] if marked is not None else "")
-            output = cells[start] if "Status" in told or marked is None else cells[start][marked.end() :]
-            reason = told.get("Grader Reason") or None
+            status = details.get("Status") or (marked[1] if marked is not None else "")
+            output = cells[start] if "Status" in details or marked is None else cells[start][marked.end() :]
+            reason = details.get("Grader Reason") or None
             yield LoggedSample(
                 question_id=names.name(description, variables),
                 question=promptfoo_question(variables, None),
@@ -192,19 +194,19 @@ def read_promptfoo_table(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedS
                 variant=str(index) if len(starts) > 1 else None,
                 prompt_variant=column["prompt"] if column is not None else None,
                 stop_reason="content_filter" if _FILTERED_OUTPUT.fullmatch(output) else None,
-                scores={} if status == "ERROR" else table_scores(told, status, reason),
+                scores={} if status == "ERROR" else table_scores(details, status, reason),
                 metadata={"vars": variables},
             )
 
 
-def table_scores(told: Mapping[str, str], status: str, reason: str | None) -> dict[str, LoggedScore]:
+def table_scores(details: Mapping[str, str], status: str, reason: str | None) -> dict[str, LoggedScore]:
     """Named metrics have a number only; the verdict belongs to the whole."""
-    metrics = {name.removeprefix("Metric: "): value for name, value in told.items() if name.startswith("Metric: ")}
+    metrics = {name.removeprefix("Metric: "): value for name, value in details.items() if name.startswith("Metric: ")}
     passed = {"PASS": True, "FAIL": False}.get(status)
     is_only = len(metrics) == 1
     unreadable = passed is False and any(mark in (reason or "") for mark in _UNREADABLE)
     problem = f"the grader's reply could not be read: {reason}" if unreadable else None
-    whole = read_grade(told.get("Score") or passed, passed=passed, reason=reason)
+    whole = read_grade(details.get("Score") or passed, passed=passed, reason=reason)
     if problem is not None:
         whole = LoggedScore(whole.value, reason=reason, problem=problem)
     scores = {name: whole if is_only else read_grade(value) for name, value in metrics.items() if value}

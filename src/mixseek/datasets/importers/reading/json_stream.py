@@ -117,13 +117,15 @@ class JsonStream:
                 return
 
     def _expect(self, allowed: bytes) -> bytes:
-        found = self.peek()
-        if not found:
+        character = self.peek()
+        if not character:
             raise CutShortError
-        if found not in allowed:
-            raise DatasetError(f"{self._name}: invalid JSON: {found!r} where one of {allowed.decode()} was expected")
+        if character not in allowed:
+            raise DatasetError(
+                f"{self._name}: invalid JSON: {character!r} where one of {allowed.decode()} was expected"
+            )
         self._position += 1
-        return found
+        return character
 
     def _small_value(self) -> bytes:
         """The value's text, or nothing where it is long."""
@@ -152,20 +154,20 @@ class JsonStream:
         return text
 
     def _move_past(self, pattern: "re.Pattern[bytes]") -> None:
-        while (found := pattern.match(self._buffer, self._position)) is None:
+        while (match := pattern.match(self._buffer, self._position)) is None:
             if not self._fill():
                 raise CutShortError
-        self._position = found.end()
+        self._position = match.end()
 
     def _move_past_scalar(self) -> None:
         while True:
-            found = _SCALAR.match(self._buffer, self._position)
-            if found is None:
+            match = _SCALAR.match(self._buffer, self._position)
+            if match is None:
                 at = self._buffer[self._position : self._position + 1]
                 raise DatasetError(f"{self._name}: invalid JSON: no value begins with {at!r}")
             # At the very end of what was read there may be more of it.
-            if found.end() < len(self._buffer) or not self._fill():
-                self._position = found.end()
+            if match.end() < len(self._buffer) or not self._fill():
+                self._position = match.end()
                 return
 
     def _move_past_container(self) -> None:
@@ -190,15 +192,15 @@ class JsonStream:
         """Read on; False at the end."""
         if self._mark is not None and self._limit and self._position - self._mark > self._limit:
             self._mark = None
-        kept = self._position if self._mark is None else self._mark
-        if len(self._buffer) - kept > LARGEST_VALUE_BYTES:
+        start = self._position if self._mark is None else self._mark
+        if len(self._buffer) - start > LARGEST_VALUE_BYTES:
             raise DatasetError(
                 f"{self._name}: one value is larger than {LARGEST_VALUE_BYTES >> 20} MB, too large for a sample"
             )
         chunk = self._stream.read(_CHUNK_BYTES)
-        self._buffer = self._buffer[kept:] + chunk
-        self._position -= kept
-        self._dropped_bytes += kept
+        self._buffer = self._buffer[start:] + chunk
+        self._position -= start
+        self._dropped_bytes += start
         if self._mark is not None:
             self._mark = 0
         return bool(chunk)

@@ -119,7 +119,7 @@ def sniff(path: Path, longest: int = LONGEST_LINE_BYTES) -> Sniffed | None:
 
 
 def sniff_text(path: Path, stream: ByteStream) -> Sniffed | None:
-    """By the first byte that is not a space, and what follows it."""
+    """The shape by the first byte that is not a space, and what follows it."""
     first = next_byte(stream)
     if first == b"[":
         for _, item in JsonStream(stream, str(path)).walk({(): True}):

@@ -32,7 +32,7 @@ class Member:
 
 
 def list_members(path: Path) -> list[Member]:
-    """By the directory at the end, or where that is cut off, by the headers before each member."""
+    """The members by the directory at the end, or where that is cut off, by the headers before each member."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -50,7 +50,7 @@ def is_cut_zip(path: Path) -> bool:
 
 
 def scan_members(path: Path) -> Iterator[Member]:
-    """As far as they are whole."""
+    """The members as far as they are whole."""
     size = path.stat().st_size
     with path.open("rb") as file:
         begin = 0
@@ -88,7 +88,7 @@ def read_members(path: Path, members: list[Member], notices: list[str]) -> Itera
 
 
 def packed_data(file: BufferedReader, member: Member) -> bytes:
-    """As it stands in the zip."""
+    """The data as it stands in the zip."""
     file.seek(max(member.begin, 0))
     header = file.read(_LOCAL_HEADER.size)
     if len(header) < _LOCAL_HEADER.size:
@@ -120,7 +120,7 @@ def unpack_deflated(data: bytes, size_bytes: int) -> bytes | None:
 
 
 def unpack_zstandard(data: bytes, size_bytes: int) -> bytes | None:
-    """Of all its frames, one behind the other."""
+    """The content of all its frames, one behind the other."""
     # Late: most logs are packed otherwise, and it takes longer to load than the other formats together.
     if sys.version_info >= (3, 14):
         from compression import zstd

@@ -27,11 +27,11 @@ _DEEPEST_WRAPPING = 8
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`withheld` says why there is no text though nothing failed; `said` is what was written before that."""
+    """`withheld` says why there is no text though nothing failed; `begun` is what was written before that."""
 
     text: str | None
     withheld: str | None = None
-    said: str | None = None
+    begun: str | None = None
     # How the last message ended, where it says so.
     stop: str | None = None
 
@@ -39,14 +39,14 @@ class Answer:
 def answered(answer: Answer) -> dict[str, Any]:
     """What an output says, as the fields of a sample."""
     return {
-        "response": answer.said if answer.text is None else answer.text,
+        "response": answer.begun if answer.text is None else answer.text,
         "withheld": answer.withheld,
         "stop_reason": answer.stop,
     }
 
 
 def read_answer(value: Any, depth: int = 0) -> Answer:
-    """Of a text, a message, a conversation, a list of calls, or an object around one of them."""
+    """The answer in a text, a message, a conversation, a list of calls, or an object around one of them."""
     if isinstance(value, Mapping):
         return answer_of_object(plain_message(value), depth)
     if not isinstance(value, list):
@@ -83,14 +83,14 @@ def answer_of_object(value: Mapping[str, Any], depth: int) -> Answer:
         return answer_of_messages(messages)
     if is_call(value):
         return Answer(None, describe_calls([value]))
-    found = next((value[key] for key in _ANSWER_KEYS if value.get(key) is not None), None)
-    if found is None and len(value) == 1:
-        found = next(iter(value.values()))
-        if found is None:
+    wrapped = next((value[key] for key in _ANSWER_KEYS if value.get(key) is not None), None)
+    if wrapped is None and len(value) == 1:
+        wrapped = next(iter(value.values()))
+        if wrapped is None:
             return Answer(None)
-    if isinstance(found, Mapping | list) and depth < _DEEPEST_WRAPPING:
-        return read_answer(found, depth + 1)
-    return Answer(as_text(value if found is None else found) or "")
+    if isinstance(wrapped, Mapping | list) and depth < _DEEPEST_WRAPPING:
+        return read_answer(wrapped, depth + 1)
+    return Answer(as_text(value if wrapped is None else wrapped) or "")
 
 
 def answer_of_messages(messages: list[Mapping[str, Any]]) -> Answer:
@@ -115,10 +115,10 @@ def answer_of_message(message: Mapping[str, Any]) -> Answer:
 
 def calls_of(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What a message asks to be called: as OpenAI and LangChain have it, or among the parts of its content."""
-    asked = as_rows(message.get("tool_calls"))
+    calls = as_rows(message.get("tool_calls"))
     if isinstance(message.get("function_call"), Mapping):
-        asked = [*asked, message["function_call"]]
-    return [*asked, *(part for part in as_rows(message.get("content")) if part.get("type") in _CALL_KINDS)]
+        calls = [*calls, message["function_call"]]
+    return [*calls, *(part for part in as_rows(message.get("content")) if part.get("type") in _CALL_KINDS)]
 
 
 def is_call(item: Mapping[str, Any]) -> bool:

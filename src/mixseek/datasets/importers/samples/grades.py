@@ -27,11 +27,11 @@ class LoggedScore:
     is_graded: bool = False
 
     def document(self) -> dict[str, Any]:
-        """For the row; what is not known is left out."""
+        """The grade for the row; what is not known is left out."""
         value = str(self.value) if isinstance(self.value, float) and not math.isfinite(self.value) else self.value
-        told = {"value": value, "score": self.score, "is_correct": self.is_correct}
-        told |= {"reason": self.reason, "problem": self.problem, GRADED: self.is_graded or None}
-        return {name: known for name, known in told.items() if known is not None}
+        fields = {"value": value, "score": self.score, "is_correct": self.is_correct}
+        fields |= {"reason": self.reason, "problem": self.problem, GRADED: self.is_graded or None}
+        return {name: known for name, known in fields.items() if known is not None}
 
 
 _WORDS = {

@@ -26,8 +26,8 @@ def content_text(content: Any) -> str | None:
 
 def conversation_text(messages: Any) -> str:
     """What was asked: the one user message, or who said what where there are more. A system prompt alone is no turn."""
-    said = messages_of(messages)
-    turns = [(role_of(message), content_text(message.get("content", message.get("value"))) or "") for message in said]
+    parsed = messages_of(messages)
+    turns = [(role_of(message), content_text(message.get("content", message.get("value"))) or "") for message in parsed]
     turns = [(role, text) for role, text in turns if text]
     spoken = [(role, text) for role, text in turns if role not in ("system", "developer")]
     if len(spoken) == 1:
@@ -74,7 +74,7 @@ def messages_of(value: Any) -> list[Mapping[str, Any]]:
 
 
 def plain_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without what LangChain writes around it: `{"lc": 1, "kwargs": {…}}`, or `{"type": "ai", "data": {…}}`."""
+    """The message that LangChain writes into another: `{"lc": 1, "kwargs": {…}}`, or `{"type": "ai", "data": {…}}`."""
     inside = message.get("kwargs") if "lc" in message else message.get("data") if "type" in message else None
     if not isinstance(inside, Mapping) or "content" not in inside:
         return message

@@ -34,5 +34,5 @@ _ID_KEYS = ("id", "question_id", "qid", "sample_id", "idx")
 
 def own_id(table: Mapping[str, Any], otherwise: Any) -> str:
     """The question's own id, where it has one that can be written as text."""
-    found = next((table[key] for key in _ID_KEYS if isinstance(table.get(key), str | int)), otherwise)
-    return str(found)
+    identity = next((table[key] for key in _ID_KEYS if isinstance(table.get(key), str | int)), otherwise)
+    return str(identity)

@@ -65,7 +65,7 @@ class Naming:
         self._times: Counter[tuple[str, str | None]] = Counter()
 
     def row(self, sample: LoggedSample) -> dict[str, Any]:
-        """As a row of a dataset; fields without a value are left out, but a response that failed is null."""
+        """The sample as a row of a dataset; fields without a value are left out, but a response that failed is null."""
         repeat = sample.repeat
         if repeat is None:
             place = (sample.question_id, sample.variant)

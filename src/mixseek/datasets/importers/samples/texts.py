@@ -24,26 +24,26 @@ def question_text(value: Any) -> str:
 def target_texts(value: Any) -> tuple[str, ...]:
     """One right answer, or a list of them, or an object that holds them."""
     if isinstance(value, Mapping):
-        found = next((value[key] for key in _TARGET_KEYS if value.get(key) is not None), None)
-        if found is None and len(value) == 1:
-            found = next(iter(value.values()))
-        return target_texts(found)
+        target = next((value[key] for key in _TARGET_KEYS if value.get(key) is not None), None)
+        if target is None and len(value) == 1:
+            target = next(iter(value.values()))
+        return target_texts(target)
     items = value if isinstance(value, list) else [value]
     return tuple(text for item in items if (text := as_text(item)))
 
 
 def pick_text(value: Any, keys: Iterable[str]) -> str:
-    """Of an object: the value of a known key, or the only one; else the whole of it as JSON."""
+    """The text of an object: the value of a known key, or the only one; else the whole of it as JSON."""
     if isinstance(value, list) and as_rows(value):
         return conversation_text(value)
     if not isinstance(value, Mapping):
         return as_text(value) or ""
     if messages_of(value.get("messages")):
         return conversation_text(value["messages"])
-    found = next((value[key] for key in keys if value.get(key) is not None), None)
-    if found is None and len(value) == 1:
-        found = next(iter(value.values()))
-    return as_text(value if found is None else found) or ""
+    text = next((value[key] for key in keys if value.get(key) is not None), None)
+    if text is None and len(value) == 1:
+        text = next(iter(value.values()))
+    return as_text(value if text is None else text) or ""
 
 
 def with_options(question: str, options: Iterable[str]) -> str:

@@ -28,9 +28,9 @@ def read_anthropic_output(row: Mapping[str, Any]) -> LoggedSample:
     result, name = as_table(row.get("result")), as_text(row.get("custom_id")) or ""
     kind = as_text(result.get("type"))
     if kind != "succeeded":
-        told = as_table(result.get("error"))
-        told = as_table(told.get("error")) or told
-        words = (kind, as_text(told.get("type")), as_text(told.get("message")))
+        failure = as_table(result.get("error"))
+        failure = as_table(failure.get("error")) or failure
+        words = (kind, as_text(failure.get("type")), as_text(failure.get("message")))
         return LoggedSample(question_id=name, error=": ".join(word for word in words if word))
     message = as_table(result.get("message"))
     parts = as_rows(message.get("content"))

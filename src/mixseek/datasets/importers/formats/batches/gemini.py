@@ -12,8 +12,8 @@ from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
 
 
 def is_gemini_output(row: Mapping[str, Any]) -> bool:
-    told = as_table(row.get("response"))
-    is_answer = bool({"candidates", "promptFeedback", "usageMetadata"} & told.keys())
+    response = as_table(row.get("response"))
+    is_answer = bool({"candidates", "promptFeedback", "usageMetadata"} & response.keys())
     is_failure = "error" in row and not {"custom_id", "request", "response"} & row.keys()
     return "key" in row and (is_answer or is_failure)
 

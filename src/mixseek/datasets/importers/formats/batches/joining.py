@@ -51,9 +51,11 @@ def open_batch(provider: Provider, sniffed: Sniffed) -> Log:
     if sniffed.is_rows() and provider.is_output(sniffed.first):
         requests = find_beside(provider, path, (*_OUTPUT_WORDS, *_ERROR_WORDS), _REQUEST_WORDS, provider.is_request)
         notices = [] if requests else ["the file of its requests is not beside it, so there are no questions"]
-        others = find_beside(provider, path, _OUTPUT_WORDS, _ERROR_WORDS, provider.is_output)
-        if others:
-            notices.append(f"requests that failed stand in {others[0].name}; import {requests_name(requests)} for all")
+        failures = find_beside(provider, path, _OUTPUT_WORDS, _ERROR_WORDS, provider.is_output)
+        if failures:
+            notices.append(
+                f"requests that failed stand in {failures[0].name}; import {requests_name(requests)} for all"
+            )
         samples = partial(read_outputs, provider, [path], requests)
         return Log(samples, companions=tuple(requests), notices=tuple(notices))
     outputs = find_beside(provider, path, _REQUEST_WORDS, (*_OUTPUT_WORDS, *_ERROR_WORDS), provider.is_output)
@@ -77,7 +79,7 @@ def find_beside(
     fits: Callable[[Mapping[str, Any]], bool],
 ) -> list[Path]:
     """Files of the same batch, by their names with another word in it; their content has to fit, too."""
-    found: dict[Path, None] = {}
+    paths: dict[Path, None] = {}
     for word in words:
         if word not in path.name:
             continue
@@ -85,10 +87,10 @@ def find_beside(
         for other in wanted:
             for suffix in dict.fromkeys((end, ".jsonl", ".json")):
                 beside = path.with_name(f"{start}{other}{suffix}")
-                if beside != path and beside.is_file() and beside not in found and fits(first_row(beside)):
-                    found[beside] = None
+                if beside != path and beside.is_file() and beside not in paths and fits(first_row(beside)):
+                    paths[beside] = None
         break
-    return list(found)
+    return list(paths)
 
 
 def first_row(path: Path) -> Mapping[str, Any]:
@@ -105,7 +107,7 @@ def read_requests_object(path: Path, notices: Notices) -> Iterator[Mapping[str, 
 
 
 def rows_of(path: Path, notices: Notices) -> Iterator[Mapping[str, Any]]:
-    """Of an output, or of requests in either shape."""
+    """The rows of an output, or of requests in either shape."""
     sniffed = sniff(path)
     if sniffed is None:
         raise DatasetError(f"{path}: cannot be read as a file of a batch")
@@ -118,11 +120,11 @@ def read_outputs(
     provider: Provider, outputs: list[Path], requests: list[Path], notices: Notices
 ) -> Iterator[LoggedSample]:
     """Each output with its question; what was asked and never came back is told."""
-    asked: dict[str, Request] = {}
+    waiting: dict[str, Request] = {}
     for path in requests:
         for row in rows_of(path, notices):
-            asked[str(row.get(provider.key))] = provider.read_request(row)
-    total = len(asked)
+            waiting[str(row.get(provider.key))] = provider.read_request(row)
+    total = len(waiting)
     for path in outputs:
         for number, row in enumerate(rows_of(path, notices), 1):
             if not provider.is_output(row):
@@ -130,10 +132,10 @@ def read_outputs(
                     f"{path}: row {number}: not the output of a {provider.name} batch, as the first row is"
                 )
             sample = provider.read_output(row)
-            question, model = asked.pop(sample.question_id, ("", None))
+            question, model = waiting.pop(sample.question_id, ("", None))
             yield with_question(sample, question, model)
-    if asked and len(asked) < total:
-        notices.append(f"{len(asked):,} of {total:,} requests have no output here")
+    if waiting and len(waiting) < total:
+        notices.append(f"{len(waiting):,} of {total:,} requests have no output here")
 
 
 def with_question(sample: LoggedSample, question: str, model: str | None) -> LoggedSample:

@@ -21,8 +21,8 @@ def is_openai_request(row: Mapping[str, Any]) -> bool:
 
 def read_openai_request(row: Mapping[str, Any]) -> Request:
     body = as_table(row.get("body"))
-    given = body.get("messages", body.get("input", body.get("prompt")))
-    return (given if isinstance(given, str) else conversation_text(given)), as_text(body.get("model"))
+    prompt = body.get("messages", body.get("input", body.get("prompt")))
+    return (prompt if isinstance(prompt, str) else conversation_text(prompt)), as_text(body.get("model"))
 
 
 def read_openai_output(row: Mapping[str, Any]) -> LoggedSample:
@@ -34,9 +34,9 @@ def read_openai_output(row: Mapping[str, Any]) -> LoggedSample:
     if failed or not response:
         error = ": ".join(filter(None, (as_text(failed.get("code")), as_text(failed.get("message"))))) or "no response"
         return LoggedSample(question_id=name, error=error)
-    told = as_table(body.get("error"))
-    if status != 200 or told:
-        words = as_text(told.get("message")) or as_text(body.get("error")) or "no message"
+    failure = as_table(body.get("error"))
+    if status != 200 or failure:
+        words = as_text(failure.get("message")) or as_text(body.get("error")) or "no message"
         return LoggedSample(question_id=name, error=f"status {status}: {words}", target_model=model)
     calls: list[Mapping[str, Any]] = []
     if isinstance(body.get("output"), list):
