@@ -91,9 +91,9 @@ def doctor(
       mixseek doctor --json
     """
     from mixseek.setup.doctor import examine
-    from mixseek.setup.findings import describe_findings, findings_document
+    from mixseek.setup.findings import findings_document, findings_sections
 
     found = examine(workspace, os.environ, offline=offline)
     document = findings_document(found)
-    print_answer(document, describe_findings(found), as_json=as_json)
+    print_answer(document, lambda: findings_sections(found), as_json=as_json)
     return ExitCode.OK if document["ok"] else ExitCode.GATE_NOT_MET

@@ -127,7 +127,7 @@ def stats(
     from mixseek.analysis.ratings.relation import RatingColumns, RatingSource
     from mixseek.analysis.ratings.statistics import StatisticsRequest, load_statistics
     from mixseek.analysis.votes.statistics import VotesAsked, load_votes
-    from mixseek.reports.render.terminal import print_shown
+    from mixseek.reports.sections import sections_of
     from mixseek.reports.statistics import statistics_document
     from mixseek.reports.votes import votes_document
     from mixseek.settings.load import load_settings
@@ -153,6 +153,6 @@ def stats(
     if votes or jury or length is not None:
         asked = VotesAsked(votes, jury, length is not None, reference or ())
         told = load_votes(request, asked)
-        return print_answer(votes_document(told), lambda console: print_shown(told, console), as_json=as_json)
+        return print_answer(votes_document(told), lambda: sections_of(told), as_json=as_json)
     found = load_statistics(request)
-    return print_answer(statistics_document(found), lambda console: print_shown(found, console), as_json=as_json)
+    return print_answer(statistics_document(found), lambda: sections_of(found), as_json=as_json)
