@@ -9,6 +9,8 @@ from pathlib import Path
 QUIET = "dim"
 # A place in somebody's text that is pointed at.
 MARKED = "marked"
+# What somebody else wrote, as it stands, line for line.
+VERBATIM = "verbatim"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,11 @@ class Words:
     """Texts in one line, some with a style of their own."""
 
     pieces: Sequence[str | tuple[str, str]]
+
+    @property
+    def styled(self) -> Iterator[tuple[str, str]]:
+        """Each piece with its style, which may be none."""
+        return ((piece, "") if isinstance(piece, str) else piece for piece in self.pieces)
 
 
 # A text, a text with its style, several of them, or a picture.
@@ -80,6 +87,16 @@ class TableRows:
     limit: int | None = None
     wide: int = 100
 
+    def columns(self, *, is_wide: bool = True) -> list[tuple[int, str]]:
+        """The place and the head of each column that is shown."""
+        heads = (head if isinstance(head, str) else head.wide if is_wide else head.narrow for head in self.heads)
+        return [(place, head) for place, head in enumerate(heads) if head is not None]
+
+    @property
+    def left_out(self) -> int:
+        """Rows beyond the limit."""
+        return 0 if self.limit is None else max(0, len(self.rows) - self.limit)
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -92,7 +109,7 @@ class Facts:
 class Divider:
     """A line across, with a title: what follows is about something else."""
 
-    title: str
+    title: str | Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +142,11 @@ class Section:
 def sections_of(result: object) -> Iterator[Section]:
     """Everything that a result shows, in order; each result registers its own."""
     raise TypeError(f"{type(result).__name__}: no sections")
+
+
+def head_text(head: str) -> str:
+    """Without the mark of its kind."""
+    return head[1:].strip() if head.startswith((">", "|")) else head
 
 
 def is_empty(part: Part) -> bool:

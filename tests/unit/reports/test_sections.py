@@ -3,7 +3,7 @@
 import ast
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args, get_origin
 
@@ -19,6 +19,7 @@ from mixseek.analysis.votes.found import VoteStatistics
 from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.domain.shown import Shown
 from mixseek.reports import boards, cards, comparison, side_by_side, statistics, votes
+from mixseek.reports.ci import CiReport
 from mixseek.reports.forecasts import CompeteForecast
 from mixseek.reports.races import sections as races
 from mixseek.reports.races.board import LeaderBoard
@@ -31,6 +32,7 @@ from mixseek.reports.run import report
 from mixseek.reports.sections import (
     MARKED,
     PLOT_HEAD,
+    VERBATIM,
     Bar,
     Cell,
     Divider,
@@ -176,7 +178,7 @@ def test_only_renderers_and_templates_write_html() -> None:
 
 
 RESULTS = (
-    *(Board, Card, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
+    *(Board, Card, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
     *(Statistics, SystemBoard, VoteStatistics),
 )
 
@@ -191,7 +193,7 @@ def test_whatever_can_be_printed_is_a_result_with_sections() -> None:
     assert {result.__name__ for result in Shown.__subclasses__()} <= {result.__name__ for result in RESULTS}
 
 
-PARTS = {
+PARTS: dict[type, Part] = {
     Sentence: Sentence(Words(["a ", ("word", MARKED)])),
     Facts: Facts([("head", "what it says")]),
     TableRows: TableRows(("name", Head(">wide only"), PLOT_HEAD), [("row", "1", IntervalPlot(0.5, (0.2, 0.7)))]),
@@ -202,14 +204,14 @@ PARTS = {
         (TableRows(("1",), [["grid"]]), Sentence("1 is a long head")),
     ),
 }
-CELLS = {
+CELLS: dict[type, Cell] = {
     str: "text",
     tuple: ("styled", "bold"),
     Words: Words([("several", "bold"), " pieces"]),
     Bar: Bar(0.5, 10),
     IntervalPlot: IntervalPlot(None),
 }
-RENDERERS = {
+RENDERERS: dict[str, Callable[[Section], str]] = {
     "terminal": drawn,
     "html": lambda section: sections_html([section]),
     "markdown": lambda section: sections_markdown([section]),
@@ -249,7 +251,44 @@ def test_what_is_pointed_at_is_marked_in_every_way() -> None:
 
     assert drawn(section) == "the ⟦answer⟧"
     assert sections_html([section]) == "<section><p>the <mark>answer</mark></p></section>"
-    assert sections_markdown([section]) == "`the ⟦answer⟧`\n\n"
+    assert sections_markdown([section]) == "the `⟦answer⟧`\n\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("@octocat", "#1", "www.example.org", "http://example.org", "a_b_", "*a*", "1. list", "2) list", "- list"),
+        *("<b>", "&lt;", "[a](b)", "![a](b)", "~~a~~", ":tada:", "> quote", "a\\b", "`", "GH-1", "org/repo", "=="),
+    ],
+)
+def test_whatever_could_be_markup_is_code_in_markdown(text: str) -> None:
+    section = Section(text, [Sentence(text), Facts([(text, text)]), TableRows((f"|{text}",), [[text]])])
+    lines = sections_markdown([section]).replace("\\|", "").splitlines()
+    outside = "".join(re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", line) for line in lines)
+
+    assert set(outside) <= set("#-| ")
+
+
+def test_harmless_words_and_numbers_stay_readable_in_markdown() -> None:
+    table = TableRows(("target", ">95% interval"), [("north", ("49.0–94.3%", "dim")), (("all", "bold"), "−0.5")])
+
+    assert sections_markdown([Section("Targets, one by one", [table])]).splitlines() == [
+        "### Targets, one by one",
+        "",
+        "| target | 95% interval |",
+        "| --- | ---: |",
+        "| north | 49.0–94.3% |",
+        "| **all** | −0.5 |",
+        "",
+    ]
+
+
+def test_what_others_wrote_stands_line_for_line() -> None:
+    section = Section(None, [Sentence("two\n  lines <b>", VERBATIM)])
+
+    assert drawn(section) == "two\n  lines <b>"
+    assert sections_html([section]) == "<section><pre>two\n  lines &lt;b&gt;</pre></section>"
+    assert sections_markdown([section]) == "```text\ntwo\n  lines <b>\n```\n\n"
 
 
 def test_names_are_inert_in_heads_cells_and_titles() -> None:
@@ -260,9 +299,9 @@ def test_names_are_inert_in_heads_cells_and_titles() -> None:
     assert drawn(section).count("[/bold]<b>`@all`|⟨U+001B⟩") == 3
     assert "<b>" not in sections_html([section])
     assert sections_markdown([section]).splitlines()[2:] == [
-        "| `row` | ``[/bold]<b>`@all`\\|⟨U+001B⟩`` |",
+        "| row | ``[/bold]<b>`@all`\\|⟨U+001B⟩`` |",
         "| --- | ---: |",
-        "| ``[/bold]<b>`@all`\\|⟨U+001B⟩`` | `1` |",
+        "| ``[/bold]<b>`@all`\\|⟨U+001B⟩`` | 1 |",
         "",
     ]
 

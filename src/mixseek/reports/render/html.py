@@ -5,22 +5,26 @@ from html import escape
 
 from mixseek.reports.sections import (
     MARKED,
+    VERBATIM,
     Bar,
     Cell,
     Divider,
     Facts,
     Fitting,
-    Head,
     IntervalPlot,
     Part,
     Section,
     Sentence,
     TableRows,
     Words,
+    head_text,
     is_empty,
     sections_of,
 )
 from mixseek.text.visible import make_visible
+
+# Styles that mean something; the others are colours.
+_ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>", "bold": "<strong>{}</strong>"}
 
 
 def result_html(result: object) -> str:
@@ -43,13 +47,15 @@ def _section(section: Section) -> str:
 
 def part_html(part: Part) -> str:
     match part:
+        case Sentence(str() as text, style) if style == VERBATIM:
+            return f"<pre>{escape(make_visible(text))}</pre>"
         case Sentence(text):
             return f"<p>{_text(text)}</p>"
         case Facts(lines):
             facts = (f"<dt>{_escaped(head)}</dt><dd>{_escaped(text)}</dd>" for head, text in lines)
             return f"<dl>{''.join(facts)}</dl>"
         case Divider(title):
-            return f"<h3>{_escaped(title)}</h3>"
+            return f"<h3>{_text(title)}</h3>"
         case Fitting(table, legend):
             # A page scrolls: everything fits.
             return part_html(table) + part_html(legend)
@@ -58,14 +64,13 @@ def part_html(part: Part) -> str:
 
 
 def _rows(table: TableRows) -> Iterator[str]:
-    heads = [head.wide if isinstance(head, Head) else head for head in table.heads]
-    shown = [(number, head) for number, head in enumerate(heads) if head is not None]
-    if any(head.strip(">|") for _, head in shown):
-        yield _row("th", (_escaped(head.lstrip(">|").strip()) for _, head in shown))
+    columns = table.columns()
+    if any(head_text(head) for _, head in columns):
+        yield _row("th", (_escaped(head_text(head)) for _, head in columns))
     for cells in table.rows[: table.limit]:
-        yield _row("td", (_cell(cells[number]) for number, _ in shown))
-    if table.limit is not None and len(table.rows) > table.limit:
-        yield _row("td", [f"… {len(table.rows) - table.limit:,} more"])
+        yield _row("td", (_cell(cells[place]) for place, _ in columns))
+    if table.left_out:
+        yield _row("td", [f"… {table.left_out:,} more"])
 
 
 def _row(tag: str, cells: Iterable[str]) -> str:
@@ -98,8 +103,7 @@ def _plot(plot: IntervalPlot) -> str:
 def _text(text: str | Words) -> str:
     if isinstance(text, str):
         return _escaped(text)
-    pieces = ((piece, "") if isinstance(piece, str) else piece for piece in text.pieces)
-    return "".join(f"<mark>{_escaped(piece)}</mark>" if style == MARKED else _escaped(piece) for piece, style in pieces)
+    return "".join(_ELEMENTS.get(style, "{}").format(_escaped(piece)) for piece, style in text.styled)
 
 
 def _escaped(text: str) -> str:

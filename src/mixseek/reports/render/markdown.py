@@ -1,53 +1,57 @@
 """Sections as Markdown, for build servers. What somebody else wrote is code: neither markup nor mention nor link."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from mixseek.reports.render.tables import bar_text, plot_text
 from mixseek.reports.sections import (
     MARKED,
+    VERBATIM,
     Bar,
     Cell,
     Divider,
     Facts,
     Fitting,
-    Head,
     IntervalPlot,
     Part,
     Section,
     Sentence,
     TableRows,
     Words,
+    head_text,
     is_empty,
 )
 from mixseek.text.visible import make_visible
 
 # Beyond what `make_visible` takes out: what XML 1.0, which build servers write next to it, has no way to hold.
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
+# Letters, figures and marks that mean nothing in Markdown, wherever they stand: no link, mention, list or emphasis.
+_HARMLESS = re.compile(r"(?:[^\W_]|(?<=\d)\.(?=\d|$)|:(?=\s|$)|[ ,;%()×·–−…✅❌])*")
 _OPEN, _CLOSE = "⟦", "⟧"
 
 
 def sections_markdown(sections: Iterable[Section]) -> str:
-    """Headings are ours, and so are marks before a line; every other word is inert."""
+    """Words that can do nothing stand as they are; all others are code."""
     return "".join(f"{block}\n\n" for section in sections for block in _blocks(section))
 
 
 def _blocks(section: Section) -> Iterator[str]:
     parts = [part for part in section.parts if not is_empty(part)]
     if parts and section.title:
-        yield f"### {code_span(section.title)}"
+        yield f"### {_text(section.title)}"
     yield from map(part_markdown, parts)
 
 
 def part_markdown(part: Part) -> str:
     match part:
+        case Sentence(str() as text, style) if style == VERBATIM or "\n" in text:
+            return code_block(text)
         case Sentence(text):
-            words = plain_text(text)
-            return code_block(words) if "\n" in words else code_span(words)
+            return _text(text)
         case Facts(lines):
-            return "\n".join(f"- {code_span(head)}: {code_span(text)}" for head, text in lines)
+            return "\n".join(f"- {_text(head)} {_text(text)}" for head, text in lines)
         case Divider(title):
-            return f"## {code_span(title)}"
+            return f"## {_text(title)}"
         case Fitting(table, legend):
             return f"{part_markdown(table)}\n\n{part_markdown(legend)}"
         case TableRows():
@@ -55,39 +59,43 @@ def part_markdown(part: Part) -> str:
 
 
 def _rows(table: TableRows) -> Iterator[str]:
-    heads = [head.wide if isinstance(head, Head) else head for head in table.heads]
-    shown = [(number, head) for number, head in enumerate(heads) if head is not None]
-    yield _row([head.lstrip(">|").strip() for _, head in shown])
-    yield "|" + "".join(" ---: |" if head.startswith(">") else " --- |" for _, head in shown)
+    columns = table.columns()
+    yield _row(_text(head_text(head)) for _, head in columns)
+    yield "|" + "".join(" ---: |" if head.startswith(">") else " --- |" for _, head in columns)
     for cells in table.rows[: table.limit]:
-        yield _row([_cell(cells[number]) for number, _ in shown])
-    if table.limit is not None and len(table.rows) > table.limit:
-        yield _row([f"… {len(table.rows) - table.limit:,} more", *("" for _ in shown[1:])])
+        yield _row(_cell(cells[place]) for place, _ in columns)
+    if table.left_out:
+        yield _row([f"… {table.left_out:,} more", *("" for _ in columns[1:])])
 
 
-def _row(cells: Sequence[str]) -> str:
+def _row(cells: Iterable[str]) -> str:
     """A bar ends a cell even inside of code, unless a stroke stands before it."""
-    return "| " + " | ".join(code_span(cell).replace("|", "\\|") if cell else "" for cell in cells) + " |"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _cell(cell: Cell) -> str:
     match cell:
         case Bar():
-            return bar_text(cell.share, cell.width)
+            return code_span(bar_text(cell.share, cell.width))
         case IntervalPlot():
-            return plot_text(cell).plain
-        case (str() as text, _):
-            return text
+            return code_span(plot_text(cell).plain)
+        case (str() as text, style):
+            return _piece(text, style)
         case str() | Words():
-            return plain_text(cell)
+            return _text(cell)
 
 
-def plain_text(text: str | Words) -> str:
-    """Without styles; what is pointed at stands in ⟦ ⟧."""
-    if isinstance(text, str):
-        return text
-    pieces = ((piece, "") if isinstance(piece, str) else piece for piece in text.pieces)
-    return "".join(f"{_OPEN}{piece}{_CLOSE}" if style == MARKED else piece for piece, style in pieces)
+def _text(text: str | Words) -> str:
+    """In one line."""
+    return _piece(text, "") if isinstance(text, str) else "".join(_piece(*piece) for piece in text.styled)
+
+
+def _piece(text: str, style: str) -> str:
+    if style == MARKED:
+        return code_span(f"{_OPEN}{text}{_CLOSE}")
+    is_harmless = _HARMLESS.fullmatch(text) is not None and not re.match(r"\d+\)", text)
+    words = text if is_harmless and style != VERBATIM else code_span(text)
+    return f"**{words}**" if "bold" in style and words.strip() else words
 
 
 def inert(text: str) -> str:

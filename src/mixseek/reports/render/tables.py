@@ -28,11 +28,11 @@ def as_text(show: Callable[[Console], None]) -> str:
     return page.getvalue().rstrip()
 
 
-def table_of(heads: Sequence[str], rows: Iterable[Sequence[Text]], *, limit: int | None = None) -> Table:
+def table_of(heads: Sequence[str], rows: Iterable[Sequence[Text]]) -> Table:
     """A head that begins with `>` is of numbers, set right; one with `|` is of pictures. Both are never broken.
 
     Names give way, but their column is at least as wide as its head: a word that breaks there is not read.
-    Without any head there is no line for them. Of more than `limit` rows, the last line says how many are left out.
+    Without any head there is no line for them.
     """
     has_heads = any(head.strip(">|") for head in heads)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET, show_header=has_heads)
@@ -43,11 +43,8 @@ def table_of(heads: Sequence[str], rows: Iterable[Sequence[Text]], *, limit: int
             table.add_column(_head(head[1:]), no_wrap=True)
         else:
             table.add_column(_head(head), overflow="fold", min_width=cell_len(head))
-    lines = list(rows)
-    for cells in lines[:limit]:
+    for cells in rows:
         table.add_row(*cells)
-    if limit is not None and len(lines) > limit:
-        table.add_row(Text(f"… {len(lines) - limit:,} more", style=QUIET))
     return table
 
 

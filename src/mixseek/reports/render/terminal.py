@@ -11,6 +11,7 @@ from mixseek.reports.render.tables import as_text, bar_text, fitted, plot_text, 
 from mixseek.reports.sections import (
     MARKED,
     QUIET,
+    VERBATIM,
     Bar,
     Cell,
     Divider,
@@ -80,17 +81,17 @@ def drawn(part: Drawable, console: Console) -> Text | Table | Rule:
             facts = [Text.assemble((f"{head:<{_FACT_WIDTH}} ", QUIET), make_visible(text)) for head, text in lines]
             return Text("\n").join(facts)
         case Divider(title):
-            return Rule(Text(title, style="bold"), align="left", style=QUIET)
+            return Rule(_text(title, console, "bold"), align="left", style=QUIET)
         case TableRows():
             return _table(part, console)
 
 
 def _table(table: TableRows, console: Console) -> Table:
-    is_wide = console.width >= table.wide
-    heads = [head if isinstance(head, str) else head.wide if is_wide else head.narrow for head in table.heads]
-    shown = [number for number, head in enumerate(heads) if head is not None]
-    rows = ([_cell(row[number], console) for number in shown] for row in table.rows)
-    return table_of([head for head in heads if head is not None], rows, limit=table.limit)
+    columns = table.columns(is_wide=console.width >= table.wide)
+    rows = [[_cell(row[place], console) for place, _ in columns] for row in table.rows[: table.limit]]
+    if table.left_out:
+        rows.append([Text(f"… {table.left_out:,} more", style=QUIET)])
+    return table_of([head for _, head in columns], rows)
 
 
 def _cell(cell: Cell, console: Console) -> Text:
@@ -108,14 +109,18 @@ def _cell(cell: Cell, console: Console) -> Text:
 
 def _text(text: str | Words, console: Console, style: str = "") -> Text:
     if isinstance(text, str):
-        return Text(make_visible(text), style=style)
-    pieces = ((piece, "") if isinstance(piece, str) else piece for piece in text.pieces)
-    return Text.assemble(*(_piece(piece, of, console) for piece, of in pieces), style=style)
+        return Text(make_visible(text), style=_style(style))
+    return Text.assemble(*(_piece(piece, of, console) for piece, of in text.styled), style=_style(style))
+
+
+def _style(style: str) -> str:
+    """A terminal shows everything as it stands."""
+    return "" if style == VERBATIM else style
 
 
 def _piece(text: str, style: str, console: Console) -> tuple[str, str]:
     if style != MARKED:
-        return make_visible(text), style
+        return make_visible(text), _style(style)
     if console.color_system is not None and not console.no_color:
         return make_visible(text), _HIGHLIGHT
     return f"{_OPEN}{make_visible(text)}{_CLOSE}", ""
