@@ -131,12 +131,14 @@ class JudgedAnswer:
 
         from mixseek.analysis.sample_rows import load_sample
         from mixseek.reports.payload import cut_row
-        from mixseek.reports.terminal.sample import print_rows
+        from mixseek.reports.render.terminal import print_sections
+        from mixseek.reports.run.sample import sample_sections
 
         has_colour = self.config.get_terminal_writer().hasmarkup and not self.config.getoption("xmlpath", None)
         page = io.StringIO()
         console = Console(file=page, width=_WIDTH, force_terminal=has_colour, no_color=not has_colour)
-        print_rows([cut_row(row) for row in load_sample(self.run.workspace, self.run.name, self.id)], console)
+        rows = load_sample(self.run.workspace, self.run.name, self.id)
+        print_sections(sample_sections([cut_row(row) for row in rows]), console)
         return page.getvalue()
 
     def reads_least(self) -> float:

@@ -9,6 +9,7 @@ import pytest
 from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
 
 from mixseek.reports import ci
+from mixseek.reports.render import markdown
 
 # Markup of every kind that a page might obey, controls that XML 1.0 forbids, and other directions.
 HOSTILE = (
@@ -131,8 +132,8 @@ def test_hostile_texts_are_inert_in_xml_and_markdown(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["```\n# x", "a `` b ```` c", "`", "~~~\n<b>\n``````\n@x", "```text\n```\n[x](y)"])
 def test_no_text_gets_out_of_its_code(text: str) -> None:
     """Whatever fences it brings along."""
-    assert outside_code(ci.code_block(text)).strip() == ""
-    assert outside_code(ci.code_span(text)).strip() == ""
+    assert outside_code(markdown.code_block(text)).strip() == ""
+    assert outside_code(markdown.code_span(text)).strip() == ""
 
 
 def test_the_files_are_bounded_and_say_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

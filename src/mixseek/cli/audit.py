@@ -1,5 +1,6 @@
 """`mixseek audit`: a judge examined like an instrument, before anybody trusts it."""
 
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -86,15 +87,16 @@ def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quie
     from mixseek.cli.judging import explain_interruption, show_progress
     from mixseek.cli.stopping import stopping_on_signals
     from mixseek.reports.cards import card_sections
-    from mixseek.reports.forecasts import describe_dry_run, dry_run_document
-    from mixseek.reports.render.terminal import print_sections
+    from mixseek.reports.forecasts import dry_run_document, dry_run_sections
     from mixseek.runs.judge import Interruption
     from mixseek.stats.audits import AuditState
 
     if is_dry:
         dry = forecast_audit(request)
         document = with_schema(DocumentName.AUDIT_DRY_RUN, {"runs": [dry_run_document(forecast) for forecast in dry]})
-        return print_answer(document, "\n".join(map(describe_dry_run, dry)), as_json=as_json)
+        return print_answer(
+            document, lambda: itertools.chain.from_iterable(map(dry_run_sections, dry)), as_json=as_json
+        )
     try:
         with stopping_on_signals(drains=False) as stop:
             made = run_audit(
@@ -112,7 +114,7 @@ def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quie
     for path in to:
         write_card(card, path)
     sections = card_sections(card, f"Card  {card_path}")
-    print_answer(card.to_document(), lambda console: print_sections(sections, console), as_json=as_json)
+    print_answer(card.to_document(), lambda: sections, as_json=as_json)
     failed = card.of_state(AuditState.FAIL)
     if failed:
         notify_plainly(f"{card.judge.name} failed {', '.join(finding.title for finding in failed)}")

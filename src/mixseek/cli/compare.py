@@ -81,7 +81,7 @@ def compare(
     from mixseek.reports.comparison import comparison_document
     from mixseek.reports.drop_gate import check_drop
     from mixseek.reports.files import default_page, write_comparison
-    from mixseek.reports.render.terminal import print_shown
+    from mixseek.reports.sections import shown_sections
 
     gate = read_drop_gate(max_drop, gate_on, "A")
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
@@ -96,7 +96,7 @@ def compare(
     if ci is not None:
         write_ci(ci, [comparison_report(request.workspace, comparison, gates)])
     document = comparison_document(comparison, target, gates)
-    print_answer(document, lambda console: print_shown(comparison, console, target), as_json=as_json)
+    print_answer(document, lambda: shown_sections(comparison, target), as_json=as_json)
     if open_page and target is not None:
         launch(target.resolve().as_uri())
     if not has_pairs and not gates:

@@ -12,9 +12,9 @@ from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import Competition, CompetitionObserver, forecast_competition, run_competition
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.rounds import ExecutionStatus
-from mixseek.reports.forecasts import describe_forecast, forecast_document
+from mixseek.reports.forecasts import forecast_document, forecast_sections
 from mixseek.reports.races.board import leader_board_document
-from mixseek.reports.races.terminal import print_leader_board
+from mixseek.reports.races.sections import leader_board_sections
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import Stage, TeamEvent, Watcher, watch_nothing
 from mixseek.text.visible import make_visible
@@ -106,7 +106,7 @@ def run_compete(
     """Check or play, print, decide."""
     if is_dry_run:
         forecast = forecast_competition(request)
-        return print_answer(forecast_document(forecast), describe_forecast(forecast), as_json=as_json)
+        return print_answer(forecast_document(forecast), lambda: forecast_sections(forecast), as_json=as_json)
     notify = (lambda _: None) if quiet else notify_plainly
     with stopping_on_signals() as stop, show_teams(quiet) as watcher:
         competition = run_competition(request, CompetitionObserver(watcher, stop, notify))
@@ -126,7 +126,7 @@ def print_competition(competition: Competition, gates: list[dict[str, Any]], *, 
         "reason": competition.result.reason,
         "sent": competition.counts.sent,
     }
-    print_answer(document, lambda console: print_leader_board(competition.board, console), as_json=as_json)
+    print_answer(document, lambda: leader_board_sections(competition.board), as_json=as_json)
 
 
 def decide_exit(competition: Competition, failed_gates: list[tuple[str, str]]) -> ExitCode:

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from mixseek.reports.sections import Section
 
-    Shown = str | Callable[[Console], None]
+    Shown = str | Callable[[], Iterable[Section]]
 
 
 class ExitCode(IntEnum):
@@ -85,7 +85,9 @@ def print_answer(document: Any, shown: "Shown", *, as_json: bool) -> ExitCode:
     else:
         from rich.console import Console
 
-        shown(Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
+        from mixseek.reports.render.terminal import print_sections
+
+        print_sections(shown(), Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
         sys.stdout.flush()
     return ExitCode.OK
 

@@ -1,12 +1,10 @@
 """How the demo looks."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict
 from shlex import quote
 from typing import Any
-
-from rich.console import Console
-from rich.text import Text
 
 from mixseek.cli.console import ExitCode, print_answer
 from mixseek.domain.documents import DocumentName, with_schema
@@ -16,10 +14,8 @@ from mixseek.reports.comparison import brief, comparison_document
 from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
 from mixseek.reports.races.board import leader_board_document
-from mixseek.reports.races.terminal import print_leader_board
-from mixseek.reports.render.tables import table_of
-from mixseek.reports.render.terminal import print_sections
-from mixseek.reports.sections import Section
+from mixseek.reports.races.sections import leader_board_sections
+from mixseek.reports.sections import GAP, QUIET, Cell, Facts, Section, Sentence, TableRows, Words, notes, page_section
 from mixseek.reports.summary import summary_document
 from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 
@@ -42,7 +38,7 @@ TELLING_ROWS = 10
 
 def print_demo(result: DemoResult, *, as_json: bool) -> ExitCode:
     """The table, where rules and labels disagree, and what to do next."""
-    print_answer(demo_document(result), lambda console: render_demo(result, console), as_json=as_json)
+    print_answer(demo_document(result), lambda: demo_sections(result), as_json=as_json)
     return ExitCode.GATE_NOT_MET if result.disagreements else ExitCode.OK
 
 
@@ -74,80 +70,76 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
     }
 
 
-def render_demo(result: DemoResult, console: Console) -> None:
-    """The demo on a terminal: the point first, then a few rows that show it, then where everything else is."""
+def demo_sections(result: DemoResult) -> Iterator[Section]:
+    """The point first, then a few rows that show it, then where everything else is."""
     run, workspace = result.summary.header.run_id, result.summary.workspace
     if result.disagreements:
-        console.print(Text("Rules and labels disagree:", style="bold red"))
-        for line in result.disagreements:
-            console.print(Text(f"  {line.id}: rules say {line.verdict}, the label says {line.label}. {line.why}"))
+        disagreements = (
+            f"  {line.id}: rules say {line.verdict}, the label says {line.label}. {line.why}"
+            for line in result.disagreements
+        )
+        yield lines_section(("Rules and labels disagree:", "bold red"), *disagreements)
     else:
-        console.print(Text("Rules and labels disagree: nowhere.", style="bold green"))
-    console.print(Text(describe_counts(result.lines)))
-    console.print()
+        yield lines_section(("Rules and labels disagree: nowhere.", "bold green"))
     shown = telling_lines(result.lines)
-    console.print(table_of(("|id", "|rules say", "|by the rule", "|label"), map(verdict_row, shown)))
-    tell_rest(len(result.lines) - len(shown), run, console)
+    table = TableRows(("|id", "|rules say", "|by the rule", "|label"), [verdict_row(line) for line in shown])
+    counts = Sentence(describe_counts(result.lines), "")
+    yield Section(None, [counts, GAP, table, *rest_notes(len(result.lines) - len(shown), run)])
     for example in result.examples:
-        render_example(example, console)
-    render_corrected(result, console)
-    render_later(result, console)
-    render_card(result, console)
-    console.print()
-    console.print(Text("A competition: two models with recorded replies, and a program", style="bold"))
-    print_leader_board(result.board, console, result.board_page)
-    console.print()
-    console.print(Text("Which of two answers is better, asked in both orders: the leader board", style="bold"))
-    print_sections([Section(None, [board_table(result.pairs)])], console)
-    console.print(Text.assemble(("Page  ", "dim"), str(result.pairs_page)), soft_wrap=True)
+        yield from example_sections(example)
+    yield from corrected_part(result)
+    yield lines_section(GAP, ("A later version of the model, before a judge that was changed as well", "bold"))
+    yield Section(None, [Facts(brief(result.comparison))])
+    yield page_section(result.comparison_page)
+    yield from card_part(result)
+    yield lines_section(GAP, ("A competition: two models with recorded replies, and a program", "bold"))
+    yield from leader_board_sections(result.board, result.board_page)
+    yield lines_section(GAP, ("Which of two answers is better, asked in both orders: the leader board", "bold"))
+    yield Section(None, [board_table(result.pairs)])
+    yield page_section(result.pairs_page)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",
         f"mixseek show {quote(run)} {quote(shown[0].id)} --workspace {quote(str(workspace))}",
         "mixseek judge your-answers.jsonl --protocol semantic --judge rules",
         f"mixseek view --workspace {quote(str(workspace))}",
     )
-    console.print()
     # Not wrapped: a path or a command that is broken over two lines cannot be copied.
-    for report in (result.report, *(example.report for example in result.examples)):
-        console.print(Text.assemble(("Report  ", "bold"), str(report)), soft_wrap=True)
-    console.print(Text.assemble(("Samples ", "bold"), str(result.data)), soft_wrap=True)
-    console.print(Text("Next", style="bold"))
-    for step in steps:
-        console.print(Text(f"  {step}"), soft_wrap=True)
+    places = [("Report  ", result.report), *(("Report  ", example.report) for example in result.examples)]
+    named = [Words([(word, "bold"), str(path)]) for word, path in (*places, ("Samples ", result.data))]
+    yield Section(None, [GAP, *(Sentence(line, "", is_unbroken=True) for line in named)])
+    commands = [Sentence(f"  {step}", "", is_unbroken=True) for step in steps]
+    yield Section(None, [Sentence("Next", "bold"), *commands])
 
 
-def render_corrected(result: DemoResult, console: Console) -> None:
+def lines_section(*lines: str | tuple[str, str] | Sentence) -> Section:
+    """Line after line, some with a style of their own."""
+    parts = [
+        line if isinstance(line, Sentence) else Sentence(*((line, "") if isinstance(line, str) else line))
+        for line in lines
+    ]
+    return Section(None, parts)
+
+
+def corrected_part(result: DemoResult) -> Iterator[Section]:
     """Three numbers: what a kind judge says, what people say of a few, and both together."""
     whole, scale = result.corrected.whole, result.corrected.facts.scale
-    console.print()
-    heading = f"A kind judge that contradicts itself, corrected by {whole.labelled} labels of texts drawn blind"
-    console.print(Text(heading, style="bold"))
-    lines = {
-        "judge": f"{judges_text(whole.judges, scale)}; labels alone {corrected_text(whole.labels, scale)}",
-        "corrected": f"{corrected_text(whole.corrected, scale)}: {whole.corrected.estimator or whole.corrected.state}",
-    }
-    for head, line in lines.items():
-        console.print(Text.assemble((f"{head:<11} ", "dim"), line))
-    console.print(Text.assemble(("Page  ", "dim"), str(result.corrected_page)), soft_wrap=True)
+    title = f"A kind judge that contradicts itself, corrected by {whole.labelled} labels of texts drawn blind"
+    yield lines_section(GAP, (title, "bold"))
+    judged = f"{judges_text(whole.judges, scale)}; labels alone {corrected_text(whole.labels, scale)}"
+    how = whole.corrected.estimator or whole.corrected.state
+    facts = [("judge", judged), ("corrected", f"{corrected_text(whole.corrected, scale)}: {how}")]
+    yield Section(None, [Facts(facts)])
+    yield page_section(result.corrected_page)
 
 
-def render_card(result: DemoResult, console: Console) -> None:
+def card_part(result: DemoResult) -> Iterator[Section]:
     """A line for each thing that was tried; the page has the rest."""
-    console.print()
-    console.print(Text("A judge of one's own, a Python function, examined before it is believed", style="bold"))
+    yield lines_section(GAP, ("A judge of one's own, a Python function, examined before it is believed", "bold"))
     for finding in result.card.findings:
-        state = Text(f"{finding.state.value:<5}", style=STATE_STYLES[finding.state])
-        console.print(Text.assemble((f"{finding.title:<11} ", "dim"), state, f" {effect_text(finding)}"))
-    console.print(Text.assemble(("Page  ", "dim"), str(result.card_page)), soft_wrap=True)
-
-
-def render_later(result: DemoResult, console: Console) -> None:
-    """What changed, and what of it is the judge's doing, in a few lines."""
-    console.print()
-    console.print(Text("A later version of the model, before a judge that was changed as well", style="bold"))
-    for head, line in brief(result.comparison):
-        console.print(Text.assemble((f"{head:<11} ", "dim"), line))
-    console.print(Text.assemble(("Page  ", "dim"), str(result.comparison_page)), soft_wrap=True)
+        state = (f"{finding.state.value:<5}", STATE_STYLES[finding.state])
+        line = Words([(f"{finding.title:<11} ", QUIET), state, f" {effect_text(finding)}"])
+        yield Section(None, [Sentence(line, "")])
+    yield page_section(result.card_page)
 
 
 def telling_lines(lines: tuple[DemoLine, ...]) -> tuple[DemoLine, ...]:
@@ -163,48 +155,46 @@ def telling_lines(lines: tuple[DemoLine, ...]) -> tuple[DemoLine, ...]:
     return tuple(line for line in lines if line.id in chosen)
 
 
-def tell_rest(left: int, run: str, console: Console) -> None:
+def rest_notes(left: int, run: str) -> list[Sentence]:
     """Where the rows are that are not shown here."""
-    if left > 0:
-        where = f"in the report below, or with `mixseek demo --json` (run {run})"
-        console.print(Text(f"and {left} more, {where}", style="dim"))
+    return notes(
+        [f"and {left} more, in the report below, or with `mixseek demo --json` (run {run})"] if left > 0 else []
+    )
 
 
-def render_example(example: DemoExample, console: Console) -> None:
+def example_sections(example: DemoExample) -> Iterator[Section]:
     """A line a sample, a column a judge; what is unusable stands beside what is not."""
     counts, control = example.summary.score.counts, example.summary.control.counts
     beside = f", {control.total} self-judgments apart" if control.total else ""
-    console.print()
-    console.print(Text(f"Protocol {example.protocol}: recorded replies of two judges, good and bad", style="bold"))
-    summary = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
-    console.print(Text(summary))
+    title = f"Protocol {example.protocol}: recorded replies of two judges, good and bad"
+    counted = f"{counts.valid} valid, {counts.invalid} invalid: counted with their flags, never scored{beside}."
+    yield lines_section(GAP, (title, "bold"), counted)
     # A row for each verdict and each flag that no row before it shows.
     seen: set[str] = set()
-    shown = []
+    shown: list[list[Cell]] = []
     for row in example.rows:
         words = {cell.word for cell in row.cells}
         if not words <= seen:
             seen |= words
-            shown.append([Text(row.id), *map(cell_text, row.cells)])
-    console.print(table_of(["|id", *(f"|judge {judge}" for judge in example.judges)], shown))
-    tell_rest(len(example.rows) - len(shown), example.summary.header.run_id, console)
+            shown.append([row.id, *map(judgment_cell, row.cells)])
+    table = TableRows(["|id", *(f"|judge {judge}" for judge in example.judges)], shown)
+    yield Section(None, [table, *rest_notes(len(example.rows) - len(shown), example.summary.header.run_id)])
 
 
-def cell_text(cell: DemoCell) -> Text:
+def judgment_cell(cell: DemoCell) -> Words:
     """Verdict and total, or the first flag."""
-    text = Text(cell.word, style=STYLES.get(cell.word.lower(), STYLES.get(cell.status.value, "")))
-    if cell.total is not None:
-        text.append(f" {cell.total}", style="dim")
-    return text.append(" self", style="dim") if cell.is_control else text
+    word = (cell.word, STYLES.get(cell.word.lower(), STYLES.get(cell.status.value, "")))
+    total = [(f" {cell.total}", QUIET)] if cell.total is not None else []
+    return Words([word, *total, *([(" self", QUIET)] if cell.is_control else [])])
 
 
-def verdict_row(line: DemoLine) -> list[Text]:
+def verdict_row(line: DemoLine) -> list[Cell]:
     """A sample; the second judge's word stands behind the arrow."""
-    verdict = Text(line.verdict, style=STYLES.get(line.verdict, ""))
+    verdict = [(line.verdict, STYLES.get(line.verdict, ""))]
     if line.ending is not None:
-        verdict.append(" → ", style="dim").append(line.ending, style=STYLES.get(line.ending, ""))
-    label = Text("✓", style="green") if line.agrees else Text(f"✗ {line.label}", style="bold red")
-    return [Text(line.id), verdict, Text(line.rule, style="dim"), label]
+        verdict += [(" → ", QUIET), (line.ending, STYLES.get(line.ending, ""))]
+    label = ("✓", "green") if line.agrees else (f"✗ {line.label}", "bold red")
+    return [line.id, Words(verdict), (line.rule, QUIET), label]
 
 
 def describe_counts(lines: tuple[DemoLine, ...]) -> str:

@@ -41,7 +41,7 @@ def evaluate(
     """
     from mixseek.competition.evaluation import EvaluateRequest, run_evaluation
     from mixseek.reports.races.evaluation import evaluation_document
-    from mixseek.reports.render.terminal import print_shown
+    from mixseek.reports.sections import sections_of
     from mixseek.runs.given_options import live_options
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
@@ -69,7 +69,7 @@ def evaluate(
         evaluation = run_evaluation(request, stop, (lambda _: None) if options.get("quiet") else notify_plainly)
     document = evaluation_document(evaluation)
     as_json = options.get("as_json", False)
-    print_answer(document, lambda console: print_shown(evaluation, console), as_json=as_json)
+    print_answer(document, lambda: sections_of(evaluation), as_json=as_json)
     return ExitCode.INTERRUPTED if stop() else decide_exit(evaluation, options.get("fail_under"))
 
 

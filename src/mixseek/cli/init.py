@@ -91,9 +91,9 @@ def doctor(
       mixseek doctor --json
     """
     from mixseek.setup.doctor import examine
-    from mixseek.setup.findings import describe_findings, findings_document
+    from mixseek.setup.findings import findings_document, findings_sections
 
     findings = examine(workspace, os.environ, offline=offline)
     document = findings_document(findings)
-    print_answer(document, describe_findings(findings), as_json=as_json)
+    print_answer(document, lambda: findings_sections(findings), as_json=as_json)
     return ExitCode.OK if document["ok"] else ExitCode.GATE_NOT_MET

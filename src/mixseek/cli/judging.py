@@ -16,7 +16,7 @@ from mixseek.reports.build_server import CiTargets, run_report, write_ci
 from mixseek.reports.ci import CiReport
 from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
 from mixseek.reports.drop_gate import baseline_text
-from mixseek.reports.forecasts import describe_dry_run, dry_run_document
+from mixseek.reports.forecasts import dry_run_document, dry_run_sections
 from mixseek.reports.progress import LineProgress, Meter, drawing_bar
 from mixseek.reports.summary import describe_summary
 from mixseek.reports.unusable import describe_groups
@@ -84,7 +84,7 @@ def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
     request, as_json, notify = order.request, order.as_json, order.notify
     if order.is_dry_run:
         dry = forecast_run(request)
-        return print_answer(dry_run_document(dry), describe_dry_run(dry), as_json=as_json)
+        return print_answer(dry_run_document(dry), lambda: dry_run_sections(dry), as_json=as_json)
     try:
         with stopping_on_signals(drains=False) as stop:
             result = judge_dataset(

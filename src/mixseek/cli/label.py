@@ -136,11 +136,10 @@ def plan(
     """
     from mixseek.labels.intake import find_plan
     from mixseek.reports.labels import plan_document, plan_sections
-    from mixseek.reports.render.terminal import print_sections
 
     report = find_plan(workspace_path(workspace), run, width)
     sections = plan_sections(report, where(workspace))
-    return print_answer(plan_document(report), lambda console: print_sections(sections, console), as_json=as_json)
+    return print_answer(plan_document(report), lambda: sections, as_json=as_json)
 
 
 def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode:
@@ -153,7 +152,6 @@ def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_j
     """
     from mixseek.labels.status import label_status
     from mixseek.reports.labels import status_sections
-    from mixseek.reports.render.terminal import print_sections
 
     status = with_schema(DocumentName.LABEL_STATUS, asdict(label_status(workspace_path(workspace), run)))
-    return print_answer(status, lambda console: print_sections(status_sections(status), console), as_json=as_json)
+    return print_answer(status, lambda: status_sections(status), as_json=as_json)

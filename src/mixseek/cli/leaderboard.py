@@ -74,8 +74,8 @@ def leaderboard(
     from mixseek.competition.asked_boards import BoardRequest, load_any_board, write_board
     from mixseek.reports.boards import board_document
     from mixseek.reports.races.board import leader_board_document
-    from mixseek.reports.races.terminal import print_leader_board
-    from mixseek.reports.render.terminal import print_shown
+    from mixseek.reports.races.sections import leader_board_sections
+    from mixseek.reports.sections import shown_sections
     from mixseek.settings.load import load_settings
 
     columns = RatingColumns(
@@ -86,10 +86,10 @@ def leaderboard(
     if to is not None:
         write_board(board, to)
     if isinstance(board, SystemBoard):
-        print_answer(board_document(board), lambda console: print_shown(board, console, to), as_json=as_json)
+        print_answer(board_document(board), lambda: shown_sections(board, to), as_json=as_json)
     else:
         document = leader_board_document(board)
-        print_answer(document, lambda console: print_leader_board(board, console, to), as_json=as_json)
+        print_answer(document, lambda: leader_board_sections(board, to), as_json=as_json)
     if open_page and to is not None:
         launch(to.resolve().as_uri())
     return ExitCode.OK

@@ -71,7 +71,8 @@ def report(
     from mixseek.analysis.report import load_report
     from mixseek.reports.documents import report_document
     from mixseek.reports.files import write_html
-    from mixseek.reports.terminal.report import print_report
+    from mixseek.reports.run.report import report_sections
+    from mixseek.reports.sections import page_section
 
     gate = read_drop_gate(max_drop, gate_on, baseline)
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
@@ -92,7 +93,8 @@ def report(
         from mixseek.reports.build_server import run_report, write_ci
 
         write_ci(ci, [run_report(root, directory.name, held.gates, headline=report_data.headline, rule=panel)])
-    print_answer(document, lambda console: print_report(report_data, console, target), as_json=as_json)
+    pages = [page_section(target, "Report")] if target is not None else []
+    print_answer(document, lambda: (*report_sections(report_data), *pages), as_json=as_json)
     if open_page and target is not None:
         launch(target.resolve().as_uri())
     return held.tell(as_json=as_json)
@@ -101,11 +103,11 @@ def report(
 def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
     from mixseek.analysis.side_by_side import compare_runs
-    from mixseek.reports.side_by_side import comparison_document, print_comparison
+    from mixseek.reports.side_by_side import comparison_document, side_by_side_sections
 
     comparison = compare_runs(workspace, runs)
     document = comparison_document(comparison)
-    return print_answer(document, lambda console: print_comparison(comparison, console), as_json=as_json)
+    return print_answer(document, lambda: side_by_side_sections(comparison), as_json=as_json)
 
 
 def show(
@@ -130,12 +132,12 @@ def show(
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.analysis.sample_rows import load_sample
     from mixseek.reports.payload import cut_row
-    from mixseek.reports.terminal.sample import print_rows
+    from mixseek.reports.run.sample import sample_sections
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
     document = with_schema(DocumentName.SHOW, {"id": rows[0].id, "judgments": [asdict(row) for row in rows]})
     shown = [cut_row(row) for row in rows]
-    code = print_answer(document, lambda console: print_rows(shown, console), as_json=as_json)
+    code = print_answer(document, lambda: sample_sections(shown), as_json=as_json)
     if shown != rows and not as_json:
         print_notice("texts this long are shown in part, responses from their end; --json has them whole")
     return code

@@ -13,14 +13,13 @@ from mixseek.cli.options import JsonOption, Quiet, WorkspaceOption
 from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from mixseek.analysis.run_summary import RunSummary
     from mixseek.cli.console import Shown
     from mixseek.cli.job_file import Job, JobFile
     from mixseek.cli.judging import JobPart
     from mixseek.reports.build_server import CiTargets
     from mixseek.reports.ci import CiReport
+    from mixseek.reports.sections import Section
 
 # The worst first: what a script must know before anything else.
 BY_GRAVITY = (
@@ -107,7 +106,7 @@ def run(
     results = {"file": str(file), "exit_code": code, "jobs": [outcome.to_document() for outcome in outcomes]}
     document = with_schema(DocumentName.JOBS, results)
     if as_json or len(outcomes) > 1:
-        print_answer(document, lambda console: print_outcomes(outcomes, console), as_json=as_json)
+        print_answer(document, lambda: outcome_sections(outcomes), as_json=as_json)
     if not dry_run:
         runner.write_reports(outcomes)
     return code
@@ -249,26 +248,15 @@ def describe_step(step: str, document: dict[str, Any]) -> str:
     return f"{step} written" + (f" to {place}" if place else "")
 
 
-def print_outcomes(outcomes: Sequence[Outcome], console: "Console") -> None:
+def outcome_sections(outcomes: Sequence[Outcome]) -> "Iterator[Section]":
     """Which job went how."""
-    from mixseek.reports.render.tables import table_of
+    from mixseek.reports.sections import GAP, Section, TableRows
     from mixseek.reports.wording import percent
-    from mixseek.text.visible import make_visible
 
     rows = []
     for outcome in outcomes:
         summary = outcome.summary or {}
         mean = summary.get("mean_score")
         error = outcome.errors[0] if outcome.errors else ""
-        score = "" if mean is None else percent(mean)
-        rows.append(
-            [
-                make_visible(outcome.name),
-                outcome.state,
-                score,
-                make_visible(summary.get("run", "")),
-                make_visible(error),
-            ]
-        )
-    console.print()
-    console.print(table_of(("|job", "|state", ">score", "run", "error"), rows))
+        rows.append([outcome.name, outcome.state, "" if mean is None else percent(mean), summary.get("run", ""), error])
+    yield Section(None, [GAP, TableRows(("|job", "|state", ">score", "run", "error"), rows)])

@@ -1,16 +1,13 @@
 """`mixseek runs`: what a workspace holds, and removing, renaming and sweeping it."""
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Context, Option
 
 from mixseek.cli.console import ExitCode, print_answer, print_notice
 from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
 from mixseek.domain.documents import DocumentName, with_schema
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 class Kind(StrEnum):
@@ -40,8 +37,8 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
         return None
     from mixseek.analysis.run_list import list_runs
     from mixseek.competition.boards import list_competitions
-    from mixseek.reports.races.terminal import print_competitions
-    from mixseek.reports.run_list import print_runs, runs_document
+    from mixseek.reports.races.sections import competition_list_sections
+    from mixseek.reports.run_list import run_list_sections, runs_document
 
     lines, problems = list_runs(workspace_path(workspace))
     competitions = list_competitions(workspace_path(workspace))
@@ -50,14 +47,8 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     document = runs_document(lines)
     document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
     document["competitions"] = [line.to_document() for line in competitions]
-
-    def show_both(console: "Console") -> None:
-        if lines or not competitions:
-            print_runs(lines, console)
-        if competitions:
-            print_competitions(competitions, console)
-
-    return print_answer(document, show_both, as_json=as_json)
+    shown_lines = run_list_sections(lines) if lines or not competitions else ()
+    return print_answer(document, lambda: (*shown_lines, *competition_list_sections(competitions)), as_json=as_json)
 
 
 def remove(

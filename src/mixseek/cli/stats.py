@@ -127,7 +127,7 @@ def stats(
     from mixseek.analysis.ratings.relation import RatingColumns, RatingSource
     from mixseek.analysis.ratings.statistics import StatisticsRequest, load_statistics
     from mixseek.analysis.votes.statistics import VotesAsked, load_votes
-    from mixseek.reports.render.terminal import print_shown
+    from mixseek.reports.sections import sections_of
     from mixseek.reports.statistics import statistics_document
     from mixseek.reports.votes import votes_document
     from mixseek.settings.load import load_settings
@@ -153,6 +153,6 @@ def stats(
     if votes or jury or length is not None:
         votes_asked = VotesAsked(votes, jury, length is not None, reference or ())
         voted = load_votes(request, votes_asked)
-        return print_answer(votes_document(voted), lambda console: print_shown(voted, console), as_json=as_json)
+        return print_answer(votes_document(voted), lambda: sections_of(voted), as_json=as_json)
     result = load_statistics(request)
-    return print_answer(statistics_document(result), lambda console: print_shown(result, console), as_json=as_json)
+    return print_answer(statistics_document(result), lambda: sections_of(result), as_json=as_json)

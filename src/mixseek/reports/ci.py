@@ -1,6 +1,5 @@
-"""What a build server shows of a run: JUnit XML, and a summary in Markdown. Judged text is inert in both."""
+"""What a build server shows of a run: JUnit XML, and a summary as sections. Judged text is inert in both."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
@@ -11,6 +10,8 @@ from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import outcome_word
 from mixseek.domain.judgments import JudgedRow, Span, Status
 from mixseek.reports.payload import cut_row, excerpt_of, left_out
+from mixseek.reports.render.markdown import inert, sections_markdown
+from mixseek.reports.sections import VERBATIM, Divider, Facts, Part, Section, Sentence, Words, sections_of
 from mixseek.text.phrases import plain_number, plural, shortened
 from mixseek.text.visible import make_visible
 
@@ -23,8 +24,6 @@ _TEXT_CHARACTERS = 4_000
 _LINE_CHARACTERS = 300
 _JUDGES_TOLD = 3
 _OPEN, _CLOSE = "⟦", "⟧"
-# What XML 1.0 has no way to write, beyond what `make_visible` takes out.
-_NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +114,6 @@ def excerpt_text(row: JudgedRow) -> str:
     return make_visible(("…" if skipped else "") + text + ("…" if found.after else ""))
 
 
-def inert(text: str) -> str:
-    """What XML 1.0 can hold and a reader can see: controls and halves of characters by their code points."""
-    return _NO_CHARACTERS.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", make_visible(text))
-
-
 def one_line(text: str) -> str:
     """However it was broken, and not too long."""
     return shortened(" ".join(inert(text).split()), _LINE_CHARACTERS)
@@ -184,41 +178,27 @@ def add_failure(case: Xml.Element, tag: str, kind: str, message: str, text: str)
     found.text = inert(text)
 
 
-# Markdown, in which whatever somebody else wrote is code: neither markup nor a mention, link or image.
+@sections_of.register
+def ci_sections(report: CiReport) -> Iterator[Section]:
+    """The headline, the gates, and the worst samples."""
+    is_well = not report.is_failed and all(gate.is_met for gate in report.gates)
+    yield Section(None, [Divider(Words([f"{_sign(is_well)} mixseek: ", (one_line(report.name), VERBATIM)]))])
+    if report.headline:
+        yield Section(None, [Sentence("\n".join(report.headline), VERBATIM)])
+    if report.gates:
+        yield Section(None, [Facts([(_sign(gate.is_met), one_line(gate.describe())) for gate in report.gates])])
+    worst: list[Part] = []
+    for number, case in enumerate(report.worst, 1):
+        name, message = (one_line(case.name), VERBATIM), (one_line(case.message), VERBATIM)
+        worst.append(Sentence(Words([(f"{number}.", "bold"), " ", name, ": ", message]), ""))
+        worst += [Sentence(case.text, VERBATIM)] if case.text else []
+    title = f"The worst {len(report.worst)}" if len(report.worst) > 1 else "The worst one"
+    yield Section(None if report.is_failed else title, worst)
+
+
+def _sign(is_well: bool) -> str:
+    return "✅" if is_well else "❌"
 
 
 def render_markdown(report: CiReport) -> str:
-    """The headline, the gates, and the worst samples."""
-    is_well = not report.is_failed and all(gate.is_met for gate in report.gates)
-    parts = [f"## {'✅' if is_well else '❌'} mixseek: {code_span(report.name)}"]
-    if report.headline:
-        parts.append(code_block("\n".join(report.headline)))
-    if report.gates:
-        parts.append(
-            "\n".join(f"- {'✅' if gate.is_met else '❌'} {code_span(gate.describe())}" for gate in report.gates)
-        )
-    if report.worst and not report.is_failed:
-        parts.append(f"### The worst {len(report.worst)}" if len(report.worst) > 1 else "### The worst one")
-    for number, case in enumerate(report.worst, 1):
-        parts.append(f"**{number}.** {code_span(case.name)}: {code_span(case.message)}")
-        parts += [code_block(case.text)] if case.text else []
-    return "\n\n".join(parts) + "\n\n"
-
-
-def code_span(text: str) -> str:
-    """Of one line, with a fence that the text does not hold."""
-    said = one_line(text) or "(empty)"
-    fence = "`" * (longest_run(said) + 1)
-    pad = " " if said.startswith("`") or said.endswith("`") else ""
-    return f"{fence}{pad}{said}{pad}{fence}"
-
-
-def code_block(text: str) -> str:
-    said = inert(text)
-    fence = "`" * max(3, longest_run(said) + 1)
-    return f"{fence}text\n{said}\n{fence}"
-
-
-def longest_run(text: str) -> int:
-    """Of backticks."""
-    return max(map(len, re.findall("`+", text)), default=0)
+    return sections_markdown(ci_sections(report))

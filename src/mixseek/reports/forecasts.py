@@ -1,11 +1,14 @@
 """What would be sent, before anything is sent, in words and for programs: said to be estimates."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.reports.sections import Section, Sentence, sections_of
 from mixseek.runs.dry_run import DryRun
+
+_NO_CALL = "no judge has to be called"
 
 
 def dry_run_document(dry: DryRun) -> dict[str, Any]:
@@ -19,20 +22,23 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
     }
 
 
-def describe_dry_run(dry: DryRun) -> str:
-    lines = [f"{dry.run}: {dry.pending:,} of {dry.samples:,} samples to be judged; nothing was sent"]
+@sections_of.register
+def dry_run_sections(dry: DryRun) -> Iterator[Section]:
+    yield _unbroken(f"{dry.run}: {dry.pending:,} of {dry.samples:,} samples to be judged; nothing was sent")
     most = "at most " if dry.is_upper_bound else ""
-    for one in dry.forecasts:
-        cost = "price unknown" if one.cost_usd is None else f"about {one.cost_usd:.4f} USD"
+    lines = []
+    for forecast in dry.forecasts:
+        cost = "price unknown" if forecast.cost_usd is None else f"about {forecast.cost_usd:.4f} USD"
         lines.append(
-            f"  {one.judge}: {most}{one.calls:,} calls ({one.cached:,} more from the cache), about "
-            f"{one.input_tokens:,} tokens in and {one.output_tokens:,} out, {cost}"
+            f"{forecast.judge}: {most}{forecast.calls:,} calls ({forecast.cached:,} more from the cache), about "
+            f"{forecast.input_tokens:,} tokens in and {forecast.output_tokens:,} out, {cost}"
         )
-    if dry.forecasts:
-        lines.append("  tokens are estimated from characters; retries and re-asks come on top")
-    else:
-        lines.append("  no judge has to be called")
-    return "\n".join(lines)
+    on_top = "tokens are estimated from characters; retries and re-asks come on top"
+    yield _unbroken(*lines, on_top if lines else _NO_CALL, is_indented=True)
+
+
+def _unbroken(*lines: str, is_indented: bool = False) -> Section:
+    return Section(None, [Sentence(line, "", is_unbroken=True) for line in lines], is_indented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +67,11 @@ def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:
     return {"schema": schema_id(DocumentName.COMPETE_DRY_RUN), **asdict(forecast), "is_estimate": True}
 
 
-def describe_forecast(forecast: CompeteForecast) -> str:
+@sections_of.register
+def forecast_sections(forecast: CompeteForecast) -> Iterator[Section]:
     rounds = f"{forecast.min_rounds} to {forecast.max_rounds} rounds"
     metrics = ", ".join(forecast.metrics)
-    lines = [f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent"]
-    lines += [f"  {one.judge}: {one.least:,} to {one.most:,} calls" for one in forecast.calls]
-    lines.append("  retries and re-asks come on top" if forecast.calls else "  no judge has to be called")
-    lines += [f"  note: {remark}" for remark in forecast.remarks]
-    return "\n".join(lines)
+    yield _unbroken(f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent")
+    lines = [f"{call.judge}: {call.least:,} to {call.most:,} calls" for call in forecast.calls]
+    lines.append("retries and re-asks come on top" if forecast.calls else _NO_CALL)
+    yield _unbroken(*lines, *(f"note: {remark}" for remark in forecast.remarks), is_indented=True)

@@ -1,20 +1,15 @@
-"""Runs of one protocol side by side, on a terminal and for programs."""
+"""Runs of one protocol side by side, as sections and for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
-
-from rich.console import Console
-from rich.text import Text
 
 from mixseek.analysis import model, several_runs
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.reports import wording
 from mixseek.reports.headline import score_document
-from mixseek.reports.render.tables import Cell, fitted, table_of
 from mixseek.reports.run_list import SHORT_COUNTS, count_cells
-from mixseek.reports.sections import QUIET
-from mixseek.text.visible import make_visible
+from mixseek.reports.sections import GAP, QUIET, Cell, Section, Sentence, TableRows, notes, sections_of
 
 
 def comparison_document(comparison: several_runs.RunComparison) -> dict[str, Any]:
@@ -37,19 +32,16 @@ def comparison_document(comparison: several_runs.RunComparison) -> dict[str, Any
     }
 
 
-def print_comparison(comparison: several_runs.RunComparison, console: Console) -> None:
+@sections_of.register
+def side_by_side_sections(comparison: several_runs.RunComparison) -> Iterator[Section]:
     title = f"{comparison.protocol} [{comparison.protocol_hash[:8]}]: {len(comparison.runs)} runs"
-    console.print(Text(make_visible(title), style="bold"))
-    console.print()
     rows: list[Sequence[Cell]] = [
         (run.run_id, run.dataset, ", ".join(run.judges), *_score_cells(run.score)) for run in comparison.runs
     ]
     rows.append((("all runs", "bold"), "", "", *_score_cells(comparison.pooled)))
     heads = ("run", "dataset", "judges", ">score", ">95% interval", *SHORT_COUNTS)
-    console.print(fitted(table_of(heads, rows), console.width))
-    for line in (wording.bounds_sentence(comparison.pooled), *comparison.notes):
-        if line:
-            console.print(Text(line, style=QUIET))
+    beside = (wording.bounds_sentence(comparison.pooled) or "", *comparison.notes)
+    yield Section(None, [Sentence(title, "bold"), GAP, TableRows(heads, rows), *notes(beside)])
 
 
 def _score_cells(score: model.ScoreSummary) -> list[Cell]:

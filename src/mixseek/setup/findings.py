@@ -1,13 +1,14 @@
 """What the doctor found: how bad it is, and what to do about it; in words and for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
 from mixseek.domain.documents import DocumentName, with_schema
+from mixseek.reports.sections import GAP, Section, Sentence
 from mixseek.text.phrases import plural
-from mixseek.text.visible import make_visible
 
 
 class Severity(StrEnum):
@@ -34,15 +35,13 @@ def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
     return with_schema(DocumentName.DOCTOR, document)
 
 
-def describe_findings(findings: Sequence[Finding]) -> str:
+def findings_sections(findings: Sequence[Finding]) -> Iterator[Section]:
     """The findings for a person: area by area, the sum at the end."""
     marks = {Severity.OK: "✓", Severity.NOTE: "·", Severity.PROBLEM: "✗"}
-    lines, area = [], ""
-    for finding in findings:
-        if finding.area != area:
-            lines += ["", finding.area.capitalize()] if area else [finding.area.capitalize()]
-            area = finding.area
-        lines.append(f"  {marks[finding.severity]} {make_visible(f'{finding.name}: {finding.said}')}")
+    for number, (area, in_area) in enumerate(groupby(findings, key=lambda finding: finding.area)):
+        yield Section(None, [*([GAP] if number else []), Sentence(area.capitalize(), "bold")])
+        lines = (f"{marks[finding.severity]} {finding.name}: {finding.said}" for finding in in_area)
+        yield Section(None, [Sentence(line, "", is_unbroken=True) for line in lines], is_indented=True)
     problems = sum(finding.severity is Severity.PROBLEM for finding in findings)
-    verdict = "nothing is wrong" if not problems else f"{plural(problems, 'thing is', 'things are')} wrong, marked ✗"
-    return "\n".join([*lines, "", verdict])
+    wrong = "nothing is wrong" if not problems else f"{plural(problems, 'thing is', 'things are')} wrong, marked ✗"
+    yield Section(None, [GAP, Sentence(wrong, "")])

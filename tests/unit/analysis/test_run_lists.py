@@ -26,8 +26,9 @@ from mixseek.index import loading as index
 from mixseek.index.loading import index_run
 from mixseek.reports.documents import report_document
 from mixseek.reports.pages.html import render_html
+from mixseek.reports.render.terminal import print_sections
+from mixseek.reports.run.report import report_sections
 from mixseek.reports.run_list import runs_document
-from mixseek.reports.terminal.report import print_report
 from mixseek.storage.journal.records import JournalSeal, RunStatus, write_manifest
 
 
@@ -126,7 +127,7 @@ def test_what_a_stopped_run_has_not_reached_is_said(tmp_path: Path) -> None:
         write_manifest(run.manifest, make_manifest(status=status))
         report, _ = load_report(workspace.root, None)
         out = StringIO()
-        print_report(report, Console(file=out, width=100))
+        print_sections(report_sections(report), Console(file=out, width=100))
         told.append(out.getvalue())
         assert report_document(report, None)["unreached"] == (2 if status is RunStatus.INTERRUPTED else 0)
         assert ("2 not reached yet" in render_html(report)) == (status is RunStatus.INTERRUPTED)

@@ -34,8 +34,9 @@ from mixseek.reports.races.board import (
     read_metrics,
 )
 from mixseek.reports.races.chart import COLOURS, DISTINCT, draw_chart, score_ticks, spread, team_style
-from mixseek.reports.races.terminal import curve_text, print_leader_board
+from mixseek.reports.races.sections import curve_text, leader_board_sections
 from mixseek.reports.races.words import cost_text
+from mixseek.reports.render.terminal import print_sections
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
 BETA = team_of("Beta", [60.0, None], StopReason.NO_GAIN)
@@ -255,7 +256,7 @@ def test_teams_are_told_apart_by_colour_then_by_dash() -> None:
 
 def printed(board: LeaderBoard, width: int = 120, html: Path | None = None) -> str:
     stream = io.StringIO()
-    print_leader_board(board, Console(file=stream, width=width), html)
+    print_sections(leader_board_sections(board, html), Console(file=stream, width=width))
     return stream.getvalue()
 
 

@@ -33,8 +33,9 @@ from mixseek.domain.scored_counts import (
 from mixseek.reports import wording as words
 from mixseek.reports.pages.html import page_facts, render_html
 from mixseek.reports.payload import PackedRows, rows_payload, unpack_json
-from mixseek.reports.terminal.report import print_report
-from mixseek.reports.terminal.sample import print_rows
+from mixseek.reports.render.terminal import print_sections
+from mixseek.reports.run.report import report_sections
+from mixseek.reports.run.sample import sample_sections
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"
 
@@ -63,7 +64,7 @@ def page_of(report: ReportData) -> Skeleton:
 
 def terminal_of(report: ReportData, width: int = 120) -> str:
     stream = io.StringIO()
-    print_report(report, Console(file=stream, width=width, no_color=True))
+    print_sections(report_sections(report), Console(file=stream, width=width, no_color=True))
     return stream.getvalue()
 
 
@@ -219,7 +220,9 @@ def test_hostile_text_changes_nothing_about_the_structure() -> None:
 def test_hostile_text_cannot_drive_a_terminal() -> None:
     """Escape sequences and reordering are shown by their code points."""
     stream = io.StringIO()
-    print_rows(list(hostile_report("\x1b[31mred\u202e").rows), Console(file=stream, width=100, no_color=True))
+    print_sections(
+        sample_sections(list(hostile_report("\x1b[31mred\u202e").rows)), Console(file=stream, width=100, no_color=True)
+    )
 
     assert "\x1b" not in stream.getvalue()
     assert "\u202e" not in stream.getvalue()
@@ -229,7 +232,7 @@ def test_hostile_text_cannot_drive_a_terminal() -> None:
 def test_one_judgment_on_a_terminal_shows_marks_quotes_and_gates() -> None:
     """With the reasons, and why a quote has no support."""
     stream = io.StringIO()
-    print_rows(ROWS[2:3], Console(file=stream, width=120, no_color=True))
+    print_sections(sample_sections(ROWS[2:3]), Console(file=stream, width=120, no_color=True))
     printed = stream.getvalue()
 
     for said in ("names another lighthouse", "drifts at the end", "exact at 0–5", "not in the response", "0 of 4"):

@@ -1,19 +1,60 @@
 """One result, one telling: sections are plain data, and a terminal and a notebook draw the same ones."""
 
 import ast
+import io
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args, get_origin
 
 import pytest
+from rich.console import Console
 
+import mixseek
+from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.ratings.found import RaterLine, Statistics
-from mixseek.reports import statistics as statistics_words
-from mixseek.reports.render.html import result_html
+from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.several_runs import RunComparison
+from mixseek.analysis.votes.found import VoteStatistics
+from mixseek.analysis.votes.system_board import SystemBoard
+from mixseek.domain.shown import Shown
+from mixseek.reports import boards, cards, comparison, side_by_side, statistics, votes
+from mixseek.reports.ci import CiReport
+from mixseek.reports.forecasts import CompeteForecast
+from mixseek.reports.races import sections as races
+from mixseek.reports.races.board import LeaderBoard
+from mixseek.reports.races.evaluation import Evaluation
+from mixseek.reports.render.html import result_html, sections_html
+from mixseek.reports.render.markdown import sections_markdown
 from mixseek.reports.render.tables import as_text
 from mixseek.reports.render.terminal import print_sections, result_text
-from mixseek.reports.sections import Bar, Section, Sentence, TableRows, sections_of
+from mixseek.reports.run import report
+from mixseek.reports.sections import (
+    MARKED,
+    PLOT_HEAD,
+    VERBATIM,
+    Bar,
+    Cell,
+    Divider,
+    Facts,
+    Fitting,
+    Head,
+    IntervalPlot,
+    Part,
+    Section,
+    Sentence,
+    TableRows,
+    Words,
+    sections_of,
+)
+from mixseek.runs.cards import Card
+from mixseek.runs.dry_run import DryRun
 from mixseek.stats.estimates import Drawing
+from mixseek.stats.strengths import Board
 
-ROOM = Path(statistics_words.__file__).parent
+SOURCE = Path(mixseek.__file__).parent
+# Each registers what it shows when it is imported.
+TELLING = (boards, cards, comparison, races, report, side_by_side, statistics, votes)
 
 
 @pytest.fixture
@@ -78,13 +119,191 @@ def test_rows_beyond_the_limit_are_counted_and_bars_are_drawn() -> None:
     assert "c" not in text.replace("more", "")
 
 
-def test_whoever_tells_a_result_knows_no_terminal() -> None:
-    """Only renderers import rich: what one of these says is drawn for terminals and pages alike."""
-    for name in ("statistics", "votes", "boards", "cards", "comparison", "labels", "races/evaluation", "sections"):
-        tree = ast.parse((ROOM / f"{name}.py").read_text(encoding="utf-8"))
-        imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+def imported_by(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
 
-        assert not [module for module in imported if module.startswith("rich")], name
+
+def written_in(file: Path) -> Iterator[str]:
+    """Every text of a program but what describes it."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    described = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in described:
+            yield node.value
+
+
+def modules_outside(*rooms: str) -> Iterator[tuple[str, Path]]:
+    for file in sorted(SOURCE.rglob("*.py")):
+        name = file.relative_to(SOURCE).as_posix()
+        if not name.startswith(rooms):
+            yield name, file
+
+
+def test_only_renderers_know_terminals() -> None:
+    """What a result shows is drawn for terminals, pages and build servers alike."""
+    users = {
+        name: {module for module in imported_by(file) if module.split(".")[0] == "rich"}
+        for name, file in modules_outside("reports/render/")
+    }
+
+    assert {name: modules for name, modules in users.items() if modules} == {
+        # Where a terminal begins: how wide it is, and whether it has colours.
+        "cli/console.py": {"rich.console"},
+        "pytest_plugin.py": {"rich.console"},
+        # What moves while something is done: no result, and gone when there is one.
+        "cli/competing.py": {"rich.console", "rich.progress"},
+        "reports/progress.py": {"rich.console", "rich.progress"},
+    }
+
+
+def test_only_renderers_and_templates_write_html() -> None:
+    tag = re.compile(
+        r"</?(?:table|t[rdh]|p|div|span|section|h[1-6]|svg|d[ltd]|[uo]l|li|pre|b|mark|br|meter|html|body)[ />]"
+    )
+    modules = modules_outside("reports/render/", "matching/")
+    writers = {name for name, file in modules if any(map(tag.search, written_in(file)))}
+
+    # Of a result that nobody draws, a notebook shows the text.
+    assert writers == {"domain/shown.py"}
+
+
+RESULTS = (
+    *(Board, Card, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
+    *(Statistics, SystemBoard, VoteStatistics),
+)
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_every_result_has_sections(result: type) -> None:
+    assert sections_of.dispatch(result) is not sections_of.dispatch(object)
+
+
+def test_whatever_can_be_printed_is_a_result_with_sections() -> None:
+    # By name: a class with slots is made twice.
+    assert {result.__name__ for result in Shown.__subclasses__()} <= {result.__name__ for result in RESULTS}
+
+
+PARTS: dict[type, Part] = {
+    Sentence: Sentence(Words(["a ", ("word", MARKED)])),
+    Facts: Facts([("head", "what it says")]),
+    TableRows: TableRows(("name", Head(">wide only"), PLOT_HEAD), [("row", "1", IntervalPlot(0.5, (0.2, 0.7)))]),
+    Divider: Divider("something else"),
+    Fitting: Fitting(
+        TableRows(("a long head",), [["grid"]]),
+        Sentence("legend"),
+        (TableRows(("1",), [["grid"]]), Sentence("1 is a long head")),
+    ),
+}
+CELLS: dict[type, Cell] = {
+    str: "text",
+    tuple: ("styled", "bold"),
+    Words: Words([("several", "bold"), " pieces"]),
+    Bar: Bar(0.5, 10),
+    IntervalPlot: IntervalPlot(None),
+}
+RENDERERS: dict[str, Callable[[Section], str]] = {
+    "terminal": drawn,
+    "html": lambda section: sections_html([section]),
+    "markdown": lambda section: sections_markdown([section]),
+}
+
+
+def test_the_lists_of_kinds_are_whole() -> None:
+    assert set(get_args(Part)) == set(PARTS)
+    assert {get_origin(kind) or kind for kind in get_args(Cell)} == set(CELLS)
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("kind", PARTS)
+def test_every_renderer_knows_every_kind_of_part(kind: type, renderer: str) -> None:
+    assert RENDERERS[renderer](Section("Title", [PARTS[kind]])).replace("Title", "").strip(" #`\n")
+
+
+@pytest.mark.parametrize("renderer", RENDERERS)
+@pytest.mark.parametrize("kind", CELLS)
+def test_every_renderer_knows_every_kind_of_cell(kind: type, renderer: str) -> None:
+    without = RENDERERS[renderer](Section(None, [TableRows(("head",), [[""]])]))
+
+    assert len(RENDERERS[renderer](Section(None, [TableRows(("head",), [[CELLS[kind]]])]))) > len(without)
+
+
+def test_a_column_is_left_out_where_there_is_little_room() -> None:
+    table = TableRows(("name", Head(">undecided", ">und."), Head("|more")), [("row", "1", "2")], wide=100)
+    page = io.StringIO()
+    print_sections([Section(None, [table])], Console(file=page, width=80))
+
+    assert page.getvalue().split() == ["name", "und.", "row", "1"]
+    assert drawn(Section(None, [table])).split() == ["name", "undecided", "more", "row", "1", "2"]
+
+
+def test_what_is_pointed_at_is_marked_in_every_way() -> None:
+    section = Section(None, [Sentence(Words(["the ", ("answer", MARKED)]), "")])
+
+    assert drawn(section) == "the ⟦answer⟧"
+    assert sections_html([section]) == "<section><p>the <mark>answer</mark></p></section>"
+    assert sections_markdown([section]) == "the `⟦answer⟧`\n\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("@octocat", "#1", "www.example.org", "http://example.org", "a_b_", "*a*", "1. list", "2) list", "- list"),
+        *("<b>", "&lt;", "[a](b)", "![a](b)", "~~a~~", ":tada:", "> quote", "a\\b", "`", "GH-1", "org/repo", "=="),
+    ],
+)
+def test_whatever_could_be_markup_is_code_in_markdown(text: str) -> None:
+    section = Section(text, [Sentence(text), Facts([(text, text)]), TableRows((f"|{text}",), [[text]])])
+    lines = sections_markdown([section]).replace("\\|", "").splitlines()
+    outside = "".join(re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", line) for line in lines)
+
+    assert set(outside) <= set("#-| ")
+
+
+def test_harmless_words_and_numbers_stay_readable_in_markdown() -> None:
+    table = TableRows(("target", ">95% interval"), [("north", ("49.0–94.3%", "dim")), (("all", "bold"), "−0.5")])
+
+    assert sections_markdown([Section("Targets, one by one", [table])]).splitlines() == [
+        "### Targets, one by one",
+        "",
+        "| target | 95% interval |",
+        "| --- | ---: |",
+        "| north | 49.0–94.3% |",
+        "| **all** | −0.5 |",
+        "",
+    ]
+
+
+def test_what_others_wrote_stands_line_for_line() -> None:
+    section = Section(None, [Sentence("two\n  lines <b>", VERBATIM)])
+
+    assert drawn(section) == "two\n  lines <b>"
+    assert sections_html([section]) == "<section><pre>two\n  lines &lt;b&gt;</pre></section>"
+    assert sections_markdown([section]) == "```text\ntwo\n  lines <b>\n```\n\n"
+
+
+def test_names_are_inert_in_heads_cells_and_titles() -> None:
+    """Rich reads `[bold]` as a style, HTML `<b>` as an element, and Markdown a bar as the end of a cell."""
+    name = "[/bold]<b>`@all`|\x1b"
+    section = Section(name, [TableRows(("row", f">{name}"), [(name, "1")])])
+
+    assert drawn(section).count("[/bold]<b>`@all`|⟨U+001B⟩") == 3
+    assert "<b>" not in sections_html([section])
+    assert sections_markdown([section]).splitlines()[2:] == [
+        "| row | ``[/bold]<b>`@all`\\|⟨U+001B⟩`` |",
+        "| --- | ---: |",
+        "| ``[/bold]<b>`@all`\\|⟨U+001B⟩`` | 1 |",
+        "",
+    ]
 
 
 def test_a_result_that_has_no_sections_is_named() -> None:

@@ -16,9 +16,11 @@ from mixseek.analysis.run_list import RunLine
 from mixseek.domain.counts import ReaskCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.reports.pages.html import render_html
-from mixseek.reports.run_list import print_runs
-from mixseek.reports.terminal.report import print_report
-from mixseek.reports.terminal.sample import print_rows
+from mixseek.reports.render.terminal import print_sections
+from mixseek.reports.run.report import report_sections
+from mixseek.reports.run.sample import sample_sections
+from mixseek.reports.run_list import run_list_sections
+from mixseek.reports.sections import page_section
 
 WIDTHS = (20, 60, 80, 120, 200)
 ROW = JudgedRow(
@@ -59,13 +61,13 @@ def report_of(*rows: JudgedRow) -> ReportData:
 
 def printed(report: ReportData, width: int = 120, *, colour: bool = False) -> str:
     console = console_of(width, colour=colour)
-    print_report(report, console, "runs/run-1/report.html")
+    print_sections((*report_sections(report), page_section("runs/run-1/report.html", "Report")), console)
     return output_of(console)
 
 
 def shown(row: JudgedRow, width: int = 80, *, colour: bool = False) -> str:
     console = console_of(width, colour=colour)
-    print_rows([row], console)
+    print_sections(sample_sections([row]), console)
     return output_of(console)
 
 
@@ -136,7 +138,7 @@ def test_with_colour_the_span_is_highlighted_and_unmarked() -> None:
 def test_no_color_wins_over_a_terminal() -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="truecolor", no_color=True)
 
-    print_rows([ROW], console)
+    print_sections(sample_sections([ROW]), console)
 
     assert "⟦(B)⟧" in output_of(console)
 
@@ -164,7 +166,7 @@ def test_show_names_flags_and_prints_the_reply() -> None:
 def test_a_panel_repeats_the_judgment_but_not_the_question() -> None:
     console = console_of(80)
 
-    print_rows([ROW, replace(ROW, judge="replay", rules=())], console)
+    print_sections(sample_sections([ROW, replace(ROW, judge="replay", rules=())]), console)
 
     text = output_of(console)
     assert text.count("judge rules") == text.count("judge replay") == 1
@@ -205,7 +207,7 @@ def test_runs_are_one_table(width: int) -> None:
     ]
     console = console_of(width)
 
-    print_runs(runs, console)
+    print_sections(run_list_sections(runs), console)
 
     if width >= 60:
         assert "50.0%" in output_of(console)
@@ -215,7 +217,7 @@ def test_runs_are_one_table(width: int) -> None:
 def test_no_runs_say_what_to_do() -> None:
     console = console_of(80)
 
-    print_runs([], console)
+    print_sections(run_list_sections([]), console)
 
     assert "mixseek judge" in output_of(console)
 

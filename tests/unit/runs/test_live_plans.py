@@ -14,7 +14,8 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.replies import NoCache
 from mixseek.engine.slots import LiveSlot, OfflineSlot
 from mixseek.errors import ConfigurationError
-from mixseek.reports.forecasts import describe_dry_run, dry_run_document
+from mixseek.reports.forecasts import dry_run_document
+from mixseek.reports.render.terminal import result_text
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.kept_replies import BufferedCache
 from mixseek.runs.live import live_batches, live_slots, open_cache, panel_of
@@ -127,7 +128,7 @@ def test_a_dry_run_counts_what_is_not_cached(request_for: JudgeRequest) -> None:
     assert document["cost_usd"] == pytest.approx(
         (dry.forecasts[0].input_tokens * 1.0 + dry.forecasts[0].output_tokens * 2.0) / 1e6, rel=0.01
     )
-    assert "estimated" in describe_dry_run(dry)
+    assert "estimated" in result_text(dry)
     assert not plan.run.path.exists()
 
 

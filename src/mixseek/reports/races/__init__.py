@@ -1,1 +1,1 @@
-"""Competitions and evaluations in words: boards, curves, terminal. Their pages are in `pages`."""
+"""Competitions and evaluations in words: boards, curves, sections. Their pages are in `pages`."""

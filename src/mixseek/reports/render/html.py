@@ -1,46 +1,76 @@
-"""Sections as HTML, for notebooks: plain elements, everything escaped, styled by whoever shows them."""
+"""Sections as HTML, for notebooks and pages: plain elements, everything escaped, styled by whoever shows them."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from mixseek.reports.sections import Bar, Cell, Facts, Part, Section, Sentence, TableRows, sections_of
+from mixseek.reports.sections import (
+    MARKED,
+    VERBATIM,
+    Bar,
+    Cell,
+    Divider,
+    Facts,
+    Fitting,
+    IntervalPlot,
+    Part,
+    Section,
+    Sentence,
+    TableRows,
+    Words,
+    head_text,
+    is_empty,
+    sections_of,
+)
 from mixseek.text.visible import make_visible
+
+# Styles that mean something; the others are colours.
+_ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>", "bold": "<strong>{}</strong>"}
 
 
 def result_html(result: object) -> str:
     """All sections of a result."""
-    return "".join(_section(section) for section in sections_of(result))
+    return sections_html(sections_of(result))
+
+
+def sections_html(sections: Iterable[Section]) -> str:
+    """One after the other; what is only an empty line elsewhere is nothing here."""
+    return "".join(map(_section, sections))
 
 
 def _section(section: Section) -> str:
-    parts = [part for part in section.parts if not isinstance(part, TableRows) or part.rows]
+    parts = [part for part in section.parts if not is_empty(part)]
     if not parts:
         return ""
     title = f"<h4>{_escaped(section.title)}</h4>" if section.title else ""
-    return f"<section>{title}{''.join(map(_part, parts))}</section>"
+    return f"<section>{title}{''.join(map(part_html, parts))}</section>"
 
 
-def _part(part: Part) -> str:
+def part_html(part: Part) -> str:
     match part:
+        case Sentence(str() as text, style) if style == VERBATIM:
+            return f"<pre>{escape(make_visible(text))}</pre>"
         case Sentence(text):
-            return f"<p>{_escaped(text)}</p>"
+            return f"<p>{_text(text)}</p>"
         case Facts(lines):
-            return (
-                "<dl>"
-                + "".join(f"<dt>{_escaped(head)}</dt><dd>{_escaped(text)}</dd>" for head, text in lines)
-                + "</dl>"
-            )
+            facts = (f"<dt>{_escaped(head)}</dt><dd>{_escaped(text)}</dd>" for head, text in lines)
+            return f"<dl>{''.join(facts)}</dl>"
+        case Divider(title):
+            return f"<h3>{_text(title)}</h3>"
+        case Fitting(table, legend):
+            # A page scrolls: everything fits.
+            return part_html(table) + part_html(legend)
         case TableRows():
             return f"<table>{''.join(_rows(part))}</table>"
 
 
 def _rows(table: TableRows) -> Iterator[str]:
-    if any(head.strip(">|") for head in table.heads):
-        yield _row("th", (_escaped(head.lstrip(">|")) for head in table.heads))
+    columns = table.columns()
+    if any(head_text(head) for _, head in columns):
+        yield _row("th", (_escaped(head_text(head)) for _, head in columns))
     for cells in table.rows[: table.limit]:
-        yield _row("td", map(_cell, cells))
-    if table.limit is not None and len(table.rows) > table.limit:
-        yield _row("td", [f"… {len(table.rows) - table.limit:,} more"])
+        yield _row("td", (_cell(cells[place]) for place, _ in columns))
+    if table.left_out:
+        yield _row("td", [f"… {table.left_out:,} more"])
 
 
 def _row(tag: str, cells: Iterable[str]) -> str:
@@ -48,10 +78,33 @@ def _row(tag: str, cells: Iterable[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    if isinstance(cell, Bar):
-        return f'<meter value="{cell.share:.3f}">{cell.share:.0%}</meter>'
-    return _escaped(cell if isinstance(cell, str) else cell[0])
+    match cell:
+        case Bar(share):
+            return f'<meter value="{share:.3f}">{share:.0%}</meter>'
+        case IntervalPlot():
+            return _plot(cell)
+        case (str() as text, _):
+            return _escaped(text)
+        case str() | Words():
+            return _text(cell)
+
+
+def _plot(plot: IntervalPlot) -> str:
+    """The axis from 0 to 1, the interval on it, and the mean as a mark."""
+    marks = ""
+    if plot.mean is not None:
+        low, high = plot.ends or (plot.mean, plot.mean)
+        marks = f'<path d="M{low * 100:.1f} 5H{high * 100:.1f}" stroke-width="3"/>'
+        marks += f'<circle cx="{plot.mean * 100:.1f}" cy="5" r="3" fill="currentColor"/>'
+    axis = '<path d="M0 5H100" stroke-width="0.5" stroke-dasharray="1 2"/>'
+    return f'<svg viewBox="-3 0 106 10" width="106" height="10" stroke="currentColor" fill="none">{axis}{marks}</svg>'
+
+
+def _text(text: str | Words) -> str:
+    if isinstance(text, str):
+        return _escaped(text)
+    return "".join(_ELEMENTS.get(style, "{}").format(_escaped(piece)) for piece, style in text.styled)
 
 
 def _escaped(text: str) -> str:
-    return escape(make_visible(text))
+    return escape(make_visible(text)).replace("\n", "<br>")

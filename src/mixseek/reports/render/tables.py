@@ -9,19 +9,14 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from mixseek.reports.sections import QUIET
+from mixseek.reports.sections import PLOT_HEAD, QUIET, IntervalPlot
 from mixseek.text.visible import make_visible
 
-# The words for counts, and what stands for them where there is little room.
-SHORT_HEADS = {"undecided": "und.", "invalid": "inv.", "missing": "mis.", "unverified": "unv.", "reasoning": "reas."}
-COUNT_HEADS = ("valid", "undecided", "invalid", "missing")
 # Characters by which names mostly differ.
 _LEAST_NAME = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-# The head of a column that holds a picture of shares.
-DRAWN = "0%" + " " * 16 + "100%"
-# A text, a text with its style, or what is styled already; what came from outside is made visible in the first two.
-Cell = str | tuple[str, str] | Text
+_PLOT_WIDTH = 22
+_PLOT_HEAD = (PLOT_HEAD.wide or "").lstrip("|")
 # Wide enough for the tables, narrow enough for a log.
 _TEXT_WIDTH = 120
 
@@ -33,46 +28,29 @@ def as_text(show: Callable[[Console], None]) -> str:
     return page.getvalue().rstrip()
 
 
-def table_of(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, limit: int | None = None) -> Table:
+def table_of(heads: Sequence[str], rows: Iterable[Sequence[Text]]) -> Table:
     """A head that begins with `>` is of numbers, set right; one with `|` is of pictures. Both are never broken.
 
     Names give way, but their column is at least as wide as its head: a word that breaks there is not read.
-    Without any head there is no line for them. Of more than `limit` rows, the last line says how many are left out.
+    Without any head there is no line for them.
     """
     has_heads = any(head.strip(">|") for head in heads)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=QUIET, show_header=has_heads)
     for head in heads:
         if head.startswith(">"):
-            table.add_column(head[1:], justify="right", no_wrap=True)
+            table.add_column(_head(head[1:]), justify="right", no_wrap=True)
         elif head.startswith("|"):
-            table.add_column(head[1:], no_wrap=True)
+            table.add_column(_head(head[1:]), no_wrap=True)
         else:
-            table.add_column(head, overflow="fold", min_width=cell_len(head))
-    lines = list(rows)
-    for cells in lines[:limit]:
-        table.add_row(*map(_shown, cells))
-    if limit is not None and len(lines) > limit:
-        table.add_row(Text(f"… {len(lines) - limit:,} more", style=QUIET))
+            table.add_column(_head(head), overflow="fold", min_width=cell_len(head))
+    for cells in rows:
+        table.add_row(*cells)
     return table
 
 
-def _shown(cell: Cell) -> Text:
-    if isinstance(cell, Text):
-        return cell
-    text, style = (cell, "") if isinstance(cell, str) else cell
-    return Text(make_visible(text), style=style)
-
-
-def print_section(console: Console, title: str, *parts: RenderableType) -> None:
-    """A heading with something below it; tables without rows are left out, and so is a heading above nothing."""
-    shown = [part for part in parts if not isinstance(part, Table) or part.row_count]
-    if not shown:
-        return
-    console.print()
-    if title:
-        console.print(Text(make_visible(title), style="bold"))
-    for part in shown:
-        print_indented(console, part)
+def _head(text: str) -> Text:
+    """Inert: what a user named may look like a style."""
+    return Text(make_visible(text))
 
 
 def print_indented(console: Console, part: RenderableType) -> None:
@@ -102,7 +80,7 @@ def _stacked(table: Table) -> RenderableType:
         told = [
             f"{head} {flat}".strip()
             for head, cell in zip(heads[names:], cells[names:], strict=True)
-            if (flat := " ".join(str(cell).split())) and head != DRAWN
+            if (flat := " ".join(str(cell).split())) and head != _PLOT_HEAD
         ]
         lines.append(Text(" · ".join(str(cell) for cell in cells[:names] if str(cell).strip()), style="bold"))
         if told:
@@ -115,3 +93,15 @@ def bar_text(share: float, width: int) -> str:
     eighths = max(1, round(share * width * 8)) if share > 0 else 0
     full, rest = divmod(eighths, 8)
     return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+def plot_text(plot: IntervalPlot) -> Text:
+    """A line from 0 to 1: dots where the interval is not, a rule where it is, the mean as a mark."""
+    last = _PLOT_WIDTH - 1
+    if plot.mean is None:
+        return Text("·" * _PLOT_WIDTH, style=QUIET)
+    low, high, mean = (round(share * last) for share in (*(plot.ends or (plot.mean, plot.mean)), plot.mean))
+    return Text.assemble(
+        ("·" * low, QUIET), ("━" * (mean - low), "blue"), ("●", "bold blue"), ("━" * (high - mean), "blue"),
+        ("·" * (last - high), QUIET),
+    )  # fmt: skip

@@ -1,52 +1,126 @@
 """Sections on a terminal."""
 
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from mixseek.reports.render.tables import as_text, bar_text, fitted, print_section, table_of
-from mixseek.reports.sections import QUIET, Bar, Cell, Facts, Part, Section, Sentence, sections_of
+from mixseek.reports.render.tables import as_text, bar_text, fitted, plot_text, print_indented, table_of
+from mixseek.reports.sections import (
+    MARKED,
+    QUIET,
+    VERBATIM,
+    Bar,
+    Cell,
+    Divider,
+    Drawable,
+    Facts,
+    Fitting,
+    IntervalPlot,
+    Part,
+    Section,
+    Sentence,
+    TableRows,
+    Words,
+    sections_of,
+)
 from mixseek.text.visible import make_visible
 
 # Words that stand before facts are shorter.
 _FACT_WIDTH = 11
+_LEAST_BAR = 8
+# A place that is pointed at: by colour, or by marks that stay readable in a file, a pipe or a terminal without it.
+_HIGHLIGHT, _OPEN, _CLOSE = "black on bright_yellow", "⟦", "⟧"
 
 
 def print_sections(sections: Iterable[Section], console: Console) -> None:
     """One after the other, as wide as the terminal is."""
     for section in sections:
-        if section.title is not None:
-            print_section(console, section.title, *map(drawn, section.parts))
-            continue
-        for part in section.parts:
-            body = drawn(part)
-            is_unbroken = isinstance(part, Sentence) and part.is_unbroken
-            console.print(fitted(body, console.width) if isinstance(body, Table) else body, soft_wrap=is_unbroken)
+        parts = [
+            part
+            for part in section.parts
+            if section.title is None or not (isinstance(part, TableRows) and not part.rows)
+        ]
+        if section.title is not None and parts:
+            console.print()
+            if section.title:
+                console.print(Text(make_visible(section.title), style="bold"))
+        is_indented = section.is_indented or section.title is not None
+        for part in _fitting(parts, console):
+            body = drawn(part, console)
+            if isinstance(part, Sentence) and part.is_unbroken:
+                console.print(Text("  " if is_indented else ""), body, sep="", soft_wrap=True)
+            elif is_indented:
+                print_indented(console, body)
+            else:
+                console.print(fitted(body, console.width) if isinstance(body, Table) else body)
 
 
-def print_shown(result: object, console: Console, page: Path | None = None) -> None:
-    """All sections of a result, and where its page is: not wrapped, because a path in two lines cannot be opened."""
-    print_sections(sections_of(result), console)
-    if page is not None:
-        console.print(Text.assemble("\n", ("Page  ", QUIET), str(page)), soft_wrap=True)
+def _fitting(parts: Iterable[Part], console: Console) -> Iterator[Drawable]:
+    """With tables that fit, wherever there is a choice."""
+    for part in parts:
+        if isinstance(part, Fitting):
+            table = _table(part.table, console)
+            yield from (part.table, part.legend) if fitted(table, console.width - 2) is table else part.otherwise
+        else:
+            yield part
 
 
 def result_text(result: object) -> str:
-    """The same, plain: for `print` and for notebooks."""
-    return as_text(lambda console: print_shown(result, console))
+    """All sections of a result, plain: for `print` and for notebooks."""
+    return as_text(lambda console: print_sections(sections_of(result), console))
 
 
-def drawn(part: Part) -> Text | Table:
-    if isinstance(part, Sentence):
-        return Text(make_visible(part.text), style=part.style)
-    if isinstance(part, Facts):
-        lines = [Text.assemble((f"{head:<{_FACT_WIDTH}} ", QUIET), make_visible(text)) for head, text in part.lines]
-        return Text("\n").join(lines)
-    return table_of(part.heads, ([_cell(cell) for cell in row] for row in part.rows), limit=part.limit)
+def drawn(part: Drawable, console: Console) -> Text | Table | Rule:
+    match part:
+        case Sentence(text, style):
+            return _text(text, console, style)
+        case Facts(lines):
+            facts = [Text.assemble((f"{head:<{_FACT_WIDTH}} ", QUIET), make_visible(text)) for head, text in lines]
+            return Text("\n").join(facts)
+        case Divider(title):
+            return Rule(_text(title, console, "bold"), align="left", style=QUIET)
+        case TableRows():
+            return _table(part, console)
 
 
-def _cell(cell: Cell) -> str | tuple[str, str]:
-    return (bar_text(cell.share, cell.width), cell.style) if isinstance(cell, Bar) else cell
+def _table(table: TableRows, console: Console) -> Table:
+    columns = table.columns(is_wide=console.width >= table.wide)
+    rows = [[_cell(row[place], console) for place, _ in columns] for row in table.rows[: table.limit]]
+    if table.left_out:
+        rows.append([Text(f"… {table.left_out:,} more", style=QUIET)])
+    return table_of([head for _, head in columns], rows)
+
+
+def _cell(cell: Cell, console: Console) -> Text:
+    match cell:
+        case Bar():
+            width = max(_LEAST_BAR, min(cell.width, console.width - cell.beside)) if cell.beside else cell.width
+            return Text(bar_text(cell.share, width), style=cell.style)
+        case IntervalPlot():
+            return plot_text(cell)
+        case (text, style):
+            return _text(text, console, style)
+        case str() | Words():
+            return _text(cell, console)
+
+
+def _text(text: str | Words, console: Console, style: str = "") -> Text:
+    if isinstance(text, str):
+        return Text(make_visible(text), style=_style(style))
+    return Text.assemble(*(_piece(piece, of, console) for piece, of in text.styled), style=_style(style))
+
+
+def _style(style: str) -> str:
+    """A terminal shows everything as it stands."""
+    return "" if style == VERBATIM else style
+
+
+def _piece(text: str, style: str, console: Console) -> tuple[str, str]:
+    if style != MARKED:
+        return make_visible(text), _style(style)
+    if console.color_system is not None and not console.no_color:
+        return make_visible(text), _HIGHLIGHT
+    return f"{_OPEN}{make_visible(text)}{_CLOSE}", ""

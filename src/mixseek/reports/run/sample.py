@@ -1,10 +1,6 @@
 """One sample under each of its judges: everything needed to check a judgment by eye."""
 
-from collections.abc import Iterable, Sequence
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Iterable, Iterator, Sequence
 
 from mixseek.analysis import details, model
 from mixseek.analysis.model import Tone
@@ -12,57 +8,51 @@ from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.reports import wording
 from mixseek.reports.pair_words import orders_text
 from mixseek.reports.payload import left_out
-from mixseek.reports.render import tables
-from mixseek.reports.render.tables import print_section, table_of
-from mixseek.reports.sections import QUIET
+from mixseek.reports.sections import GAP, MARKED, QUIET, Section, Sentence, TableRows, Words
 from mixseek.reports.wording import NOTHING, name_text, problem_text
 from mixseek.text.phrases import plain_number
-from mixseek.text.visible import make_visible
-
-# Marks that stay readable in a file, a pipe or a terminal without colour.
-_OPEN, _CLOSE = "⟦", "⟧"
 
 
-def print_rows(rows: Sequence[JudgedRow], console: Console) -> None:
-    """Texts are printed whole, a question once."""
+def sample_sections(rows: Sequence[JudgedRow]) -> Iterator[Section]:
+    """Texts are shown whole, a question once."""
     question = None
     for number, row in enumerate(rows):
         if number:
-            console.print()
-        _print_row(row, console, with_question=row.question != question)
+            yield Section(None, [GAP])
+        yield from _row_sections(row, with_question=row.question != question)
         question = row.question
 
 
-def _print_row(row: JudgedRow, console: Console, *, with_question: bool) -> None:
+def _row_sections(row: JudgedRow, *, with_question: bool) -> Iterator[Section]:
     detail, style = details.read_detail(row.fields), STYLES[model.tone_of(row.status, row.score)]
-    outcome = (make_visible(model.outcome_word(row.status, row.verdict)), f"bold {style}")
-    judge = f"  judge {make_visible(row.judge)}{f', repeat {row.take}' if row.take > 1 else ''}"
-    console.print(Text.assemble((make_visible(row.id), "bold"), "  ", outcome, (judge, QUIET)))
+    outcome = (model.outcome_word(row.status, row.verdict), f"bold {style}")
+    judge = f"  judge {row.judge}{f', repeat {row.take}' if row.take > 1 else ''}"
+    yield Section(None, [Sentence(Words([(row.id, "bold"), "  ", outcome, (judge, QUIET)]), "")])
     facts = [((label, QUIET), value) for label, value in _facts(row, detail) if value is not None]
-    tables.print_indented(console, table_of(("|", ""), facts))
-    for finding in row.flags:
-        told = Text.assemble((finding.flag.value, style), "  ", make_visible(finding.detail))
-        tables.print_indented(console, told)
+    findings = [((finding.flag.value, style), finding.detail) for finding in row.flags]
     if detail:
-        for gate, reason in detail.gates:
-            told = Text.assemble((make_visible(gate), "bold red"), "  ", make_visible(reason or "no reason was given"))
-            tables.print_indented(console, told)
+        findings += [((gate, "bold red"), reason or "no reason was given") for gate, reason in detail.gates]
+    lines = [Sentence(Words([name, "  ", text]), "") for name, text in findings]
+    yield Section(None, [TableRows(("|", ""), facts), *lines], is_indented=True)
+    if detail:
         marks = [
             (mark.dimension, _of_maximum(mark.score, mark.maximum), mark.reason or NOTHING) for mark in detail.marks
         ]
-        print_section(console, "Scores", table_of(("dimension", ">score", "reason"), marks))
-        print_section(console, "Evidence", _quotes_table(detail))
+        yield Section("Scores", [TableRows(("dimension", ">score", "reason"), marks)])
+        yield Section("Evidence", [_quotes_table(detail)])
     if row.rules:
-        print_section(console, "Rules, in order", Text(make_visible(" → ".join(row.rules))))
+        yield _text_section("Rules, in order", " → ".join(row.rules))
     if row.question and with_question:
-        print_section(console, "Question", Text(make_visible(row.question)))
-    has_colour = console.color_system is not None and not console.no_color
-    title = "Response" if row.response_b is None else "Response A"
-    print_section(console, title, _response_text(row, has_colour=has_colour))
+        yield _text_section("Question", row.question)
+    yield Section("Response" if row.response_b is None else "Response A", [_response(row)])
     if row.response_b is not None:
-        print_section(console, "Response B", Text(make_visible(row.response_b)) if row.response_b else Text("(empty)"))
+        yield _text_section("Response B", row.response_b or "(empty)")
     if row.raw_reply is not None:
-        print_section(console, "Raw reply of the judge", Text(make_visible(row.raw_reply)))
+        yield _text_section("Raw reply of the judge", row.raw_reply)
+
+
+def _text_section(title: str, text: str) -> Section:
+    return Section(title, [Sentence(text, "")])
 
 
 def _facts(row: JudgedRow, detail: details.ScoredDetail | None) -> Iterable[tuple[str, str | None]]:
@@ -94,13 +84,13 @@ def _of_maximum(value: float, maximum: float | None) -> str:
     return plain_number(value) + ("" if maximum is None else f" of {plain_number(maximum)}")
 
 
-def _quotes_table(detail: details.ScoredDetail) -> Table:
+def _quotes_table(detail: details.ScoredDetail) -> TableRows:
     """One judgment's evidence: where each quote stands, or why it does not."""
     rows = []
     for quote in detail.quotes:
         found = (_found_text(quote), "red" if quote.problem else "green")
         rows.append((name_text(quote.dimension), f"“{quote.text}”", found, quote.reason))
-    return table_of(("dimension", "quote", "found", "reason"), rows)
+    return TableRows(("dimension", "quote", "found", "reason"), rows)
 
 
 def _found_text(quote: details.Quote) -> str:
@@ -111,19 +101,16 @@ def _found_text(quote: details.Quote) -> str:
     return f"{quote.stage or 'found'} at {', '.join(f'{span.start}–{span.end}' for span in quote.spans)}"
 
 
-def _response_text(row: JudgedRow, *, has_colour: bool) -> Text:
-    """The response with the extracted span set off: by colour, or by ⟦ ⟧ where there is none."""
+def _response(row: JudgedRow) -> Sentence:
+    """The response with the extracted span set off."""
     if not row.response:
-        return Text("(empty)", style=QUIET)
+        return Sentence("(empty)")
     skipped = left_out(row).response_before
     span = row.span and Span(row.span.start - skipped, row.span.end - skipped)
     if span is None or not 0 <= span.start <= span.end <= len(row.response):
-        return Text(make_visible(row.response))
-    parts = (row.response[: span.start], row.response[span.start : span.end], row.response[span.end :])
-    before, inside, after = map(make_visible, parts)
-    if has_colour:
-        return Text.assemble(before, (inside, "black on bright_yellow"), after)
-    return Text.assemble(before, _OPEN, inside, _CLOSE, after)
+        return Sentence(row.response, "")
+    before, inside, after = row.response[: span.start], row.response[span.start : span.end], row.response[span.end :]
+    return Sentence(Words([before, (inside, MARKED), after]), "")
 
 
 STYLES = {
