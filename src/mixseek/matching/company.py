@@ -66,7 +66,7 @@ def without_company(visible: Visible, question: str) -> Visible:
     if lead or end < len(text):
         before, behind = " " * lead, " " * (len(text) - end)
         text, lowered = before + text[lead:end] + behind, before + lowered[lead:end] + behind
-    return Visible(text, lowered, visible.offset, cut, visible.rules, lead, is_headed)
+    return visible._replace(text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed)
 
 
 def _unwrapped(text: str) -> str:

@@ -38,13 +38,15 @@ _END = re.compile(r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end)\|>|</s
 _CODE_FENCE = re.compile(r"```[a-zA-Z]*")
 # Answers stand at the end; a longer response is looked at from here on, so that no length costs more than this one.
 WINDOW = 24_000
+_HEAD = 400
 
 
 class Visible(NamedTuple):
     """A part of the response, blanked where it is not meant for the reader.
 
     `offset` is where it begins in the response; `cut` is where a run-on question begins (or the end), and `lead` where
-    the answer begins behind greetings and headings, one of which may announce it.
+    the answer begins behind greetings and headings, one of which may announce it. `ahead` and `beyond` are blanked as
+    well, and may still be about the answer: the head of reasoning that nothing opens, and what stands behind its end.
     """
 
     text: str
@@ -54,6 +56,8 @@ class Visible(NamedTuple):
     rules: tuple[str, ...]
     lead: int = 0
     is_headed: bool = False
+    ahead: str = ""
+    beyond: str = ""
 
 
 def visible_part(response: str) -> Visible:
@@ -62,20 +66,27 @@ def visible_part(response: str) -> Visible:
     if offset and _is_inside_reasoning(response, offset) and _CLOSE_TAG.search(response, offset) is None:
         return Visible("", "", len(response), 0, ("unclosed_reasoning_dropped",))
     rules: list[str] = []
+    ahead = beyond = ""
     text = _blank_bare_channel(fold(response[offset:]), response, rules)
     whole, lowered = text, text.lower()
     # Every mark that is looked for holds one of these.
     if "<" in text or "◁" in text or ("[" in text and ("think]" in lowered or "inst]" in lowered)):
         text = _blank_reasoning(text, rules)
+        if text[:1].isspace() and not whole[:1].isspace() and _OPEN_TAG.match(whole) is None:
+            ahead = lowered[:_HEAD]
         if any(map(lowered.__contains__, _TOKEN_PARTS)):
-            text, count = _SPECIAL.subn(_blank, _blank_behind_end(text, rules))
+            ended = _blank_behind_end(text, rules)
+            if "end_of_text" in rules:
+                beyond = _SPECIAL.sub("", text[len(ended.rstrip()) :])[-_HEAD:].strip()
+            text, count = _SPECIAL.subn(_blank, ended)
             if count:
                 rules.append("special_tokens_removed")
     if "```" in text:
         text = _CODE_FENCE.sub(_blank, text)
     if "~~" in text:
         text = _STRUCK.sub(_blank, text)
-    return Visible(text, lowered if text is whole else text.lower(), offset, len(text), tuple(rules))
+    lowered = lowered if text is whole else text.lower()
+    return Visible(text, lowered, offset, len(text), tuple(rules), ahead=ahead, beyond=beyond)
 
 
 def part_before(response: str, tail: Visible) -> str:

@@ -4,6 +4,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
+from mixseek.matching.stance.remarks import remark
 from mixseek.matching.stance.sentences import NEAR, VERB_REACH, Setting, is_closed, is_no_answer, judged, valued
 from mixseek.matching.stance.words import (
     AHEAD,
@@ -18,6 +19,7 @@ from mixseek.matching.stance.words import (
     FRAMING,
     HEAD,
     LINKS,
+    MARKERS,
     NEGATORS,
     OUTCOMES,
     RIGHT,
@@ -143,7 +145,8 @@ def _may_frame(head: str) -> bool:
         return True
     if ":" in head and not THIRD_PERSON.isdisjoint(words):
         return True
-    return not (FRAME_VALUES.isdisjoint(words) and (SPEAKERS.isdisjoint(words) or SPEECH.isdisjoint(words)))
+    is_nobody = SPEAKERS.isdisjoint(words) and MARKERS.isdisjoint(words)
+    return not (FRAME_VALUES.isdisjoint(words) and (is_nobody or SPEECH.isdisjoint(words)))
 
 
 # Without one of these nothing below is found.
@@ -162,6 +165,8 @@ def _introduced(opening: _Opening) -> Stance | None:
     if is_unspaced(opening.said):
         return _introduced_unspaced(opening)
     words, vocabulary = opening.words, set(opening.words)
+    if opening.is_first and _is_commented(opening):
+        return Stance.DENIED
     if opening.said.rstrip().endswith("?") or len(words) > _LONGEST_FRAME or not vocabulary.isdisjoint(BACKWARD):
         return None
     if opening.is_first and _is_no_answer_ahead(opening):
@@ -194,6 +199,15 @@ def _introduced(opening: _Opening) -> Stance | None:
         return Stance.TAKEN_BACK
     stance = valued(words, is_own=False)
     return stance if stance in {Stance.DENIED, Stance.DOUBTED} else None
+
+
+def _is_commented(opening: _Opening) -> bool:
+    """ "The grader gave zero points for this:" comments on what it leads to, before the line of that."""
+    leads_on = opening.has_colon or not FORWARD.isdisjoint(opening.words)
+    if opening.is_inline or not leads_on or MARKERS.isdisjoint(opening.words):
+        return False
+    sentence = Sentence(0, len(opening.said), opening.said, opens_line=True)
+    return remark(sentence, Setting("text"), own_line=True) in _TAKES_AWAY
 
 
 def _is_denied_by_me(opening: _Opening) -> bool:

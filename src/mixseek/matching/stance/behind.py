@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from mixseek.matching.stance.before import Frame
 from mixseek.matching.stance.marks import is_mark
 from mixseek.matching.stance.questions import asked, looks_again, replied
+from mixseek.matching.stance.remarks import remark, remark_unspaced
 from mixseek.matching.stance.sentences import (
     ABOVE,
     Setting,
@@ -62,6 +63,8 @@ def last_judgement(cased: str, text: str, end: int, cut: int, setting: Setting, 
         if stance is None and setting.value and not rests and setting.value in sentence.text:
             stance = _judged_by_name(sentence, setting)
         stance = stance or judged(sentence, setting, is_next=is_next, is_last=may_point, rests=rests)
+        if stance is None and not rests and cut - sentence.end < _LAST_WORDS:
+            stance = _remarked(text, end, sentence, setting)
         question = asked(sentence, setting) if is_question(sentence.text) else None
         if stance is Stance.ASSERTED and sentence.start < frame.reach and speaker_subject(sentence.text) is None:
             stance = None  # who is quoted may call himself right
@@ -74,6 +77,14 @@ def last_judgement(cased: str, text: str, end: int, cut: int, setting: Setting, 
     if judgement is None and cut < len(text):
         judgement = _last_words(cased, text, cut, setting)
     return judgement
+
+
+def _remarked(text: str, end: int, sentence: Sentence, setting: Setting) -> Stance | None:
+    """What one of the last sentences says of the answer that speaks of answering and does not name it."""
+    own_line = text.rfind("\n", end, sentence.start + 1) >= 0
+    if not sentence.text.isascii() and is_unspaced(sentence.text):
+        return remark_unspaced(sentence) if own_line else None
+    return remark(sentence, setting, own_line=own_line)
 
 
 def _last_words(cased: str, text: str, cut: int, setting: Setting) -> Stance | None:

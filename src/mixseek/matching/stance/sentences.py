@@ -200,7 +200,7 @@ def valued(words: list[str], *, is_own: bool) -> Stance | None:
 def _clause_stance(words: list[str], setting: Setting, may_point: bool) -> Stance | None:
     if PREDICATES.isdisjoint(words):
         return None
-    first = next((place for place, word in enumerate(words) if not _is_opener(words, place)), len(words) - 1)
+    first = next((place for place, word in enumerate(words) if not is_opener(words, place)), len(words) - 1)
     if first and words[first] == "that" and words[first - 1] == "note":
         first = min(first + 1, len(words) - 1)
     words, first = _without_recheck(words, first)
@@ -293,7 +293,7 @@ def _said_of_it(body: list[str], subject: int, setting: Setting) -> Stance | Non
 _IMPERSONAL = NEGATORS | {"there", "you", "one", "nobody", "people", "little"}
 
 
-def _is_opener(words: list[str], place: int) -> bool:
+def is_opener(words: list[str], place: int) -> bool:
     """ "No, this is right" begins with an opener, "no part of this is right" with a negation."""
     if words[place] not in OPENERS:
         return False

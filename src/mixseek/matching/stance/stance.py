@@ -1,6 +1,6 @@
 """What a response does with the answer found in it."""
 
-from mixseek.matching.stance.before import frame_before
+from mixseek.matching.stance.before import UNFRAMED, frame_before
 from mixseek.matching.stance.behind import last_judgement, said_of_another
 from mixseek.matching.stance.marks import marked_before, marked_behind, stands_in_grade
 from mixseek.matching.stance.sentences import Setting, labelled
@@ -30,6 +30,20 @@ def stance_on(text: str, lowered: str, start: int, end: int, cut: int, kind: str
         return behind or frame.stance or Stance.ASSERTED
     within = named_within(lowered, start, end, cut) if kind == "text" else None
     return within or left_open(lowered, start, end, cut, kind) or Stance.ASSERTED
+
+
+def stance_outside(ahead: str, beyond: str) -> Stance:
+    """What is said of an answer where none is looked for: over reasoning that nothing opens, and behind the end."""
+    frame = frame_before(ahead, len(ahead), len(ahead)) if ahead else UNFRAMED
+    if frame.stance is not None:
+        return frame.stance
+    if not beyond:
+        return Stance.ASSERTED
+    # Another conversation may follow; a remark of a line or two is about this one.
+    text = f"\n{beyond}"
+    judgement = last_judgement(text, text.lower(), 0, len(text), Setting("text"), UNFRAMED)
+    is_mark = marked_behind(text.lower(), 0, len(text), Setting("text"))
+    return Stance.DENIED if is_mark else judgement or Stance.ASSERTED
 
 
 def _setting(lowered: str, start: int, end: int, kind: str, *, is_framed: bool) -> Setting:

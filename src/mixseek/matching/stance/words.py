@@ -59,8 +59,8 @@ CLOSED = (
     VALUES | WITHDRAWS | OPENERS | LITTLE | POINTERS | ANSWER_NOUNS | DETERMINERS | NEAR_DETERMINERS | LINKS
 ) | _CLASSES["plain"]
 # With a capital in the middle of a sentence these begin another one.
-BEGINNINGS = (OPENERS | POINTERS | WITHDRAWS | FIRST_PERSON | NEAR_DETERMINERS | NEGATORS | CONTRASTS) | {
-    "the", "there", "he", "she", "they", "is", "was", "what", "does",
+BEGINNINGS = (_CLASSES["checks"] | OPENERS | POINTERS | WITHDRAWS | FIRST_PERSON | NEAR_DETERMINERS | NEGATORS | CONTRASTS) | {
+    "the", "there", "he", "she", "they", "is", "was", "what", "does", "just", "a", "an", "some", "someone",
 }  # fmt: skip
 # What leads back to the answer, and what replies to a question about it.
 RECHECKS = CLOSED | FIRST_PERSON | _CLASSES["rechecks"]
@@ -77,6 +77,18 @@ POLAR, POLAR_NO = _CLASSES["polar"], _CLASSES["polar_no"]
 MAY_ANSWER = POLAR - {"wrong", "incorrect", "right", "correct"}
 # In a sentence that says of all that was said that its opposite is so.
 REVERSING = CLOSED | GENUINE | OPPOSITES | FIRST_PERSON | SPEECH | _CLASSES["reversing"]
+# A check of an answer, what it holds it against, and how it comes out.
+CHECKS, TESTED = _CLASSES["checks"], _CLASSES["tested"]
+AGREEMENTS, DISAGREEMENTS = _CLASSES["agreements"], _CLASSES["disagreements"]
+# What somebody else does with an answer; what he does against it; what it then needs.
+COMMENTS, OBJECTIONS, REPAIRS = _CLASSES["comments"], _CLASSES["objections"], _CLASSES["repairs"]
+# What one may be told to do with an answer that stands.
+KEPT = _CLASSES["kept"]
+# In a remark about answering, and about nothing else.
+OF_ANSWERING = (
+    REVERSING | RECHECKS | MARKING | SPEAKERS | SPEECH | LOOKING | SHOWING | DEGREES | TRUTH | CHECKS | TESTED | AGREEMENTS
+    | DISAGREEMENTS | COMMENTS | OBJECTIONS | REPAIRS | OPENERS | _CLASSES["beside_remark"]
+)  # fmt: skip
 # The sign comes first, titles such as "Dr." behind it: a search skips to the next sign.
 BREAK = re.compile(
     r"[.!?。;\n\"\\](?:(?<=[。;\n])|(?<=[.!?])(?<!\bdr.)(?<!\bmr.)(?<!\bms.)(?<!\bmrs.)(?<!\bprof.)"
