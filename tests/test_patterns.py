@@ -23,6 +23,8 @@ UNITS = (" ", "\n", "a", "1", "*", "-", ".", "(", "\\", "answer ", "> ", '"', "æ
 MOST_UNITS_OF_ONE = 16
 # Each text is four times as long as the one before: 4 is a line, 16 a square.
 SIZES = (1_000, 4_000, 16_000, 64_000, 200_000)
+# Of the modules, so that several workers look: to list them takes seconds, and is not for those who collect tests.
+SHARES = 12
 MEASURABLE_SECONDS, MOST_GROWTH, DOUBTFUL_GROWTH = 0.001, 8.0, 5.5
 
 
@@ -239,9 +241,10 @@ def square_of(held: Held) -> str | None:
     return next((unit for unit in (*UNITS, *units_of(held.pattern)) if takes_square(measure(unit))), None)
 
 
-@pytest.mark.parametrize("module", modules())
-def test_no_pattern_takes_the_square_of_its_text(module: str) -> None:
-    squares = {held.name: (held.pattern.pattern, unit) for held in modules()[module] if (unit := square_of(held))}
+@pytest.mark.parametrize("share", range(SHARES))
+def test_no_pattern_takes_the_square_of_its_text(share: int) -> None:
+    patterns = [held for module in list(modules())[share::SHARES] for held in modules()[module]]
+    squares = {(held.module, held.name): (held.pattern.pattern, unit) for held in patterns if (unit := square_of(held))}
 
     assert squares == {}
 

@@ -6,15 +6,18 @@ Everything is written here and comes out the same each time: scores are drawn wi
 import itertools
 import json
 import math
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from tests.flows.cross_material import TEA_RUBRIC, WEIGHTS, cross_reply, outputs, recorded, rubric_reply
 from tests.flows.label_material import fill
 from tests.flows.running import mixseek_here, write_jsonl
+from tests.once import made_once
 
 WORKSPACE = "ws"
 Row = dict[str, Any]
@@ -363,6 +366,13 @@ def make_runs(place: Path) -> None:
     """All of them, in one workspace."""
     for make in RUNS.values():
         make(place)
+
+
+def copy_of_runs(factory: pytest.TempPathFactory, name: str) -> Path:
+    """The runs in a directory of the caller's own: they are judged once for all who ask about them."""
+    place = factory.mktemp(name) / "own"
+    shutil.copytree(made_once(factory, "documents", make_runs), place)
+    return place
 
 
 def first_sample(place: Path, run: str) -> str:

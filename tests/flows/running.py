@@ -70,6 +70,16 @@ def start(*arguments: str | Path, cwd: Path, **extra: str) -> Begun:
     return Begun([*map(str, arguments)], cwd, environment(**extra))
 
 
+def run_with(
+    *arguments: str | Path, cwd: Path, stdout: int | None = None, stderr: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, with streams that are not as they should be."""
+    process = Begun([*map(str, arguments)], cwd, environment(), stdout, stderr)
+    out, err = process.communicate()
+    assert process.returncode is not None
+    return subprocess.CompletedProcess([*map(str, arguments)], process.returncode, out, err)
+
+
 def start_anew(*arguments: str | Path, cwd: Path, **extra: str) -> "subprocess.Popen[str]":
     """The same with an interpreter of its own: for those who look at its start, or at what `ps` shows."""
     with hearing():

@@ -3,6 +3,7 @@
 `python -m tests.flows.test_documents` writes the documents anew; whoever does so reads the difference first.
 """
 
+import itertools
 import json
 import re
 import shutil
@@ -16,13 +17,13 @@ from tests.flows.document_material import (
     COMPARISONS,
     RUNS,
     WORKSPACE,
+    copy_of_runs,
     differences,
     first_sample,
     make_runs,
     write_tables,
 )
 from tests.flows.running import mixseek_here, read_jsonl
-from tests.once import made_once
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "documents"
 # What is another one each time, or names the rules of the day; so do runs that nobody named.
@@ -73,12 +74,15 @@ def settle(value: Any, place: Path) -> Any:
     return value
 
 
-def documents(place: Path) -> Iterator[tuple[str, Any]]:
-    """By the name of the file that keeps them."""
-    for run in RUNS:
-        judged = json.loads((place / f"{run}.judged.json").read_text(encoding="utf-8"))
-        asked = {name: document_of(place, *words) for name, words in asked_of(place, run).items()}
-        yield run, {"judge": settle(judged, place), "export": exported(place, run), **asked}
+def documents_of(place: Path, run: str) -> Any:
+    """All that commands say of a run."""
+    judged = json.loads((place / f"{run}.judged.json").read_text(encoding="utf-8"))
+    asked = {name: document_of(place, *words) for name, words in asked_of(place, run).items()}
+    return {"judge": settle(judged, place), "export": exported(place, run), **asked}
+
+
+def other_documents(place: Path) -> Iterator[tuple[str, Any]]:
+    """Of several runs, of tables and of the workspace, by the name of the file that keeps them; the demo adds runs."""
     yield "comparisons", {name: document_of(place, "compare", *words) for name, words in COMPARISONS.items()}
     yield "tables", {name: document_of(place, *words) for name, words in write_tables(place).items()}
     side_by_side = ("report", "sem-plain", "sem-later")
@@ -90,16 +94,28 @@ def documents(place: Path) -> Iterator[tuple[str, Any]]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_once(tmp_path_factory, "documents", make_runs)
+    return copy_of_runs(tmp_path_factory, "documents-asked")
 
 
 def golden(name: str) -> Any:
     return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def test_every_document_says_what_it_said(place: Path) -> None:
-    lost = [line for name, now in documents(place) for line in differences(golden(name), now, name)]
+@pytest.mark.parametrize("run", RUNS)
+def test_every_document_of_a_run_says_what_it_said(place: Path, run: str) -> None:
+    lost = list(differences(golden(run), documents_of(place, run), run))
     assert not lost, "\n".join(lost[:40])
+
+
+def test_every_other_document_says_what_it_said(tmp_path_factory: pytest.TempPathFactory) -> None:
+    place = copy_of_runs(tmp_path_factory, "documents-others")
+    lost = [line for name, now in other_documents(place) for line in differences(golden(name), now, name)]
+    assert not lost, "\n".join(lost[:40])
+
+
+def test_every_document_that_is_kept_is_asked_for() -> None:
+    others = {"comparisons", "demo", "tables", "workspace"}
+    assert {path.stem for path in GOLDEN.glob("*.json")} == {*RUNS, *others}
 
 
 def test_a_key_that_is_gone_and_a_number_that_moved_are_named_and_a_new_key_is_not() -> None:
@@ -114,7 +130,8 @@ def freeze() -> None:
         make_runs(place)
         shutil.rmtree(GOLDEN, ignore_errors=True)
         GOLDEN.mkdir(parents=True)
-        for name, found in documents(place):
+        asked = itertools.chain(((run, documents_of(place, run)) for run in RUNS), other_documents(place))
+        for name, found in asked:
             text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
             (GOLDEN / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 

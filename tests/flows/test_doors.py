@@ -1,6 +1,8 @@
 """One run, one answer: whatever two commands can both say of a run, they say with the same number."""
 
+import functools
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,9 +40,8 @@ REPEATED = {
 OF_DEMO = ("demo-semantic", "demo-later", "cross-cross", "rubric-rubric", "pairs-pairwise", "audit-demo")
 
 
-def make_all(place: Path) -> None:
-    """The runs of the documents, the demo's, and runs whose judges were asked three times."""
-    make_runs(place)
+def add_runs(place: Path) -> None:
+    """To the runs of the documents the demo's, and runs whose judges were asked three times."""
     mixseek_here("demo", "-w", WORKSPACE, cwd=place)
     with loopback(MockOptions()) as endpoint:
         judges = ("--judge", endpoint.spec, "--judge", endpoint.spec.replace("mock@", "other@"))
@@ -53,10 +54,16 @@ def make_all(place: Path) -> None:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_once(tmp_path_factory, "doors", make_all)
+    def make(place: Path) -> None:
+        shutil.copytree(made_once(tmp_path_factory, "documents", make_runs), place, dirs_exist_ok=True)
+        add_runs(place)
+
+    return made_once(tmp_path_factory, "doors", make)
 
 
+@functools.cache
 def ask(place: Path, *words: str) -> Any:
+    """Nobody changes what is asked about: whoever asks again is given the same document."""
     done = mixseek_here(*words, "-w", WORKSPACE, "--json", cwd=place)
     assert done.returncode == 0, f"{words}: {done.stderr}"
     return json.loads(done.stdout)

@@ -2,12 +2,12 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
-from tests.flows.running import COMMAND, environment, mixseek_here, write_jsonl
+from tests.flows.running import COMMAND, environment, mixseek_here, run_with, write_jsonl
 
 # One of each way of printing: help and version by typer, tables by rich, texts, JSON, and what a run ends with.
 COMMANDS = (
@@ -25,6 +25,7 @@ COMMANDS = (
     ("protocol", "show", "semantic"),
 )
 FULL = Path("/dev/full")
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
@@ -41,26 +42,33 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def run(arguments: tuple[str, ...], cwd: Path, stdout: int | IO[Any], **more: Any) -> subprocess.CompletedProcess[str]:
+def run_anew(
+    *arguments: str, cwd: Path, stdout: int = subprocess.PIPE, stderr: int = subprocess.PIPE, **more: Any
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [COMMAND, *arguments],
-        cwd=cwd,
-        env=environment(),
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        **more,
+        [COMMAND, *arguments], cwd=cwd, env=environment(), stdout=stdout, stderr=stderr, text=True, check=False, **more
     )
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_a_reader_that_leaves_at_once_is_no_failure(judged: Path, arguments: tuple[str, ...]) -> None:
+# Every command in a process that was forked with its modules; some in an interpreter with a start and an end of its own,
+# which takes a second of CPU each.
+RUNS: Sequence[tuple[Run, tuple[str, ...]]] = (
+    *((run_with, arguments) for arguments in COMMANDS),
+    (run_anew, ("--help",)),
+    (run_anew, ("report", "r")),
+)
+each_run = pytest.mark.parametrize(
+    ("run", "arguments"), RUNS, ids=[f"{run.__name__} {' '.join(arguments)}" for run, arguments in RUNS]
+)
+
+
+@each_run
+def test_a_reader_that_leaves_at_once_is_no_failure(judged: Path, run: Run, arguments: tuple[str, ...]) -> None:
     """`mixseek report | head`: exit 0, and not a word."""
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = run(arguments, judged, writing)
+        done = run(*arguments, cwd=judged, stdout=writing)
     finally:
         os.close(writing)
 
@@ -70,10 +78,10 @@ def test_a_reader_that_leaves_at_once_is_no_failure(judged: Path, arguments: tup
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no device that is always full")
-@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_a_full_disk_behind_standard_output_is_one_line(judged: Path, arguments: tuple[str, ...]) -> None:
+@each_run
+def test_a_full_disk_behind_standard_output_is_one_line(judged: Path, run: Run, arguments: tuple[str, ...]) -> None:
     with FULL.open("w") as full:
-        done = run(arguments, judged, full)
+        done = run(*arguments, cwd=judged, stdout=full.fileno())
     line = "mixseek: standard output: no space left on device; the answer could not be printed, what was judged is kept"
 
     assert [text for text in done.stderr.splitlines() if "standard output" in text] == [line]
@@ -88,7 +96,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(judged: Path, arguments:
 @pytest.mark.parametrize("number", [1, 2], ids=["stdout", "stderr"])
 def test_a_stream_that_was_closed_before_goes_nowhere(judged: Path, arguments: tuple[str, ...], number: int) -> None:
     close: Callable[[], None] = lambda: os.close(number)  # noqa: E731 - a function of the child's
-    done = run(arguments, judged, subprocess.PIPE, preexec_fn=close)
+    done = run_anew(*arguments, cwd=judged, preexec_fn=close)
 
     assert done.returncode == 0
     for word in ("Traceback", "Exception", "mixseek: internal"):
@@ -98,15 +106,7 @@ def test_a_stream_that_was_closed_before_goes_nowhere(judged: Path, arguments: t
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no device that is always full")
 def test_notices_that_cannot_be_written_do_not_keep_the_answer_back(judged: Path) -> None:
     with FULL.open("w") as full:
-        done = subprocess.run(
-            [COMMAND, "judge", "data.jsonl", "--run", "r"],
-            cwd=judged,
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=full,
-            text=True,
-            check=False,
-        )
+        done = run_with("judge", "data.jsonl", "--run", "r", cwd=judged, stderr=full.fileno())
 
     assert done.returncode == 0
     assert "mean score" in done.stdout
@@ -116,12 +116,10 @@ def test_a_gate_decides_the_exit_code_though_nobody_reads(judged: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        done = run(
-            ("judge", "data.jsonl", "--run", "gated", "--judge", "rules", "--max-undecided", "0", "--limit", "5"),
-            judged,
-            writing,
-        )
-        failed = run(("report", "none"), judged, writing)
+        gate = ("--max-undecided", "0")
+        words = ("judge", "data.jsonl", "--run", "gated", "--judge", "rules", *gate, "--limit", "5")
+        done = run_with(*words, cwd=judged, stdout=writing)
+        failed = run_with("report", "none", cwd=judged, stdout=writing)
     finally:
         os.close(writing)
 

@@ -151,14 +151,26 @@ class Heard:
 class Begun:
     """A command at work, to be disturbed: as much of what a Popen has as our tests use."""
 
-    def __init__(self, words: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        stdout: int | None = None,
+        stderr: int | None = None,
+    ) -> None:
+        """Whoever gives a stream of its own hears nothing of it here."""
         self._words = ["mixseek", *words]
         self._wire = socket.socket(socket.AF_UNIX)
         self._wire.connect(str(warm_command() / "socket"))
         told = json.dumps([[*words], str(cwd), dict(environment)]).encode()
         (out, theirs), (err, theirs_too) = os.pipe(), os.pipe()
         with Path(os.devnull).open("rb") as nothing:
-            streams = [nothing.fileno(), theirs, theirs_too]
+            streams = [
+                nothing.fileno(),
+                theirs if stdout is None else stdout,
+                theirs_too if stderr is None else stderr,
+            ]
             socket.send_fds(self._wire, [_LENGTH.pack(len(told))], streams)
         self._wire.sendall(told)
         os.close(theirs)
@@ -295,10 +307,22 @@ def run_command(words: list[str]) -> int:
     except BaseException:  # noqa: BLE001 - as the interpreter does for whoever lets it through
         traceback.print_exc()
         code = 1
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    return code
+    return 120 if has_unwritten() else code
+
+
+def has_unwritten() -> bool:
+    """Whether a stream does not take what is left for it: an interpreter says so of stdout, and ends with 120."""
+    is_unwritten = False
+    for stream in (sys.stdout, sys.stderr):
+        # One that was closed is none.
+        if stream is not None and not stream.closed:
+            try:
+                stream.flush()
+            except (OSError, ValueError) as error:
+                is_unwritten = True
+                if stream is sys.stdout:
+                    print(f"Exception ignored in: {stream!r}\n{error!r}", file=sys.stderr)
+    return is_unwritten
 
 
 if __name__ == "__main__":
