@@ -23,6 +23,7 @@ from mixseek.domain.scored_counts import FailureGroup
 from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes, wording
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.payload import PackedRows
+from mixseek.reports.render.html import part_html
 from mixseek.text import phrases, visible
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
@@ -155,11 +156,6 @@ def render_card(
     return visible.replace_unpaired_surrogates(card)
 
 
-def render_table(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
-    """A plain table for a notebook; every text in it is text, whatever it looks like."""
-    return page_environment().get_template("table.html.j2").render(heads=heads, rows=rows, caption=caption)
-
-
 def manifest_entries(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Keys with a text or with entries of their own; plain lines first: a reader meets the short facts first."""
     entries = [(str(key), _manifest_value(value)) for key, value in manifest.items()]
@@ -230,6 +226,7 @@ def page_environment() -> Environment:
         words,
         say=str,
         link_to=link_to,
+        part_html=part_html,
         NO_TASK=wording.NO_TASK,
         NO_NAME=wording.NO_NAME,
         TRUST_TITLE=wording.TRUST_TITLE,
