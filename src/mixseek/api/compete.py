@@ -17,10 +17,11 @@ from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import CompetitionObserver
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reports.pages.html import render_table
 from mixseek.reports.races.board import LeaderBoard, TeamView, leader_board_document
 from mixseek.reports.races.evaluation import Evaluation
-from mixseek.reports.races.words import points_text
+from mixseek.reports.races.sections import team_table
+from mixseek.reports.render.html import sections_html
+from mixseek.reports.sections import Section
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import AfterRound
 from mixseek.runs.given_options import live_options
@@ -95,19 +96,7 @@ class Competition:
         return Path(path)
 
     def _repr_html_(self) -> str:
-        heads = ("#", "team", "best", "round", "rounds", "ended")
-        rows = [
-            [
-                str(team.rank or ""),
-                team.team_name,
-                points_text(team.best_score),
-                str(team.best_round or ""),
-                str(len(team.rounds)),
-                team.ending,
-            ]
-            for team in self.teams
-        ]
-        return render_table(heads, rows, f"{self.execution}: {self.status.value}")
+        return sections_html([Section(f"{self.execution}: {self.status.value}", [team_table(self.teams)])])
 
 
 RaceLike = str | Path | Mapping[str, Any] | RaceFile

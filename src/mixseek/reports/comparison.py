@@ -12,7 +12,7 @@ from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports import wording
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
-from mixseek.reports.sections import QUIET, Cell, Facts, Section, Sentence, TableRows, sections_of
+from mixseek.reports.sections import QUIET, Cell, Facts, Head, Section, Sentence, TableRows, number_cell, sections_of
 from mixseek.reports.wording import NOTHING
 from mixseek.stats.difference import Difference, DifferenceState, Direction
 from mixseek.stats.intervals import Bounds, Interval
@@ -187,6 +187,8 @@ def group_note(factor: str, groups: Sequence[GroupDifference]) -> str:
 
 _IDS_SHOWN = 10
 _GROUPS_SHOWN = 30
+# Characters from which a terminal shows all columns, as a page does.
+_ROOMY = 150
 
 
 @sections_of.register
@@ -260,6 +262,8 @@ def brief(comparison: Comparison) -> list[tuple[str, str]]:
 def side_table(comparison: Comparison) -> TableRows:
     """Means over the same pairs, so that their difference is the difference."""
     is_binary, difference = comparison.is_binary, comparison.difference
+    names = ("|", "name", "run", "judges", Head("dataset"))
+    heads = (*names, ">score", ">samples", ">unpaired", ">no verdict")
     rows: list[Sequence[Cell]] = []
     for side, mean in ((comparison.a, difference.mean_a), (comparison.b, difference.mean_b)):
         counts: dict[str, int] = {}
@@ -269,24 +273,28 @@ def side_table(comparison: Comparison) -> TableRows:
         unscored = sum(count for status, count in counts.items() if status != "valid")
         rows.append(
             (
-                side.letter,
+                (side.letter, "blue"),
                 (side.name, "bold"),
                 side.run,
                 judges_text(side),
+                side.dataset,
                 (score_text(mean, is_binary=is_binary), "bold"),
                 f"{side.samples:,}",
                 f"{side.unpaired:,}",
                 f"{unscored:,}",
             )
         )
-    return TableRows(("|", "name", "run", "judges", ">score", ">samples", ">unpaired", ">no verdict"), rows)
+    return TableRows(heads, rows, wide=_ROOMY)
 
 
-def group_table(factor: str, groups: Sequence[GroupDifference], *, is_binary: bool) -> TableRows:
+def group_table(
+    factor: str, groups: Sequence[GroupDifference], *, is_binary: bool, limit: int = _GROUPS_SHOWN
+) -> TableRows:
     rows = [
         (
             wording.name_text(group.name),
             f"{group.difference.sums.scored:,}",
+            f"{group.difference.sums.questions:,}",
             score_text(group.difference.mean_a, is_binary=is_binary),
             score_text(group.difference.mean_b, is_binary=is_binary),
             (difference_text(group.difference.mean, is_binary=is_binary), "bold"),
@@ -295,13 +303,15 @@ def group_table(factor: str, groups: Sequence[GroupDifference], *, is_binary: bo
                 QUIET,
             ),
             wording.p_number(group.p_adjusted),
-            f"{group.difference.sums.better:,}",
-            f"{group.difference.sums.worse:,}",
+            number_cell(group.difference.sums.better, "green"),
+            number_cell(group.difference.sums.worse, "red"),
+            number_cell(group.difference.unscored, "yellow"),
         )
         for group in groups
     ]
-    heads = (factor, ">pairs", ">A", ">B", ">B − A", ">95% interval", ">p (Holm)", ">better", ">worse")
-    return TableRows(heads, rows, _GROUPS_SHOWN)
+    counted = (factor, ">pairs", Head(">questions"))
+    heads = (*counted, ">A", ">B", ">B − A", ">95% interval", ">p (Holm)", ">better", ">worse", Head(">no score"))
+    return TableRows(heads, rows, limit, wide=_ROOMY)
 
 
 def pair_name(pair: Pair) -> str:

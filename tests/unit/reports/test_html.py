@@ -217,7 +217,7 @@ def test_scripts_never_write_markup() -> None:
 def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reports") / "assets"
 
-    # Leader boards, cards and the comparison are pages of their own; a notebook shows a card or a table.
+    # Leader boards, cards and the comparison are pages of their own; a notebook shows a card.
     pages = ("leaderboard.", "comparison.", "board_page.", "card.")
     own = {item.name for item in assets.iterdir() if not item.name.startswith(pages)}
 
@@ -233,7 +233,6 @@ def test_every_asset_is_used() -> None:
         "checks.html.j2",
         "panel.html.j2",
         "run_card.html.j2",
-        "table.html.j2",
     }
 
 

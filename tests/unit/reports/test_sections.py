@@ -98,7 +98,7 @@ def test_names_are_inert_in_a_notebook(result: Statistics) -> None:
     page = result._repr_html_()
 
     assert "<b>" not in page
-    assert "<td>&lt;b&gt;ada&lt;/b&gt;</td>" in page
+    assert '<th scope="row">&lt;b&gt;ada&lt;/b&gt;</th>' in page
 
 
 def drawn(*sections: Section) -> str:

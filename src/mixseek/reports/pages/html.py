@@ -23,6 +23,7 @@ from mixseek.domain.scored_counts import FailureGroup
 from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes, wording
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.payload import PackedRows
+from mixseek.reports.render.html import part_html
 from mixseek.text import phrases, visible
 from mixseek.text.messages import counted, say
 
@@ -156,11 +157,6 @@ def render_card(
     return visible.replace_unpaired_surrogates(card)
 
 
-def render_table(heads: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
-    """A plain table for a notebook; every text in it is text, whatever it looks like."""
-    return page_environment().get_template("table.html.j2").render(heads=heads, rows=rows, caption=caption)
-
-
 def manifest_entries(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Keys with a text or with entries of their own; plain lines first: a reader meets the short facts first."""
     entries = [(str(key), _manifest_value(value)) for key, value in manifest.items()]
@@ -232,6 +228,7 @@ def page_environment() -> Environment:
         say=say,
         counted=counted,
         link_to=link_to,
+        part_html=part_html,
         NO_TASK=wording.NO_TASK,
         NO_NAME=wording.NO_NAME,
         TRUST_TITLE=wording.TRUST_TITLE,

@@ -40,10 +40,10 @@ def leader_board_sections(board: LeaderBoard, page: Path | None = None) -> Itera
     if not board.teams:
         yield Section(None, notes(["No team has submitted anything yet."]))
     if board.ranked:
-        yield Section(None, [_team_table(board.ranked)])
+        yield Section(None, [team_table(board.ranked)])
     if board.apart:
         title = Sentence(f"{APART}: shown apart, not ranked", "")
-        yield Section(None, [*([GAP] if board.ranked else []), title, _team_table(board.apart)])
+        yield Section(None, [*([GAP] if board.ranked else []), title, team_table(board.apart)])
     remarks = (
         f"{team.team_name}: {note}"
         for team in board.teams
@@ -56,7 +56,8 @@ def leader_board_sections(board: LeaderBoard, page: Path | None = None) -> Itera
         yield Section(None, notes(["Submissions, remarks and opinions: add --to FILE, or --json."]))
 
 
-def _team_table(teams: Sequence[TeamView]) -> TableRows:
+def team_table(teams: Sequence[TeamView]) -> TableRows:
+    """Places, scores, how each team ended and what it took."""
     rows = []
     for team in teams:
         place, best_round = (NOTHING if number is None else str(number) for number in (team.rank, team.best_round))

@@ -1,1 +1,1 @@
-"""The only place that draws sections: on a terminal, as HTML. What a section says is decided by whoever makes it."""
+"""The only place that draws sections: on a terminal, as HTML, as Markdown. What they say, others decide."""

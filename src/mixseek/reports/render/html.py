@@ -5,6 +5,7 @@ from html import escape
 
 from mixseek.reports.sections import (
     MARKED,
+    QUIET,
     VERBATIM,
     Bar,
     Cell,
@@ -23,7 +24,11 @@ from mixseek.reports.sections import (
 )
 from mixseek.text.visible import make_visible
 
-# Styles that mean something; the others are colours.
+# Styles by the classes of our pages, and those that are elements anywhere.
+_TONES = {
+    QUIET: "soft", "green": "tone-good", "red": "tone-bad", "yellow": "tone-undecided", "blue": "tone-mixed",
+    "magenta": "tone-invalid",
+}  # fmt: skip
 _ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>", "bold": "<strong>{}</strong>"}
 
 
@@ -64,27 +69,42 @@ def part_html(part: Part) -> str:
 
 
 def _rows(table: TableRows) -> Iterator[str]:
+    """The first name in a row is what the row is about; a head of numbers sets its column right."""
     columns = table.columns()
+    name = next((place for place, head in columns if not head.startswith((">", "|"))), None)
     if any(head_text(head) for _, head in columns):
-        yield _row("th", (_escaped(head_text(head)) for _, head in columns))
+        heads = (f'<th scope="col"{_class(_kind(head))}>{_escaped(head_text(head))}</th>' for _, head in columns)
+        yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     for cells in table.rows[: table.limit]:
-        yield _row("td", (_cell(cells[place]) for place, _ in columns))
+        row = (_cell(cells[place], head, is_name=place == name) for place, head in columns)
+        yield f"<tr>{''.join(row)}</tr>"
     if table.left_out:
-        yield _row("td", [f"… {table.left_out:,} more"])
+        yield f'<tr><td colspan="{len(columns)}">… {table.left_out:,} more</td></tr>'
 
 
-def _row(tag: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
+def _cell(cell: Cell, head: str, *, is_name: bool) -> str:
+    style = cell[1] if isinstance(cell, tuple) else ""
+    start = '<th scope="row"' if is_name else "<td"
+    return f"{start}{_class(_kind(head), _TONES.get(style, ''))}>{_content(cell)}</{'th' if is_name else 'td'}>"
 
 
-def _cell(cell: Cell) -> str:
+def _kind(head: str) -> str:
+    return "number" if head.startswith(">") else ""
+
+
+def _class(*names: str) -> str:
+    given = " ".join(filter(None, names))
+    return f' class="{given}"' if given else ""
+
+
+def _content(cell: Cell) -> str:
     match cell:
         case Bar(share):
             return f'<meter value="{share:.3f}">{share:.0%}</meter>'
         case IntervalPlot():
             return _plot(cell)
-        case (str() as text, _):
-            return _escaped(text)
+        case (str(), _):
+            return _text(Words([cell]))
         case str() | Words():
             return _text(cell)
 
