@@ -15,7 +15,7 @@ from mixseek.archive import write as names
 from mixseek.archive.write import ARCHIVE_VERSION, SEALED
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.panels import WITNESS_PREFIX
-from mixseek.domain.ports import JudgeProtocol, MathsComparer, PresentingProtocol
+from mixseek.domain.ports import JudgeProtocol, MathsComparer, is_plain
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, judge_shown, refuse_incomplete
 from mixseek.errors import ConfigurationError
@@ -193,7 +193,7 @@ class ArchiveCheck:
         replies, protocol = decode_object(text).get("replies"), self._protocol
         if not isinstance(replies, dict) or set(replies) != set(row["presentations"]):
             yield Problem(path, ProblemKind.DIFFERS, f"`replies` are not those of {', '.join(row['presentations'])}")
-        elif not isinstance(protocol, PresentingProtocol):
+        elif is_plain(protocol):
             yield Problem(path, ProblemKind.DIFFERS, f"the {protocol.name} protocol shows a sample in one way only")
         else:
             details = row.get("reply_details") or {}

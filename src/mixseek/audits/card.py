@@ -10,7 +10,7 @@ from mixseek.audits.observations import Observed, Scores, observe
 from mixseek.audits.plan import AuditPlan, judged_as
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.labels import LabelError, collect_labels, text_digest
-from mixseek.domain.ports import PresentingProtocol
+from mixseek.domain.ports import is_plain
 from mixseek.domain.samples import Sample
 from mixseek.protocols.identity import is_kin
 from mixseek.runs.cards import Card, CardExample, CardFinding
@@ -75,7 +75,7 @@ def find_labels(audit: AuditPlan) -> dict[str, float]:
     """What people say of the plain texts, as a share of the scale: labels of the workspace, else of the dataset."""
     protocol = audit.plan.protocol
     # A label of a pair says which of two is better, and nothing about how kind a judge is to either.
-    if isinstance(protocol, PresentingProtocol):
+    if not is_plain(protocol):
         return {}
     by_text = collect_labels(LabelStore(Workspace(audit.request.judging.workspace)).read(protocol.name))
     labels = {}
@@ -95,11 +95,11 @@ def why_not(audit: Audit, plan: AuditPlan, labels: Mapping[str, float]) -> str:
     """The reason in a sentence, where an audit has no sample at all."""
     named = [inapplicable.reason for inapplicable in plan.inapplicable if inapplicable.audit is audit]
     match audit:
-        case Audit.ORDER if not isinstance(plan.plan.protocol, PresentingProtocol):
+        case Audit.ORDER if is_plain(plan.plan.protocol):
             return "the protocol shows one response, so there is no order"
         case Audit.LANGUAGE if not plan.languages:
             return "the protocol has no other language"
-        case Audit.LENIENT | Audit.OWN if isinstance(plan.plan.protocol, PresentingProtocol):
+        case Audit.LENIENT | Audit.OWN if not is_plain(plan.plan.protocol):
             return "a label of a pair says which of two is better, not how good either is"
         case Audit.LENIENT | Audit.OWN if not labels:
             return "no sample has a label by people (`mixseek label`, or a column `label`)"

@@ -5,7 +5,7 @@ what is sent to a judge that has to be waited for, what comes back, what it cost
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from mixseek.domain.judgments import InvalidJudgment, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
@@ -46,48 +46,67 @@ class JudgeProtocol(Protocol):
     def decide(self, sample: Sample, maths: "MathsComparer | None" = None) -> ValidJudgment | Undecided:
         """What rules alone can say, `maths` about more than numbers; a protocol without rules is always undecided."""
 
+    # Whoever needs none of what follows takes it from PlainProtocol.
 
-@runtime_checkable
-class JudgeAwareProtocol(Protocol):
-    """A protocol whose prompt tells the judge who it is: its reply must name it, and models seldom know their name."""
+    def missing_names(self, sample: Sample) -> tuple[str, ...]:
+        """Fields without which nothing said about the sample could be aligned with others (seed 003 §0)."""
 
-    def for_judge(self, judge: str) -> JudgeProtocol:
-        """The same protocol, hash included, with the judge's name in its messages."""
-
-
-@runtime_checkable
-class PresentingProtocol(Protocol):
-    """A protocol that shows a sample in several ways and makes one judgment of what each of them brought."""
+    def for_judge(self, judge: str) -> "JudgeProtocol":
+        """The same protocol, hash included; with the judge's name in its messages, if replies must name it."""
 
     @property
     def presentations(self) -> tuple[str, ...]:
-        """Their names, in the order of asking."""
+        """The ways in which a sample is shown, in the order of asking; one judgment is made of all of them."""
 
-    def present(self, presentation: str) -> JudgeProtocol:
+    @property
+    def presentation(self) -> str:
+        """The way in which this one shows samples."""
+
+    def present(self, presentation: str) -> "JudgeProtocol":
         """The same protocol, hash included, with the sample shown that way."""
+
+    def show(self, sample: Sample) -> Sample:
+        """The sample as a judge sees it, for judges that look at the sample itself."""
 
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         """One outcome of all, by presentation."""
 
 
-@runtime_checkable
-class ShownProtocol(Protocol):
-    """A protocol that shows a sample in one of several ways: what `present` gives."""
+# How a sample is shown to a judge, where the protocol knows only one way; lines of a journal do not name it.
+PLAIN = "plain"
+
+
+class PlainProtocol:
+    """What a protocol does that shows a sample as it is, to whoever judges it, wherever it belongs."""
+
+    def missing_names(self, sample: Sample) -> tuple[str, ...]:
+        return ()
+
+    def for_judge(self, judge: str) -> Self:
+        return self
+
+    @property
+    def presentations(self) -> tuple[str, ...]:
+        return (PLAIN,)
 
     @property
     def presentation(self) -> str:
-        """The name of that way."""
+        return PLAIN
+
+    def present(self, presentation: str) -> Self:
+        return self
 
     def show(self, sample: Sample) -> Sample:
-        """The sample as a judge sees it, for judges that look at the sample itself."""
+        return sample
+
+    def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
+        (outcome,) = outcomes.values()
+        return outcome
 
 
-@runtime_checkable
-class GridProtocol(Protocol):
-    """A protocol whose samples have a place in a grid of question, variant and target (seed 003 §0)."""
-
-    def missing_names(self, sample: Sample) -> tuple[str, ...]:
-        """Fields without which nothing said about the sample could be aligned; empty where it has them all."""
+def is_plain(protocol: JudgeProtocol) -> bool:
+    """Whether a sample is shown as it is, and not in the orders of a pair."""
+    return protocol.presentations == (PLAIN,)
 
 
 class Judge(Protocol):
@@ -138,25 +157,6 @@ class Call:
     ask: int = 1
     # For judges that are no models, and look at the sample itself.
     sample: Sample | None = None
-
-
-# How a sample is shown to a judge, where the protocol knows only one way; lines of a journal do not name it.
-PLAIN = "plain"
-
-
-def presentations_of(protocol: JudgeProtocol) -> tuple[str, ...]:
-    """The ways in which a protocol shows a sample; a judgment is made of all of them."""
-    # Asked first, because looking whether a class fits a Protocol takes as long as rendering a prompt.
-    if hasattr(protocol, "presentations") and isinstance(protocol, PresentingProtocol):
-        return protocol.presentations
-    return (PLAIN,)
-
-
-def presentation_of(protocol: JudgeProtocol) -> str:
-    """The way that this one shows samples."""
-    if hasattr(protocol, "presentation") and isinstance(protocol, ShownProtocol):
-        return protocol.presentation
-    return PLAIN
 
 
 class ReplyKey(NamedTuple):

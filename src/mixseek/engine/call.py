@@ -14,14 +14,12 @@ from mixseek.domain.ports import (
     PLAIN,
     Answer,
     Call,
-    JudgeAwareProtocol,
     JudgeProtocol,
     LostRequests,
     Message,
-    PresentingProtocol,
     ReplyKey,
-    ShownProtocol,
     Usage,
+    is_plain,
 )
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget, NotNowError
@@ -141,8 +139,7 @@ async def ask_repeat(context: CallContext, slot: LiveSlot, pending: PendingSampl
     if refused is not None:
         return refused
     protocol = context.protocol
-    # Asked first, because looking whether a class fits a Protocol takes as long as rendering a prompt.
-    if not hasattr(protocol, "presentations") or not isinstance(protocol, PresentingProtocol):
+    if is_plain(protocol):
         return await ask_judge(context, slot, pending, ReplyKey(slot.name, repeat))
     return protocol.combine(
         {
@@ -226,17 +223,14 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     """The endpoint's reply, durable and cached, for everybody who wants the same meanwhile."""
     pending = ask.pending
     protocol = context.protocol
-    if hasattr(protocol, "for_judge") and isinstance(protocol, JudgeAwareProtocol):
-        # With the judge's identity in the prompt, where the protocol has a place for it.
-        model = ask.slot.judge.description.get("model")
-        protocol = protocol.for_judge(model if isinstance(model, str) else ask.slot.name)
+    # With the judge's identity in the prompt, where the protocol has a place for it.
+    model = ask.slot.judge.description.get("model")
+    protocol = protocol.for_judge(model if isinstance(model, str) else ask.slot.name)
     nonce = context.nonce_of(pending.key)
     messages = protocol.messages(pending.sample, nonce)
     if ask.objections:
         messages = ask_again(messages, ask.objections, protocol.language, nonce)
-    schema, sample = context.protocol.reply_schema, pending.sample
-    if hasattr(context.protocol, "show") and isinstance(context.protocol, ShownProtocol):
-        sample = context.protocol.show(sample)
+    schema, sample = context.protocol.reply_schema, context.protocol.show(pending.sample)
     call = Call(pending.key, messages, schema, ask.wanted.repeat, ask.number, sample)
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     context.under_way[key] = future

@@ -18,7 +18,7 @@ from mixseek.domain.judgments import (
     ValidJudgment,
     status_of,
 )
-from mixseek.domain.ports import PLAIN, GridProtocol, Judge, JudgeProtocol, PresentingProtocol, ReplyKey
+from mixseek.domain.ports import PLAIN, Judge, JudgeProtocol, ReplyKey, is_plain
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
 
 # One sample before its judges.
@@ -81,8 +81,7 @@ def judge_one(
 
 def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     """One judge's answer to the sample as it is, or to all presentations that the protocol wants together."""
-    # Asked first, because looking whether a class fits a Protocol takes as long as a rule's verdict.
-    if not hasattr(protocol, "presentations") or not isinstance(protocol, PresentingProtocol):
+    if is_plain(protocol):
         return ask_once(judge, sample, protocol)
     refused = refuse_incomplete(sample, protocol)
     if refused is not None:
@@ -123,9 +122,6 @@ def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgmen
     elif not sample.response and (error := sample.metadata.get(RESPONSE_ERROR)):
         # An answer that could not be had is not an empty answer: no judge may call it incorrect.
         detail = f"the model gave no response: {error}"
-    # Asked first, because looking whether a class fits a Protocol takes long, and most protocols have no grid.
-    elif not hasattr(protocol, "missing_names") or not isinstance(protocol, GridProtocol):
-        return None
     elif missing := protocol.missing_names(sample):
         detail = f"the sample has no {', '.join(missing)}, so nothing said about it could be aligned"
     else:
@@ -149,9 +145,7 @@ def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJ
 def judge_shown(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
     """The same for one reply of several, which is read as the sample was shown to its judge."""
     shown = reply.details.get("presentation", PLAIN)
-    if shown != PLAIN and isinstance(protocol, PresentingProtocol):
-        return judge_reply(reply, sample, protocol.present(shown))
-    return judge_reply(reply, sample, protocol)
+    return judge_reply(reply, sample, protocol if shown == PLAIN else protocol.present(shown))
 
 
 # A sample and what was judged of it as journal lines, each reply before its judgment. Picklable: it crosses processes.

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar, assert_never
 from pydantic import Field, field_validator
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, PresentingProtocol
+from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, PlainProtocol, is_plain
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
@@ -91,7 +91,7 @@ def metric_template(language: str) -> str:
 
 
 @dataclass(frozen=True)
-class MetricProtocol:
+class MetricProtocol(PlainProtocol):
     """A JudgeProtocol of one metric; `user_prompt` renders what is judged, and is told apart by `user_template`."""
 
     name: str
@@ -427,7 +427,7 @@ class ProtocolMetric(BaseMetric):
 
     def __init__(self, setting: MetricSetting, protocol: JudgeProtocol, asker: Asker, judge: str) -> None:
         super().__init__(setting)
-        if isinstance(protocol, PresentingProtocol):
+        if not is_plain(protocol):
             raise ConfigurationError(
                 f"metric {self.name}: the {protocol.name} protocol compares two responses, and a metric scores one; "
                 "choose another, or compare outputs with `mixseek judge --protocol pairwise --pairs all`"

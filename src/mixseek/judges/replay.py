@@ -11,7 +11,7 @@ import orjson
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.lines import LONGEST_LINE_BYTES, bounded_lines
 from mixseek.domain.panels import AB, BA
-from mixseek.domain.ports import PLAIN, JudgeProtocol, presentation_of
+from mixseek.domain.ports import PLAIN, JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.bundles import Matching, PlacedBundle, match_bundles, scope_of
@@ -73,7 +73,7 @@ class DatasetReplayJudge:
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
         """The other names are not looked at: `response` and `output` are the judged text here."""
-        shown = presentation_of(protocol)
+        shown = protocol.presentation
         if shown != PLAIN and sample.metadata.get(f"{REPLY_NAMES[0]}_{shown}") is not None:
             return recorded_reply(sample.metadata, f"{REPLY_NAMES[0]}_{shown}", self.name, sample.id)
         if shown not in (PLAIN, AB):
@@ -138,7 +138,7 @@ class FileReplayJudge:
 
     def reply(self, sample: Sample, protocol: JudgeProtocol) -> Reply | Missing:
         """The recorded text to the letter, or Missing; never a guess by position."""
-        shown = presentation_of(protocol)
+        shown = protocol.presentation
         offset = self.index.find(_in_order(sample.id, shown)) if shown != PLAIN else None
         # A reply that names no order is about the sample as it stands, which of a pair is A first.
         offset = self.index.find(sample.id) if offset is None and shown in (PLAIN, AB) else offset

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from mixseek.domain.ports import PlainProtocol
 from mixseek.domain.samples import SampleNeeds
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.protocols.replies.reply_json import hash_of
@@ -57,7 +58,7 @@ Settings = TypeVar("Settings", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class DeclaredProtocol(Generic[Settings]):
+class DeclaredProtocol(PlainProtocol, Generic[Settings]):
     """What a protocol of any kind takes from its declaration; picklable, so templates are kept as text."""
 
     declaration: ProtocolDeclaration

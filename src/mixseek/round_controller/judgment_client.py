@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import MathsComparer, Message
+from mixseek.domain.ports import MathsComparer, Message, PlainProtocol
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RoundState
 from mixseek.domain.samples import Sample
 from mixseek.engine.endpoint import EndpointDownError
@@ -26,7 +26,7 @@ _FIELDS = ("reasoning", "should_continue", "confidence_score")
 
 
 @dataclass(frozen=True)
-class JudgmentProtocol:
+class JudgmentProtocol(PlainProtocol):
     """One question about one team; `user_prompt` is already rendered, because that reads the leader board."""
 
     user_prompt: str

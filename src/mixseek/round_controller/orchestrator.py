@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import MathsComparer, Message
+from mixseek.domain.ports import MathsComparer, Message, PlainProtocol
 from mixseek.domain.rounds import ExecutionStatus, RankedTeam, RoundProgress, StopReason, TeamProgress
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import BudgetSpentError
@@ -39,7 +39,7 @@ _REFUSING_ENDS = frozenset({"refusal", "content_filter"})
 
 
 @dataclass(frozen=True)
-class FreeTextProtocol:
+class FreeTextProtocol(PlainProtocol):
     """What a team of one model is asked; only what stays the same from round to round is in the hash."""
 
     prompt: str

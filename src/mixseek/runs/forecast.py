@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.domain.ports import PLAIN, Call, ReplyKey, Usage, presentations_of
+from mixseek.domain.ports import PLAIN, Call, ReplyKey, Usage
 from mixseek.engine.call import PendingSample, estimate_usage
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.engine.replies import NoCache
@@ -36,7 +36,7 @@ def forecast_run(request: JudgeRequest) -> DryRun:
     if journal.is_file():
         before = Earlier(recall_journal(journal, plan.judge_names, plan.repeats), journal, request.live)
     with open_cache(plan.workspace.root, is_wanted=request.live.use_cache, notify=lambda _: None) as cache:
-        shown = presentations_of(plan.protocol)
+        shown = plan.protocol.presentations
         samples = first_batches(plan) if request.budget is None else likely_batches(plan)
         batches = live_batches(samples, slots, plan.request.cascade, before, cache or NoCache(), shown)
         pending = (one for batch in batches for one in batch.samples)
@@ -50,7 +50,7 @@ def add_up(
     calls, cached = Counter[str](), Counter[str]()
     measured = list(islice(pending, _MEASURED_SAMPLES))
     tokens = mean_tokens(plan, nonce_of, measured)
-    count, shown = 0, presentations_of(plan.protocol)
+    count, shown = 0, plan.protocol.presentations
     for one in chain(measured, pending):
         count += 1
         if refuse_incomplete(one.sample, plan.protocol) is not None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from mixseek.domain.counts import StatusCounts
-from mixseek.domain.ports import PLAIN, presentations_of
+from mixseek.domain.ports import PLAIN
 from mixseek.domain.samples import Sample
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.executor import judge_many
@@ -170,7 +170,7 @@ def language_notices(plan: Plan) -> tuple[str, ...]:
 
 def asks_again(plan: Plan, holds: RunHolds) -> bool:
     """Whether a complete run holds something that the request wants to be asked again."""
-    options, shown = plan.request.live, presentations_of(plan.protocol)
+    options, shown = plan.request.live, plan.protocol.presentations
     remote = [holds.all_by_judge[judge.name] for judge in plan.judges if is_remote(judge)]
     return any(
         (counts.missing and (options.retry_refused or counts.missing == counts.total))

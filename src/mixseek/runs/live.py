@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.judgments import Reply, Status
-from mixseek.domain.ports import PLAIN, JudgeProtocol, LiveJudge, ProgressSink, ReplyKey, Usage, presentations_of
+from mixseek.domain.ports import PLAIN, JudgeProtocol, LiveJudge, ProgressSink, ReplyKey, Usage
 from mixseek.domain.samples import Sample
 from mixseek.engine.adaptive_limit import AdaptiveLimit
 from mixseek.engine.budget import Budget
@@ -379,7 +379,7 @@ def asking_live(
         for slot in live_slots(slots):
             if warning := slot.judge.description.get("warning"):
                 notify(f"{slot.name}: {warning}")
-        cascade, shown = plan.request.cascade, presentations_of(plan.protocol)
+        cascade, shown = plan.request.cascade, plan.protocol.presentations
         proven = earlier.proven if earlier is not None else ()
         for slot in live_slots(slots):
             slot.endpoint.has_answered |= slot.name in proven

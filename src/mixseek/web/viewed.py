@@ -9,7 +9,6 @@ from typing import Any
 from mixseek.analysis.model import tone_of
 from mixseek.analysis.run_list import list_runs
 from mixseek.competition.boards import list_competitions
-from mixseek.domain.ports import JudgeAwareProtocol
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
 from mixseek.reports.payload import rows_payload
@@ -180,8 +179,7 @@ class ViewedRun:
         if entry.kind == "rules":
             raise ConfigurationError("the rules read no prompt: they look at the response itself")
         protocol = protocol_of_run(self.run, self.manifest)
-        if isinstance(protocol, JudgeAwareProtocol):
-            protocol = protocol.for_judge(entry.model or judge)
+        protocol = protocol.for_judge(entry.model or judge)
         # A workspace may have no key yet, or none for this user, and asking here must not make one.
         nonce = fence_nonce(find_workspace_key(root) or b"", record["key"])
         messages = protocol.messages(decode_sample(record["sample"]), nonce)

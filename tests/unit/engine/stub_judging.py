@@ -15,13 +15,13 @@ from mixseek.domain.judgments import (
     Undecided,
     ValidJudgment,
 )
-from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message
+from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, PlainProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import Judged
 
 
 @dataclass(frozen=True)
-class StubProtocol:
+class StubProtocol(PlainProtocol):
     """Replies that say "good" are valid, all others are not."""
 
     name: str = "stub"

@@ -12,7 +12,7 @@ from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker, bench
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
-from mixseek.domain.ports import JudgeAwareProtocol, JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.rounds import RoundState
 from mixseek.domain.samples import Sample
 from mixseek.evaluator.evaluator import BUILT_IN, make_metric
@@ -43,7 +43,7 @@ def asked(protocol: JudgeProtocol, one: Sample, *, has_schema: bool) -> Prompt:
 
 
 def reply_to(protocol: JudgeProtocol, one: Sample, *, has_schema: bool = True, fault: Fault | None = None) -> Any:
-    told = protocol.for_judge("mock") if isinstance(protocol, JudgeAwareProtocol) else protocol
+    told = protocol.for_judge("mock")
     said = say(asked(told, one, has_schema=has_schema), fault, seed=0, correct_share=0.5)
     return told.parse(Reply(said.text, "mock", details={"model": "mock"}), one), said.text
 
