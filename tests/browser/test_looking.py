@@ -31,6 +31,27 @@ def test_the_link_opens_the_runs_and_leaves_no_secret_in_the_address(chromium: C
     chromium.do(scenario())
 
 
+def test_scripts_speak_the_language_of_their_page(chromium: Chromium, viewer: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = visit.page
+            await visit.follow(viewer.link)
+            for language, judgments, target, answer in (
+                ("ja", "120 件の判定", "対象", "抽出された答え"),
+                ("zh", "120 条判定", "对象", "提取的答案"),
+                ("en", "120 judgments", "Target", "Extracted answer"),
+            ):
+                await visit.open(f"{viewer.address}/runs/numbers?lang={language}")
+                await expect(page.locator("#matches")).to_have_text(judgments)
+                await expect(page.locator("label.choice", has=page.locator("select[name=target]"))).to_contain_text(
+                    target
+                )
+                await page.locator("#rows [role=option]").first.click()
+                await expect(page.locator("#detail")).to_contain_text(answer)
+
+    chromium.do(scenario())
+
+
 def test_filters_search_sort_and_pages_narrow_the_list_and_stand_in_the_address(
     chromium: Chromium, viewer: ViewServer
 ) -> None:

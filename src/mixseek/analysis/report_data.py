@@ -10,6 +10,7 @@ from mixseek.analysis.scored_model import ScoredReport
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.ports import CallAccount
 from mixseek.stats.strengths import Board
+from mixseek.text.messages import Message
 
 if TYPE_CHECKING:
     from mixseek.analysis.labels.corrected import CorrectedReport
@@ -39,7 +40,7 @@ class ReportData:
     models: Mapping[str, str] = field(default_factory=dict)
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
     pairs: "PairsReport | None" = None  # where two responses were judged at a time
-    asked: tuple[tuple[str, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
+    asked: tuple[tuple[Message, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
     board: Board | None = None  # of systems that were compared two by two
 
     def label_of(self, judge: str) -> str:

@@ -14,7 +14,7 @@ from mixseek.storage.documents import encode_document
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal.records import Manifest
 from mixseek.storage.workspace import RunDirectory
-from mixseek.text.messages import message
+from mixseek.text.messages import Message, message
 
 
 def protocol_record(protocol: JudgeProtocol) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def document_protocol(protocol: JudgeProtocol) -> dict[str, Any]:
     return {**describe(protocol), "documentation": page}
 
 
-def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[str, str], ...]:
+def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[Message, str], ...]:
     """What is scored and what judges are told, by title; empty where another version of mixseek asked it."""
     try:
         document = document_protocol(protocol_of_run(run, manifest))

@@ -11,6 +11,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.labels.intake import check_rater
 from mixseek.labels.review import MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
 from mixseek.reports.pages.html import inert_json
+from mixseek.text.messages import message
 from mixseek.web.answers import answer_json, answer_page, answer_pending, run_of, viewer_of
 from mixseek.web.connections import read_body_bytes
 from mixseek.web.languages import language_of, say_in
@@ -78,7 +79,8 @@ async def review_numbers(request: web.Request) -> web.Response:
     found = await viewer.review_numbers(reviewed, half_width)
     if isinstance(found, Pending):
         return answer_pending(found)
-    return answer_json({**found, "sentence_in_language": say_in(language_of(request), found["sentence"])})
+    sentence = message("joint.sentence", "{words}.", words=found["sentence"])
+    return answer_json({**found, "sentence_in_language": say_in(language_of(request), sentence)})
 
 
 async def give_label(request: web.Request) -> web.Response:

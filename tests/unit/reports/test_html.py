@@ -20,6 +20,7 @@ from mixseek.analysis.report_data import MOST_LISTED, ReportData
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.reports.pages.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
 from mixseek.reports.payload import unpack_json
+from mixseek.text.messages import verbatim
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 HOSTILE = (
@@ -296,7 +297,7 @@ def test_a_run_that_no_browser_would_open_says_so_and_names_the_viewer() -> None
 
 def test_what_is_long_is_folded_and_every_link_of_the_bar_leads_somewhere() -> None:
     """The manifest and what judges are told; the bar names no section that is not there."""
-    report = replace(report_of(*MIXED, manifest={"seed": 7}), asked=(("Rubric", "# Dimensions <b>"),))
+    report = replace(report_of(*MIXED, manifest={"seed": 7}), asked=((verbatim("Rubric"), "# Dimensions <b>"),))
     page = render_html(report)
 
     ids = {attributes.get("id") for _, attributes in read(page).elements}

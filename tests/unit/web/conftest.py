@@ -3,16 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-
-from mixseek.web import languages
-
-
-def refuse(text: str, why: str) -> str:
-    raise AssertionError(f"{why}: {text!r}")
+from tests.unit.web.strictness import refuse_untranslated
 
 
 @pytest.fixture(autouse=True)
 def strict() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(languages, "untranslated", refuse)
+    with refuse_untranslated():
         yield

@@ -3,11 +3,16 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from tests.unit.reports.test_calls import ACCOUNT, UNPRICED
 from tests.unit.web.said import SOURCES, said_messages
 
-from mixseek.web.languages import LANGUAGES, read_messages, say_in, words_of
+from mixseek.reports.accounts import add_accounts
+from mixseek.web.answers import viewer_environment
+from mixseek.web.languages import LANGUAGES, read_messages, say_in, saying, words_of
 
 _PLACES = re.compile(r"\{(\w+)\}")
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -63,6 +68,21 @@ def test_templates_and_scripts_say_messages_by_id() -> None:
 def test_scripts_get_the_words_of_their_language() -> None:
     assert set(words_of("ja")) == set(words_of("zh")) == set(read_messages())
     assert words_of("en") == {}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_calls_speak_the_reader_s_language(language: str) -> None:
+    """Costs that are not known, and what numbers of calls leave unsaid."""
+    odd = replace(
+        ACCOUNT, judge="odd", unpriced=7, uncounted=3, masked=2, cached_input_tokens=5, finish_reasons={"length": 4}
+    )
+    accounts = (ACCOUNT, UNPRICED, odd)
+    with saying(language):
+        made: Any = viewer_environment().get_template("calls.html.j2").make_module()
+        page = str(made.calls_table(accounts, add_accounts(accounts), 1.0))
+
+    assert re.findall("unknown for|answered by|ended with|came from|not counted|masked|all judges", page) == []
+    assert "model-x-2026-01-01" in page
 
 
 def test_text_that_is_no_message_is_refused_in_tests() -> None:

@@ -70,7 +70,7 @@ function drawNumbers(holder, told) {
   const parts = [
     make("h2", {}, say("review.corrected_headline", "Corrected headline")),
     make("dl", { class: "estimates" }, estimateLine("judges alone", say("word.judges_alone", "judges alone"), told.judges, told.scale), estimateLine("labels alone", say("word.labels_alone", "labels alone"), told.labels_only, told.scale), estimateLine("corrected", say("word.corrected", "corrected"), told.corrected, told.scale)),
-    make("p", { class: "soft", "data-sentence": told.corrected.state }, `${told.sentence_in_language}.`),
+    make("p", { class: "soft", "data-sentence": told.corrected.state }, told.sentence_in_language),
     make("p", { class: `enough${told.is_enough ? " is-enough" : ""}`, "data-enough": told.is_enough ? "yes" : "no", role: "status" }, enoughText(told)),
     told.path.length ? pathPlot(told) : make("p", { class: "soft" }, say("review.no_path_yet", "The interval is shown here when texts of a drawn sample have labels.")),
     widthChoice(told.scale, () => showNumbers(holder)),
