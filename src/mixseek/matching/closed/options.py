@@ -284,17 +284,17 @@ class OptionReader(Reader):
         return bool(others) and said <= others[0].intersection(*others[1:])
 
     def is_cut_list(self, text: str, place: int) -> bool:
-        """Whether the label at `place` is one of a list of options from the first on, with which the text breaks off."""
-        found = list(_LISTED.finditer(text, max(0, place - _LIST_REACH), place + _LIST_REACH))
-        own = sum(item.start(1) <= place for item in found)
-        if not own or place > found[own - 1].end() + 1:
+        """Whether the label at `place` is of a list of options, from the first on, with which the text breaks off."""
+        labels = list(_LISTED.finditer(text, max(0, place - _LIST_REACH), place + _LIST_REACH))
+        reached = sum(item.start(1) <= place for item in labels)
+        if not reached or place > labels[reached - 1].end() + 1:
             return False
-        run = [found[own - 1]]
-        for item in reversed(found[: own - 1]):
+        run = [labels[reached - 1]]
+        for item in reversed(labels[: reached - 1]):
             if _letter_of(item) != _letter_of(run[0]) - 1:
                 break
             run.insert(0, item)
-        for item in found[own:]:
+        for item in labels[reached:]:
             if _letter_of(item) != _letter_of(run[-1]) + 1:
                 break
             run.append(item)
