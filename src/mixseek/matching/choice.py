@@ -387,7 +387,7 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     reading = reader.read(piece, firm=True) if statement.cue != "whole_response" else _read_whole(piece, reader)
     is_below = statement.cue == "answer_cue" and "\n" in text[max(0, statement.start - 6) : statement.start]
     announces_steps = is_below and not reader.spans_lines and _STEPS.match(text, statement.start)
-    if announces_steps or _is_listing(text, statement):
+    if announces_steps or _is_listing(text, statement) or _is_cut_list(text, statement, reading, reader):
         return None
     if reading is None:
         if statement.cue in CONTAINERS and reader.kind == "number" and len(piece) < 200:
@@ -400,6 +400,13 @@ def _read_statement(text: str, statement: Statement, reader: Reader) -> Reading 
     if statement.cue == "answer_line" and len(piece) > _COMPACT and reading.start > _LEAD and not reader.spans_lines:
         return None
     return reading
+
+
+def _is_cut_list(text: str, statement: Statement, reading: Reading | None, reader: Reader) -> bool:
+    """Whether a response is nothing but the first options, with which it breaks off: "(A) Oxygen (B) Carbon dio"."""
+    if statement.cue != "whole_response" or reading is None or not isinstance(reader, OptionReader):
+        return False
+    return reader.is_cut_list(text, statement.start + reading.start)
 
 
 def _read_whole(piece: str, reader: Reader) -> Reading | None:

@@ -43,9 +43,10 @@ def test_an_article_names_no_option(response: str) -> None:
     ],
 )
 def test_a_list_of_options_that_is_cut_off_names_none_of_them(response: str) -> None:
-    """The last label is where it broke off."""
-    assert match_answer(response, "(B)", question=_CHOICE).decision is not _C
-    assert match_answer(response, "(B)", question="Which one?").decision is not _C
+    """The last label is where it broke off, and the first is where it began."""
+    for gold in ("(A)", "(B)"):
+        for question in (_CHOICE, "Which one?"):
+            assert match_answer(response, gold, question=question).decision is not _C
 
 
 @each(

@@ -74,7 +74,8 @@ def test_nought_has_no_minus(trace: float) -> None:
     """Strengths of a board add up to nought, and rounding leaves a trace of it."""
     assert strength_text(trace) == "+0.00"
     assert coefficient_text(trace) == "0.00"
-    assert strength_text(-0.006) == "−0.01"
+    # Anything else has a true one: a hyphen is overlooked.
+    assert (strength_text(-0.006), coefficient_text(-0.006)) == ("−0.01", "−0.01")
 
 
 def test_the_interval_names_its_level_and_method() -> None:

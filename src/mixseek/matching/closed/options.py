@@ -58,7 +58,7 @@ _OPTION_LINE = re.compile(r"[\s*-]*[(\[]?([A-Z0-9]{1,2})[)\].:]")
 _NON_WORD = re.compile(r"[\W_]+")
 _STEM = 4
 _LIST_REACH = 1_500
-_LISTED = re.compile(r"(?:^|(?<=[\s(\[*]))[(\[*]{0,3}([A-Za-z])[)\].:]{1,2}[\s*]")
+_LISTED = re.compile(r"(?:^|(?<=[\s(\[*]))[(\[*]{0,3}([A-Za-z])[)\].:]{1,2}(?:[\s*]|\Z)")
 _TICKS = frozenset("✓✔✅✗✘❌×○〇⭕")
 _AROUND_LABEL = " \n\t.)]}*\"'$"
 _NO_WORDS = re.compile(r"[\W_]*")
@@ -284,16 +284,21 @@ class OptionReader(Reader):
         return bool(others) and said <= others[0].intersection(*others[1:])
 
     def is_cut_list(self, text: str, place: int) -> bool:
-        """Whether the label at `place` is the last of a list of options from the first on that was broken off there."""
-        begin = max(0, place - _LIST_REACH)
-        found = [item for item in _LISTED.finditer(text, begin) if item.start(1) <= place]
-        run: list[re.Match[str]] = []
-        for item in reversed(found):
-            if run and ord(item[1].upper()) != ord(run[-1][1].upper()) - 1:
+        """Whether the label at `place` is of a list of options, from the first on, with which the text breaks off."""
+        labels = list(_LISTED.finditer(text, max(0, place - _LIST_REACH), place + _LIST_REACH))
+        reached = sum(item.start(1) <= place for item in labels)
+        if not reached or place > labels[reached - 1].end() + 1:
+            return False
+        run = [labels[reached - 1]]
+        for item in reversed(labels[: reached - 1]):
+            if _letter_of(item) != _letter_of(run[0]) - 1:
+                break
+            run.insert(0, item)
+        for item in labels[reached:]:
+            if _letter_of(item) != _letter_of(run[-1]) + 1:
                 break
             run.append(item)
-        run.reverse()
-        if len(run) < 2 or run[0][1].upper() != "A" or place > run[-1].end() + 1:
+        if len(run) < 2 or run[0][1].upper() != "A":
             return False
         ends = [item.start() for item in run[1:]] + [len(text)]
         echoes = [(item[1].upper(), text[item.end() : end]) for item, end in zip(run, ends, strict=True)]
@@ -321,6 +326,10 @@ class OptionReader(Reader):
             and _TICKS.isdisjoint(line)
         ]
         return named[-len(self.options) :] == list(self.options)
+
+
+def _letter_of(item: re.Match[str]) -> int:
+    return ord(item[1].upper())
 
 
 def _spelled(text: str) -> str:
