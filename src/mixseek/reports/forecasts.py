@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mixseek.domain.documents import DocumentName, schema_id
-from mixseek.reports.sections import Section, Sentence, sections_of
+from mixseek.reports.sections import Section, sections_of, unbroken_lines
 from mixseek.runs.dry_run import DryRun
 
 _NO_CALL = "no judge has to be called"
@@ -24,7 +24,7 @@ def dry_run_document(dry: DryRun) -> dict[str, Any]:
 
 @sections_of.register
 def dry_run_sections(dry: DryRun) -> Iterator[Section]:
-    yield _unbroken(f"{dry.run}: {dry.pending:,} of {dry.samples:,} samples to be judged; nothing was sent")
+    yield unbroken_lines(f"{dry.run}: {dry.pending:,} of {dry.samples:,} samples to be judged; nothing was sent")
     most = "at most " if dry.is_upper_bound else ""
     lines = []
     for forecast in dry.forecasts:
@@ -34,11 +34,7 @@ def dry_run_sections(dry: DryRun) -> Iterator[Section]:
             f"{forecast.input_tokens:,} tokens in and {forecast.output_tokens:,} out, {cost}"
         )
     on_top = "tokens are estimated from characters; retries and re-asks come on top"
-    yield _unbroken(*lines, on_top if lines else _NO_CALL, is_indented=True)
-
-
-def _unbroken(*lines: str, is_indented: bool = False) -> Section:
-    return Section(None, [Sentence(line, "", is_unbroken=True) for line in lines], is_indented)
+    yield unbroken_lines(*lines, on_top if lines else _NO_CALL, is_indented=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,7 @@ def forecast_document(forecast: CompeteForecast) -> dict[str, Any]:
 def forecast_sections(forecast: CompeteForecast) -> Iterator[Section]:
     rounds = f"{forecast.min_rounds} to {forecast.max_rounds} rounds"
     metrics = ", ".join(forecast.metrics)
-    yield _unbroken(f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent")
+    yield unbroken_lines(f"{forecast.execution}: {forecast.teams} teams, {rounds}, metrics {metrics}; nothing was sent")
     lines = [f"{call.judge}: {call.least:,} to {call.most:,} calls" for call in forecast.calls]
     lines.append("retries and re-asks come on top" if forecast.calls else _NO_CALL)
-    yield _unbroken(*lines, *(f"note: {remark}" for remark in forecast.remarks), is_indented=True)
+    yield unbroken_lines(*lines, *(f"note: {remark}" for remark in forecast.remarks), is_indented=True)

@@ -159,6 +159,11 @@ def notes(texts: Iterable[str]) -> list[Sentence]:
     return [Sentence(text) for text in texts if text]
 
 
+def unbroken_lines(*lines: str, is_indented: bool = False) -> Section:
+    """Lines that stay as long as they are, as in a log."""
+    return Section(None, [Sentence(line, "", is_unbroken=True) for line in lines], is_indented)
+
+
 def page_section(path: Path | str, word: str = "Page") -> Section:
     """Where a page is, in one line: a path that is broken over two cannot be opened."""
     return Section(None, [Sentence(Words([(f"{word}  ", QUIET), str(path)]), "", is_unbroken=True)])

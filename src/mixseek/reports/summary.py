@@ -17,6 +17,7 @@ from mixseek.reports.accounts import call_documents, cost_text, tokens_text
 from mixseek.reports.headline import describe_headline, headline_document, score_document
 from mixseek.reports.labels import corrected_document, corrected_lines
 from mixseek.reports.pair_words import describe_pairs, pairs_document
+from mixseek.reports.sections import Section, sections_of, unbroken_lines
 from mixseek.reports.wording import masked_text
 from mixseek.text import phrases
 
@@ -85,34 +86,42 @@ def describe_calls(account: CallAccount) -> str:
     )
 
 
-def describe_summary(summary: RunSummary) -> str:
+@sections_of.register
+def summary_sections(summary: RunSummary) -> Iterator[Section]:
     """A few lines for a person; `mixseek report` says more."""
-    run = summary.header.run_id
+    first, *lines = _summary_lines(summary)
+    yield unbroken_lines(first)
+    yield unbroken_lines(*lines, is_indented=True)
+
+
+def describe_summary(summary: RunSummary) -> str:
+    """The same as a text, for which nothing that draws has to be loaded."""
+    return "\n  ".join(_summary_lines(summary))
+
+
+def _summary_lines(summary: RunSummary) -> Iterator[str]:
     samples = phrases.plural(summary.header.samples, "sample")
-    lines = [f"{run}: {samples}, {summary.seconds:.1f} s"]
-    lines += [f"  {line}" for line in describe_headline(summary.headline)]
-    lines += [f"  {line}" for line in describe_pairs(summary.pairs)] if summary.pairs else []
+    yield f"{summary.header.run_id}: {samples}, {summary.seconds:.1f} s"
+    yield from describe_headline(summary.headline)
+    yield from describe_pairs(summary.pairs) if summary.pairs else ()
     # Which of a pair is A is chance, or the dataset's: the mean of A is only of use where that means something.
     label = "A preferred" if summary.pairs else "mean score"
-    lines += [f"  {line}" for line in describe_score(summary.headline.score, summary.asked_again(), label)]
-    if summary.corrected:
-        lines += [f"  {line}" for line in corrected_lines(summary.corrected)]
-    if len(summary.by_judge) > 1:
-        lines += [f"  {line}" for line in describe_judges(summary)]
+    yield from describe_score(summary.headline.score, summary.asked_again(), label)
+    yield from corrected_lines(summary.corrected) if summary.corrected else ()
+    yield from describe_judges(summary) if len(summary.by_judge) > 1 else ()
     if total := summary.control.counts.total:
         mean = wording.score_text(wording.in_unit_of(summary.score, summary.control))
-        lines.append(f"  control     {phrases.plural(total, 'self-judgment')} apart, mean {mean}")
-    lines += [f"  {describe_calls(account)}" for account in summary.calls]
-    lines += [
-        f"  {spread.judge}: agrees with itself on {spread.unanimous:,} of {phrases.plural(spread.samples, 'sample')} "
-        f"with several valid takes; mean spread {spread.mean_spread:.3f}"
-        for spread in summary.spreads
-    ]
-    lines += [f"  {judge}: {warning}" for judge, warning in summary.warnings]
+        yield f"control     {phrases.plural(total, 'self-judgment')} apart, mean {mean}"
+    yield from map(describe_calls, summary.calls)
+    for spread in summary.spreads:
+        several = f"{phrases.plural(spread.samples, 'sample')} with several valid takes"
+        agreed = f"agrees with itself on {spread.unanimous:,} of {several}"
+        yield f"{spread.judge}: {agreed}; mean spread {spread.mean_spread:.3f}"
+    yield from (f"{judge}: {warning}" for judge, warning in summary.warnings)
     if summary.needs_maths:
-        lines.append(f"  {needs_maths_text(summary.needs_maths)}")
-    lines.append(f"  report      mixseek report {quote(run)} --workspace {quote(str(summary.workspace))}")
-    return "\n".join(lines)
+        yield needs_maths_text(summary.needs_maths)
+    run, workspace = quote(summary.header.run_id), quote(str(summary.workspace))
+    yield f"report      mixseek report {run} --workspace {workspace}"
 
 
 def describe_judges(summary: RunSummary) -> Iterator[str]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from mixseek.domain.documents import DocumentName, with_schema
-from mixseek.reports.sections import GAP, Section, Sentence
+from mixseek.reports.sections import GAP, Section, Sentence, unbroken_lines
 from mixseek.text.phrases import plural
 
 
@@ -41,7 +41,7 @@ def findings_sections(findings: Sequence[Finding]) -> Iterator[Section]:
     for number, (area, in_area) in enumerate(groupby(findings, key=lambda finding: finding.area)):
         yield Section(None, [*([GAP] if number else []), Sentence(area.capitalize(), "bold")])
         lines = (f"{marks[finding.severity]} {finding.name}: {finding.said}" for finding in in_area)
-        yield Section(None, [Sentence(line, "", is_unbroken=True) for line in lines], is_indented=True)
+        yield unbroken_lines(*lines, is_indented=True)
     problems = sum(finding.severity is Severity.PROBLEM for finding in findings)
     wrong = "nothing is wrong" if not problems else f"{plural(problems, 'thing is', 'things are')} wrong, marked ✗"
     yield Section(None, [GAP, Sentence(wrong, "")])

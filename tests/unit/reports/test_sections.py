@@ -14,11 +14,12 @@ import mixseek
 from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.ratings.found import RaterLine, Statistics
 from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.several_runs import RunComparison
 from mixseek.analysis.votes.found import VoteStatistics
 from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.domain.shown import Shown
-from mixseek.reports import boards, cards, comparison, side_by_side, statistics, votes
+from mixseek.reports import boards, cards, comparison, side_by_side, statistics, summary, votes
 from mixseek.reports.ci import CiReport
 from mixseek.reports.forecasts import CompeteForecast
 from mixseek.reports.races import sections as races
@@ -54,7 +55,7 @@ from mixseek.stats.strengths import Board
 
 SOURCE = Path(mixseek.__file__).parent
 # Each registers what it shows when it is imported.
-TELLING = (boards, cards, comparison, races, report, side_by_side, statistics, votes)
+TELLING = (boards, cards, comparison, races, report, side_by_side, statistics, summary, votes)
 
 
 @pytest.fixture
@@ -179,7 +180,7 @@ def test_only_renderers_and_templates_write_html() -> None:
 
 RESULTS = (
     *(Board, Card, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
-    *(Statistics, SystemBoard, VoteStatistics),
+    *(RunSummary, Statistics, SystemBoard, VoteStatistics),
 )
 
 
