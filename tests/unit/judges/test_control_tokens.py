@@ -18,8 +18,8 @@ from tests.unit.protocols.prompt_attacks import TURNS
 
 from mixseek.domain.ports import Answer, Message
 from mixseek.domain.samples import Sample
-from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint import judge as endpoint_judge
+from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import ControlTokens, split_control_tokens
 from mixseek.matching.evidence.quotes import locate_quote
 from mixseek.protocols.registry import load_protocol, protocol_names
@@ -100,7 +100,23 @@ def test_other_text_is_left_alone(text: str) -> None:
 
 _PIECES = (
     *(token for tokens in TOKENS.values() for token in tokens),
-    *("<", "<<", "<<<END NAME 0123>>>", "<|", "|>", "｜", ">", " ", "\n", "/", "s", "<im_start>", "<human>", ":", "eos"),
+    *(
+        "<",
+        "<<",
+        "<<<END NAME 0123>>>",
+        "<|",
+        "|>",
+        "｜",
+        ">",
+        " ",
+        "\n",
+        "/",
+        "s",
+        "<im_start>",
+        "<human>",
+        ":",
+        "eos",
+    ),
     *("<|a b|>", "<｜a b｜>", "<SPECIAL_10>", "<unused0>", "x" * 60),
 )
 
