@@ -1,6 +1,8 @@
 """`mixseek runs`: what a workspace holds, and removing, renaming and sweeping it."""
 
+import os
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Context, Option
@@ -11,6 +13,8 @@ from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from mixseek.reports.races.board import CompetitionLine
 
 
 class Kind(StrEnum):
@@ -39,12 +43,10 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     if context.invoked_subcommand is not None:
         return None
     from mixseek.analysis.run_list import list_runs
-    from mixseek.competition.boards import list_competitions
-    from mixseek.reports.races.terminal import print_competitions
     from mixseek.reports.run_list import print_runs, runs_document
 
     lines, problems = list_runs(workspace_path(workspace))
-    competitions = list_competitions(workspace_path(workspace))
+    competitions = find_competitions(workspace_path(workspace))
     for problem in problems:
         print_notice(f"mixseek: {problem}")
     document = runs_document(lines)
@@ -55,9 +57,22 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
         if lines or not competitions:
             print_runs(lines, console)
         if competitions:
+            from mixseek.reports.races.terminal import print_competitions
+
             print_competitions(competitions, console)
 
     return print_answer(document, show_both, as_json=as_json)
+
+
+def find_competitions(workspace: Path) -> "tuple[CompetitionLine, ...]":
+    """The one started last comes first. Their store is DuckDB's: where nobody ever competed, that is not loaded."""
+    from mixseek.storage.workspace import Workspace
+
+    if not os.path.lexists(Workspace(workspace).competitions):
+        return ()
+    from mixseek.competition.boards import list_competitions
+
+    return list_competitions(workspace)
 
 
 def remove(
