@@ -8,7 +8,7 @@ from mixseek.analysis.manifests import dataset_name, is_panel
 from mixseek.archive.upkeep import is_half_renamed
 from mixseek.domain.counts import StatusCounts
 from mixseek.errors import StorageError
-from mixseek.index.loading import RunTotals, read_totals, stat_journal
+from mixseek.index.totals import RunTotals, read_totals, stat_journal
 from mixseek.storage.journal.journal import broken_seal, find_wrong_length
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.records import Manifest, read_manifest, read_stored_manifest

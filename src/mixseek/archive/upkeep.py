@@ -11,12 +11,12 @@ from datetime import datetime
 from pathlib import Path
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.duckdb_session import find_leftovers, remove_leftover
 from mixseek.storage.durable import is_gone, storage_error, sync_directory
 from mixseek.storage.journal.journal import says_nothing
 from mixseek.storage.journal.lock import holding_lock, is_being_written
 from mixseek.storage.journal.records import Manifest, RunStatus, read_manifest, read_stored_manifest, write_manifest
 from mixseek.storage.labels import LabelStore
+from mixseek.storage.scratch import find_leftovers, remove_leftover
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Whoever has just written something may not have come to the point where it shows that it is needed.

@@ -4,6 +4,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mixseek.analysis.comparing.baseline import Baseline
 from mixseek.analysis.gates import Gates
@@ -12,8 +13,6 @@ from mixseek.analysis.run_summary import RunSummary
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.stopping import stopping_on_signals
 from mixseek.domain.ports import ProgressSink
-from mixseek.reports.build_server import CiTargets, run_report, write_ci
-from mixseek.reports.ci import CiReport
 from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
 from mixseek.reports.drop_gate import baseline_text
 from mixseek.reports.forecasts import dry_run_document, dry_run_sections
@@ -24,6 +23,10 @@ from mixseek.runs.forecast import forecast_run
 from mixseek.runs.judge import Interruption
 from mixseek.runs.request import JudgeRequest
 from mixseek.settings.models import JudgeSettings
+
+if TYPE_CHECKING:
+    from mixseek.reports.build_server import CiTargets
+    from mixseek.reports.ci import CiReport
 
 EXIT_CODES = {
     RunState.OK: ExitCode.OK,
@@ -53,7 +56,7 @@ class JudgeOrder:
     request: JudgeRequest
     gates: Gates
     baseline: Baseline | None
-    ci: CiTargets | None
+    ci: "CiTargets | None"
     as_json: bool
     quiet: bool
     log_json: bool
@@ -76,7 +79,7 @@ class JobPart:
     judges: Mapping[str, JudgeSettings]
     before_summary: Callable[[RunSummary], RunSummary]
     # Jobs may share a file: their reports are collected here, and written together.
-    reports: list[tuple[CiTargets, CiReport]]
+    reports: "list[tuple[CiTargets, CiReport]]"
 
 
 def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
@@ -121,6 +124,9 @@ def tell_build_server(order: JudgeOrder, concluded: Conclusion, more: list[str],
     """Written here, or handed to the job, which may share a file with others."""
     if order.ci is None:
         return
+    # Here and not above: few commands tell a build server anything.
+    from mixseek.reports.build_server import run_report, write_ci
+
     result = concluded.summary
     report = run_report(
         result.workspace,

@@ -1,13 +1,20 @@
 """`mixseek runs`: what a workspace holds, and removing, renaming and sweeping it."""
 
+import os
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Context, Option
 
 from mixseek.cli.console import ExitCode, print_answer, print_notice
 from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
 from mixseek.domain.documents import DocumentName, with_schema
+
+if TYPE_CHECKING:
+    from mixseek.reports.races.board import CompetitionLine
+    from mixseek.reports.sections import Section
 
 
 class Kind(StrEnum):
@@ -36,19 +43,36 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     if context.invoked_subcommand is not None:
         return None
     from mixseek.analysis.run_list import list_runs
-    from mixseek.competition.boards import list_competitions
-    from mixseek.reports.races.sections import competition_list_sections
     from mixseek.reports.run_list import run_list_sections, runs_document
 
     lines, problems = list_runs(workspace_path(workspace))
-    competitions = list_competitions(workspace_path(workspace))
+    competitions = find_competitions(workspace_path(workspace))
     for problem in problems:
         print_notice(f"mixseek: {problem}")
     document = runs_document(lines)
     document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
     document["competitions"] = [line.to_document() for line in competitions]
-    shown_lines = run_list_sections(lines) if lines or not competitions else ()
-    return print_answer(document, lambda: (*shown_lines, *competition_list_sections(competitions)), as_json=as_json)
+
+    def both_lists() -> "Iterator[Section]":
+        if lines or not competitions:
+            yield from run_list_sections(lines)
+        if competitions:
+            from mixseek.reports.races.sections import competition_list_sections
+
+            yield from competition_list_sections(competitions)
+
+    return print_answer(document, both_lists, as_json=as_json)
+
+
+def find_competitions(workspace: Path) -> "tuple[CompetitionLine, ...]":
+    """The one started last comes first. Their store is DuckDB's: where nobody ever competed, that is not loaded."""
+    from mixseek.storage.workspace import Workspace
+
+    if not os.path.lexists(Workspace(workspace).competitions):
+        return ()
+    from mixseek.competition.boards import list_competitions
+
+    return list_competitions(workspace)
 
 
 def remove(

@@ -30,9 +30,8 @@ from mixseek.domain.rounds import (
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.duckdb_session import read_statements
 from mixseek.storage.journal.records import replace_surrogates
+from mixseek.storage.workspace import Workspace
 
-# Apart from the index of runs: that one may be thrown away at any time, this one never.
-COMPETITIONS_FILE = "competitions.duckdb"
 _SQL = read_statements("mixseek.storage", "competition.sql")
 # Each with the execution's name in it; no foreign keys tie them.
 _TABLES = ("leader_board", "round_status", "team_endings", "executions")
@@ -43,7 +42,7 @@ class AggregationStore:
     """`domain.rounds.ExecutionStore` and `LeaderBoardReader` on DuckDB; `read_only` makes and changes no file."""
 
     def __init__(self, workspace: Path, *, read_only: bool = False, patience: Patience | None = None) -> None:
-        self.path = workspace / COMPETITIONS_FILE
+        self.path = Workspace(workspace).competitions
         self._is_absent_fine = read_only
         self._worker = Worker(self.path, read_only=read_only, patience=patience or Patience())
 

@@ -19,13 +19,12 @@ from mixseek.storage.duckdb_session import (
     confine,
     escape_glob,
     first_line,
-    note_elsewhere,
     open_duckdb,
-    private_directory,
     run_in_scratch,
 )
 from mixseek.storage.durable import digest_file, temporary_beside
 from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.scratch import note_elsewhere, private_directory
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 # Every column with where it comes from, in the order of the file. `said` is what the protocol read, each value as JSON.

@@ -6,23 +6,22 @@ ends. What does not bear our seal is not read.
 
 import contextlib
 import hashlib
-import hmac
 import os
 import secrets
 import tempfile
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import orjson
 
 from mixseek.domain.counts import RunFacts
 from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
+from mixseek.index.totals import JournalState, RunTotals, read_totals, stat_journal, write_totals
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,
@@ -36,9 +35,8 @@ from mixseek.storage.duckdb_session import (
     read_statements,
     run_in_scratch,
     session_settings,
-    spilling_to,
 )
-from mixseek.storage.durable import is_forbidden, remove_abandoned, replacing, storage_error
+from mixseek.storage.durable import is_forbidden, remove_abandoned, storage_error
 from mixseek.storage.journal.journal import (
     VerifiedStart,
     damaged,
@@ -50,7 +48,8 @@ from mixseek.storage.journal.journal import (
 )
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.records import Manifest, RunStatus, decode_record, read_manifest
-from mixseek.storage.seal import SealedFile, has_seal, is_same_file, read_seal, remember_seal, seal_file, seal_text
+from mixseek.storage.scratch import spilling_to
+from mixseek.storage.seal import SealedFile, has_seal, is_same_file, read_seal, remember_seal, seal_file
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key, workspace_key
 
@@ -61,7 +60,6 @@ _SCHEMA = read_statements("mixseek.index", "schema.sql")
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
 _ALL_TABLES = ("index_state", "places", *_TABLES.values(), "scored", "dimension_scores", "evidence", "facts")
-_TOTALS = b"totals"
 # The name of the index in a session that reads nothing else.
 INDEX = "run_index"
 # So often a file is looked at that another process replaces while we do.
@@ -75,24 +73,6 @@ _HEADS = {b'{"t":"%s' % kind[:3].encode(): kind for kind in _TABLES}
 _LAST_BLOCK_BYTES = 1 << 16
 _PLACES_PER_ROW = 16_384
 _OWN = Method.SELF_JUDGE
-
-
-@dataclass(frozen=True, slots=True)
-class JournalState:
-    """What tells whether a journal has changed since."""
-
-    size_bytes: int
-    changed_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class RunTotals:
-    """A run as a whole: each sample by the judge that had the last word; or why it could not be counted."""
-
-    journal: JournalState
-    counts: Mapping[str, int] = field(default_factory=dict)  # by status
-    mean_score: float | None = None
-    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -589,37 +569,6 @@ def load_scores(connection: duckdb.DuckDBPyConnection, before: int, *, has_grown
         if was_scored:
             execute(connection, LOADING["drop_replaced"].format(table=table))
         execute(connection, LOADING[f"fill_{table}"], {"after": before if was_scored else 0})
-
-
-def write_totals(run: RunDirectory, totals: RunTotals, key: bytes) -> None:
-    """Writes the totals for lists of runs, which open no index."""
-    document = asdict(totals)
-    sealed = {**document, "seal": seal_text(key, _TOTALS, orjson.dumps(document))}
-    with replacing(run.totals) as stream:
-        stream.write(orjson.dumps(sealed) + b"\n")
-
-
-def read_totals(run: RunDirectory) -> RunTotals | None:
-    """What was counted last, perhaps of a shorter journal; None where nothing was, or not by us."""
-    key = find_workspace_key(run.workspace)
-    try:
-        document = orjson.loads(run.totals.read_bytes())
-        seal = document.pop("seal")
-        if key is None or not hmac.compare_digest(seal, seal_text(key, _TOTALS, orjson.dumps(document))):
-            return None
-        counts = {Status(name).value: int(count) for name, count in document["counts"].items()}
-        return RunTotals(JournalState(**document["journal"]), counts, document["mean_score"], document["problem"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def stat_journal(journal: Path) -> JournalState:
-    """Size and time of the last change."""
-    try:
-        status = journal.stat()
-    except OSError as error:
-        raise storage_error("read the journal", journal, error) from error
-    return JournalState(status.st_size, status.st_mtime_ns)
 
 
 def read_last_block(journal: Path, end: int) -> str:

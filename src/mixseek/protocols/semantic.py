@@ -29,7 +29,6 @@ from mixseek.protocols.replies.copied_verdicts import repetitions
 from mixseek.protocols.replies.repairs import Repair
 from mixseek.protocols.replies.reply_fields import FieldReader
 from mixseek.protocols.replies.reply_reader import read_reply
-from mixseek.protocols.scored.sample_facts import fenced_question, shown_name
 from mixseek.protocols.semantic_reply import (
     FIELDS,
     OPAQUE_ID,
@@ -38,6 +37,7 @@ from mixseek.protocols.semantic_reply import (
     check_words,
     reply_schema,
 )
+from mixseek.protocols.shown_texts import fenced_question, shown_name
 from mixseek.templating import fence, unused_nonce
 
 _VARIABLES = {

@@ -13,7 +13,7 @@ from mixseek.protocols.replies.repairs import ReplyMode
 from mixseek.protocols.replies.reply_bundles import means_sample
 from mixseek.protocols.replies.reply_fields import FieldReader, closed_object
 from mixseek.protocols.replies.reply_json import excerpt
-from mixseek.protocols.scored.sample_facts import shown_name
+from mixseek.protocols.shown_texts import shown_name
 
 # What the prompt calls the sample, and what the reply's `id` must then be.
 #   opaque  the prompt says 1; the reply must say 1, or the sample's own id (replies collected elsewhere).

@@ -1,6 +1,6 @@
 """A protocol as one JSON document, so that a run and its archive carry what they were judged by."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +82,9 @@ def protocol_of_run(run: RunDirectory, manifest: Manifest) -> JudgeProtocol:
 
 def document_protocol(protocol: JudgeProtocol) -> dict[str, Any]:
     """All that is asked and demanded, as data; `documentation` is None for one without dimensions."""
-    # Here and not above: judging with rules does not pay for loading what scores.
-    from mixseek.protocols.scored.protocol import ScoredProtocol
-
-    page = protocol.documentation() if isinstance(protocol, ScoredProtocol) else None
-    return {**describe(protocol), "documentation": page}
+    # Not by its class: a report of verdicts does not pay for loading what scores.
+    documentation: Callable[[], str] | None = getattr(protocol, "documentation", None)
+    return {**describe(protocol), "documentation": None if documentation is None else documentation()}
 
 
 def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[Message, str], ...]:

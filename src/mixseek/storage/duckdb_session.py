@@ -2,10 +2,8 @@
 
 import atexit
 import contextlib
-import itertools
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from mixseek.storage.durable import is_gone, remove_if_abandoned, storage_error
+from mixseek.storage.scratch import private_directory
 
 T = TypeVar("T")
 Settings = dict[str, str | bool | int | float | list[str]]
@@ -30,12 +28,9 @@ _FAULTS_OF_THE_DISK = ("no space", "quota", "permission denied", "read-only file
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
-_numbers = itertools.count(1)
 # By process: after a fork, what is in there belongs to the parent, whose threads a child does not have.
 _idle: dict[int, list[duckdb.DuckDBPyConnection]] = {}
 _MOST_IDLE = 2
-# The name of a file in a private directory.
-_ELSEWHERE = "elsewhere"
 # By text. To parse a statement takes DuckDB a third of the time of a small question, and most come again.
 _parsed: dict[str, list[duckdb.Statement]] = {}
 _MOST_PARSED = 1_000
@@ -172,44 +167,6 @@ def usable_memory_bytes() -> int:
     return usable
 
 
-@contextlib.contextmanager
-def private_directory(scratch: Path) -> Iterator[Path]:
-    """A directory for one piece of work, gone at its end; what killed processes left behind is removed, too."""
-    directory = scratch / f"{os.getpid()}-{next(_numbers)}"
-    try:
-        directory.mkdir(parents=True)
-    except OSError as error:
-        raise storage_error("write", scratch, error) from error
-    try:
-        remove_leftovers(scratch)
-        yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-        # Empty again, unless another process is at work beside us.
-        with contextlib.suppress(OSError):
-            scratch.rmdir()
-
-
-@contextlib.contextmanager
-def spilling_to(scratch: Path) -> Iterator[None]:
-    """The place is there while the block lasts: DuckDB makes no directory in one that is not there.
-
-    Whoever made it takes it away; a workspace that takes no files is read all the same, as long as memory does.
-    """
-    try:
-        scratch.mkdir(parents=True)
-    except OSError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-        # Empty again, unless another process is at work beside us.
-        with contextlib.suppress(OSError):
-            scratch.parent.rmdir()
-
-
 def run_in_scratch(scratch: Path, file: Path, work: Callable[[Path, Settings], T], *, is_ample: bool = False) -> T:
     """What the work on that file gives, done in a private directory; with most of the memory where it ran short."""
     with private_directory(scratch) as directory:
@@ -219,34 +176,6 @@ def run_in_scratch(scratch: Path, file: Path, work: Callable[[Path, Settings], T
             if is_ample or not is_short_of_memory(error):
                 raise
     return run_in_scratch(scratch, file, work, is_ample=True)
-
-
-def remove_leftovers(scratch: Path) -> None:
-    """Copies of judged texts that nobody else would take away; what has another kind of name is not ours."""
-    for entry in find_leftovers(scratch):
-        remove_leftover(entry)
-
-
-def note_elsewhere(directory: Path, path: Path) -> None:
-    """Say in a private directory what else is being written, anywhere: it goes when the directory goes."""
-    (directory / _ELSEWHERE).write_bytes(os.fsencode(path.absolute()))
-
-
-def remove_leftover(directory: Path) -> None:
-    """What a process that is gone had in there, and what it had begun to write elsewhere."""
-    with contextlib.suppress(OSError):
-        remove_if_abandoned(Path(os.fsdecode((directory / _ELSEWHERE).read_bytes())))
-    shutil.rmtree(directory, ignore_errors=True)
-
-
-def find_leftovers(scratch: Path) -> list[Path]:
-    """What processes that are gone had in there."""
-    leftovers = []
-    for entry in scratch.iterdir():
-        owner, _, number = entry.name.partition("-")
-        if owner.isdecimal() and number.isdecimal() and is_gone(int(owner)):
-            leftovers.append(entry)
-    return leftovers
 
 
 def read_sql(package: str, name: str) -> str:

@@ -68,6 +68,8 @@ class Workspace:
         self.spool = root / "spool"
         # What DuckDB puts on disk for a moment when memory is short.
         self.scratch = root / "tmp"
+        # Executions of all competitions; apart from indexes, which may be thrown away at any time: this one never.
+        self.competitions = root / "competitions.duckdb"
 
     def run(self, name: str) -> RunDirectory:
         """The run of that name, existing or not; raises ConfigurationError for what cannot be a name."""

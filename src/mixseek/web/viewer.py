@@ -15,7 +15,7 @@ from mixseek.analysis.comparing.comparison import ChangedSample, Comparison
 from mixseek.analysis.comparing.pairs import read_listed
 from mixseek.analysis.report import load_report
 from mixseek.analysis.report_data import ReportData
-from mixseek.index.loading import stat_journal
+from mixseek.index.totals import stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.journal.tail import JournalTail, TextSearches

@@ -22,9 +22,10 @@ from mixseek.datasets.tables import connecting
 from mixseek.index import export, loading
 from mixseek.index.export import export_run
 from mixseek.index.listing import open_list
-from mixseek.index.loading import ensure_indexed, find_index, is_fresh, read_totals
+from mixseek.index.loading import ensure_indexed, find_index, is_fresh
 from mixseek.index.pairing import open_pairs
 from mixseek.index.run import open_run_index
+from mixseek.index.totals import read_totals
 from mixseek.storage import seal
 from mixseek.storage.duckdb_session import attaching, confine, session_settings
 from mixseek.storage.durable import storage_error

@@ -30,8 +30,8 @@ from mixseek.domain.judgments import (
     Undecided,
     ValidJudgment,
 )
-from mixseek.index.loading import read_totals
 from mixseek.index.run import RunIndex, open_run_index
+from mixseek.index.totals import read_totals
 from mixseek.storage.workspace import RunDirectory
 
 HALF = ValidJudgment(0.5, "partial", {}, Method.CROSS_JUDGE)

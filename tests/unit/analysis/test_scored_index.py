@@ -34,8 +34,8 @@ from mixseek.domain.scored_counts import (
     ScoredCell,
     VariantSums,
 )
-from mixseek.index.loading import read_totals
 from mixseek.index.run import RunIndex, open_run_index
+from mixseek.index.totals import read_totals
 from mixseek.storage.journal.records import ProtocolEntry, write_manifest
 
 JUDGES = ("m1", "m2")

@@ -41,6 +41,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # The rules, whoever answers, and what only judging needs.
 _JUDGING = ("mixseek.matching.match", "mixseek.judges.function", "mixseek.runs.request", "aiohttp", "numpy")
+_SCORING = ("mixseek.protocols.scored.protocol", "mixseek.protocols.rubric", "mixseek.analysis.comparing.compare")
+_COMPETING = ("mixseek.competition.boards", "mixseek.settings.race", "asyncio")
 _PAGES = ("mixseek.reports.pages.html", "jinja2")
 
 
@@ -48,9 +50,12 @@ _PAGES = ("mixseek.reports.pages.html", "jinja2")
     ("arguments", "unneeded"),
     [
         (["--help"], (*_JUDGING, *_PAGES, "duckdb", "rich", "pydantic")),
-        (["report", "a"], (*_JUDGING, "mixseek.reports.build_server", "mixseek.analysis.comparing.compare", "asyncio")),
+        (["report", "a"], (*_JUDGING, *_SCORING, "mixseek.reports.build_server", "asyncio")),
         (["show", "a", "q1"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.analysis.report")),
-        (["runs"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.archive.write")),
+        (
+            ["runs"],
+            (*_JUDGING, *_PAGES, *_COMPETING, "mixseek.protocols.declaration", "mixseek.archive.write", "duckdb"),
+        ),
         (["export", "a", "--to", "rows.jsonl"], (*_JUDGING, *_PAGES, "mixseek.protocols.semantic", "rich.console")),
         (["stats", "a"], (*_JUDGING, "mixseek.reports.pages.html", "mixseek.protocols.semantic")),
     ],
@@ -62,3 +67,39 @@ def test_a_command_loads_what_it_needs(
     words = [str(tmp_path / word) if word == "rows.jsonl" else word for word in arguments]
     where = [] if arguments == ["--help"] else ["--workspace", str(workspace)]
     assert loaded_by([*words, *where]) & set(unneeded) == set()
+
+
+def test_judging_with_rules_loads_nothing_for_a_build_server(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({"id": "q", "response": "So 4.", "ground_truth": "4"}) + "\n", encoding="utf-8")
+    command = ["judge", str(rows), "--judge", "rules", "--workspace", str(tmp_path / "ws"), "--quiet"]
+    unneeded = {"mixseek.reports.build_server", "mixseek.protocols.scored.protocol", "aiohttp"}
+    assert loaded_by(command) & unneeded == set()
+
+
+def test_a_refusal_is_looked_for_when_a_reply_is_no_object() -> None:
+    """Its phrases in three languages take as long to compile as a hundred replies to read."""
+    reading = (
+        "from mixseek.protocols.replies import refusals, reply_reader, repairs\n"
+        "strict = repairs.ReplyMode.STRICT\n"
+        "reply_reader.read_reply('{\"a\": 1}', strict)\n"
+        "before = refusals.reply_phrases.cache_info().currsize\n"
+        "reply_reader.read_reply('I cannot judge this.', strict)\n"
+        "print(before, refusals.reply_phrases.cache_info().currsize)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", reading], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["0", "1"]
+
+
+def test_a_command_searches_for_no_plugins(tmp_path: Path) -> None:
+    """To look for plugins of pydantic's reads the metadata of every package; one that raises is never called."""
+    script = (
+        "import sys, importlib.metadata as metadata\n"
+        "def refuse(*_, **__): raise AssertionError('searched')\n"
+        "metadata.distributions = refuse\n"
+        "from mixseek.cli.main import run\n"
+        "run()\n"
+    )
+    command = [sys.executable, "-c", script, "runs", "--workspace", str(tmp_path)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -3,13 +3,14 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, PromptingProtocol, ScriptedJudge, pending
 from tests.unit.engine.stub_judging import StubReplies, StubRules
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Outcome, Reply, Status
-from mixseek.domain.ports import Call, JudgeProtocol, LostRequests, Message, ReplyKey, Usage
+from mixseek.domain.ports import Call, LostRequests, Message, ReplyKey, Usage
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget
 from mixseek.engine.call import ask_again, estimate_usage
@@ -294,7 +295,7 @@ class BothWays(PromptingProtocol):
 
     presentations = ("ab", "ba")
 
-    def present(self, presentation: str) -> JudgeProtocol:
+    def present(self, presentation: str) -> Any:
         return Shown(name=presentation)
 
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:

@@ -17,7 +17,7 @@ from mixseek.domain.judgments import Flag
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.registry import load_protocol
-from mixseek.protocols.scored.sample_facts import shown_name
+from mixseek.protocols.shown_texts import shown_name
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 LANGUAGES = ("zh", "en", "ja")

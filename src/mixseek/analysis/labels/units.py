@@ -12,9 +12,10 @@ import orjson
 from mixseek.domain.labels import CellCount, LabelledRun, LabelledUnit, TextWeight, allocate
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.index.loading import INDEX, attach_index, object_bytes, read_facts, stat_journal
+from mixseek.index.loading import INDEX, attach_index, object_bytes, read_facts
 from mixseek.index.panel import panel_units
 from mixseek.index.run import JournalPlaces
+from mixseek.index.totals import stat_journal
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,
@@ -22,13 +23,13 @@ from mixseek.storage.duckdb_session import (
     escape_glob,
     fetch_all,
     first_line,
-    private_directory,
     read_statements,
     run_in_scratch,
     session_settings,
 )
 from mixseek.storage.durable import storage_error
 from mixseek.storage.journal.journal import opening_journal
+from mixseek.storage.scratch import private_directory
 from mixseek.storage.seal import digest_with_key
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import workspace_key

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from mixseek.domain.judgments import Finding, Flag
-from mixseek.protocols.replies.refusals import ENDPOINT_ERROR, OPENING_LENGTH, UNRELATED, is_refusal, is_unrelated
+from mixseek.protocols.replies.refusals import OPENING_LENGTH, UNRELATED, is_endpoint_error, is_refusal, is_unrelated
 from mixseek.protocols.replies.repairs import ALWAYS_ALLOWED, REPAIR_DETAILS, SYNTAX_REPAIRS, Repair, ReplyMode
 from mixseek.protocols.replies.reply_json import Decoded, canonical, decode_plain, excerpt, excerpt_text
 from mixseek.protocols.replies.reply_objects import Objects, find_objects
@@ -103,7 +103,7 @@ def _why_not_one(text: str, objects: Objects, expected_keys: Collection[str]) ->
 def _why_no_object(text: str) -> tuple[Finding, ...]:
     if not text:
         return _unparsable("nothing follows the think block")
-    if ENDPOINT_ERROR.match(text.strip()[:OPENING_LENGTH]):
+    if is_endpoint_error(text):
         return _unparsable(f"an endpoint's error instead of a reply: {excerpt_text(text)}")
     if is_refusal(text):
         return (Finding(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge declines: {excerpt_text(text)}"),)

@@ -10,7 +10,8 @@ from mixseek.protocols.replies.reply_bundles import means_sample
 from mixseek.protocols.replies.reply_fields import FieldReader
 from mixseek.protocols.replies.reply_json import excerpt
 from mixseek.protocols.scored.parameters import IdentityField, IdentityRole, ScoredParameters
-from mixseek.protocols.scored.sample_facts import SAMPLE_ROLES, SampleFacts, shown_name
+from mixseek.protocols.scored.sample_facts import SAMPLE_ROLES, SampleFacts
+from mixseek.protocols.shown_texts import shown_name
 
 METHODS = (Method.CROSS_JUDGE.value, Method.SELF_JUDGE.value)
 # A judge that calls itself otherwise is remarkable and no reason to lose its judgment: models seldom know their name.

@@ -9,7 +9,8 @@ from mixseek.protocols.scored.identity_check import METHODS
 from mixseek.protocols.scored.languages import in_language, spoken
 from mixseek.protocols.scored.parameters import FLAGS, ScoredParameters
 from mixseek.protocols.scored.reply_parts import reply_example
-from mixseek.protocols.scored.sample_facts import SAMPLE_ROLES, SampleFacts, fenced_question, shown_name
+from mixseek.protocols.scored.sample_facts import SAMPLE_ROLES, SampleFacts
+from mixseek.protocols.shown_texts import fenced_question, shown_name
 from mixseek.templating import fence, unused_nonce
 
 # The same for system and user templates. docs/protocols.md tells what each of them holds.

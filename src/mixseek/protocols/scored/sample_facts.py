@@ -1,22 +1,16 @@
 """What a sample fixes before anybody is asked: its task type, its task rubric, and what its names must be."""
 
-import hashlib
-import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, get_args
+from typing import get_args
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 from mixseek.protocols.rubric import TaskRubric, read_task_rubric
 from mixseek.protocols.scored.parameters import IdentityRole, SampleRole, ScoredParameters
-from mixseek.templating import fence
 
 # A sample that lacks one of these cannot be placed in the grid of judgments (seed 003 §0).
 GRID_ROLES = ("question_id", "prompt_variant", "target_model")
-_LONGEST_NAME = 200
-# Controls, direction marks, line and paragraph separators.
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 # What says which sample a reply is about; the rest says who judged, how and when.
 SAMPLE_ROLES = frozenset(get_args(SampleRole))
 
@@ -46,28 +40,6 @@ class SampleFacts:
     def missing(self, parameters: ScoredParameters) -> tuple[str, ...]:
         """What the protocol identifies samples by, and this one does not have."""
         return tuple(role for role in grid_roles(parameters) if not self.expected(role))
-
-
-def shown_name(name: str) -> str:
-    """One line, and no longer than a name is: names come with the judged text, so they could hold instructions."""
-    line = " ".join(_UNSEEN.sub(" ", name).split())
-    if len(line) <= _LONGEST_NAME:
-        return line
-    # The digest keeps two long names apart.
-    return f"{line[: _LONGEST_NAME - 18].rstrip()}… {hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"
-
-
-def fenced_question(sample: Sample, nonce: str) -> dict[str, Any]:
-    """What a response is held against, for the templates."""
-    truth = sample.ground_truth
-    return {
-        "question": fence(sample.question, "QUESTION", nonce),
-        "ground_truth": "" if truth is None else fence(truth, "GROUND_TRUTH", nonce),
-        "ground_truth_alternatives": [
-            fence(text, f"GROUND_TRUTH_ALTERNATIVE_{number}", nonce)
-            for number, text in enumerate(sample.ground_truth_alternatives, start=1)
-        ],
-    }
 
 
 def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
