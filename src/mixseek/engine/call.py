@@ -270,11 +270,8 @@ async def send_booked(booking: "Booking", call: Call) -> "tuple[Reply, asyncio.F
     """The reply and when it is durable, however many requests that takes within the retry policy."""
     slot, attempts = booking.ask.slot, booking.attempts
     while True:
-        # Until requests and tokens per minute allow one more; it is booked from then on, retry or not.
-        rates = ((slot.requests, 1), (slot.tokens, total(booking.expected, booking.expected)))
-        now = slot.endpoint.now()
-        waits = [rate.reserve(units, now) for rate, units in rates if rate is not None]
-        await slot.endpoint.rest(max(waits, default=0.0))
+        # It is booked from then on, retry or not.
+        await slot.endpoint.rest(seconds_to_wait(slot, booking.expected))
         async with slot.endpoint.turn() as turn:
             booking.leave()
             answer = await turn.ask(slot.judge, call, attempts)
@@ -283,6 +280,16 @@ async def send_booked(booking: "Booking", call: Call) -> "tuple[Reply, asyncio.F
                 return booking.keep(call, answer)
             booking.charge_lost()
         await slot.endpoint.rest(answer)
+
+
+def seconds_to_wait(slot: LiveSlot, expected: Usage) -> float:
+    """Until requests and tokens per minute allow one more; nothing where nobody limits them."""
+    wait = 0.0
+    if slot.requests is not None:
+        wait = slot.requests.reserve(1, slot.endpoint.now())
+    if slot.tokens is not None:
+        wait = max(wait, slot.tokens.reserve(total(expected, expected), slot.endpoint.now()))
+    return wait
 
 
 @dataclass(slots=True)

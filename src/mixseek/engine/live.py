@@ -1,7 +1,7 @@
 """Many samples before judges that have to be waited for: a bounded number at hand, nothing lost, a clean end."""
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -142,22 +142,22 @@ class LiveRun:
         return self._queue.popleft() if self._queue else None
 
     async def _judge_sample(self, pending: PendingSample) -> None:
-        counts: Counter[str] = Counter()
         if self.cascade:
             for slot in self.slots:
                 statuses = await self._ask_slot(slot, pending)
                 if Status.VALID in statuses:
                     break
-            counts.update(statuses)
+            answered = [statuses]
         else:
             if len(self.slots) == 1:
                 # The usual case: every frame between a sample and its socket is gone through once more at each reply.
                 answered = [await self._ask_slot(self.slots[0], pending)]
             else:
                 answered = await all_of([self._ask_slot(slot, pending) for slot in self.slots])
-            for statuses in answered:
-                counts.update(statuses)
-        counts["samples"] = 1
+        counts: dict[str, int] = {"samples": 1}
+        for statuses in answered:
+            for status in statuses:
+                counts[status] = counts.get(status, 0) + 1
         self.context.commits.add((), counts)
 
     async def _ask_slot(self, slot: Slot, pending: PendingSample) -> list[Status]:

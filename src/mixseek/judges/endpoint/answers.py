@@ -73,7 +73,7 @@ def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
 
 def without_keys(reading: ReadAnswer, redaction: Redaction) -> ReadAnswer:
     """The same without the keys that the endpoint has repeated, and in which parts it did; decoded, they are plain."""
-    masked = ReadAnswer(*(part if part is reading.usage else redaction.document(part) for part in reading))
+    masked = ReadAnswer._make(part if part is reading.usage else redaction.document(part) for part in reading)
     if masked == reading:
         return reading
     held = [name for name, part, before in zip(reading._fields, masked, reading, strict=True) if part != before]
