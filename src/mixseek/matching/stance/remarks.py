@@ -42,6 +42,7 @@ from mixseek.matching.stance.words import (
     Sentence,
     Stance,
     is_negated,
+    is_unspaced,
     split_words,
 )
 
@@ -77,8 +78,14 @@ _GENERAL = frozenset(
 _ODDS = frozenset({"bet", "swear", "count", "stake", "wager", "vouch", "guarantee", "promise"})
 
 
+# A line about one of the options: "**B** is wrong".
+_OPTION = re.compile(r"[\s*_(\[`\"'-]*[a-j](?:[*_`)\].:\"']|\s+(?:is|was|are|says|isn't|cannot|can't|would|has|does|doesn't|fails)\b)")
+
+
 def remark(sentence: Sentence, setting: Setting, *, own_line: bool) -> Stance | None:
     """What a closing sentence says of the answer; None where it may be about something else."""
+    if setting.kind == "option" and _OPTION.match(sentence.text):
+        return None
     words = split_words(sentence.text)
     words = words[next((place for place in range(len(words)) if not is_opener(words, place)), len(words) - 1) :]
     if not words or len(words) > _LONGEST:
@@ -190,8 +197,22 @@ def _checked(words: list[str], setting: Setting, own_line: bool) -> Stance | Non
         return None
     if vocabulary & _HOLDS:
         return Stance.DENIED if is_check or names_answer else None
-    is_bare = words[0] in POINTERS and len(words) > 1 and words[1] in LINKS and OF_ANSWERING.issuperset(words)
+    is_bare = words[0] in POINTERS and words[-1] in {"it", "that", "this", "thing"} and OF_ANSWERING.issuperset(words)
     return Stance.DOUBTED if own_line and (is_bare or vocabulary & _ODDS) else None
+
+
+def holds_polarity(sentence: Sentence) -> bool:
+    """Whether a "false" or a "no" in a sentence is somebody's verdict on an answer, and no answer: "the checker said no"."""
+    if is_unspaced(sentence.text):
+        if UNSPACED.doubts.search(sentence.text):
+            return True
+        return UNSPACED.judges.search(sentence.text) is not None and remark_unspaced(sentence) is not None
+    words = split_words(sentence.text)
+    if words[:1] in (["none"], ["nothing"]):
+        return words[1:2] == ["of"] and words[2:3] in (["this"], ["that"], ["it"]) and OF_ANSWERING.issuperset(words)
+    verb = _comment(words, own_line=True) if words else 0
+    is_said = bool(verb) and words[verb] not in LINKS and not MARKERS.isdisjoint(words[:verb])
+    return is_said and not _strange(words[verb:]) and _is_about_answering(words)
 
 
 def is_afterthought(words: list[str]) -> bool:
@@ -212,10 +233,12 @@ def remark_unspaced(sentence: Sentence) -> Stance | None:
     if UNSPACED.drops.search(text):
         return Stance.TAKEN_BACK
     cleared = UNSPACED.unfails.sub("", UNSPACED.unwrong.sub("", text))
+    if UNSPACED.disowns.search(cleared):
+        return Stance.DENIED
     if not UNSPACED.fails.search(cleared):
         is_guess = len(text) <= _BRIEF_UNSPACED and UNSPACED.guesses.search(text)
         return Stance.DOUBTED if is_guess else None
-    if UNSPACED.disowns.search(cleared) or UNSPACED.guesses.search(cleared):
+    if UNSPACED.guesses.search(cleared):
         return Stance.DENIED
     is_about = UNSPACED.checks.search(text) or UNSPACED.judges.search(text)
     is_wrong = UNSPACED.wrong.search(cleared) and UNSPACED.back.search(text)
