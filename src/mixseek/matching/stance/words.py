@@ -60,7 +60,8 @@ CLOSED = (
 ) | _CLASSES["plain"]
 # With a capital in the middle of a sentence these begin another one.
 BEGINNINGS = (OPENERS | POINTERS | WITHDRAWS | FIRST_PERSON | NEAR_DETERMINERS | NEGATORS | CONTRASTS) | {
-    *_CLASSES["checks"], "the", "there", "he", "she", "they", "is", "was", "what", "does", "just", "a", "an", "some", "someone",
+    *_CLASSES["checks"], "the", "there", "he", "she", "they", "is", "was", "what", "does", "just", "a", "an", "some",
+    "someone",
 }  # fmt: skip
 # What leads back to the answer, and what replies to a question about it.
 RECHECKS = CLOSED | FIRST_PERSON | _CLASSES["rechecks"]
