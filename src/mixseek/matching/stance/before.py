@@ -322,6 +322,8 @@ def _introduced_unspaced(opening: _Opening) -> Stance | None:
     is_answered = is_spoken or is_wrong or has_noun
     if is_answered and UNSPACED.supposes.search(said) and (points_ahead or UNSPACED.speakers.search(said)):
         return Stance.SUPPOSED
+    if opening.is_first and opening.has_colon and UNSPACED.supposed_ahead.search(said):
+        return Stance.SUPPOSED
     if is_spoken:
         return Stance.ATTRIBUTED
     # "Wait, no, there is another step:" corrects what stands before it.

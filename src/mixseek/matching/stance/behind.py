@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from mixseek.matching.stance.before import Frame
 from mixseek.matching.stance.marks import is_mark
 from mixseek.matching.stance.questions import asked, looks_again, replied
-from mixseek.matching.stance.remarks import remark, remark_unspaced
+from mixseek.matching.stance.remarks import holds_polarity, remark, remark_unspaced
 from mixseek.matching.stance.sentences import (
     ABOVE,
     Setting,
@@ -63,8 +63,9 @@ def last_judgement(cased: str, text: str, end: int, cut: int, setting: Setting, 
         if stance is None and setting.value and not rests and setting.value in sentence.text:
             stance = _judged_by_name(sentence, setting)
         stance = stance or judged(sentence, setting, is_next=is_next, is_last=may_point, rests=rests)
-        if stance is None and not rests and cut - sentence.end < _LAST_WORDS:
-            stance = _remarked(text, end, sentence, setting)
+        may_remark = not rests and (sentence.opens_line or not is_of_another)
+        if may_remark and stance in _UNSAID and cut - sentence.end < _LAST_WORDS:
+            stance = _remarked(text, end, sentence, setting) or stance
         question = asked(sentence, setting) if is_question(sentence.text) else None
         if stance is Stance.ASSERTED and sentence.start < frame.reach and speaker_subject(sentence.text) is None:
             stance = None  # who is quoted may call himself right
@@ -77,6 +78,10 @@ def last_judgement(cased: str, text: str, end: int, cut: int, setting: Setting, 
     if judgement is None and cut < len(text):
         judgement = _last_words(cased, text, cut, setting)
     return judgement
+
+
+# "The right answer is another" calls something right as well.
+_UNSAID = frozenset({None, Stance.ASSERTED})
 
 
 def _remarked(text: str, end: int, sentence: Sentence, setting: Setting) -> Stance | None:
@@ -163,6 +168,8 @@ def said_of_another(text: str, start: int, end: int, cut: int) -> Stance | None:
     for sentence in split_sentences(text, begin, min(cut, end + HEAD)):
         if not sentence.start <= start < sentence.end:
             continue
+        if text[:begin].strip() and holds_polarity(sentence):
+            return Stance.DENIED
         if ABOVE.search(sentence.text) or (is_unspaced(sentence.text) and UNSPACED.contrasts.match(sentence.text)):
             return judged(sentence, Setting("text"), is_next=False)
         words = split_words(sentence.text)

@@ -1,13 +1,14 @@
 """A remark behind an answer that speaks of nothing but answering: a check, a verdict of somebody else, a dismissal.
 
 Such a sentence need not name the answer: "Both sides do not agree." It is told by its words, which are all of those
-that speak of answers, of checking them and of those who judge them, and by their sum: what disagrees, fails or is not met.
+that speak of answers, of checking them and of those who judge them, and by their sum: what disagrees or is not met.
 A word or two of another kind may stand in it where it has a line of its own. What is about something else ("it is not
 found in Europe") has more of them.
 """
 
 import re
 
+from mixseek.matching.phrases import Phrases
 from mixseek.matching.stance.sentences import Setting, is_answer, is_opener, is_quoting
 from mixseek.matching.stance.words import (
     AGREEMENTS,
@@ -23,6 +24,7 @@ from mixseek.matching.stance.words import (
     KEPT,
     LINKS,
     MARKERS,
+    MARKING,
     MATTERS,
     MAY_ANSWER,
     MAY_BE,
@@ -42,6 +44,7 @@ from mixseek.matching.stance.words import (
     Sentence,
     Stance,
     is_negated,
+    is_unspaced,
     split_words,
 )
 
@@ -54,31 +57,47 @@ _CONDITIONS = frozenset({"if", "when", "whenever", "once", "after", "as"})
 _ELSEWHERE = ELSEWHERE - _CONDITIONS - CHECKS - {"question", "problem", "since"}
 _FAILS = WRONG | DISAGREEMENTS
 _HOLDS = RIGHT | AGREEMENTS
-_REMARKS = NEGATORS | {"zero"} | _FAILS | WITHDRAWS | REPAIRS | OBJECTIONS | DOUBTS
-# Said of one's own words, these drop them, whatever stands beside.
-_IDIOMS = re.compile(
-    r"\b(?:(?:spoke|spoken|answered|replied|said (?:that|this|it)) (?:way |far )?too (?:soon|quickly|fast|hastily|early)|second thoughts?"
-    r"|drawing board|(?:start|begin|starting|beginning) (?:all )?(?:over|again|afresh|anew|from scratch)|square one|try (?:this |that )?again"
-    r"|jumped? the gun|(?:got|get|getting) ahead of my|my bad|(?:off|wide of|miss(?:es|ed)?) the (?:mark|point)|beside the point"
-    r"|(?:tak(?:e|es|en|ing)|took) (?:that|this|it|all|everything|what|my|the)\b[^.;,\n]{0,30}\bback|wrong track|dead end"
-    r"|(?:grain|pinch) of salt|pretend (?:that )?(?:i|this|that|you)|(?:never|not|didn't) (?:have )?(?:said|say|happened|written|wrote|happen)"
-    r"|(?:leave|take|strike|cross|throw|toss|rule|wipe) (?:this|that|it|the above|my answer|all of (?:this|that|it)|all (?:this|that)) (?:out|away|aside|off)"
-    r"|(?:is|was|are|be|seems?|looks?) (?:way |a bit |a little |slightly |quite |clearly )?off(?= by\b|\W*$))\b"
-)
+_REMARKS = NEGATORS | {"zero", "another", "other"} | _FAILS | WITHDRAWS | REPAIRS | OBJECTIONS | DOUBTS
+_SAYS = Phrases("stance_within")
+# Each idiom holds one of these.
 _IDIOM_PARTS = (
-    "too ", "second thought", "drawing", " over", " again", "afresh", "anew", "scratch", "square", "gun", "ahead of my", "my bad", "the mark",
-    "the point", " back", "track", "dead end", "of salt", "pretend", " out", " away", " aside", " off", "never", "n't", "not ",
+    "too ", "second thought", "drawing", " over", " again", "afresh", "anew", "scratch", "square", "gun", "ahead of my",
+    "my bad", "the mark", "the point", " back", "track", "dead end", "of salt", "pretend", " out", " away", " aside",
+    " off", "never", "n't", "not ",
 )  # fmt: skip
 # Who is told not to mind the explanation may well mind the answer.
 _WHOLE = (POINTERS | {"answer", "response", "reply", "solution", "me"}) - {"any", "such", "these", "those"}
 _GENERAL = frozenset(
-    {"common", "typical", "frequent", "often", "usually", "many", "most", "people", "everyone", "sometimes", "frequently"}
+    {
+        "common",
+        "typical",
+        "frequent",
+        "often",
+        "usually",
+        "many",
+        "most",
+        "people",
+        "everyone",
+        "sometimes",
+        "frequently",
+    }
+)
+_USES = frozenset(
+    {"use", "copy", "listen", "quote", "cite", "submit", "share", "rely", "trust", "believe", "adopt", "write", "take"}
 )
 _ODDS = frozenset({"bet", "swear", "count", "stake", "wager", "vouch", "guarantee", "promise"})
 
 
+# A line about one of the options: "**B** is wrong".
+_OPTION = re.compile(
+    r"[\s*_(\[`\"'-]*[a-j](?:[*_`)\].:\"']|\s+(?:is|was|are|says|isn't|cannot|can't|would|has|does|doesn't|fails)\b)"
+)
+
+
 def remark(sentence: Sentence, setting: Setting, *, own_line: bool) -> Stance | None:
     """What a closing sentence says of the answer; None where it may be about something else."""
+    if setting.kind == "option" and _OPTION.match(sentence.text):
+        return None
     words = split_words(sentence.text)
     words = words[next((place for place in range(len(words)) if not is_opener(words, place)), len(words) - 1) :]
     if not words or len(words) > _LONGEST:
@@ -86,7 +105,7 @@ def remark(sentence: Sentence, setting: Setting, *, own_line: bool) -> Stance | 
     if words[0] == "never-mind" or is_afterthought(words):
         is_bare = len(words) == 1 or words[-1] == "not"
         return Stance.TAKEN_BACK if is_bare or not _WHOLE.isdisjoint(words[:4]) or is_quoting(words) else None
-    if own_line and any(map(sentence.text.__contains__, _IDIOM_PARTS)) and _IDIOMS.search(sentence.text):
+    if own_line and any(map(sentence.text.__contains__, _IDIOM_PARTS)) and _SAYS.unsaid.search(sentence.text):
         return Stance.TAKEN_BACK if len(_strange(words)) <= 2 and _ELSEWHERE.isdisjoint(words) else None
     if _is_dropped(words, own_line):
         return Stance.TAKEN_BACK
@@ -119,10 +138,23 @@ def _names_answer(words: list[str], setting: Setting) -> bool:
 
 def _is_about_answering(words: list[str]) -> bool:
     """Not under a condition other than that of a check, and not about another answer."""
+    words = [word for place, word in enumerate(words) if not _is_other_value(words, place)]
     if not _ELSEWHERE.isdisjoint(words):
         return False
     conditions = [place for place, word in enumerate(words) if word in _CONDITIONS and word in ELSEWHERE]
     return all(not CHECKS.isdisjoint(words[place : place + _CONDITION_REACH]) for place in conditions)
+
+
+def _is_other_value(words: list[str], place: int) -> bool:
+    """A check that "yields another value" disagrees with the one that was given."""
+    return (
+        words[place] in {"another", "other"}
+        and words[place + 1 : place + 2] in _VALUES
+        and not CHECKS.isdisjoint(words)
+    )
+
+
+_VALUES = (["value"], ["result"], ["number"], ["figure"], ["answer"], ["outcome"], ["total"], ["sum"])
 
 
 def _may_be_polarity(words: list[str]) -> bool:
@@ -154,6 +186,8 @@ def _comment(words: list[str], own_line: bool) -> int:
             continue
         subject = words[:place]
         is_known = not (MARKERS | SPEAKERS).isdisjoint(subject)
+        if not is_known and (word in LINKS or subject[0] in NEGATORS):
+            return 0  # "no step was skipped"
         if not FIRST_PERSON.isdisjoint(subject[1:]) or not ANSWER_NOUNS.isdisjoint(subject[:-1]):
             return 0
         is_person = is_known or (own_line and CHECKS.isdisjoint(subject) and len(_strange(subject)) <= 3)
@@ -170,6 +204,8 @@ def _commented(words: list[str], verb: int, own_line: bool) -> Stance | None:
     negated = is_negated(words)
     if vocabulary & (_FAILS | OBJECTIONS | REPAIRS | WITHDRAWS):
         return Stance.ASSERTED if negated else Stance.DENIED
+    if words[verb] in LINKS and vocabulary.isdisjoint(_HOLDS | MARKING):
+        return None  # "the teacher's hint was not needed"
     is_nothing = negated or "zero" in vocabulary
     return Stance.DENIED if is_nothing and vocabulary.isdisjoint(DEGREES) else None
 
@@ -178,20 +214,37 @@ def _checked(words: list[str], setting: Setting, own_line: bool) -> Stance | Non
     """What a check of the answer comes to, or what is said of it without naming it."""
     vocabulary = set(words)
     is_check = bool(vocabulary & CHECKS) or (own_line and bool(vocabulary & TESTED))
-    names_answer = _names_answer(words, setting)
+    names_answer = _names_answer(words, setting) or "me" in words
     if not _GENERAL.isdisjoint(words):
         return None  # "a common mistake is …", "many get this wrong"
     if not is_check and not (own_line and names_answer):
         return None
     negated = is_negated(words)
-    if vocabulary & DISAGREEMENTS or (vocabulary & WRONG and (is_check or names_answer)):
+    if own_line and negated and vocabulary & _USES and words[0] in {"do", "never", "not", "you", "nobody"}:
+        return Stance.TAKEN_BACK  # "do not copy this down"
+    is_other = any(_is_other_value(words, place) for place in range(len(words)))
+    if is_other or vocabulary & DISAGREEMENTS or (vocabulary & WRONG and (is_check or names_answer)):
         return None if negated else Stance.DENIED
     if not negated or vocabulary & DEGREES or vocabulary & ASIDES or not vocabulary.isdisjoint(WITHDRAWS):
         return None
     if vocabulary & _HOLDS:
         return Stance.DENIED if is_check or names_answer else None
-    is_bare = words[0] in POINTERS and len(words) > 1 and words[1] in LINKS and OF_ANSWERING.issuperset(words)
+    is_bare = words[0] in POINTERS and words[-1] in {"it", "that", "this", "thing"} and OF_ANSWERING.issuperset(words)
     return Stance.DOUBTED if own_line and (is_bare or vocabulary & _ODDS) else None
+
+
+def holds_polarity(sentence: Sentence) -> bool:
+    """Whether a "false" in a sentence is somebody's verdict on an answer, and no answer: "the checker said no"."""
+    if is_unspaced(sentence.text):
+        if UNSPACED.doubts.search(sentence.text):
+            return True
+        return UNSPACED.judges.search(sentence.text) is not None and remark_unspaced(sentence) is not None
+    words = split_words(sentence.text)
+    if words[:1] in (["none"], ["nothing"]):
+        return words[1:2] == ["of"] and words[2:3] in (["this"], ["that"], ["it"]) and OF_ANSWERING.issuperset(words)
+    verb = _comment(words, own_line=True) if words else 0
+    is_said = bool(verb) and words[verb] not in LINKS and not MARKERS.isdisjoint(words[:verb])
+    return is_said and not _strange(words[verb:]) and _is_about_answering(words)
 
 
 def is_afterthought(words: list[str]) -> bool:
@@ -212,10 +265,12 @@ def remark_unspaced(sentence: Sentence) -> Stance | None:
     if UNSPACED.drops.search(text):
         return Stance.TAKEN_BACK
     cleared = UNSPACED.unfails.sub("", UNSPACED.unwrong.sub("", text))
+    if UNSPACED.disowns.search(cleared):
+        return Stance.DENIED
     if not UNSPACED.fails.search(cleared):
         is_guess = len(text) <= _BRIEF_UNSPACED and UNSPACED.guesses.search(text)
         return Stance.DOUBTED if is_guess else None
-    if UNSPACED.disowns.search(cleared) or UNSPACED.guesses.search(cleared):
+    if UNSPACED.guesses.search(cleared):
         return Stance.DENIED
     is_about = UNSPACED.checks.search(text) or UNSPACED.judges.search(text)
     is_wrong = UNSPACED.wrong.search(cleared) and UNSPACED.back.search(text)

@@ -34,7 +34,7 @@ def stance_on(text: str, lowered: str, start: int, end: int, cut: int, kind: str
 
 def stance_outside(ahead: str, beyond: str) -> Stance:
     """What is said of an answer where none is looked for: over reasoning that nothing opens, and behind the end."""
-    frame = frame_before(ahead, len(ahead), len(ahead)) if ahead else UNFRAMED
+    frame = frame_before(ahead, len(ahead), len(ahead) + 1) if ahead else UNFRAMED
     if frame.stance is not None:
         return frame.stance
     if not beyond:

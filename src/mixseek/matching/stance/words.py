@@ -59,8 +59,9 @@ CLOSED = (
     VALUES | WITHDRAWS | OPENERS | LITTLE | POINTERS | ANSWER_NOUNS | DETERMINERS | NEAR_DETERMINERS | LINKS
 ) | _CLASSES["plain"]
 # With a capital in the middle of a sentence these begin another one.
-BEGINNINGS = (_CLASSES["checks"] | OPENERS | POINTERS | WITHDRAWS | FIRST_PERSON | NEAR_DETERMINERS | NEGATORS | CONTRASTS) | {
-    "the", "there", "he", "she", "they", "is", "was", "what", "does", "just", "a", "an", "some", "someone",
+BEGINNINGS = (OPENERS | POINTERS | WITHDRAWS | FIRST_PERSON | NEAR_DETERMINERS | NEGATORS | CONTRASTS) | {
+    *_CLASSES["checks"], "the", "there", "he", "she", "they", "is", "was", "what", "does", "just", "a", "an", "some",
+    "someone",
 }  # fmt: skip
 # What leads back to the answer, and what replies to a question about it.
 RECHECKS = CLOSED | FIRST_PERSON | _CLASSES["rechecks"]
@@ -86,8 +87,8 @@ COMMENTS, OBJECTIONS, REPAIRS = _CLASSES["comments"], _CLASSES["objections"], _C
 KEPT = _CLASSES["kept"]
 # In a remark about answering, and about nothing else.
 OF_ANSWERING = (
-    REVERSING | RECHECKS | MARKING | SPEAKERS | SPEECH | LOOKING | SHOWING | DEGREES | TRUTH | CHECKS | TESTED | AGREEMENTS
-    | DISAGREEMENTS | COMMENTS | OBJECTIONS | REPAIRS | OPENERS | _CLASSES["beside_remark"]
+    REVERSING | RECHECKS | MARKING | SPEAKERS | SPEECH | LOOKING | SHOWING | DEGREES | TRUTH | CHECKS | TESTED
+    | AGREEMENTS | DISAGREEMENTS | COMMENTS | OBJECTIONS | REPAIRS | OPENERS | _CLASSES["beside_remark"]
 )  # fmt: skip
 # The sign comes first, titles such as "Dr." behind it: a search skips to the next sign.
 BREAK = re.compile(
