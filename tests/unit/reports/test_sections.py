@@ -80,7 +80,7 @@ def test_rows_beyond_the_limit_are_counted_and_bars_are_drawn() -> None:
 
 def test_whoever_tells_a_result_knows_no_terminal() -> None:
     """Only renderers import rich: what one of these says is drawn for terminals and pages alike."""
-    for name in ("statistics", "votes", "boards", "cards", "comparison", "labels", "evaluation", "sections"):
+    for name in ("statistics", "votes", "boards", "cards", "comparison", "labels", "races/evaluation", "sections"):
         tree = ast.parse((ROOM / f"{name}.py").read_text(encoding="utf-8"))
         imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
 
