@@ -113,7 +113,7 @@ def test_brackets_without_an_end_are_refused_before_they_fill_the_memory() -> No
 def test_a_file_that_is_cut_short_says_how_many_items_are_whole(tmp_path: Path) -> None:
     """Settings beside the items are no items."""
     path = tmp_path / "log.json"
-    wanted = {("version",): False, ("rows",): True}
+    wanted: dict[tuple[str, ...], bool] = {("version",): False, ("rows",): True}
     for rows, count in (("[", 0), ("[{}, {", 1), ("[{}, {}, {}, ", 3)):
         path.write_text('{"version": 2, "rows": ' + rows, encoding="utf-8")
         notices: list[str] = []
