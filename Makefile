@@ -42,7 +42,8 @@ demo: compiled  ## judge the bundled samples offline, without any key, and show 
 # Bytecode is kept: to rewrite the asserts of every test file is half of the time that collecting takes.
 # Two more than there are cores: many tests wait for an endpoint or for another process.
 test: compiled  ## run the tests, but for those of test-thorough
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal
+	@PYTHONDONTWRITEBYTECODE= TIMES_BEFORE="6:26 before; aim 4:00" \
+		$(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal
 
 $(STAMP_ALL): pyproject.toml constraints.txt
 	@echo "setting up $(VENV_ALL) with every extra (about 1.4 GB, once)"
@@ -50,9 +51,10 @@ $(STAMP_ALL): pyproject.toml constraints.txt
 	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(VENV_ALL)/bin/python -m pip install --quiet --editable '.[dev,docs,embedded,frames,providers,ray,otel]'
 	@touch $(STAMP_ALL)
 
-# Killed at each write, grown to each length: a good part of the time that all tests take. CI runs them, too.
-test-thorough: compiled  ## the tests that play every moment of a kill and every length of a text
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal -m 'thorough and not optin'
+# Killed at each write, grown to each length, simulated: a good part of the time that all tests take. CI runs them, too.
+test-thorough: compiled  ## the tests that play every moment of a kill and every length of a text, and many examples
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(nproc) + 2 )) --dist worksteal -m '(thorough or many) and not optin' \
+		--hypothesis-profile patient
 
 test-all: $(STAMP_ALL) compiled  ## every test, also those that need extras and a real model (fetched once, 93 MB)
 	@$(VENV_ALL)/bin/python -m pytest -n auto --dist loadgroup -m '' --hypothesis-profile thorough

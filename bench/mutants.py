@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 TOLERATED = 8
 # A mutant may loop; as long as several times what its tests take otherwise.
 _SECONDS = 600
-# Nearest first: more would be `make test` forty times.
+# Nearest first: more would be `make test` forty times. Those of the module's own room are all asked, as they are quick.
 _MOST_FILES = 14
 # What holds every number that a command prints is near to whatever computes or says one.
 _PIN = ("tests/flows/test_documents.py", "tests/flows/test_doors.py")
@@ -172,24 +172,23 @@ class Nearness:
         pins = [ROOT / name for name in _PIN] if room in _PINNED else []
         nearest: dict[Path, None] = {}
         for tests in self._rings(module):
+            if len(nearest) >= _MOST_FILES:
+                break
             # A test of one subject says more than a flow through all of them; of flows the smallest are quickest.
             ranked = sorted(
                 tests, key=lambda path: ("flows" in path.parts, "browser" in path.parts, len(self._tests[path]))
             )
-            nearest.update(dict.fromkeys(ranked))
-            if len(nearest) >= _MOST_FILES:
-                break
-        return list(dict.fromkeys([*list(nearest)[:_MOST_FILES], *pins]))
+            nearest.update(dict.fromkeys(ranked[:_MOST_FILES]))
+        own_room = [path for path in self._tests if path.is_relative_to(ROOT / "tests" / "unit" / room)] if room else []
+        return list(dict.fromkeys([*nearest, *own_room, *pins]))
 
     def _rings(self, module: str) -> Iterator[Sequence[Path]]:
-        room = module.split(".")[1] if "." in module else ""
         names, seen = {module}, {module}
         for ring in range(3):
             yield [path for path, imported in self._tests.items() if names & imported]
             if ring == 0:
                 stem = module.rpartition(".")[2]
                 yield [path for path in self._tests if stem in path.stem or path.stem.removeprefix("test_") in stem]
-                yield [path for path in self._tests if path.parts[-2] == room]
             names = {user for name in names for user in self._users[name]} - seen
             seen |= names
         yield [path for path in self._tests if "flows" in path.parts]

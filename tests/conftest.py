@@ -10,12 +10,15 @@ from types import FrameType
 
 import hypothesis
 import pytest
+from tests.figures import watch
 
 # Nothing that is collected with the tests is garbage: see `pytest_collection_finish`.
 gc.disable()
 # A machine that has more to do than our tests is no failure of theirs.
 hypothesis.settings.register_profile("mixseek", parent=hypothesis.settings.default, deadline=None, max_examples=15)
 hypothesis.settings.load_profile("mixseek")
+# What `make test-thorough` asks for: properties have as many examples as are counted beside them (`tests.examples`).
+hypothesis.settings.register_profile("patient", parent=hypothesis.settings.get_profile("mixseek"))
 # What `make test-all` asks for: properties are looked at more closely where nobody waits.
 hypothesis.settings.register_profile("thorough", parent=hypothesis.settings.default, deadline=None, max_examples=150)
 
@@ -50,11 +53,20 @@ def at_most(seconds: float, name: str) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - began), 0.001), again)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    watch(config)
+
+
 def pytest_collection_finish() -> None:
     """Ten thousand cases are there until the end: the collector need not walk over them again and again."""
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """What is frozen is not taken down at the end: DuckDB's binding calls that a leak, a page for each worker."""
+    gc.unfreeze()
 
 
 def limit_of(item: pytest.Item) -> float:

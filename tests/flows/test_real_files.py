@@ -16,6 +16,7 @@ _SMALL = [file for file in FILES if file.judge != "rules" or file.path.stat().st
 pytestmark = pytest.mark.skipif(not FILES, reason="the data is not beside the project")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file", _SMALL, ids=lambda file: file.path.stem)
 def test_no_command_fails_on_a_real_file(file: RealFile, tmp_path: Path) -> None:
     """Whatever a judge made of it: replies that cannot be used are an outcome, and a failure of ours is not."""

@@ -50,8 +50,8 @@ def run_anew(
     )
 
 
-# Every command in a process that was forked with its modules; some in an interpreter with a start and an end of its own,
-# which takes a second of CPU each.
+# Every command in a process that was forked with its modules; some in an interpreter with a start and an end of its
+# own, which takes a second of CPU each.
 RUNS: Sequence[tuple[Run, tuple[str, ...]]] = (
     *((run_with, arguments) for arguments in COMMANDS),
     (run_anew, ("--help",)),

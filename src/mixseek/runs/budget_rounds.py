@@ -28,7 +28,7 @@ from mixseek.storage.journal.records import (
     encode_sample,
 )
 
-# Pairs in a round: each two systems once, within limits. It does not depend on the budget, so that a larger one begins
+# Pairs in a round. How many does not depend on the budget, so that a larger one begins
 # with the same pairs, whose replies are in the cache.
 _FEWEST, _MOST = 16, 400
 _READ_AT_ONCE = 512
@@ -43,7 +43,7 @@ def budget_rounds(plan: Plan) -> Iterator[Iterator[list[Sample]]]:
     with tempfile.TemporaryFile() as kept:
         pool = CandidatePool(kept, plan)
         answers = Answers(plan.run.journal, pool.candidates)
-        size = max(_FEWEST, min(_MOST, len(pool.names) * (len(pool.names) - 1) // 2))
+        size = round_size(len(pool.names))
         rounds = read_rounds(plan.run.rounds)
         for number in range(len(pool.candidates)):
             if number == len(rounds):
@@ -57,6 +57,11 @@ def budget_rounds(plan: Plan) -> Iterator[Iterator[list[Sample]]]:
                 with replacing(plan.run.rounds) as stream:
                     stream.write(json.dumps(rounds, ensure_ascii=False, indent=1).encode())
             yield pool.batches(rounds[number])
+
+
+def round_size(systems: int) -> int:
+    """Each two systems once, within limits."""
+    return max(_FEWEST, min(_MOST, systems * (systems - 1) // 2))
 
 
 def likely_batches(plan: Plan) -> Iterator[list[Sample]]:

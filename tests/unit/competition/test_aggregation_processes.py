@@ -31,6 +31,7 @@ def start(*arguments: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.thorough
 def test_twenty_writers_and_a_second_process_that_reads_lose_nothing(tmp_path: Path) -> None:
     """The reader looks on all the while, in a process of its own, and sees everything in the end."""
     watcher = start("watch", str(tmp_path), str(TEAMS * ROUNDS))
@@ -58,7 +59,9 @@ def test_twenty_writers_and_a_second_process_that_reads_lose_nothing(tmp_path: P
     assert [len(team.rounds) for team in progress.values()] == [ROUNDS] * TEAMS
 
 
-@pytest.mark.parametrize("moment", range(20, 28))
+@pytest.mark.parametrize(
+    "moment", [20, *(pytest.param(moment, marks=pytest.mark.thorough) for moment in range(21, 28))]
+)
 def test_what_was_promised_survives_kill_9(tmp_path: Path, moment: int) -> None:
     """A writer says each round after it was stored, and is killed before or after an operation of the store."""
     writer = start("write", str(tmp_path), str(moment))

@@ -5,8 +5,9 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from tests.examples import many
 from tests.unit.judges.gguf_files import gguf_bytes, write_gguf
 
 from mixseek.errors import ConfigurationError
@@ -50,7 +51,7 @@ def test_a_missing_file_and_a_directory_are_one_line(tmp_path: Path, place: str)
             read(tmp_path / place)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@many(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_header_is_read_or_refused_and_nothing_else(tmp_path: Path, data: st.DataObject) -> None:
     """Any byte changed, any length kept: a header or a ConfigurationError, and no memory filled on its word."""

@@ -3,8 +3,9 @@
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from tests.examples import many
 
 from mixseek.matching.match import match_answer
 from mixseek.matching.readings import Decision
@@ -45,7 +46,7 @@ def _cpu_seconds(response: str, gold: str, question: str) -> float:
     return best
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@many(100, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(_PIECES), max_size=40), st.sampled_from(_GOLDS))
 def test_any_mixture_of_cues_is_matched_without_raising(pieces: list[str], gold: tuple[str, str]) -> None:
     """The span, when there is one, lies within the response and reads as the extracted answer."""
@@ -64,7 +65,7 @@ def test_any_mixture_of_cues_is_matched_without_raising(pieces: list[str], gold:
     assert result.rules
 
 
-@settings(max_examples=60)
+@many(60)
 @given(st.text(max_size=400), st.text(max_size=60), st.text(max_size=200))
 def test_any_text_as_response_ground_truth_and_question_is_matched_without_raising(
     response: str, gold: str, question: str

@@ -2,9 +2,10 @@
 
 import time
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
+from tests.examples import many
 
 from mixseek.matching.open_text.short_text import compare_short_text
 from mixseek.matching.open_text.text_case import Rule
@@ -197,7 +198,7 @@ def test_a_million_characters_take_no_longer_than_a_page(piece: str) -> None:
     assert any(seconds() < 4 * 0.05 for _ in range(4))
 
 
-@settings(max_examples=80)
+@many(80)
 @given(
     response=st.text(max_size=200),
     gold=st.lists(st.text(max_size=40), max_size=4),
@@ -218,7 +219,7 @@ _TELLING = [
 _PIECES = st.sampled_from(_TELLING)
 
 
-@settings(max_examples=100)
+@many(100)
 @given(
     st.lists(_PIECES, max_size=25), st.lists(st.lists(_PIECES, max_size=5), max_size=3), st.lists(_PIECES, max_size=8)
 )

@@ -4,8 +4,9 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import many
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.lint import lint_protocol, task_types_of
@@ -337,7 +338,7 @@ def anywhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(st.lists(CHANGES, min_size=1, max_size=3))
-@settings(max_examples=60)
+@many(60)
 def test_what_the_lint_passes_loads_and_what_does_not_load_it_names(
     anywhere: Path, changes: list[tuple[int, str, str]]
 ) -> None:

@@ -7,6 +7,7 @@ from bench.replies import PROMPTDRIFT, SHAPES, Shape, endpoint_errors, measure, 
 pytestmark = pytest.mark.skipif(not (DATA / PROMPTDRIFT).is_file(), reason="no ../shared/data beside the project")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.file.removeprefix("judge_outputs_"))
 def test_every_reply_is_valid_or_flagged(shape: Shape) -> None:
     """And a verdict in prose never becomes a score."""

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from tests.cases import each
 
 from mixseek.domain.judgments import Flag
@@ -208,6 +209,7 @@ def test_what_looks_like_data_is_broken_and_no_evasion(text: str) -> None:
     assert Flag.JUDGE_REFUSAL_OR_EVASION not in flags
 
 
+@pytest.mark.thorough
 @each("unit", ["a ", "the ", "\n", "it is ", "the a b ", "model ", "0", "let me ", "モ", "\nx ", "- ", "I "])
 def test_a_long_text_is_told_from_a_judgment_in_linear_time(unit: str) -> None:
     """Four times the text costs less than eight times as much; and nothing where it is as long as a book."""

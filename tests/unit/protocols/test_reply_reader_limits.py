@@ -3,8 +3,9 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import many
 
 from mixseek.protocols.replies.repairs import ReplyMode
 from mixseek.protocols.replies.reply_reader import ReplyReading, read_reply
@@ -44,7 +45,7 @@ def test_any_text_gives_a_value_or_findings(text: str, mode: ReplyMode) -> None:
     assert_well_formed(read_reply(text, mode))
 
 
-@settings(max_examples=150)
+@many(150)
 @given(pieces=st.lists(PIECES, max_size=30), mode=st.sampled_from(ReplyMode))
 def test_any_mixture_of_meaningful_pieces_does_too(pieces: list[str], mode: ReplyMode) -> None:
     assert_well_formed(read_reply("".join(pieces), mode))

@@ -4,8 +4,9 @@ import json
 import math
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import many
 from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, changed, protocol_of, without
 
 from mixseek.domain.judgments import InvalidJudgment, Reply, ValidJudgment
@@ -76,7 +77,7 @@ def test_any_text_is_judged_without_raising(text: str, name: str, mode: str) -> 
     assert_lawful(name, PROTOCOLS[name, mode].parse(Reply(text, "j"), SAMPLES[name]))
 
 
-@settings(max_examples=150)
+@many(150)
 @given(place=st.sampled_from(PLACES), value=JSON_VALUES | WORDS, mode=modes)
 def test_any_other_value_at_any_place_is_lawful_or_flagged(place: tuple[str, str], value: Any, mode: str) -> None:
     name, path = place
@@ -93,7 +94,7 @@ def test_a_reply_without_any_one_of_its_parts_is_lawful_or_flagged() -> None:
             assert_lawful(name, PROTOCOLS[name, mode].parse(Reply(text, "j"), SAMPLES[name]))
 
 
-@settings(max_examples=100)
+@many(100)
 @given(
     data=st.data(),
     name=names,

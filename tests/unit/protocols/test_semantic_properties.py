@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import many
 from tests.unit.protocols.semantic_replies import SAMPLE, VALID
 
 from mixseek.domain.judgments import InvalidJudgment, Reply, ValidJudgment
@@ -46,7 +47,7 @@ def test_any_text_is_judged_without_raising(text: str, protocol: Any) -> None:
     assert_lawful(protocol.parse(Reply(text, "j"), SAMPLE))
 
 
-@settings(max_examples=100)
+@many(100)
 @given(
     name=st.sampled_from([*VALID, "extra"]),
     value=JSON_VALUES | st.sampled_from([*ERROR_TYPES, *range(7)]),
@@ -56,7 +57,7 @@ def test_any_other_value_in_any_field_is_lawful_or_flagged(name: str, value: Any
     assert_lawful(protocol.parse(Reply(json.dumps({**VALID, name: value}), "j"), SAMPLE))
 
 
-@settings(max_examples=100)
+@many(100)
 @given(
     place=st.integers(0, len(json.dumps(VALID))),
     removed=st.integers(0, 3),

@@ -146,6 +146,7 @@ def binary_population(rng: random.Random) -> list[tuple[str, float, float, str]]
     return items
 
 
+@pytest.mark.thorough
 def test_a_draw_that_prefers_hard_cases_on_purpose_covers_the_truth() -> None:
     """Half of the labels from a fifth of the samples: unweighted they would be far off; 95% intervals hold."""
     rng = random.Random(20_260)

@@ -34,6 +34,7 @@ def test_labels_of_one_verdict_never_give_a_number() -> None:
     assert {(result.state, result.point) for result in results} == {(State.BOUNDS, None)}
 
 
+@pytest.mark.thorough
 def test_few_questions_make_wide_intervals_that_hold() -> None:
     """Twenty questions that resemble each other within."""
     for setting in PLAIN[:8]:
@@ -41,6 +42,7 @@ def test_few_questions_make_wide_intervals_that_hold() -> None:
         assert 0.9 <= coverage <= 0.995
 
 
+@pytest.mark.thorough
 def test_intervals_of_strengths_hold_the_truth_where_questions_resemble_themselves() -> None:
     """Of 240 intervals; those that take comparisons for independent are too short here."""
     found = held(WORLDS[2], 30, 7)

@@ -7,8 +7,9 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import many
 from tests.unit.storage.material import OUTCOMES, make_sample
 
 from mixseek.domain.judgments import (
@@ -158,7 +159,7 @@ def test_a_line_for_other_programs_carries_nothing_beside_it() -> None:
     assert json.loads(encode_readable_line({"a": "\ud800", "n": 2**70})) == {"a": "�", "n": str(2**70)}
 
 
-@settings(max_examples=80)
+@many(80)
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_anything_else_is_a_value_error(line: bytes) -> None:
     """Readers catch one kind of error and name the byte."""

@@ -13,7 +13,7 @@ from tests.unit.storage.material import NOW, make_manifest
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.journal.records import write_manifest
-from mixseek.storage.workspace import Workspace, check_run_name, default_run_id
+from mixseek.storage.workspace import Workspace, check_run_name, default_run_id, find_run
 
 
 def with_runs(root: Path, *names: str) -> Workspace:
@@ -77,6 +77,18 @@ def test_a_name_that_is_not_clear_is_answered_with_names_that_are(tmp_path: Path
         workspace.resolve(name)
 
     assert message in str(caught.value)
+
+
+def test_without_a_name_it_is_the_only_run_and_none_of_several(tmp_path: Path) -> None:
+    """Which of two was meant is nothing to guess; of many the first five are named."""
+    assert find_run(with_runs(tmp_path / "one", "gsm"), None).name == "gsm"
+    assert find_run(with_runs(tmp_path / "two", "bbh", "gsm"), "bbh").name == "bbh"
+    for names, listed in ((("bbh", "gsm"), "bbh, gsm"), (("a", "b", "c", "d", "e", "f"), "a, b, c, d, e")):
+        workspace = with_runs(tmp_path / f"{len(names)} runs", *names)
+        with pytest.raises(ConfigurationError) as caught:
+            find_run(workspace, None)
+
+        assert str(caught.value) == f"{workspace.root}: which run? there is {listed}; name one, or `latest`"
 
 
 def test_a_workspace_without_runs_says_how_to_start_one(tmp_path: Path) -> None:

@@ -203,19 +203,25 @@ class FoldedTexts:
         self.ready_bytes = self.samples = 0
         self._values: dict[str, _Values] = {}
 
-    def advance(self, deadline: float, samples: int) -> None:
-        """Fold until that many samples are, or until that moment (of the monotonic clock)."""
+    def advance(self, deadline: float, samples: int) -> bool:
+        """Fold until that many samples are, or until that moment (of the monotonic clock), and at least one block.
+
+        Whether there may be more to fold: on a starved machine a moment goes by without anything done in it.
+        """
         with (
             self._lock,
             opening_journal(self._journal, buffering=_BLOCK_BYTES) as journal,
             self._file.open("ab") as out,
         ):
             journal.seek(self._read_bytes)
-            while self.samples < samples and time.monotonic() < deadline:
+            while self.samples < samples:
                 if not self._fold_some(journal.readlines(_BLOCK_BYTES), out.write, samples):
-                    break
+                    return False
                 out.flush()
                 self.ready_bytes = out.tell()
+                if time.monotonic() >= deadline:
+                    break
+        return self.samples < samples
 
     def _fold_some(self, lines: list[bytes], write: Any, samples: int) -> bool:
         for line in lines:
@@ -292,8 +298,10 @@ class TextSearch:
         with self._lock:
             while self.searched < samples and time.monotonic() < deadline:
                 if self.searched >= self._texts.samples:
-                    self._texts.advance(min(deadline, time.monotonic() + 0.05), samples)
+                    has_more = self._texts.advance(min(deadline, time.monotonic() + 0.05), samples)
                     if self.searched >= self._texts.samples:
+                        if has_more:
+                            continue
                         return
                 self._scan(deadline)
 

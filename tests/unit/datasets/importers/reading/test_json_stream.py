@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.datasets.importers.reading import json_stream
-from mixseek.datasets.importers.reading.json_stream import CutShortError, JsonStream
+from mixseek.datasets.importers.reading.json_stream import CutShortError, JsonStream, walk_file
 from mixseek.errors import DatasetError
 
 VALUES = st.recursive(
@@ -107,3 +108,24 @@ def test_a_key_with_a_dot_is_no_path() -> None:
 def test_brackets_without_an_end_are_refused_before_they_fill_the_memory() -> None:
     with pytest.raises(DatasetError, match="levels deep"):
         list(JsonStream(io.BytesIO(b"[" * 400_000), "text").walk({(): True}))
+
+
+def test_a_file_that_is_cut_short_says_how_many_items_are_whole(tmp_path: Path) -> None:
+    """Settings beside the items are no items."""
+    path = tmp_path / "log.json"
+    wanted: dict[tuple[str, ...], bool] = {("version",): False, ("rows",): True}
+    for rows, count in (("[", 0), ("[{}, {", 1), ("[{}, {}, {}, ", 3)):
+        path.write_text('{"version": 2, "rows": ' + rows, encoding="utf-8")
+        notices: list[str] = []
+        items = [value for steps, value in walk_file(path, wanted, notices) if steps == ("rows",)]
+
+        assert len(items) == count
+        assert notices == [f"the file is cut short: {count} whole items were read, what follows is lost"]
+
+
+def test_an_item_that_cannot_be_read_is_named_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text('{"rows": [1, 2, tru, 4]}', encoding="utf-8")
+
+    with pytest.raises(DatasetError, match=r"log\.json: item 3 cannot be read"):
+        list(walk_file(path, {("rows",): True}, []))
