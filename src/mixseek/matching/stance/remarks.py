@@ -214,7 +214,9 @@ def _checked(words: list[str], setting: Setting, own_line: bool) -> Stance | Non
     """What a check of the answer comes to, or what is said of it without naming it."""
     vocabulary = set(words)
     is_check = bool(vocabulary & CHECKS) or (own_line and bool(vocabulary & TESTED))
-    names_answer = _names_answer(words, setting) or "me" in words
+    # "The correct answer is different" is about the one that was given, too.
+    is_another = not ANSWER_NOUNS.isdisjoint(words) and not vocabulary.isdisjoint(DISAGREEMENTS)
+    names_answer = _names_answer(words, setting) or "me" in words or is_another
     if not _GENERAL.isdisjoint(words):
         return None  # "a common mistake is …", "many get this wrong"
     if not is_check and not (own_line and names_answer):
