@@ -13,6 +13,7 @@ FINISHED_ROOMS = (
     "api",
     "archive",
     "audits",
+    "ci",
     "cli",
     "competition",
     "datasets",

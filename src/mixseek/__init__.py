@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from mixseek.api.compete import Competition, acompete, aevaluate, compete, evaluate
     from mixseek.api.judging import ajudge, audit, forecast, judge
     from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
+    from mixseek.competition.views.evaluation import Evaluation
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
     from mixseek.engine.offline import Judged
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
     from mixseek.reports.conclusion import RunState
-    from mixseek.reports.races.evaluation import Evaluation
     from mixseek.round_controller.team import RoundRecord
     from mixseek.runs.cards import Card
     from mixseek.settings.options import AuditOptions, JudgeOptions
@@ -55,9 +55,9 @@ __all__ = [
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
     "AuditOptions": "mixseek.settings.options",
-    "Card": "mixseek.reports.cards",
+    "Card": "mixseek.audits.views",
     "Competition": "mixseek.api.compete",
-    "Evaluation": "mixseek.reports.races.evaluation",
+    "Evaluation": "mixseek.competition.views.evaluation",
     "GateError": "mixseek.errors",
     "InvalidJudgment": "mixseek.domain.judgments",
     "JudgeOptions": "mixseek.settings.options",

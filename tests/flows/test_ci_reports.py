@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
 
-from mixseek.reports import ci
+from mixseek.ci import report as ci
 from mixseek.reports.render import markdown
 
 # Markup of every kind that a page might obey, controls that XML 1.0 forbids, and other directions.
@@ -138,7 +138,7 @@ def test_no_text_gets_out_of_its_code(text: str) -> None:
 
 def test_the_files_are_bounded_and_say_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five in the summary; in the XML as many as a build server takes."""
-    monkeypatch.setattr("mixseek.reports.build_server.MOST_CASES", 8)
+    monkeypatch.setattr("mixseek.ci.build_server.MOST_CASES", 8)
     rows = [{**row, "ground_truth": "2", "response": "x " * 25_000 + "\n\nThe answer is 1."} for row in sums(20)]
     data = write_jsonl(tmp_path / "sums.jsonl", rows)
     mixseek_here("judge", data, "--junit", "j.xml", "--summary-file", "s.md", cwd=tmp_path)

@@ -75,7 +75,7 @@ def test_submissions_get_the_scores_that_a_race_gives_them(tmp_path: Path, with_
     assert json.loads(stdin.stdout)["submissions"][0]["overall_score"] == here[0].overall_score
     assert here.to_dicts()[0] == {"name": "t0", "overall_score": here[0].overall_score, **here[0].scores}
     assert here.journal is None
-    assert "<td>t1</td>" in here._repr_html_()
+    assert '<th scope="row">t1</th>' in here._repr_html_()
 
 
 def test_a_missing_metric_is_named_and_there_is_no_overall_score(tmp_path: Path, with_key: None) -> None:

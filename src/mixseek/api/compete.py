@@ -15,11 +15,11 @@ from mixseek.competition.boards import write_leader_board
 from mixseek.competition.evaluation import EvaluateRequest, SubmissionText
 from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import CompetitionObserver
+from mixseek.competition.views.board import LeaderBoard, TeamView, leader_board_document
+from mixseek.competition.views.evaluation import Evaluation
+from mixseek.competition.views.sections import team_table
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reports.races.board import LeaderBoard, TeamView, leader_board_document
-from mixseek.reports.races.evaluation import Evaluation
-from mixseek.reports.races.sections import team_table
 from mixseek.reports.render.html import sections_html
 from mixseek.reports.sections import Section
 from mixseek.round_controller.orchestrator import CompetitionResult

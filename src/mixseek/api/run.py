@@ -25,6 +25,8 @@ from mixseek.analysis.votes.statistics import VotesAsked, load_votes
 from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.api.words import in_python_words, without_flags
+from mixseek.ci.build_server import CiTargets, run_report, write_ci
+from mixseek.ci.report import CiReport, render_markdown
 from mixseek.competition.asked_boards import BoardRequest, load_board, write_board
 from mixseek.datasets.rows import IN_MEMORY, keep_rows
 from mixseek.domain.judgments import Missing, Status
@@ -33,8 +35,6 @@ from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.index.export import export_run
 from mixseek.index.run import JudgedTake, open_run_index
-from mixseek.reports.build_server import CiTargets, run_report, write_ci
-from mixseek.reports.ci import CiReport, render_markdown
 from mixseek.reports.conclusion import AnyGate, Conclusion, RunState, conclude_run
 from mixseek.reports.files import write_comparison, write_html
 from mixseek.reports.pages.html import render_card

@@ -84,9 +84,9 @@ def audit(
 def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quiet: bool, as_json: bool) -> ExitCode:
     """Ask, write, print, decide."""
     from mixseek.audits.examine import forecast_audit, run_audit, write_card
+    from mixseek.audits.views import card_sections
     from mixseek.cli.judging import explain_interruption, show_progress
     from mixseek.cli.stopping import stopping_on_signals
-    from mixseek.reports.cards import card_sections
     from mixseek.reports.forecasts import dry_run_document, dry_run_sections
     from mixseek.runs.judge import Interruption
     from mixseek.stats.audits import AuditState

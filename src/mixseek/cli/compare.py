@@ -77,7 +77,7 @@ def compare(
       mixseek compare bbh-march bbh-april --max-drop 2% --gate-on lower
     """
     from mixseek.analysis.comparing.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
-    from mixseek.reports.build_server import comparison_report, write_ci
+    from mixseek.ci.build_server import comparison_report, write_ci
     from mixseek.reports.comparison import comparison_document
     from mixseek.reports.drop_gate import check_drop
     from mixseek.reports.files import default_page, write_comparison

@@ -10,11 +10,11 @@ from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.stopping import stopping_on_signals
 from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import Competition, CompetitionObserver, forecast_competition, run_competition
+from mixseek.competition.views.board import leader_board_document
+from mixseek.competition.views.sections import leader_board_sections
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.reports.forecasts import forecast_document, forecast_sections
-from mixseek.reports.races.board import leader_board_document
-from mixseek.reports.races.sections import leader_board_sections
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import Stage, TeamEvent, Watcher, watch_nothing
 from mixseek.text.visible import make_visible

@@ -15,7 +15,7 @@ from mixseek.settings.options import EvaluateCommand
 
 if TYPE_CHECKING:
     from mixseek.competition.evaluation import SubmissionText
-    from mixseek.reports.races.evaluation import Evaluation
+    from mixseek.competition.views.evaluation import Evaluation
 
 _STDIN = "-"
 _TABLES = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".ndjson.gz", ".csv.gz", ".tsv.gz")
@@ -40,7 +40,7 @@ def evaluate(
       echo "A quorum is …" | mixseek evaluate - --query "What is a quorum?" --judge vllm
     """
     from mixseek.competition.evaluation import EvaluateRequest, run_evaluation
-    from mixseek.reports.races.evaluation import evaluation_document
+    from mixseek.competition.views.evaluation import evaluation_document
     from mixseek.reports.sections import sections_of
     from mixseek.runs.given_options import live_options
     from mixseek.settings.load import load_settings

@@ -16,17 +16,17 @@ from mixseek.domain.ports import ProgressSink
 from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
 from mixseek.reports.drop_gate import baseline_text
 from mixseek.reports.forecasts import dry_run_document, dry_run_sections
-from mixseek.reports.progress import LineProgress, Meter, drawing_bar
 from mixseek.reports.summary import describe_summary
 from mixseek.reports.unusable import describe_groups
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.judge import Interruption
+from mixseek.runs.progress import LineProgress, Meter, drawing_bar
 from mixseek.runs.request import JudgeRequest
 from mixseek.settings.models import JudgeSettings
 
 if TYPE_CHECKING:
-    from mixseek.reports.build_server import CiTargets
-    from mixseek.reports.ci import CiReport
+    from mixseek.ci.build_server import CiTargets
+    from mixseek.ci.report import CiReport
 
 EXIT_CODES = {
     RunState.OK: ExitCode.OK,
@@ -125,7 +125,7 @@ def tell_build_server(order: JudgeOrder, concluded: Conclusion, more: list[str],
     if order.ci is None:
         return
     # Here and not above: few commands tell a build server anything.
-    from mixseek.reports.build_server import run_report, write_ci
+    from mixseek.ci.build_server import run_report, write_ci
 
     result = concluded.summary
     report = run_report(

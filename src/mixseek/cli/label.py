@@ -58,7 +58,7 @@ def sample_labels(
       mixseek label sample bbh-march --n 60 --stratify verdict --seed 7
     """
     from mixseek.labels.draw import DrawRequest, draw_sheet
-    from mixseek.reports.labels import describe_draw, draw_result_document
+    from mixseek.labels.views import describe_draw, draw_result_document
 
     columns = tuple(filter(None, (part.strip() for part in (stratify or "").split(","))))
     request = DrawRequest(count, tuple(dict.fromkeys(columns)), seed)
@@ -106,7 +106,7 @@ def import_sheet(
       mixseek label import gold.csv --rater gold --run bbh-march --drawn random
     """
     from mixseek.labels.intake import ImportRequest, import_labels
-    from mixseek.reports.labels import describe_import
+    from mixseek.labels.views import describe_import
     from mixseek.settings.load import load_settings
     from mixseek.stats.estimates import Drawing
 
@@ -135,7 +135,7 @@ def plan(
       mixseek label plan bbh-march --width 2.5% --json
     """
     from mixseek.labels.intake import find_plan
-    from mixseek.reports.labels import plan_document, plan_sections
+    from mixseek.labels.views import plan_document, plan_sections
 
     report = find_plan(workspace_path(workspace), run, width)
     sections = plan_sections(report, where(workspace))
@@ -151,7 +151,7 @@ def label_state(run: RunArgument = None, workspace: WorkspaceOption = None, as_j
       mixseek label status bbh-march --json
     """
     from mixseek.labels.status import label_status
-    from mixseek.reports.labels import status_sections
+    from mixseek.labels.views import status_sections
 
     status = with_schema(DocumentName.LABEL_STATUS, asdict(label_status(workspace_path(workspace), run)))
     return print_answer(status, lambda: status_sections(status), as_json=as_json)

@@ -72,9 +72,9 @@ def leaderboard(
     from mixseek.analysis.ratings.relation import RatingColumns
     from mixseek.analysis.votes.system_board import SystemBoard
     from mixseek.competition.asked_boards import BoardRequest, load_any_board, write_board
+    from mixseek.competition.views.board import leader_board_document
+    from mixseek.competition.views.sections import leader_board_sections
     from mixseek.reports.boards import board_document
-    from mixseek.reports.races.board import leader_board_document
-    from mixseek.reports.races.sections import leader_board_sections
     from mixseek.reports.sections import shown_sections
     from mixseek.settings.load import load_settings
 

@@ -12,26 +12,18 @@ import typer
 
 from mixseek.cli.console import ExitCode
 from mixseek.domain.panels import PanelRule
-from mixseek.settings.declared import (
-    MAPPING,
-    PARAMETERS,
-    POINTS,
-    SHARE,
-    Declared,
-    declarations,
-    kind_on_command_line,
-)
+from mixseek.settings.declared import MAPPING, PARAMETERS, POINTS, SHARE, Declared, declarations, kind_on_command_line
 from mixseek.settings.options import BuildServerOptions, CallOptions, JudgeOptions, ShownOptions
 
 if TYPE_CHECKING:
-    from mixseek.reports.build_server import CiTargets
+    from mixseek.ci.build_server import CiTargets
 
 
 def ci_targets(junit: Path | None, summary_file: Path | None, *, github_summary: bool) -> "CiTargets | None":
     """None where no build server is to be told anything, which is nearly always."""
     if junit is None and summary_file is None and not github_summary:
         return None
-    from mixseek.reports.build_server import find_targets
+    from mixseek.ci.build_server import find_targets
 
     return find_targets(junit, summary_file, os.environ, github_summary=github_summary)
 

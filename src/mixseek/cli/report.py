@@ -90,7 +90,7 @@ def report(
     held = check_baseline(root, directory.name, baseline, gate, panel)
     document |= held.document
     if ci is not None:
-        from mixseek.reports.build_server import run_report, write_ci
+        from mixseek.ci.build_server import run_report, write_ci
 
         write_ci(ci, [run_report(root, directory.name, held.gates, headline=report_data.headline, rule=panel)])
     pages = [page_section(target, "Report")] if target is not None else []

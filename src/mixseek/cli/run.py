@@ -14,11 +14,11 @@ from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
     from mixseek.analysis.run_summary import RunSummary
+    from mixseek.ci.build_server import CiTargets
+    from mixseek.ci.report import CiReport
     from mixseek.cli.console import Shown
     from mixseek.cli.job_file import Job, JobFile
     from mixseek.cli.judging import JobPart
-    from mixseek.reports.build_server import CiTargets
-    from mixseek.reports.ci import CiReport
     from mixseek.reports.sections import Section
 
 # The worst first: what a script must know before anything else.
@@ -201,7 +201,7 @@ class JobRunner:
 
     def write_reports(self, outcomes: Sequence[Outcome]) -> None:
         """Jobs that name one file share it. One that came to no result is told of as an error: CI must not miss it."""
-        from mixseek.reports.build_server import CiTargets, write_ci
+        from mixseek.ci.build_server import CiTargets, write_ci
 
         by_file: dict[CiTargets, list[CiReport]] = {}
         for job, outcome in zip(self._file.jobs, outcomes, strict=True):
@@ -221,9 +221,9 @@ def with_options(arguments: Sequence[str], more: Sequence[str]) -> tuple[str, ..
 
 def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, CiReport]]":
     """The reports of a job that ended before it had anything to report."""
+    from mixseek.ci.report import CiCase, CiReport
     from mixseek.cli.options import ci_targets
     from mixseek.errors import ConfigurationError
-    from mixseek.reports.ci import CiCase, CiReport
 
     typed = dict(text.split("=", 1) for text in job.arguments if text.startswith(("--junit=", "--summary-file=")))
     junit, summary = (Path(typed[name]) if name in typed else None for name in ("--junit", "--summary-file"))
@@ -241,7 +241,7 @@ def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, C
 def describe_step(step: str, document: dict[str, Any]) -> str:
     """One line about what was written or taken in."""
     if step == "labels":
-        from mixseek.reports.labels import describe_import
+        from mixseek.labels.views import describe_import
 
         return describe_import(document, "").partition("\n")[0]
     place = next((document[key] for key in ("html", "file", "archive", "directory") if document.get(key)), None)

@@ -13,7 +13,7 @@ from mixseek.cli.options import JsonOption, WorkspaceOption, workspace_path
 from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
-    from mixseek.reports.races.board import CompetitionLine
+    from mixseek.competition.views.board import CompetitionLine
     from mixseek.reports.sections import Section
 
 
@@ -57,7 +57,7 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
         if lines or not competitions:
             yield from run_list_sections(lines)
         if competitions:
-            from mixseek.reports.races.sections import competition_list_sections
+            from mixseek.competition.views.sections import competition_list_sections
 
             yield from competition_list_sections(competitions)
 

@@ -8,9 +8,9 @@ from mixseek.analysis.ratings.statistics import StatisticsRequest, is_table, ope
 from mixseek.analysis.votes.boards import BoardOptions, build_board, rule_of
 from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.competition.boards import is_competition, load_leader_board, write_leader_board
+from mixseek.competition.views.board import LeaderBoard
+from mixseek.competition.views.page import render_board
 from mixseek.domain.lines import LONGEST_LINE_BYTES
-from mixseek.reports.pages.leaderboard import render_board
-from mixseek.reports.races.board import LeaderBoard
 from mixseek.storage.durable import write_page
 from mixseek.storage.workspace import LATEST, Workspace, find_run
 

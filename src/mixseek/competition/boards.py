@@ -9,11 +9,11 @@ from typing import Any
 
 from mixseek.competition.sessions import Patience
 from mixseek.competition.store import AggregationStore
+from mixseek.competition.views.board import CompetitionLine, LeaderBoard, build_leader_board
 from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.scores import usage_of
-from mixseek.reports.races.board import CompetitionLine, LeaderBoard, build_leader_board
 from mixseek.settings.race import JUDGMENT_NAME
 from mixseek.storage.durable import write_page
 from mixseek.storage.journal.journal import read_records
@@ -116,6 +116,6 @@ def find_execution(root: Path, executions: Sequence[Execution], name: str | None
 def write_leader_board(board: LeaderBoard, path: Path) -> None:
     """One self-contained file, wholly there or not at all."""
     # Here and not above: a list of competitions is no page.
-    from mixseek.reports.pages.leaderboard import render_leader_board
+    from mixseek.competition.views.page import render_leader_board
 
     write_page(render_leader_board(board), path, "leaderboard.html")

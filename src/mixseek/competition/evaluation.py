@@ -10,6 +10,7 @@ from typing import Any
 
 from mixseek.competition.plan import NobodyToAsk, describe_metrics, judges_of, make_evaluator, make_judges, read_prompts
 from mixseek.competition.questions import Counting, open_questions
+from mixseek.competition.views.evaluation import EvaluatedSubmission, Evaluation
 from mixseek.datasets.reader import open_dataset
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.samples import RESPONSE_ERROR
@@ -21,7 +22,6 @@ from mixseek.evaluator.scores import EvaluationRequest, EvaluationResult, Missin
 from mixseek.matching.phrases import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.reports.races.evaluation import EvaluatedSubmission, Evaluation
 from mixseek.runs.live import Panel
 from mixseek.runs.named import AnyJudge
 from mixseek.runs.request import LiveOptions, describe_judge

@@ -19,11 +19,11 @@ from mixseek.competition.plan import (
 from mixseek.competition.questions import Counting, open_questions
 from mixseek.competition.sessions import Patience
 from mixseek.competition.store import AggregationStore
+from mixseek.competition.views.board import LeaderBoard, build_leader_board
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reports.forecasts import CallForecast, CompeteForecast
-from mixseek.reports.races.board import LeaderBoard, build_leader_board
 from mixseek.round_controller.controller import RoundParts
 from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, CompetitionResult, ModelTeam, Orchestrator
 from mixseek.round_controller.team import AfterRound, Team, Watcher, watch_nothing

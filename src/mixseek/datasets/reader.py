@@ -264,11 +264,8 @@ class Dataset:
         self._refuse_duplicates(buckets)
         mapping = dict(reader.resolved)
         notices = [*self._source.notices(), *remarks.describe(self._source.unit, rows)]
-        notices = [
-            *self._describe_guesses(reader),
-            *notices,
-            *(() if are_named else name_repeated(question_hashes, mapping)),
-        ]
+        repeated = () if are_named else name_repeated(question_hashes, mapping)
+        notices = [*self._describe_guesses(reader), *notices, *repeated]
         return Survey(
             rows,
             attachments.cover(self._digest()),

@@ -1,5 +1,5 @@
 """Labels that people give: sheets drawn and taken in, texts reviewed in the viewer, and where a workspace stands.
 
 The store of labels is `storage/labels.py`, because numbers need it; what labels make of a headline is computed in
-`analysis`, and told in `reports/labels.py`.
+`analysis`, and told with every report in `reports/labels.py`.
 """

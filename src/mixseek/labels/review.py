@@ -29,7 +29,8 @@ from mixseek.index.run import RunIndex
 from mixseek.labels.draw import DrawRequest, draw_texts
 from mixseek.labels.intake import check_rater
 from mixseek.labels.status import ProtocolLabels, describe_protocol
-from mixseek.reports.labels import group_document, plan_document
+from mixseek.labels.views import plan_document
+from mixseek.reports.labels import group_document
 from mixseek.reports.payload import rows_payload
 from mixseek.runs.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing

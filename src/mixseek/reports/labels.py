@@ -1,9 +1,7 @@
 """`mixseek label`: how many labels a width needs, and where they stand; for people and programs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from mixseek.analysis.labels.corrected import (
@@ -15,17 +13,11 @@ from mixseek.analysis.labels.corrected import (
     CorrectedReport,
     JudgeMean,
 )
-from mixseek.analysis.labels.plan import PlanReport
-from mixseek.domain.documents import DocumentName, schema_id
-from mixseek.domain.labels import Draw, LabelScale
-from mixseek.reports.sections import QUIET, Bar, Cell, Section, Sentence, TableRows, notes
+from mixseek.domain.labels import LabelScale
+from mixseek.reports.sections import QUIET, Cell, Section, TableRows, notes
 from mixseek.reports.wording import NOTHING, name_text, p_text, percent, verdict_text
-from mixseek.stats.corrected import ASSURANCE
 from mixseek.stats.estimates import Corrected, Drawing, Estimator, State
-from mixseek.stats.label_planning import ASSUMED_AGREEMENT, ASSUMED_RESIDUAL
 from mixseek.text.messages import Message, counted, join, message
-from mixseek.text.phrases import plural
-from mixseek.text.visible import make_visible
 
 _DRAWN = {
     Drawing.RANDOM: message("drawing.random", "drawn at random"),
@@ -288,190 +280,3 @@ def estimate_document(found: Corrected) -> dict[str, Any]:
         "random_p": found.random_p,
         "sentence": found.sentence,
     }
-
-
-_BAR_WIDTH = 30
-
-
-def width_text(half_width: float, scale: LabelScale) -> str:
-    """Points of percent, or points of the scale."""
-    if scale.is_binary:
-        return f"±{half_width * 100:.1f} points"
-    return f"±{half_width * scale.span:.2f} on a scale of {scale.describe()}"
-
-
-def plan_sentence(report: PlanReport) -> str:
-    """How many labels are needed, or why no number of them is enough."""
-    plan = report.plan
-    wanted = width_text(plan.half_width, report.scale)
-    if plan.needed is None:
-        best = width_text(plan.curve[-1][1], report.scale)
-        return (
-            f"Not even labels for all {plural(plan.items, 'sample')} give {wanted}: they would give {best}, because so "
-            "many samples say no more about others like them. Judge more samples, or ask for less."
-        )
-    return f"About {plural(plan.needed, 'label')} for a {LEVEL:.0%} interval of {wanted} ({report.run})."
-
-
-def known_sentences(report: PlanReport) -> list[str]:
-    """What the plan rests on, and what of it is assumed."""
-    sentences = []
-    for one in report.verdicts:
-        basis = f"assumed: {percent(one.share)}" if one.is_assumed else f"{percent(one.share)}, from {one.labels:,}"
-        basis += "" if one.is_assumed else f" labelled sample{'s' * (one.labels != 1)}"
-        sentences.append(f"{verdict_word(one.verdict)}: {percent(one.weight)} of samples; people call right {basis}")
-    if spread := report.spread:
-        span = report.scale.span
-        basis = "assumed" if spread.is_assumed else f"from {plural(spread.labels, 'label')}"
-        sentences.append(f"labels lie {spread.residual * span:.2f} around what the judges' scores tell ({basis})")
-    if report.has_clusters:
-        known = report.plan.design_effect > 1 or report.drawn
-        effect = f"design effect {report.plan.design_effect:.2f} so far" if known else "assumed to be independent"
-        sentences.append(f"questions repeat: {effect}")
-    sentences.append(f"with {ASSURANCE - 1:.0%} more than the least, so that about nine plans in ten hold")
-    return sentences
-
-
-def plan_sections(report: PlanReport, where: str = "") -> Iterator[Section]:
-    """The answer, what it rests on, and the curve; `where` ends the command that comes next."""
-    known = notes(f"  {sentence}" for sentence in known_sentences(report))
-    yield Section(None, (Sentence(plan_sentence(report), "bold"), *known))
-    if report.more:
-        have = f"{plural(report.drawn, 'label')} are there; " if report.drawn > 1 else ""
-        if report.labelled > report.drawn:
-            have = f"{plural(report.labelled, 'label is', 'labels are')} there, none drawn at random; "
-        strata = f" --stratify {','.join(report.columns)}" if report.columns else ""
-        command = f"mixseek label sample {quote(report.run)} --n {report.more}{strata} --to sheet.csv{where}"
-        yield Section(None, [Sentence(f"  {have}{report.more:,} more: {command}", "", is_unbroken=True)])
-    elif report.more == 0:
-        yield Section(None, [Sentence(f"  {plural(report.drawn, 'label is', 'labels are')} there already", "")])
-    widest = max(width for _, width in report.plan.curve)
-    rows = [
-        (f"{labels:,}", width_text(width, report.scale).partition(" on")[0], Bar(width / widest, _BAR_WIDTH))
-        for labels, width in report.plan.curve
-    ]
-    yield Section("Width to expect", [TableRows((">labels", ">interval", "|"), rows)])
-
-
-def plan_document(report: PlanReport) -> dict[str, Any]:
-    """For programs: widths are half widths, as shares of the scale."""
-    assumed = [one.verdict for one in report.verdicts if one.is_assumed]
-    return {
-        "schema": schema_id(DocumentName.PLAN),
-        "run": report.run,
-        "level": LEVEL,
-        "half_width": report.plan.half_width,
-        "samples": report.plan.items,
-        "labelled": report.labelled,
-        "drawn": report.drawn,
-        "needed": report.plan.needed,
-        "more": report.more,
-        "design_effect": report.plan.design_effect,
-        "verdicts": [
-            {**asdict(one), "verdict": verdict_word(one.verdict), "assumed": one.is_assumed} for one in report.verdicts
-        ],
-        "spread": asdict(report.spread) if report.spread else None,
-        "assumed": bool(assumed) or (report.spread is not None and report.spread.is_assumed),
-        "assumptions": {"agreement": ASSUMED_AGREEMENT, "residual": ASSUMED_RESIDUAL, "assurance": ASSURANCE},
-        "curve": [{"labels": labels, "half_width": width} for labels, width in report.plan.curve],
-        "sentence": plan_sentence(report),
-    }
-
-
-# How labels are told: what was drawn, what was taken in, and where it stands.
-
-_DISPUTES_SHOWN = 10
-_DRAWN_WORDS = {
-    "random draw": "drawn here at random",
-    "random": "said to be a random sample",
-    "elsewhere": "from another mix of cases",
-    "unknown": "drawing unknown: agreement only",
-}
-
-
-def draw_result_document(draw: Draw, sheet: Path, *, is_repeated: bool) -> dict[str, Any]:
-    """For programs: what was drawn from what, without the rows."""
-    return {
-        "schema": schema_id(DocumentName.LABEL_SAMPLE),
-        "draw": draw.draw,
-        "run": draw.run,
-        "sheet": str(sheet),
-        "seed": draw.seed,
-        "drawn": len(draw.rows),
-        "texts": draw.texts,
-        "stratify": list(draw.columns),
-        "strata": [
-            {
-                "values": dict(zip(draw.columns, one.values, strict=True)),
-                "texts": one.texts,
-                "drawn": one.drawn,
-                "probability": one.probability,
-            }
-            for one in draw.strata
-        ],
-        "repeated": is_repeated,
-    }
-
-
-def describe_draw(draw: Draw, sheet: Path, where: str, *, is_repeated: bool) -> str:
-    """A few lines for a person; `where` ends the command that comes next."""
-    again = " (drawn before: the same sheet again)" if is_repeated else ""
-    lines = [f"{sheet}: {plural(len(draw.rows), 'text')} of {draw.texts:,}, drawn at random from {draw.run}{again}"]
-    if draw.columns:
-        lines.append(f"  stratified by {', '.join(draw.columns)}:")
-        lines += [
-            f"    {make_visible(' · '.join(value or '(none)' for value in one.values))}: {one.drawn:,} of {one.texts:,}"
-            for one in draw.strata
-        ]
-    lines.append(f"  draw {draw.draw}, seed {draw.seed}; write into the column `label`, then:")
-    lines.append(f"  mixseek label import {quote(str(sheet))} --rater NAME{where}")
-    return "\n".join(lines)
-
-
-def describe_import(told: Mapping[str, Any], where: str) -> str:
-    """What was new, and what it counts for; `where` ends the command that comes next."""
-    lines = [f"{plural(told['added'], 'label')} of {told['rater']} for run {told['run']}"]
-    if told["revised"]:
-        lines.append(f"  {told['revised']:,} of them take the place of earlier ones")
-    if told["known"]:
-        lines.append(f"  {told['known']:,} more were there already")
-    if told["draw"] is not None:
-        lines.append(f"  draw {told['draw']}: {plural(told['empty'], 'row waits', 'rows wait')} for a label")
-    else:
-        lines.append(f"  {_DRAWN_WORDS[told['drawn']]}")
-    lines.append(f"  mixseek report {quote(told['run'])}{where}")
-    return "\n".join(lines)
-
-
-def status_sections(status: Mapping[str, Any]) -> Iterator[Section]:
-    """Protocol by protocol: labels of different scales are different things."""
-    where = f"run {status['run']}: {plural(status['texts'], 'text')}" if status["run"] else "all labels"
-    yield Section(None, [Sentence(where, "bold")])
-    if not status["protocols"]:
-        advice = "No labels yet. Draw a sheet: mixseek label sample RUN --n 100 --to sheet.csv"
-        yield Section(None, [Sentence(advice)])
-    for one in status["protocols"]:
-        raters = ", ".join(f"{rater} {count:,}" for rater, count in one["raters"])
-        drawn = ", ".join(f"{count:,} {_DRAWN_WORDS.get(word, word)}" for word, count in one["drawn"])
-        lead = Sentence(f"{one['protocol']}: {plural(one['texts'], 'labelled text')}; {drawn}", "")
-        yield Section(None, (lead, *notes((f"  raters: {raters}", f"  {_agreement_sentence(one)}"))))
-        disputes = [
-            (each["sample"], ", ".join(f"{rater}: {given}" for rater, given in each["said"]))
-            for each in one["disputes"]
-        ]
-        title = f"Raters differ on {plural(len(disputes), 'text')}; settle them with `label import --adjudicate`"
-        yield Section(title, [TableRows(("sample", "said"), disputes, _DISPUTES_SHOWN)])
-    draws = [
-        (one["draw"], one["run"], ", ".join(one["columns"]) or "–", f"{one['labelled']:,} of {one['drawn']:,}")
-        for one in status["draws"]
-    ]
-    yield Section("Draws", [TableRows(("draw", "run", "stratified by", ">labelled"), draws)])
-
-
-def _agreement_sentence(one: Mapping[str, Any]) -> str:
-    settled = f"; {one['adjudicated']:,} adjudicated" if one["adjudicated"] else ""
-    if one["agreement"] is None:
-        return f"one rater a text: nothing to compare{settled}"
-    alpha = "no alpha: all labels are the same" if one["alpha"] is None else f"Krippendorff's alpha {one['alpha']:.2f}"
-    several = plural(one["rated_twice"], "text")
-    return f"raters agree on {percent(one['agreement'])} of pairs over {several} of several raters; {alpha}{settled}"

@@ -5,8 +5,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from mixseek.competition.views.board import TeamView
 from mixseek.reports.forecasts import CallForecast
-from mixseek.reports.races.board import TeamView
 from mixseek.schemas.parts import Anything
 
 

@@ -19,6 +19,7 @@ from mixseek.competition.boards import write_leader_board
 from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import CompetitionObserver, run_competition
 from mixseek.competition.questions import Counting
+from mixseek.competition.views.board import LeaderBoard
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import MixseekError
@@ -27,7 +28,6 @@ from mixseek.judges.function import function_judge
 from mixseek.labels.draw import DrawRequest, draw_sheet
 from mixseek.labels.intake import ImportRequest, import_labels
 from mixseek.reports.files import default_page, write_comparison, write_html
-from mixseek.reports.races.board import LeaderBoard
 from mixseek.runs.cards import Card
 from mixseek.runs.judge import Interruption
 from mixseek.runs.request import RULES, JudgeRequest, LiveOptions

@@ -66,7 +66,7 @@ def say(text: str, english: str | None = None, /, **parts: str | int) -> str:
 
 
 def translate(text: str, table: Mapping[str, str]) -> str:
-    """In the words of a table of ids; KeyError names an id that the table does not have.
+    """The text in the words of a table of ids; KeyError names an id that the table does not have.
 
     Whatever is no message is a name or a number.
     """

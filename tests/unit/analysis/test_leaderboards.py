@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from mixseek.competition.boards import find_execution, load_leader_board, write_leader_board
+from mixseek.competition.views.board import LeaderBoard
 from mixseek.domain.rounds import Execution, ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reports.races.board import LeaderBoard
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KNOWN = [

@@ -8,7 +8,7 @@ from mixseek.cli import judging
 from mixseek.cli.console import ExitCode, notify_json
 from mixseek.cli.judging import show_progress
 from mixseek.cli.main import main
-from mixseek.reports.progress import LineProgress, Meter
+from mixseek.runs.progress import LineProgress, Meter
 from mixseek.runs.request import JudgeRequest, LiveOptions
 
 

@@ -2,7 +2,12 @@
 
 import pytest
 
-from mixseek.reports.progress import SECONDS_BETWEEN_LINES, LineProgress, Meter, describe_seconds
+from mixseek.runs.progress import (
+    SECONDS_BETWEEN_LINES,
+    LineProgress,
+    Meter,
+    describe_seconds,
+)
 
 
 class Clock:

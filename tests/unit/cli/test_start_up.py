@@ -50,7 +50,7 @@ _PAGES = ("mixseek.reports.pages.html", "jinja2")
     ("arguments", "unneeded"),
     [
         (["--help"], (*_JUDGING, *_PAGES, "duckdb", "rich", "pydantic")),
-        (["report", "a"], (*_JUDGING, *_SCORING, "mixseek.reports.build_server", "asyncio")),
+        (["report", "a"], (*_JUDGING, *_SCORING, "mixseek.ci.build_server", "asyncio")),
         (["show", "a", "q1"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.analysis.report")),
         (
             ["runs"],
@@ -73,7 +73,7 @@ def test_judging_with_rules_loads_nothing_for_a_build_server(tmp_path: Path) -> 
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"id": "q", "response": "So 4.", "ground_truth": "4"}) + "\n", encoding="utf-8")
     command = ["judge", str(rows), "--judge", "rules", "--workspace", str(tmp_path / "ws"), "--quiet"]
-    unneeded = {"mixseek.reports.build_server", "mixseek.protocols.scored.protocol", "aiohttp"}
+    unneeded = {"mixseek.ci.build_server", "mixseek.protocols.scored.protocol", "aiohttp"}
     assert loaded_by(command) & unneeded == set()
 
 

@@ -18,13 +18,14 @@ from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.several_runs import RunComparison
 from mixseek.analysis.votes.found import VoteStatistics
 from mixseek.analysis.votes.system_board import SystemBoard
+from mixseek.audits import views as cards
+from mixseek.ci.report import CiReport
+from mixseek.competition.views import sections as races
+from mixseek.competition.views.board import LeaderBoard
+from mixseek.competition.views.evaluation import Evaluation
 from mixseek.domain.shown import Shown
-from mixseek.reports import boards, cards, comparison, side_by_side, statistics, summary, votes
-from mixseek.reports.ci import CiReport
+from mixseek.reports import boards, comparison, side_by_side, statistics, summary, votes
 from mixseek.reports.forecasts import CompeteForecast
-from mixseek.reports.races import sections as races
-from mixseek.reports.races.board import LeaderBoard
-from mixseek.reports.races.evaluation import Evaluation
 from mixseek.reports.render.html import result_html, sections_html
 from mixseek.reports.render.markdown import sections_markdown
 from mixseek.reports.render.tables import as_text
@@ -163,7 +164,7 @@ def test_only_renderers_know_terminals() -> None:
         "pytest_plugin.py": {"rich.console"},
         # What moves while something is done: no result, and gone when there is one.
         "cli/competing.py": {"rich.console", "rich.progress"},
-        "reports/progress.py": {"rich.console", "rich.progress"},
+        "runs/progress.py": {"rich.console", "rich.progress"},
     }
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.reports.cards import render_card_page
+from mixseek.audits.views import render_card_page
 from mixseek.runs.cards import Card, CardExample, CardFinding, CardJudge, CardProtocol
 from mixseek.stats.audits import Audit, AuditState
 from mixseek.text.visible import INVISIBLE, make_visible, replace_unpaired_surrogates

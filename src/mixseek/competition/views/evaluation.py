@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mixseek.competition.views.words import points_text, scale_text
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.evaluator.scores import POINTS, EvaluationResult, MetricScore, MissingMetric
-from mixseek.reports.races.words import points_text, scale_text
 from mixseek.reports.render.html import result_html
 from mixseek.reports.sections import Section, Sentence, TableRows, notes, sections_of
 from mixseek.reports.wording import masked_text
@@ -25,18 +25,20 @@ class EvaluatedSubmission:
 
     @property
     def overall_score(self) -> float | None:
-        """On 0..100; None as soon as one metric is missing."""
+        """The score on 0..100; None as soon as one metric is missing."""
         return self.result.overall_score
 
     @property
     def metrics(self) -> Mapping[str, MetricScore | MissingMetric]:
-        """By name, in the order of the configuration."""
+        """Metrics by name, in the order of the configuration."""
         return {metric.name: metric for metric in self.result.metrics}
 
     @property
     def scores(self) -> dict[str, float | None]:
-        """Of each metric by name; None where it is missing."""
-        return {one.name: one.score if isinstance(one, MetricScore) else None for one in self.result.metrics}
+        """The score of each metric by name; None where it is missing."""
+        return {
+            metric.name: metric.score if isinstance(metric, MetricScore) else None for metric in self.result.metrics
+        }
 
     @property
     def is_open(self) -> bool:
@@ -44,7 +46,7 @@ class EvaluatedSubmission:
         return any(not metric.is_permanent for metric in self.result.missing)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON, without the texts."""
+        """The submission as plain JSON, without the texts."""
         return {"name": self.name, "overall_score": self.overall_score, **self.result.details()}
 
 
@@ -75,16 +77,19 @@ class Evaluation:
     @property
     def scores(self) -> list[float | None]:
         """The overall score of each submission, in order."""
-        return [one.overall_score for one in self.submissions]
+        return [submission.overall_score for submission in self.submissions]
 
     @property
     def is_open(self) -> bool:
         """Whether the same again may give scores that are missing now."""
-        return self.reason is not None or any(one.is_open for one in self.submissions)
+        return self.reason is not None or any(submission.is_open for submission in self.submissions)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A row for each submission, flat: a frame of any library can be made of it."""
-        return [{"name": one.name, "overall_score": one.overall_score, **one.scores} for one in self.submissions]
+        return [
+            {"name": submission.name, "overall_score": submission.overall_score, **submission.scores}
+            for submission in self.submissions
+        ]
 
     def _repr_html_(self) -> str:
         return result_html(self)
@@ -93,21 +98,24 @@ class Evaluation:
         """The metrics' names, with the scale of those that do not count from 0 to 100."""
         scales = {
             score.name: scale_text(score.scale)
-            for one in self.submissions
-            for score in one.result.scores
+            for submission in self.submissions
+            for score in submission.result.scores
             if score.scale != POINTS
         }
         return [f"{name} ({scales[name]})" if name in scales else name for name in self.weights]
 
     def _rows(self) -> list[list[str]]:
-        return [[one.name, *map(points_text, (one.overall_score, *one.scores.values()))] for one in self.submissions]
+        return [
+            [submission.name, *map(points_text, (submission.overall_score, *submission.scores.values()))]
+            for submission in self.submissions
+        ]
 
 
 def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
-    """For programs."""
+    """The evaluation for programs."""
     return {
         "schema": schema_id(DocumentName.EVALUATE),
-        "submissions": [one.to_dict() for one in evaluation],
+        "submissions": [submission.to_dict() for submission in evaluation],
         "weights": dict(evaluation.weights),
         "reason": evaluation.reason,
         "sent": dict(evaluation.sent),
@@ -120,13 +128,20 @@ def evaluation_sections(evaluation: Evaluation) -> Iterator[Section]:
     """Scores, and below them what judges say, or why a score is missing."""
     heads = ("submission", ">overall", *(f">{name}" for name in evaluation._columns()))
     yield Section(None, [TableRows(heads, evaluation._rows())])
-    remarks = [(one.name, metric) for one in evaluation for metric in one.result.metrics if remark_on(metric)]
+    remarks = [
+        (submission.name, metric)
+        for submission in evaluation
+        for metric in submission.result.metrics
+        if remark_on(metric)
+    ]
     if remarks:
-        yield Section(None, [Sentence(""), *notes(f"{name}: {one.name}: {remark_on(one)}" for name, one in remarks)])
+        yield Section(
+            None, [Sentence(""), *notes(f"{name}: {metric.name}: {remark_on(metric)}" for name, metric in remarks)]
+        )
     sent = evaluation.sent
-    said = f"{plural(int(sent['calls']), 'call')}, {sent['cached']:,} from the cache, ${sent['cost_usd']:.4f}"
-    yield Section(None, [Sentence(said)])
-    masked = sum(one.result.details()["usage"]["masked_replies"] for one in evaluation)
+    account = f"{plural(int(sent['calls']), 'call')}, {sent['cached']:,} from the cache, ${sent['cost_usd']:.4f}"
+    yield Section(None, [Sentence(account)])
+    masked = sum(submission.result.details()["usage"]["masked_replies"] for submission in evaluation)
     if masked:
         yield Section(None, [Sentence(masked_text(masked))])
 

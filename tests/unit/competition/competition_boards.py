@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from mixseek.competition.views.board import LeaderBoard, build_leader_board
 from mixseek.domain.rounds import (
     BoardEntry,
     DecidedBy,
@@ -17,7 +18,6 @@ from mixseek.domain.rounds import (
     TeamProgress,
     rank_teams,
 )
-from mixseek.reports.races.board import LeaderBoard, build_leader_board
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ON = RoundDecision(True, None, DecidedBy.JUDGE)

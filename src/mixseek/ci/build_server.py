@@ -9,13 +9,13 @@ from mixseek.analysis.comparing.pairs import read_changed
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import Headline
 from mixseek.analysis.summarise import panel_rule
+from mixseek.ci.report import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown
 from mixseek.domain.counts import SettledSample
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.index.run import open_run_index
-from mixseek.reports.ci import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown
 from mixseek.reports.comparison import brief, score_text
 from mixseek.reports.headline import describe_headline
 from mixseek.reports.summary import describe_score
@@ -44,7 +44,7 @@ class CiTargets:
         return self.junit is not None or self.summary is not None
 
     def check(self) -> None:
-        """Before anything is judged: raises ConfigurationError where no file can be written."""
+        """Looks before anything is judged: raises ConfigurationError where no file can be written."""
         for target in filter(None, (self.junit, self.summary)):
             if target.is_dir() or not target.parent.is_dir():
                 raise ConfigurationError(f"{target}: no file can be there; name one in a directory that exists")
@@ -104,7 +104,7 @@ def run_report(
     manifest = read_manifest(directory.manifest)
     with open_run_index(workspace, directory) as index:
         panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
-        listed, found = panel.failing(MOST_CASES, below=_LOW)
+        listed, failing_count = panel.failing(MOST_CASES, below=_LOW)
         worst, _ = panel.failing(WORST_SHOWN, below=_FULL, worst_first=True)
         rows = index.rows_of(sorted({sample.key for sample in (*listed, *worst)}))
     lines = [] if headline is None else [*describe_headline(headline), *describe_score(headline.score, 0)]
@@ -121,7 +121,7 @@ def run_report(
         gates=gates,
         cases=[sample_case(sample, rows[sample.id]) for sample in listed],
         worst=[sample_case(sample, rows[sample.id]) for sample in worst],
-        left_out=found - len(listed),
+        left_out=failing_count - len(listed),
         facts=facts,
         seconds=seconds,
     )
@@ -129,8 +129,8 @@ def run_report(
 
 def sample_case(sample: SettledSample, rows: Sequence[JudgedRow]) -> CiCase:
     word = sample.verdict if sample.state is PanelState.VALID and sample.verdict else sample.state.value
-    own = [row for row in rows if not row.is_control]
-    return make_case(sample.id, word, own, is_error=sample.state in _WITHOUT_VERDICT)
+    counted = [row for row in rows if not row.is_control]
+    return make_case(sample.id, word, counted, is_error=sample.state in _WITHOUT_VERDICT)
 
 
 def comparison_report(root: Path, comparison: Comparison, gates: GateResults) -> CiReport:
@@ -138,7 +138,7 @@ def comparison_report(root: Path, comparison: Comparison, gates: GateResults) ->
     lost = [pair for pair in comparison.unscored if pair.status_b in _UNUSABLE and pair.status_a not in _UNUSABLE]
     pairs = [*comparison.worse, *lost][:MOST_CASES]
     changed = read_changed(Workspace(root), comparison, pairs)
-    cases = [pair_case(one.pair, one.rows_b, comparison) for one in changed]
+    cases = [pair_case(change.pair, change.rows_b, comparison) for change in changed]
     sides = {"a": comparison.a, "b": comparison.b}
     return CiReport(
         name=f"{comparison.b.name} against {comparison.a.name}",
@@ -156,5 +156,5 @@ def pair_case(pair: Pair, rows_b: Sequence[JudgedRow], comparison: Comparison) -
     before = score_text(pair.score_a, is_binary=comparison.is_binary)
     after = pair.status_b if is_lost else score_text(pair.score_b, is_binary=comparison.is_binary)
     same = "; the text is the same, so this is the judge's doing" if pair.is_same_text else ""
-    said = f"was {before}, is {after}{same}"
-    return make_case(pair.id_b, pair.status_b if is_lost else "worse", rows_b, is_error=is_lost, first=said)
+    sentence = f"was {before}, is {after}{same}"
+    return make_case(pair.id_b, pair.status_b if is_lost else "worse", rows_b, is_error=is_lost, first=sentence)

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from mixseek.reports.pages.html import asset_text, manifest_entries, render_page
-from mixseek.reports.payload import Excerpt, field_limit
-from mixseek.reports.races.board import LeaderBoard
-from mixseek.reports.races.chart import draw_chart, team_style
-from mixseek.reports.races.words import (
+from mixseek.competition.views.board import LeaderBoard
+from mixseek.competition.views.chart import draw_chart, team_style
+from mixseek.competition.views.words import (
     APART,
     cost_text,
     expense_text,
@@ -15,6 +13,8 @@ from mixseek.reports.races.words import (
     points_text,
     scale_text,
 )
+from mixseek.reports.pages.html import asset_text, manifest_entries, render_page
+from mixseek.reports.payload import Excerpt, field_limit
 from mixseek.stats.strengths import Board
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")

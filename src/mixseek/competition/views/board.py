@@ -151,7 +151,7 @@ def build_leader_board(
     progress: Mapping[str, rounds.TeamProgress],
     judging: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> LeaderBoard:
-    """From what the store holds; `judging` is what opinions on each team's progress took, where that is known."""
+    """The board of what the store holds; `judging`: what opinions on each team's progress took, if known."""
     places = {team.team_id: team for team in ranking}
     apart = {team.team_id: team for team in rank_apart(progress, places)}
     order = [*places, *apart, *sorted(progress.keys() - places.keys() - apart.keys())]
@@ -243,11 +243,14 @@ def decision_text(entry: rounds.RoundProgress) -> str | None:
 def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:
     """The evaluator's metrics; of details that somebody else wrote, whatever has a score of its own."""
     if isinstance(details.get("metrics"), list):
-        missing = [one for one in details.get("missing") or () if isinstance(one, Mapping)]
-        items = [*details["metrics"], *({"name": one.get("name"), "comment": one.get("reason")} for one in missing)]
+        missing = [metric for metric in details.get("missing") or () if isinstance(metric, Mapping)]
+        items = [
+            *details["metrics"],
+            *({"name": metric.get("name"), "comment": metric.get("reason")} for metric in missing),
+        ]
     else:
-        own = {name: value if isinstance(value, Mapping) else {"score": value} for name, value in details.items()}
-        items = [{**value, "name": name} for name, value in own.items() if _number(value.get("score")) is not None]
+        metrics = {name: value if isinstance(value, Mapping) else {"score": value} for name, value in details.items()}
+        items = [{**value, "name": name} for name, value in metrics.items() if _number(value.get("score")) is not None]
     methods = rounds.methods_of(details)
     return tuple(
         MetricLine(
@@ -267,12 +270,12 @@ def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:
 def add_expenses(usages: Iterable[Any]) -> Expense:
     """None stays None: what nobody counted is not nought. Whatever is no mapping counts nothing."""
     kinds = ("input_tokens", "output_tokens")
-    told = [usage for usage in usages if isinstance(usage, Mapping)]
-    counted = [usage for usage in told if usage.keys() & {*kinds, "cost_usd"}]
+    known = [usage for usage in usages if isinstance(usage, Mapping)]
+    counted = [usage for usage in known if usage.keys() & {*kinds, "cost_usd"}]
     tokens = [[usage[kind] for usage in counted if isinstance(usage.get(kind), int)] for kind in kinds]
     taken, given = (sum(numbers) if numbers else None for numbers in tokens)
     costs = [cost for usage in counted if (cost := _number(usage.get("cost_usd"))) is not None]
-    masked = sum(usage["masked_replies"] for usage in told if isinstance(usage.get("masked_replies"), int))
+    masked = sum(usage["masked_replies"] for usage in known if isinstance(usage.get("masked_replies"), int))
     return Expense(taken, given, sum(costs) if costs else None, len(costs) < len(counted), masked)
 
 
@@ -290,5 +293,5 @@ def _scale(value: Any) -> tuple[float, float] | None:
 
 
 def leader_board_document(board: LeaderBoard) -> dict[str, Any]:
-    """For programs. Keys are never renamed, only added: they are the names of the fields."""
+    """The board for programs. Keys are never renamed, only added: they are the names of the fields."""
     return with_schema(DocumentName.LEADERBOARD, document_of(board, execution_id="execution"))

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.reports.competition_boards import LAST, NOON, board_of, round_of, team_of
+from tests.unit.competition.competition_boards import LAST, NOON, board_of, round_of, team_of
 from tests.unit.reports.test_html import HOSTILE, read
 
+from mixseek.competition.views.board import LeaderBoard
+from mixseek.competition.views.page import SCRIPT, STYLES, render_leader_board
 from mixseek.domain.rounds import ExecutionStatus, ImprovementJudgment, NoOpinion, StopReason, TeamProgress
 from mixseek.reports.pages.html import asset_text
-from mixseek.reports.pages.leaderboard import SCRIPT, STYLES, render_leader_board
-from mixseek.reports.races.board import LeaderBoard
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
 BETA = team_of("Beta", [60.0, None], StopReason.NO_GAIN)

@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
+from mixseek.competition.views.board import Expense, TeamView
 from mixseek.domain import rounds
 from mixseek.reports.accounts import usd_text
-from mixseek.reports.races.board import Expense, TeamView
 from mixseek.reports.wording import NOTHING, masked_text
 from mixseek.text.phrases import count_text
 
@@ -18,7 +18,7 @@ def opinion_text(opinion: rounds.Opinion | None) -> str:
 
 
 def scale_text(scale: tuple[float, float] | None) -> str:
-    """For the metrics that do not count from 0 to 100."""
+    """The scale, for metrics that do not count from 0 to 100."""
     return "" if scale is None else f"{scale[0]:g} to {scale[1]:g}"
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mixseek.reports.races.board import LeaderBoard, TeamView
+from mixseek.competition.views.board import LeaderBoard, TeamView
 from mixseek.text.phrases import shortened
 
 WIDTH, HEIGHT = 860, 320
@@ -59,7 +59,7 @@ def team_style(index: int) -> str:
 
 
 def draw_chart(board: LeaderBoard) -> Chart | None:
-    """Without those who stand apart; None before there is a second score to compare with."""
+    """The curves without those who stand apart; None before there is a second score to compare with."""
     scores = [entry.score for team in board.ranked for entry in team.rounds if entry.score is not None]
     if len(scores) < 2:
         return None

@@ -11,18 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from tests.cases import each
-from tests.unit.reports.competition_boards import GO_ON, LAST, NOON, ON, board_of, round_of, team_of
+from tests.unit.competition.competition_boards import GO_ON, LAST, NOON, ON, board_of, round_of, team_of
 
-from mixseek.domain.rounds import (
-    DecidedBy,
-    ExecutionStatus,
-    NoOpinion,
-    RoundDecision,
-    RoundProgress,
-    StopReason,
-    TeamProgress,
-)
-from mixseek.reports.races.board import (
+from mixseek.competition.views.board import (
     DECIDER_TEXTS,
     STOP_TEXTS,
     Expense,
@@ -33,9 +24,18 @@ from mixseek.reports.races.board import (
     leader_board_document,
     read_metrics,
 )
-from mixseek.reports.races.chart import COLOURS, DISTINCT, draw_chart, score_ticks, spread, team_style
-from mixseek.reports.races.sections import curve_text, leader_board_sections
-from mixseek.reports.races.words import cost_text
+from mixseek.competition.views.chart import COLOURS, DISTINCT, draw_chart, score_ticks, spread, team_style
+from mixseek.competition.views.sections import curve_text, leader_board_sections
+from mixseek.competition.views.words import cost_text
+from mixseek.domain.rounds import (
+    DecidedBy,
+    ExecutionStatus,
+    NoOpinion,
+    RoundDecision,
+    RoundProgress,
+    StopReason,
+    TeamProgress,
+)
 from mixseek.reports.render.terminal import print_sections
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])

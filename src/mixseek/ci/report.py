@@ -54,14 +54,14 @@ class CiReport:
 
 def make_case(name: str, word: str, rows: Sequence[JudgedRow], *, is_error: bool, first: str = "") -> CiCase:
     """A sample with what its judges said: the ones with the lowest scores first."""
-    told = sorted((row for row in rows if row.is_final), key=lambda row: 2.0 if row.score is None else row.score)
+    finals = sorted((row for row in rows if row.is_final), key=lambda row: 2.0 if row.score is None else row.score)
     if is_error:
-        told = [row for row in told if row.status in (Status.INVALID, Status.MISSING)] or told
-    reason = next((line for row in told for line in reasons_of(row)), "")
+        finals = [row for row in finals if row.status in (Status.INVALID, Status.MISSING)] or finals
+    reason = next((line for row in finals for line in reasons_of(row)), "")
     message = ": ".join(filter(None, (word, first or reason)))
-    parts = ["\n".join(describe_row(cut_row(row))) for row in told[:_JUDGES_TOLD]]
-    if len(told) > _JUDGES_TOLD:
-        parts.append(f"and {plural(len(told) - _JUDGES_TOLD, 'judgment')} more: see `mixseek show`")
+    parts = ["\n".join(describe_row(cut_row(row))) for row in finals[:_JUDGES_TOLD]]
+    if len(finals) > _JUDGES_TOLD:
+        parts.append(f"and {plural(len(finals) - _JUDGES_TOLD, 'judgment')} more: see `mixseek show`")
     text = "\n\n".join([*filter(None, (first,)), *parts])
     return CiCase(name, word, one_line(message), shortened(text, _TEXT_CHARACTERS), is_error)
 
@@ -105,13 +105,13 @@ def reasons_of(row: JudgedRow) -> Iterator[str]:
 
 def excerpt_text(row: JudgedRow) -> str:
     """Around the span, which stands in ⟦ ⟧; `…` where something is left out."""
-    found = excerpt_of(row, row.span, _EXCERPT_CHARACTERS)
-    text, skipped = found.text, found.before
+    excerpt = excerpt_of(row, row.span, _EXCERPT_CHARACTERS)
+    text, skipped = excerpt.text, excerpt.before
     if (span := row.span) is not None:
         inside = Span(span.start - skipped, span.end - skipped)
         if left_out(row).response_before <= span.start and 0 <= inside.start <= inside.end <= len(text):
             text = text[: inside.start] + _OPEN + text[inside.start : inside.end] + _CLOSE + text[inside.end :]
-    return make_visible(("…" if skipped else "") + text + ("…" if found.after else ""))
+    return make_visible(("…" if skipped else "") + text + ("…" if excerpt.after else ""))
 
 
 def one_line(text: str) -> str:
@@ -157,8 +157,8 @@ def render_suite(root: Xml.Element, report: CiReport) -> Xml.Element:
         # Jenkins takes a file without any test case for a mistake.
         add_case(suite, name, "judged")
     if report.left_out:
-        said = f"{plural(report.left_out, 'sample is', 'samples are')} not listed here; `mixseek export` has them all"
-        Xml.SubElement(suite, "system-out").text = said
+        remark = f"{plural(report.left_out, 'sample is', 'samples are')} not listed here; `mixseek export` has them all"
+        Xml.SubElement(suite, "system-out").text = remark
     counts = {tag: len(suite.findall(f"testcase/{tag}")) for tag in ("failure", "error")}
     suite.set("tests", str(len(suite.findall("testcase"))))
     suite.set("failures", str(counts["failure"]))
@@ -174,8 +174,8 @@ def add_case(suite: Xml.Element, place: str, name: str) -> Xml.Element:
 
 def add_failure(case: Xml.Element, tag: str, kind: str, message: str, text: str) -> None:
     # GitLab shows the text alone, so the message is in it once more.
-    found = Xml.SubElement(case, tag, message=inert(message), type=inert(kind))
-    found.text = inert(text)
+    element = Xml.SubElement(case, tag, message=inert(message), type=inert(kind))
+    element.text = inert(text)
 
 
 @sections_of.register

@@ -27,7 +27,7 @@ _ROUND_ENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 
 
 def signed_share(share: float | None) -> str:
-    """Of the scale, or of the samples."""
+    """A share of the scale, or of the samples."""
     return signed_text(share, None)
 
 
@@ -59,14 +59,14 @@ def sought_text(finding: CardFinding) -> str | None:
 
 def remark(finding: CardFinding) -> str:
     """What else must be known: why there is nothing, how many would do, who was left out."""
-    said = []
+    sentences = []
     if finding.reason is not None:
-        said.append(finding.reason)
+        sentences.append(finding.reason)
     elif finding.state is AuditState.TOO_FEW:
-        said.append(f"{finding.needed:,} items are needed" if finding.needed else "one question is no spread")
+        sentences.append(f"{finding.needed:,} items are needed" if finding.needed else "one question is no spread")
     if finding.reason is None:
-        said += [f"{plural(count, 'sample')} left out: {reason}" for reason, count in finding.left_out.items()]
-    return "; ".join(said)
+        sentences += [f"{plural(count, 'sample')} left out: {reason}" for reason, count in finding.left_out.items()]
+    return "; ".join(sentences)
 
 
 def verdict_text(card: Card) -> str:
@@ -85,17 +85,17 @@ def card_sections(card: Card, *places: str) -> Iterator[Section]:
     heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged at")
     rows = [
         (
-            one.title,
-            (one.state.value, STATE_STYLES[one.state]),
-            str(one.items),
-            effect_text(one),
-            p_number(one.p_adjusted),
-            limit_text(one),
+            finding.title,
+            (finding.state.value, STATE_STYLES[finding.state]),
+            str(finding.items),
+            effect_text(finding),
+            p_number(finding.p_adjusted),
+            limit_text(finding),
         )
-        for one in card.findings
+        for finding in card.findings
     ]
     yield Section("", (TableRows(heads, rows), Sentence(UNITS)))
-    remarks = [(one.title, remark(one)) for one in card.findings if remark(one)]
+    remarks = [(finding.title, remark(finding)) for finding in card.findings if remark(finding)]
     yield Section("", [TableRows(("", ""), remarks)])
     for finding in card.findings:
         if finding.is_flagged:
@@ -119,7 +119,7 @@ def _flagged_lines(finding: CardFinding) -> Iterator[Sentence]:
 
 
 def example_scores(example: CardExample) -> str:
-    """Before and after the change, where there is a before."""
+    """The scores before and after the change, where there is a before."""
     scores = (example.after,) if example.before is None else (example.before, example.after)
     return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in scores)
 
@@ -159,7 +159,9 @@ def render_card_page(card: Card) -> str:
 
 def axis_end(card: Card) -> float:
     """The same to both sides."""
-    ends = [abs(end) for one in card.findings for end in (one.low, one.high, one.effect) if end is not None]
+    ends = [
+        abs(end) for finding in card.findings for end in (finding.low, finding.high, finding.effect) if end is not None
+    ]
     return next((end for end in _ROUND_ENDS if end >= max(ends, default=0.05)), 1.0)
 
 
@@ -167,8 +169,8 @@ def draw(card: Card, end: float) -> Iterator[DrawnFinding]:
     def place(value: float | None) -> float | None:
         return None if value is None else min(1.0, max(0.0, (value + end) / (2 * end)))
 
-    for one in card.findings:
-        both = AUDITS[one.audit].side is Side.BOTH
-        minima = (-one.minimum, one.minimum) if both else (one.minimum,)
+    for finding in card.findings:
+        both = AUDITS[finding.audit].side is Side.BOTH
+        minima = (-finding.minimum, finding.minimum) if both else (finding.minimum,)
         inside = tuple((value + end) / (2 * end) for value in minima if abs(value) <= end)
-        yield DrawnFinding(one, 0.5, place(one.effect), place(one.low), place(one.high), inside)
+        yield DrawnFinding(finding, 0.5, place(finding.effect), place(finding.low), place(finding.high), inside)

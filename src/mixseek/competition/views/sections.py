@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from mixseek.competition.views.board import CompetitionLine, LeaderBoard, TeamView
+from mixseek.competition.views.words import APART, cost_text, masked_team_text, points_text
 from mixseek.domain.rounds import ExecutionStatus
-from mixseek.reports.races.board import CompetitionLine, LeaderBoard, TeamView
-from mixseek.reports.races.words import APART, cost_text, masked_team_text, points_text
 from mixseek.reports.sections import (
     GAP,
     QUIET,

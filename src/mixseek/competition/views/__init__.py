@@ -1,0 +1,1 @@
+"""Competitions and evaluations as people see them: boards, curves, sections and their page."""

@@ -1,1 +1,0 @@
-"""Competitions and evaluations in words: boards, curves, sections. Their pages are in `pages`."""
