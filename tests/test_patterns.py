@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import mixseek
+from mixseek.matching.phrases import Phrases
 
 pytestmark = pytest.mark.thorough
 
@@ -23,8 +24,8 @@ UNITS = (" ", "\n", "a", "1", "*", "-", ".", "(", "\\", "answer ", "> ", '"', "æ
 MOST_UNITS_OF_ONE = 16
 # Each text is four times as long as the one before: 4 is a line, 16 a square.
 SIZES = (1_000, 4_000, 16_000, 64_000, 200_000)
-# Of the modules, so that several workers look: to list them takes seconds, and is not for those who collect tests.
-SHARES = 12
+# Of all patterns, so that several workers look: to list them takes seconds, and is not for those who collect tests.
+SHARES = 60
 MEASURABLE_SECONDS, MOST_GROWTH, DOUBTFUL_GROWTH = 0.001, 8.0, 5.5
 
 
@@ -46,6 +47,11 @@ def sources() -> dict[str, str]:
     return {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
 
 
+@cache
+def all_sources() -> str:
+    return "\n".join(sources().values())
+
+
 def held_in(value: Any, name: str, seen: set[int]) -> Iterator[tuple[str, re.Pattern[str]]]:
     """Patterns in what a module holds, at any depth; called like the nearest attribute or key."""
     if isinstance(value, re.Pattern):
@@ -54,7 +60,11 @@ def held_in(value: Any, name: str, seen: set[int]) -> Iterator[tuple[str, re.Pat
         return
     if id(value) in seen:
         return
-    if isinstance(value, dict):
+    if isinstance(value, Phrases):
+        # Compiled when first used, here all of them: what is only a part of others is tried within those.
+        used = [entry for entry in value.texts if re.search(rf"\b[A-Z_]{{2,}}\.{entry}\b", all_sources())]
+        parts = [(entry, getattr(value, entry)) for entry in used]
+    elif isinstance(value, dict):
         parts = [(key if isinstance(key, str) else name, part) for key, part in value.items()]
         parts += [(name, key) for key in value if not isinstance(key, str)]
     elif isinstance(value, list | tuple | set | frozenset):
@@ -187,8 +197,12 @@ def uses_of(module: str, name: str) -> frozenset[str]:
     """How it is held against texts, in its module or anywhere; searched for, where nobody uses it by its name."""
     if name.startswith("re."):
         return frozenset({name.removeprefix("re.")})
-    uses = re.compile(rf"\b{re.escape(name)}(?:\[[^\]\n]*\])?\.(\w+)")
-    places = [sources()[module]] if name.startswith("_") else sources().values()
+    # Also where one of two is chosen: `(A.letter if â€¦ else A.number).match`.
+    chosen = r" if [^()\n]* else [\w.]+"
+    uses = re.compile(rf"\b{re.escape(name)}(?:\[[^\]\n]*\]|{chosen})?\)?\.(\w+)")
+    # Phrases of two tables may have one name: whoever uses it at home is asked first.
+    home = uses.findall(sources()[module])
+    places = [sources()[module]] if name.startswith("_") or home else sources().values()
     methods = {use for source in places for use in uses.findall(source)}
     return frozenset(methods & {"match", "fullmatch", *_SEARCHES}) or frozenset({"search"})
 
@@ -243,7 +257,7 @@ def square_of(held: Held) -> str | None:
 
 @pytest.mark.parametrize("share", range(SHARES))
 def test_no_pattern_takes_the_square_of_its_text(share: int) -> None:
-    patterns = [held for module in list(modules())[share::SHARES] for held in modules()[module]]
+    patterns = [held for held_here in modules().values() for held in held_here][share::SHARES]
     squares = {(held.module, held.name): (held.pattern.pattern, unit) for held in patterns if (unit := square_of(held))}
 
     assert squares == {}

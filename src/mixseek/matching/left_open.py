@@ -85,8 +85,8 @@ def _is_followed_by_date(text: str, start: int, end: int, finish: int) -> bool:
 
 
 def _is_open_behind(text: str, start: int, end: int, finish: int, kind: str, is_other: OtherValue) -> bool:
-    unsure = _HEDGE.polarity_in_part if kind == "boolean" else _HEDGE.unsure_behind
-    if unsure.match(text, end, finish) or _ASKED.match(text, end, finish):
+    unsure = (_HEDGE.polarity_in_part if kind == "boolean" else _HEDGE.unsure_behind).match(text, end, finish)
+    if unsure or _ASKED.match(text, end, finish):
         return True
     if kind == "text" and _is_followed_by_date(text, start, end, finish):
         return True
