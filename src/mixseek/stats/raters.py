@@ -55,6 +55,7 @@ class Measure(StrEnum):
     AC1 = "ac1"
     AC2_LINEAR = "ac2_linear"
     AC2_QUADRATIC = "ac2_quadratic"
+    BRENNAN = "brennan_prediger"
 
 
 # Of two raters, who are told apart; with the weights of a near miss.
@@ -356,6 +357,12 @@ def fleiss_of(equal: AgreementSums) -> float | None:
     return (observed - expected) / (1 - expected) if 1 - expected > 1e-12 else None
 
 
+def brennan_of(sums: AgreementSums, categories: Sequence[float] | None = None) -> float | None:
+    """Brennan and Prediger's: chance gives every category the same share."""
+    values, observed = categories or sums.totals, raw_of(sums)
+    return None if observed is None or len(values) < 2 else (observed - 1 / len(values)) / (1 - 1 / len(values))
+
+
 def estimate_of(measure: Measure, patterns: Patterns, categories: Sequence[float] | None = None) -> Estimate | None:
     """Any coefficient, with its standard error where a closed form exists."""
     if measure in _KAPPAS:
@@ -372,6 +379,8 @@ def value_of(measure: Measure, sums: AgreementSums, categories: Sequence[float] 
         return raw_of(sums)
     if measure is Measure.FLEISS:
         return fleiss_of(sums)
+    if measure is Measure.BRENNAN:
+        return brennan_of(sums, categories)
     if measure in GWETS:
         return gwet_of(sums, GWETS[measure], categories)
     return alpha_of(sums, _ALPHAS[measure])

@@ -478,7 +478,7 @@ def _between(
     )
 
 
-_NOMINAL = (Measure.RAW, Measure.ALPHA_NOMINAL, Measure.AC1)
+_NOMINAL = (Measure.RAW, Measure.ALPHA_NOMINAL, Measure.AC1, Measure.BRENNAN)
 _ORDERED = (Measure.ALPHA_ORDINAL, Measure.ALPHA_INTERVAL, Measure.AC2_LINEAR, Measure.AC2_QUADRATIC)
 
 
