@@ -20,6 +20,7 @@ from mixseek.datasets.importers.formats import (
     langsmith_runs,
     lm_eval,
     mlflow,
+    prompt_reply,
     promptfoo,
 )
 from mixseek.datasets.importers.formats.batches import anthropic, description, gemini, openai
@@ -47,6 +48,7 @@ FORMATS: tuple[LogFormat, ...] = (
     langsmith.FORMAT,
     langsmith_runs.FORMAT,
     braintrust.FORMAT,
+    prompt_reply.FORMAT,
     chat.FORMAT,
     inputs_outputs.FORMAT,
 )
