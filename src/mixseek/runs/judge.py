@@ -276,7 +276,7 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
 
 def rounds_of(plan: Plan) -> Iterator[Iterator[list[Sample]]]:
     """All samples at once, unless what some of them say decides which are next."""
-    return budget_rounds(plan) if plan.request.budget is not None else iter([first_batches(plan)])
+    return budget_rounds(plan) if plan.request.budget is not None else iter([first_batches(plan, plan.request.write_every or BATCH_SAMPLES)])
 
 
 def first_batches(plan: Plan, size: int = BATCH_SAMPLES) -> Iterator[list[Sample]]:

@@ -126,6 +126,8 @@ class JudgeRequest:
     run: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
     limit: int | None = None
+    # Samples between two writes of rules and replays; None: as many as are quick.
+    write_every: int | None = None
     workers: int = 0
     gates: Mapping[str, float] = field(default_factory=dict)
     # How several judges become one verdict; None is the default of the protocol's scale.

@@ -378,6 +378,10 @@ class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, total=False):
         int | None,
         Declared(group=Group.DATA, metavar="N", least=1, request="limit", help="Judge the first N samples only."),
     ]
+    write_every: Annotated[
+        int | None,
+        Declared(group=Group.RUN, metavar="N", least=1, request="write_every", help="Samples between two writes."),
+    ]
     timeout: Annotated[
         float | None,
         Declared(
