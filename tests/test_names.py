@@ -30,6 +30,7 @@ FINISHED_ROOMS = (
     "storage",
     "testing",
     "text",
+    "web",
 )
 FINISHED_FILES = ("errors.py", "pytest_plugin.py", "templating.py")
 # They say of a value that it was met, and nothing of what it is.
@@ -115,7 +116,7 @@ def test_a_docstring_has_a_subject(room: str) -> None:
 
 def test_what_is_not_finished_is_known() -> None:
     """A room that is made anew is gone through at once: only these are left."""
-    left = {"engine", "judges", "matching", "protocols", "reports", "runs", "web"}
+    left = {"engine", "judges", "matching", "protocols", "reports", "runs"}
     rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
 
     assert rooms - set(FINISHED_ROOMS) == left

@@ -86,7 +86,9 @@ def answer_page(request: web.Request, template: str, status: int = 200, **contex
                 words_json=inert_json(words_of(language)),
                 here=request.path,
                 base=viewer_of(request).access.base,
-                query="".join(f"{urlencode([one])}&" for one in request.query.items() if one[0] != "lang"),
+                query="".join(
+                    f"{urlencode([parameter])}&" for parameter in request.query.items() if parameter[0] != "lang"
+                ),
                 is_read_only=viewer_of(request).access.is_read_only,
                 policy="",
                 style=Markup(),

@@ -76,18 +76,22 @@ async def live(request: web.Request) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     while True:
-        told = {**await asyncio.to_thread(tail.look), "expected": expected}
-        name = b"progress" if told["is_running"] or told["is_behind"] else b"end"
-        await response.write(b"event: " + name + b"\ndata: " + orjson.dumps(told) + b"\n\n")
+        progress = {**await asyncio.to_thread(tail.look), "expected": expected}
+        name = b"progress" if progress["is_running"] or progress["is_behind"] else b"end"
+        await response.write(b"event: " + name + b"\ndata: " + orjson.dumps(progress) + b"\n\n")
         if name == b"end":
             return response
-        await asyncio.sleep(0.05 if told["is_behind"] else _EVENT_SECONDS)
+        await asyncio.sleep(0.05 if progress["is_behind"] else _EVENT_SECONDS)
 
 
 async def compare(request: web.Request) -> web.Response:
     """B against A, as `mixseek compare --json` prints it."""
-    found = await viewer_of(request).comparison(*compare_request(request))
-    return answer_pending(found) if isinstance(found, Pending) else answer_json(comparison_document(found[0]))
+    comparison = await viewer_of(request).comparison(*compare_request(request))
+    return (
+        answer_pending(comparison)
+        if isinstance(comparison, Pending)
+        else answer_json(comparison_document(comparison[0]))
+    )
 
 
 async def competition(request: web.Request) -> web.Response:

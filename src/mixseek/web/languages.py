@@ -65,7 +65,7 @@ def saying(language: str) -> Iterator[None]:
 
 
 def language_of(request: web.Request) -> str:
-    """As asked for in the address, as chosen before, or as the browser prefers; else English."""
+    """The language asked for in the address, chosen before, or preferred by the browser; else English."""
     accepted = request.headers.get("Accept-Language", "")
     preferred = [part.split(";")[0].strip().split("-")[0].lower() for part in accepted.split(",")]
     wanted = [request.query.get("lang"), request.cookies.get(_COOKIE), *preferred]

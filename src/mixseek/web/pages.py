@@ -72,10 +72,10 @@ async def compare_page(request: web.Request) -> web.Response:
         listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
         return answer_page(request, "choose.html.j2", **listed)
     start = read_number(request.query, "start", 0, _LAST_START)
-    found = await viewer_of(request).comparison(runs, asked, start)
-    if isinstance(found, Pending):
+    comparison = await viewer_of(request).comparison(runs, asked, start)
+    if isinstance(comparison, Pending):
         return answer_page(request, "pending.html.j2", status=202, what=" ↔ ".join(run.name for run in runs))
-    context = await asyncio.to_thread(comparison_context, *found)
+    context = await asyncio.to_thread(comparison_context, *comparison)
     longest = max(count for _, _, count, _, _ in context["kinds"])
     earlier, later = message("report.earlier_page", "Earlier page"), message("report.next_page", "Next page")
     starts = [(earlier, start - LISTED), (later, start + LISTED)]

@@ -76,11 +76,11 @@ async def review_numbers(request: web.Request) -> web.Response:
     reviewed = await viewer.reviewed(run_of(request))
     if isinstance(reviewed, Pending):
         return answer_pending(reviewed)
-    found = await viewer.review_numbers(reviewed, half_width)
-    if isinstance(found, Pending):
-        return answer_pending(found)
-    sentence = message("joint.sentence", "{words}.", words=found["sentence"])
-    return answer_json({**found, "sentence_in_language": say_in(language_of(request), sentence)})
+    numbers = await viewer.review_numbers(reviewed, half_width)
+    if isinstance(numbers, Pending):
+        return answer_pending(numbers)
+    sentence = message("joint.sentence", "{words}.", words=numbers["sentence"])
+    return answer_json({**numbers, "sentence_in_language": say_in(language_of(request), sentence)})
 
 
 async def give_label(request: web.Request) -> web.Response:

@@ -50,7 +50,7 @@ class PublicUrl:
 
     @property
     def host(self) -> str:
-        """As a proxy that hands the Host header on sends it."""
+        """The Host header as a proxy sends it that hands it on."""
         return self.origin.partition("://")[2]
 
     @property
@@ -175,7 +175,7 @@ def guard(access: Access) -> Middleware:
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """On whatever is sent, streams included."""
+    """Whatever is sent carries the headers, streams included."""
     response.headers.update(HEADERS)
     response.headers.popall("Server", None)
 
@@ -204,7 +204,7 @@ def find_refusal(request: web.Request, access: Access) -> web.Response | None:
 
 
 def own_origins(host: str, access: Access) -> list[str]:
-    """Of a request with that Host: a proxy may hand it on, or ask by the address of this machine."""
+    """Our origins for a request with that Host: a proxy may hand it on, or ask by the address of this machine."""
     direct = f"http://{host}"
     if access.public is None:
         return [direct]
@@ -220,7 +220,7 @@ def is_key(key: str | None, rater: str | None, access: Access) -> bool:
 
 
 def is_known(request: web.Request, access: Access) -> bool:
-    """By the cookie, or, for programs, by `Authorization: Bearer SECRET`."""
+    """Whoever asks is known by the cookie, or, for programs, by `Authorization: Bearer SECRET`."""
     cookie = request.cookies.get(access.cookie_name(port_of(request)), "")
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     is_bearer = scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), access.secret.encode())
@@ -234,8 +234,8 @@ def is_own_host(header: str, access: Access, port: int) -> bool:
     """
     if access.public is not None and header.lower() == access.public.host:
         return True
-    name, colon, said = header.rpartition(":")
-    if not colon or said != str(port):
+    name, colon, given_port = header.rpartition(":")
+    if not colon or given_port != str(port):
         return False
     if is_loopback(name):
         return True
@@ -277,5 +277,5 @@ def welcome(request: web.Request, access: Access) -> web.Response:
 
 
 def refuse(status: int, sentence: str) -> web.Response:
-    """As text: a refusal is for whoever reads it, browser or program."""
+    """A refusal is text, for whoever reads it, browser or program."""
     return web.Response(status=status, text=f"mixseek: {sentence}\n")

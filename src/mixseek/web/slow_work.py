@@ -37,7 +37,7 @@ class _Entry:
 
 
 class SlowWork(Generic[T]):
-    """By key, the few used last; one that is left out is handed to `drop`."""
+    """Results by key, the few used last; a result that is left out is handed to `drop`."""
 
     def __init__(self, drop: Callable[[T], None] = lambda value: None) -> None:
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
@@ -53,7 +53,7 @@ class SlowWork(Generic[T]):
         is_growing: bool = False,
         is_late_enough: Callable[[Any], bool] = lambda version: True,
     ) -> T | Pending:
-        """Of this version; while it grows, or an older one for a while; or Pending. Raises what `make` raises.
+        """The value of this version; while it grows, maybe an older one; or Pending. Raises what `make` raises.
 
         `is_late_enough` says of a version whether whoever asks could find in it what they have seen already.
         """

@@ -38,7 +38,7 @@ def list_workspace(root: Path) -> dict[str, Any]:
 
 
 def find_exact_run(workspace: Workspace, name: str) -> RunDirectory:
-    """By its whole name: an address means one run. What cannot be a name is refused before any path is made."""
+    """The run of that whole name: an address means one. What cannot be a name is refused before any path is made."""
     run = workspace.run(name)
     if not run.exists():
         raise ConfigurationError(f"{workspace.root}: no run {name!r}; `mixseek runs` lists those that are there")
@@ -59,7 +59,7 @@ class ListRequest:
 
 
 def read_list_request(asked: Mapping[str, str]) -> ListRequest:
-    """From the parameters of an address; raises ConfigurationError for what has no meaning."""
+    """Reads the parameters of an address; raises ConfigurationError for what has no meaning."""
     sort = asked.get("sort", "")
     if sort not in SORTS:
         raise ConfigurationError(
@@ -118,17 +118,17 @@ class ViewedRun:
         self._searches.go_on(self.judgments.samples)
         texts = self._searches.texts
         outcomes = [
-            {"outcome": one.outcome, "tone": tone_of(one.status, one.score).value, "count": one.count}
-            for one in self.judgments.outcomes
+            {"outcome": outcome.outcome, "tone": tone_of(outcome.status, outcome.score).value, "count": outcome.count}
+            for outcome in self.judgments.outcomes
         ]
-        told = texts.choices(self.judgments.usual, self.judgments.unusual)
-        metadata = [[f"{name}={value}", count] for name, found in told.items() for value, count in found]
+        values_by_name = texts.choices(self.judgments.usual, self.judgments.unusual)
+        metadata = [[f"{name}={value}", count] for name, values in values_by_name.items() for value, count in values]
         choices = {**self.judgments.choices, **({"meta": metadata} if metadata else {})}
         read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
         return {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
 
     def _query(self, asked: ListRequest) -> tuple[ListQuery, dict[str, int] | None]:
-        """With how far a search has come; None where nothing is searched for."""
+        """The query, and how far its search has come; None where nothing is searched for."""
         samples = self.judgments.samples
         has_words = bool(asked.words.split() or asked.metadata)
         search = self._searches.find(asked.words, asked.metadata, samples) if has_words else None
@@ -136,7 +136,7 @@ class ViewedRun:
         return ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort), done
 
     def sample_positions(self, asked: ListRequest, limit: int) -> list[int] | None:
-        """Of all that the filters mean; None while a search goes on."""
+        """Positions of all samples that the filters mean; None while a search goes on."""
         query, done = self._query(asked)
         if done is not None and done["searched"] < done["samples"]:
             return None
@@ -160,8 +160,8 @@ class ViewedRun:
         if not rows:
             raise ConfigurationError(f"run {self.run.name}: no sample with the id {sample_id!r}")
         payload = rows_payload(rows, _SAMPLE_BUDGET)
-        for row, told in zip(rows, payload["rows"], strict=True):
-            told["attempts"] = [
+        for row, shown_row in zip(rows, payload["rows"], strict=True):
+            shown_row["attempts"] = [
                 describe_reply(reply)
                 for reply in replies
                 if reply.get("judge") == row.judge and (reply.get("details") or {}).get("take", 1) == row.take
@@ -172,7 +172,7 @@ class ViewedRun:
 
     def prompt(self, root: Path, sample_id: str, judge: str) -> dict[str, Any]:
         """What a judge was shown, made again from the run's own protocol."""
-        entry = next((one for one in self.manifest.judges if one.name == judge), None)
+        entry = next((listed for listed in self.manifest.judges if listed.name == judge), None)
         _, record, _ = self.judgments.sample(sample_id)
         if entry is None or not record:
             raise ConfigurationError(f"run {self.run.name}: no sample {sample_id!r} before a judge {judge!r}")
@@ -194,8 +194,8 @@ class ViewedRun:
 def describe_reply(reply: Mapping[str, Any]) -> dict[str, Any]:
     """A reply as it came, with what its call took."""
     details = reply.get("details") or {}
-    told = {name: details[name] for name in _DETAILS if details.get(name) is not None}
-    return {"attempt": reply.get("attempt"), "text": reply.get("text"), **told}
+    known = {name: details[name] for name in _DETAILS if details.get(name) is not None}
+    return {"attempt": reply.get("attempt"), "text": reply.get("text"), **known}
 
 
 def expected_judgments(manifest: Manifest) -> int | None:
