@@ -126,7 +126,7 @@ class Budget:
         self._waiting.clear()
 
     def describe_spent(self) -> str:
-        """For a person, when all bills have come."""
+        """A sentence for a person, when all bills have come."""
         return (
             f"--max-cost {self._max_cost_usd:g} is reached ({self.cost_usd:.4f} USD spent by this command); "
             "run the same command with more to go on from here"

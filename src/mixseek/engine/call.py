@@ -73,7 +73,7 @@ def ask_again(
 
 @cache
 def read_reasks() -> dict[str, dict[str, str]]:
-    """By language of the protocol; one in another language is asked again in English."""
+    """Words to ask again with, by language of the protocol; another language is asked again in English."""
     return parse_toml(Path(__file__).with_name("reasks.toml").read_bytes().decode())
 
 
@@ -83,7 +83,7 @@ def _one_line(text: str) -> str:
 
 
 def estimate_usage(call: Call) -> Usage:
-    """From characters, before anything is sent: an estimate, to be shown as one."""
+    """Estimates from characters, before anything is sent; to be shown as an estimate."""
     tokens = 0.0
     for message in call.messages:
         plain = len(message.content.encode("ascii", "ignore"))
@@ -361,7 +361,7 @@ class Booking:
 def total(usage: Usage, otherwise: Usage) -> int:
     """All tokens; the estimate where the endpoint did not say."""
     sums = zip(usage[:2], otherwise[:2], strict=True)
-    return sum((said if said is not None else guessed) or 0 for said, guessed in sums)
+    return sum((counted if counted is not None else guessed) or 0 for counted, guessed in sums)
 
 
 def describe(booking: Booking, call: Call, answer: Answer, cost: float | None) -> dict[str, Any]:
@@ -397,7 +397,10 @@ def add_usages(usage: Usage, lost: tuple[Usage, ...]) -> Usage:
     """All that is on the bill; what the answer did not count stays unknown."""
     if not lost:
         return usage
-    sums = [None if said is None else said + sum(one[place] or 0 for one in lost) for place, said in enumerate(usage)]
+    sums = [
+        None if counted is None else counted + sum(bill[place] or 0 for bill in lost)
+        for place, counted in enumerate(usage)
+    ]
     return Usage(*sums)
 
 

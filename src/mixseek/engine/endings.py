@@ -113,7 +113,7 @@ class FirstReplies:
         unusable[first.flag.value, " ".join(first.detail.split())[:200]] += 1
         if unusable.total() >= FIRST_REPLIES:
             flag, times = Counter(flag for flag, _ in unusable.elements()).most_common(1)[0]
-            detail = next(detail for (own, detail), _ in unusable.most_common() if own == flag)
+            detail = next(detail for (counted_flag, detail), _ in unusable.most_common() if counted_flag == flag)
             raise NothingUsableError(
                 f"judge {judge} gave nothing valid in its first {unusable.total()} replies; commonest reason "
                 f"({times} times): {flag}: {detail}; run the same command to go on, with --retry-invalid to ask these "

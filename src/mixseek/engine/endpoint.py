@@ -190,9 +190,9 @@ class Endpoint:
         waited = max(now, self._paused_until) - self._failing_since
         if (self._is_down or error.is_overload) and waited >= self._policy.patience_seconds:
             asked = error.retry_after_seconds if self._paused_until > now else None
-            told = f"no reply for {waited:.0f} s" if asked is None else f"asked to wait {asked:.0f} s"
+            reason = f"no reply for {waited:.0f} s" if asked is None else f"asked to wait {asked:.0f} s"
             raise EndpointDownError(
-                f"{self.name}: {told}, and --patience is {self._policy.patience_seconds:.0f} s "
+                f"{self.name}: {reason}, and --patience is {self._policy.patience_seconds:.0f} s "
                 f"({error}); run the same command again to resume"
             ) from error
 

@@ -70,7 +70,7 @@ class Gate(Protocol):
 
 
 class OpenLimit(AdaptiveLimit):
-    """As many calls as there are places: whoever waits for leave must not be taken for a slow endpoint."""
+    """Lets as many calls go as there are places: whoever waits for leave must not be taken for a slow endpoint."""
 
     def __init__(self, places: int) -> None:
         super().__init__(places, places)
@@ -197,7 +197,7 @@ class Turnstile:
             waiting.set_result(report)
 
     async def replies(self, holder: str, patience_seconds: float) -> list[Reply]:
-        """As soon as there are some; none after so long."""
+        """The replies, as soon as there are some; none after so long."""
         news = self._news[holder]
         if not self._replies[holder]:
             try:

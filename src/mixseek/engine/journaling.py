@@ -27,7 +27,7 @@ class SyncedJournal(Protocol):
         ...
 
     def sync(self) -> None:
-        """On disk before returning, all that was written before; called from another thread than `write`."""
+        """All that was written before is on disk when this returns; called from another thread than `write`."""
         ...
 
 
@@ -87,7 +87,7 @@ class GroupCommit:
         return waiting
 
     async def commit(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
-        """On disk before returning; raises StorageError when it is not."""
+        """The lines are on disk when this returns; raises StorageError when they are not."""
         await self.keep(lines, counts)
 
     async def make_room(self) -> None:

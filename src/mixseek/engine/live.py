@@ -83,7 +83,7 @@ class LiveRun:
                 deadline = min(deadline, clock() + self.drain_seconds + _DRAIN_MARGIN_SECONDS)
 
     def _show_in_flight(self) -> None:
-        """As a difference, so that whoever adds up has the present number."""
+        """The number is shown as a difference, so that whoever adds up has the present number."""
         now = sum(endpoint.in_flight for endpoint in self._endpoints)
         self.progress.advance({"in_flight": now - self._shown_in_flight})
         self._shown_in_flight = now

@@ -40,7 +40,7 @@ class Judged:
 
     @property
     def replies(self) -> tuple[Reply, ...]:
-        """In the order of asking."""
+        """All replies in the order of asking."""
         return self.earlier if self.reply is None else (*self.earlier, self.reply)
 
     @property
@@ -87,13 +87,13 @@ def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     if refused is not None:
         return Judged(sample, judge.name, refused)
     shown = {name: ask_once(judge, sample, protocol.present(name)) for name in protocol.presentations}
-    told = [
-        replace(one.reply, details={**one.reply.details, "presentation": name})
-        for name, one in shown.items()
-        if one.reply is not None
+    replies = [
+        replace(judged.reply, details={**judged.reply.details, "presentation": name})
+        for name, judged in shown.items()
+        if judged.reply is not None
     ]
-    outcome = protocol.combine({name: one.outcome for name, one in shown.items()})
-    return Judged(sample, judge.name, outcome, told[-1] if told else None, earlier=tuple(told[:-1]))
+    outcome = protocol.combine({name: judged.outcome for name, judged in shown.items()})
+    return Judged(sample, judge.name, outcome, replies[-1] if replies else None, earlier=tuple(replies[:-1]))
 
 
 def ask_once(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
@@ -134,10 +134,10 @@ def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJ
     judgment = protocol.parse(reply, sample)
     match reply.details.get("unusable"):
         case {"flag": str(flag), "detail": str(detail)} if flag in set(Flag):
-            found = Finding(Flag(flag), detail)
+            finding = Finding(Flag(flag), detail)
             if isinstance(judgment, InvalidJudgment):
-                return replace(judgment, findings=(found, *judgment.findings))
-            return InvalidJudgment((found,), judgment.repairs)
+                return replace(judgment, findings=(finding, *judgment.findings))
+            return InvalidJudgment((finding,), judgment.repairs)
         case _:
             return judgment
 

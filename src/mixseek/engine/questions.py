@@ -23,7 +23,7 @@ from mixseek.errors import ConfigurationError
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """With `identity` it is that one whatever its prompt says today; without `asks_again` an invalid reply stands."""
+    """A question with `identity` is that one whatever its prompt says; without `asks_again` an invalid reply stands."""
 
     protocol: JudgeProtocol
     sample: Sample
@@ -95,7 +95,7 @@ class Questions:
         self._before = before or AnsweredBefore()
         self._context.written.update(self._before.introduced)
         self._under_way: dict[Place, _UnderWay] = {}
-        self._told: set[Place] = set()
+        self._counted: set[Place] = set()
         self._recalled = frozenset(self._before.replies)
         self._is_halted = False
 
@@ -104,7 +104,7 @@ class Questions:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        left = [one.task for one in self._under_way.values()]
+        left = [asked.task for asked in self._under_way.values()]
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
@@ -165,10 +165,10 @@ class Questions:
             self._before.concluded.add(place)
             pending = PendingSample(question.sample, place.key)
             conclude(self._context, pending, ReplyKey(place.judge, place.repeat), outcome)
-        if place in self._told:
+        if place in self._counted:
             # The same question again costs nothing, and must not be counted as if it did.
             replies = tuple(reuse(reply, reply.judge, place.repeat, reply.attempt) for reply in replies)
-        self._told.add(place)
+        self._counted.add(place)
         return Answered(outcome, replies[-1] if replies else None, is_recalled, replies[:-1])
 
     async def _ask_live(
@@ -211,7 +211,7 @@ class LastingQuestions:
     retries_invalid: bool = False
 
     async def ask(self, question: Question) -> Answered:
-        """As `Questions.ask`; `earlier` holds the replies of all repeats before the one that counts."""
+        """Asks as `Questions.ask` does; `earlier` holds the replies of all repeats before the one that counts."""
         before: tuple[Reply, ...] = ()
         while True:
             answered = await self.questions.ask(question)

@@ -19,7 +19,7 @@ class ReplyCache(Protocol):
 
 
 class NoCache:
-    """Remembers nothing."""
+    """A cache that remembers nothing."""
 
     def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, Reply]:
         return {}

@@ -26,7 +26,7 @@ class RetryPolicy:
 
     @classmethod
     def of_patience(cls, seconds: float | None) -> "RetryPolicy":
-        """As long as the user says from the first request on; where nothing is said, not long for a first answer."""
+        """Waits as long as the user says from the first request on; by default, not long for a first answer."""
         if seconds is None:
             return cls(first_patience_seconds=FIRST_PATIENCE_SECONDS)
         return cls(patience_seconds=seconds)

@@ -15,7 +15,7 @@ EXPECTED_OUTPUT_TOKENS = 150
 
 
 def unpriced(usage: Usage, answered_by: str | None) -> float | None:
-    """Nobody knows."""
+    """A price that nobody knows."""
     return None
 
 
