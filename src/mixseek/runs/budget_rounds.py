@@ -47,13 +47,13 @@ def budget_rounds(plan: Plan) -> Iterator[Iterator[list[Sample]]]:
         rounds = read_rounds(plan.run.rounds)
         for number in range(len(pool.candidates)):
             if number == len(rounds):
-                asked = {key for one in rounds for key in one}
-                left = [one for key, one in pool.candidates.items() if key not in asked]
+                asked = {key for keys in rounds for key in keys}
+                left = [candidate for key, candidate in pool.candidates.items() if key not in asked]
                 count = min(size, budget.pairs - len(asked))
                 chosen = next_pairs(answers.read(), left, count, top=budget.top, seed=plan.request.seed)
                 if not chosen:
                     return
-                rounds.append([one.key for one in chosen])
+                rounds.append([candidate.key for candidate in chosen])
                 with replacing(plan.run.rounds) as stream:
                     stream.write(json.dumps(rounds, ensure_ascii=False, indent=1).encode())
             yield pool.batches(rounds[number])
@@ -65,8 +65,8 @@ def round_size(systems: int) -> int:
 
 
 def likely_batches(plan: Plan) -> Iterator[list[Sample]]:
-    """For an estimate: what was chosen so far, and as many others as are still to be chosen."""
-    chosen = {key for one in read_rounds(plan.run.rounds) for key in one}
+    """Samples for an estimate: those chosen so far, and as many others as are still to be chosen."""
+    chosen = {key for keys in read_rounds(plan.run.rounds) for key in keys}
     left = plan.samples - len(chosen)
     for batch in plan.dataset.batches(_READ_AT_ONCE):
         others = [sample for sample in batch if sample.id not in chosen][: max(0, left)]
@@ -96,10 +96,10 @@ class CandidatePool:
                     self.candidates[key] = Candidate(key, question, sample.target_model, sample.target_b)
                     self._places[key] = stream.tell()
                     stream.write(encode_sample(sample))
-        self.names = {name for one in self.candidates.values() for name in (one.first, one.second)}
+        self.names = {name for candidate in self.candidates.values() for name in (candidate.first, candidate.second)}
 
     def batches(self, chosen: Sequence[str]) -> Iterator[list[Sample]]:
-        """In the order of the dataset."""
+        """Batches of the chosen samples, in the order of the dataset."""
         places = sorted(self._places[key] for key in chosen if key in self._places)
         for start in range(0, len(places), _READ_AT_ONCE):
             yield [self._read(place) for place in places[start : start + _READ_AT_ONCE]]
@@ -120,7 +120,7 @@ class Answers:
         self._scores: defaultdict[str, dict[tuple[str, int], float | None]] = defaultdict(dict)
 
     def read(self) -> list[Comparison]:
-        """With what the journal has gained since the last time."""
+        """All comparisons, with what the journal has gained since the last time."""
         for offset, line in read_lines(self._journal, self._read_to) if self._journal.is_file() else ():
             self._read_to = offset + len(line)
             if line.startswith(_OUTCOME):
@@ -128,12 +128,14 @@ class Answers:
                     self._take(decode_record(line))
                 except ValueError as error:
                     raise damaged(self._journal, offset, error) from error
-        told = []
-        for key, one in self._candidates.items():
+        comparisons = []
+        for key, candidate in self._candidates.items():
             scores = [score for score in self._scores.get(key, {}).values() if score is not None]
             if scores:
-                told.append(Comparison(one.question, one.first, one.second, sum(scores) / len(scores)))
-        return told
+                comparisons.append(
+                    Comparison(candidate.question, candidate.first, candidate.second, sum(scores) / len(scores))
+                )
+        return comparisons
 
     def _take(self, record: Record) -> None:
         if isinstance(record, OutcomeRecord) and record.sample_id in self._candidates:

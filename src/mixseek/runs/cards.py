@@ -21,7 +21,7 @@ class CardPart(BaseModel):
 
 
 class CardJudge(CardPart):
-    """As a manifest names it: `parameters` are decoding and fingerprint, or the digest of what rules judge by."""
+    """A judge as a manifest has it: `parameters` are decoding and fingerprint, or the digest of what rules judge by."""
 
     name: str
     kind: str
@@ -99,7 +99,7 @@ class Card(Shown, CardPart):
     anchors: Mapping[str, tuple[float | None, float | None]] = Field(default_factory=dict)
 
     def to_document(self, *, with_anchors: bool = True) -> dict[str, Any]:
-        """For programs and for a file; anchors are for whoever looks for drift."""
+        """The card for programs and for a file; anchors are for whoever looks for drift."""
         left_out = set() if with_anchors else {"anchors"}
         return with_schema(DocumentName.CARD, self.model_dump(mode="json", exclude=left_out))
 
@@ -109,7 +109,7 @@ class Card(Shown, CardPart):
         return not self.of_state(AuditState.FAIL)
 
     def of_state(self, state: AuditState) -> tuple[CardFinding, ...]:
-        return tuple(one for one in self.findings if one.state is state)
+        return tuple(finding for finding in self.findings if finding.state is state)
 
     def misfits(self, judge: CardJudge, protocol: CardProtocol) -> Iterator[str]:
         """What makes this another judge's card, or another protocol's, one by one."""
@@ -137,5 +137,5 @@ class Card(Shown, CardPart):
             return f"it is older than {most.days} days ({self.created_at:%Y-%m-%d}); audit the judge again"
         failed = self.of_state(AuditState.FAIL)
         if failed:
-            return f"{judge.name} failed {', '.join(one.title for one in failed)}"
+            return f"{judge.name} failed {', '.join(finding.title for finding in failed)}"
         return None

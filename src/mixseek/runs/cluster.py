@@ -119,14 +119,14 @@ def connecting(address: str | None) -> Iterator[Any]:
             yield ray
             return
         where = address or os.environ.get("RAY_ADDRESS") or "local"
-        own: dict[str, Any] = {"include_dashboard": False} if where == "local" else {}
+        options: dict[str, Any] = {"include_dashboard": False} if where == "local" else {}
         handlers = {signum: signal.getsignal(signum) for signum in stop_signals()}
         try:
-            ray.init(address=where, logging_level="CRITICAL", **own)
+            ray.init(address=where, logging_level="CRITICAL", **options)
         except (OSError, RuntimeError, ValueError, TimeoutError) as error:
-            said = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
             raise ConfigurationError(
-                f"--address {where}: no Ray cluster to be used ({said}); start one with `ray start --head`, or leave "
+                f"--address {where}: no Ray cluster to be used ({reason}); start one with `ray start --head`, or leave "
                 "--address out for one on this machine"
             ) from error
         finally:
@@ -157,7 +157,7 @@ def token_path(room: Path) -> Path:
 
 
 def make_order(plan: Plan, room: Path) -> ShardOrder:
-    """Without anything that is a secret."""
+    """What a worker has to know, without anything that is a secret."""
     specs = tuple(spec for spec in plan.request.judges if isinstance(spec, str))
     configured = {name: settings for name, settings in plan.request.configured.items() if name in specs}
     return ShardOrder(
@@ -195,7 +195,7 @@ def check_nodes(ray: Any, order: ShardOrder) -> None:
 
 
 def make_desk(ray: Any, plan: Plan) -> Any:
-    """On this node, so that it lives as long as the command does."""
+    """A desk on this node, so that it lives as long as the command does."""
     affinity = importlib.import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
     here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
     name = f"mixseek {plan.run.name}"
@@ -208,7 +208,7 @@ def make_desk(ray: Any, plan: Plan) -> Any:
 
 
 def rows_per_shard(plan: Plan, shards: int | None, workers: int) -> int:
-    """As the caller says; else several shards a worker, so that all end together, none larger than it need be."""
+    """Rows by the caller's number of shards; else several shards a worker, so that all end together, none too large."""
     if shards is not None:
         return max(1, math.ceil(plan.samples / shards))
     most = _MOST_LIVE if plan.is_live else _MOST_OFFLINE
@@ -230,8 +230,8 @@ def cut_shards(batches: Iterable[AnyBatch], parts: int) -> Iterator[list[AnyBatc
 
 
 def samples_of(batch: AnyBatch) -> Sequence[Any]:
-    """Without the keys that a batch for endpoints carries beside them."""
-    return [one.sample for one in batch.samples] if isinstance(batch, LiveBatch) else batch.samples
+    """The samples without the keys that a batch for endpoints carries beside them."""
+    return [pending.sample for pending in batch.samples] if isinstance(batch, LiveBatch) else batch.samples
 
 
 @dataclass(slots=True)
@@ -249,7 +249,7 @@ class Shard:
 
     @property
     def holder(self) -> str:
-        """As the desk knows who judges it."""
+        """The name by which the desk knows who judges it."""
         return f"{self.number}-{self.attempt}"
 
 
@@ -302,7 +302,7 @@ class Crew:
         self._tell_news()
 
     def _feed(self, shards: Iterator[list[AnyBatch]]) -> bool:
-        """As many shards as may be given out at once; False when there is none left."""
+        """Gives out as many shards as may run at once; False when there is none left."""
         while self._end is None and len(self._running) < self.at_once:
             try:
                 batches = next(shards, None)
@@ -368,7 +368,7 @@ class Crew:
             self.observer.notify(notice)
 
     def _take_over(self) -> None:
-        """In the order of the dataset: tables keep that order."""
+        """Shards are taken over in the order of the dataset: tables keep that order."""
         while (shard := self._open.get(self._taken_over)) is not None and shard.is_over:
             for file in shard.files:
                 if self.remember is not None:
@@ -379,19 +379,21 @@ class Crew:
 
 
 def rest_of(batches: Sequence[AnyBatch], judged: JudgedBefore, order: ShardOrder) -> list[AnyBatch]:
-    """Without what an attempt that died had settled, which the progress has counted already."""
+    """The batches without what an attempt that died had settled, which the progress has counted already."""
     repeats = dict.fromkeys(order.judges, order.options.repeats)
 
-    def still_due(one: PendingSample) -> PendingSample:
-        known = {**one.known, **judged.statuses(one.key)}
-        unread = {**one.unread, **judged.unread_replies(one.key)}
-        return one._replace(known=known, unread=unread, lost={**one.lost, **judged.lost(one.key)})
+    def still_due(pending: PendingSample) -> PendingSample:
+        known = {**pending.known, **judged.statuses(pending.key)}
+        unread = {**pending.unread, **judged.unread_replies(pending.key)}
+        return pending._replace(known=known, unread=unread, lost={**pending.lost, **judged.lost(pending.key)})
 
     rest: list[AnyBatch] = []
     for batch in batches:
         if isinstance(batch, LiveBatch):
             due = map(still_due, batch.samples)
-            rest.append(LiveBatch([one for one in due if not is_settled(one.known, repeats, order.cascade)]))
+            rest.append(
+                LiveBatch([pending for pending in due if not is_settled(pending.known, repeats, order.cascade)])
+            )
             continue
         before = {sample.key(): batch.known.get(place, {}) for place, sample in enumerate(batch.samples)}
 
@@ -399,12 +401,12 @@ def rest_of(batches: Sequence[AnyBatch], judged: JudgedBefore, order: ShardOrder
             return {**before[key], **judged.statuses(key)}
 
         left = pending_batches([batch.samples], order.judges, order.cascade, recall)
-        rest += [replace(one, skipped=0) for one in left]
+        rest += [replace(unsettled, skipped=0) for unsettled in left]
     return rest
 
 
 def cache_replies(shard: Path, slots: Sequence[LiveSlot], cache: ReplyCache) -> None:
-    """Of a sealed shard into the cache of the workspace, which only this process writes to."""
+    """Puts the replies of a sealed shard into the workspace's cache, which only this process writes to."""
     keys = {slot.name: slot.keys for slot in slots}
     for record in read_records(shard):
         if not isinstance(record, ReplyRecord) or record.reply.details.get("cached", True):
@@ -420,5 +422,5 @@ def describe_failure(error: Exception) -> str:
     if isinstance(cause, Exception):
         notes = "".join(f" ({note})" for note in getattr(cause, "__notes__", ()))
         return f"{type(cause).__name__}: {cause}{notes}".splitlines()[0]
-    said = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -48,10 +48,10 @@ def installed_software() -> dict[str, str]:
 
 def find_difference(wanted: Mapping[str, str]) -> str | None:
     """What is another here; None where a shard may be judged."""
-    found = installed_software()
+    installed = installed_software()
     for name, version in wanted.items():
-        if found[name] != version:
-            return f"has {name} {found[name]}, and this command {version}; install the same on every node"
+        if installed[name] != version:
+            return f"has {name} {installed[name]}, and this command {version}; install the same on every node"
     return None
 
 
@@ -104,7 +104,7 @@ def judge_shard(
     sealed = seal_shard(part)
     if len(proven) < len(order.judges) and any(isinstance(batch, LiveBatch) for batch in batches):
         judged = recall_journal(sealed, order.judges, order.options.repeats).counts()
-        proven |= {judge for judge, own in judged.items() if own[Status.VALID]}
+        proven |= {judge for judge, statuses in judged.items() if statuses[Status.VALID]}
     return ShardEnd(sealed.name, end, proven, error)
 
 
@@ -132,7 +132,7 @@ def judge_batches(
 
 
 class Post:
-    """Between one shard and the desk: counts and sentences go there now and then, and come back with "stop"."""
+    """The way between one shard and the desk: counts and sentences go there now and then, and come back with "stop"."""
 
     def __init__(self, desk: Any, holder: str) -> None:
         self.desk, self.holder = desk, holder
@@ -218,7 +218,7 @@ class DeskGate:
         self._desk.pass_on.remote(self._holder, entering, leaving)
 
     async def _listen(self) -> None:
-        """As long as anybody waits."""
+        """Hands replies on as long as anybody waits."""
         while self._waiting:
             try:
                 replies = await self._desk.replies.remote(self._holder)
@@ -249,13 +249,13 @@ class Desk:
         )
 
     async def hear(self, counts: Mapping[str, int], notices: Sequence[str]) -> bool:
-        """Of a shard; whether it is to stop."""
+        """Takes the news of a shard; says whether it is to stop."""
         self._counts.update(counts)
         self._notices.extend(notices)
         return self._is_stopping
 
     async def news(self) -> tuple[dict[str, int], list[str]]:
-        """For the driver: what was counted and said since it last asked."""
+        """News for the driver: what was counted and said since it last asked."""
         counts, notices = self._counts, list(self._notices)
         in_flight = self._turnstile.in_flight
         counts["in_flight"] = in_flight - self._shown_in_flight
@@ -276,7 +276,7 @@ class Desk:
             self._turnstile.enter(holder, ticket, entry)
 
     async def replies(self, holder: str) -> list[tuple[int, Pass | MixseekError]]:
-        """As soon as somebody may leave, or may not."""
+        """The replies, as soon as somebody may leave, or may not."""
         return await self._turnstile.replies(holder, _LISTEN_SECONDS)
 
     async def forget(self, holder: str) -> None:

@@ -39,7 +39,7 @@ def forecast_run(request: JudgeRequest) -> DryRun:
         shown = plan.protocol.presentations
         samples = first_batches(plan) if request.budget is None else likely_batches(plan)
         batches = live_batches(samples, slots, plan.request.cascade, before, cache or NoCache(), shown)
-        pending = (one for batch in batches for one in batch.samples)
+        pending = (pending_sample for batch in batches for pending_sample in batch.samples)
         return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending)
 
 
@@ -51,32 +51,34 @@ def add_up(
     measured = list(islice(pending, _MEASURED_SAMPLES))
     tokens = mean_tokens(plan, nonce_of, measured)
     count, shown = 0, plan.protocol.presentations
-    for one in chain(measured, pending):
+    for pending_sample in chain(measured, pending):
         count += 1
-        if refuse_incomplete(one.sample, plan.protocol) is not None:
+        if refuse_incomplete(pending_sample.sample, plan.protocol) is not None:
             continue
         for slot in slots:
             repeats = (ReplyKey(slot.name, repeat) for repeat in range(1, slot.repeats + 1))
             for wanted in (one_repeat._replace(presentation=name) for one_repeat in repeats for name in shown):
-                if wanted._replace(presentation=PLAIN) in one.known or wanted in one.unread:
+                if wanted._replace(presentation=PLAIN) in pending_sample.known or wanted in pending_sample.unread:
                     continue
-                is_cached = slot.keys.key(one.key, wanted, 1) in one.cached
+                is_cached = slot.keys.key(pending_sample.key, wanted, 1) in pending_sample.cached
                 (cached if is_cached else calls)[slot.name] += 1
     forecasts = []
     for slot in slots:
-        each, own = slot.price(Usage(round(tokens), EXPECTED_OUTPUT_TOKENS), None), calls[slot.name]
-        sizes = round(own * tokens), own * EXPECTED_OUTPUT_TOKENS
-        forecasts.append(Forecast(slot.name, own, cached[slot.name], *sizes, None if each is None else each * own))
+        each, requests = slot.price(Usage(round(tokens), EXPECTED_OUTPUT_TOKENS), None), calls[slot.name]
+        sizes = round(requests * tokens), requests * EXPECTED_OUTPUT_TOKENS
+        forecasts.append(
+            Forecast(slot.name, requests, cached[slot.name], *sizes, None if each is None else each * requests)
+        )
     return DryRun(plan.run.name, plan.samples, count, plan.request.cascade and len(plan.judges) > 1, tuple(forecasts))
 
 
 def mean_tokens(plan: Plan, nonce_of: Callable[[str], str], measured: list[PendingSample]) -> float:
     """Input tokens of one request, by characters."""
     counts: list[int] = []
-    for one in measured:
+    for pending_sample in measured:
         try:
-            messages = plan.protocol.messages(one.sample, nonce_of(one.key))
+            messages = plan.protocol.messages(pending_sample.sample, nonce_of(pending_sample.key))
         except DatasetError:
             continue
-        counts.append(estimate_usage(Call(one.key, messages, plan.protocol.reply_schema)).input_tokens or 0)
+        counts.append(estimate_usage(Call(pending_sample.key, messages, plan.protocol.reply_schema)).input_tokens or 0)
     return sum(counts) / len(counts) if counts else 0.0

@@ -106,7 +106,7 @@ def shown_again(
 def judge_run(
     plan: Plan, manifest: Manifest, observer: RunObserver, summarise: Callable[[Manifest], Held]
 ) -> Held | Interruption:
-    """From the first line of the journal, or from where it ended, to the seal."""
+    """Judges from the first line of the journal, or from where it ended, to the seal."""
     is_new = not plan.run.exists()
     if not is_new:
         # Before it is opened for writing, which cuts a torn end.
@@ -158,14 +158,14 @@ def language_notices(plan: Plan) -> tuple[str, ...]:
     language = written_in(text for sample in sampled for text in (sample.question, sample.response))
     if language is None or language == plan.protocol.language:
         return ()
-    own = plan.protocol.language
-    look, asked = LANGUAGE_NAMES[language], LANGUAGE_NAMES.get(own, own)
-    said = f"the data look {look}, but the prompts of the {plan.protocol.name} protocol are {asked}"
+    asked_in = plan.protocol.language
+    look, asked = LANGUAGE_NAMES[language], LANGUAGE_NAMES.get(asked_in, asked_in)
+    contrast = f"the data look {look}, but the prompts of the {plan.protocol.name} protocol are {asked}"
     try:
         replace(plan.request, language=language).load_protocol()
     except ConfigurationError:
-        return (f"{said}; it has none in {look}",)
-    return (f"{said}; --language {language} asks in {look}, --language {own} keeps these and this quiet",)
+        return (f"{contrast}; it has none in {look}",)
+    return (f"{contrast}; --language {language} asks in {look}, --language {asked_in} keeps these and this quiet",)
 
 
 def asks_again(plan: Plan, holds: RunHolds) -> bool:
@@ -229,18 +229,18 @@ def tell_gaps(plan: Plan, notify: Callable[[str], None]) -> None:
         )
     if plan.holes:
         ids = [hole.id.removeprefix("planned: ") for hole in plan.holes]
-        said = plural(len(plan.holes), "planned output is", "planned outputs are")
-        notify(f"{said} not in the dataset (INCOMPLETE_COVERAGE): {list_first(ids)}")
+        missing = plural(len(plan.holes), "planned output is", "planned outputs are")
+        notify(f"{missing} not in the dataset (INCOMPLETE_COVERAGE): {list_first(ids)}")
     if plan.grid is not None and (unplanned := plan.grid.unplanned):
-        said = plural(len(unplanned), "sample is", "samples are")
-        notify(f"{said} not in the plan, and judged all the same: {list_first(unplanned)}")
+        extra = plural(len(unplanned), "sample is", "samples are")
+        notify(f"{extra} not in the plan, and judged all the same: {list_first(unplanned)}")
     for name, (count, first) in unmatched_replies(plan).items():
-        said = plural(count, "reply is", "replies are")
-        notify(f"{name}: {said} about no sample here: {list_first(first, count)}")
+        replies = plural(count, "reply is", "replies are")
+        notify(f"{name}: {replies} about no sample here: {list_first(first, count)}")
 
 
 def unmatched_replies(plan: Plan) -> dict[str, tuple[int, list[str]]]:
-    """By judge; those whose every reply found its sample are left out."""
+    """Counts by judge, with the first ids; a judge whose every reply found its sample is left out."""
     counted = {judge.name: judge.unmatched(SHOWN_NAMES) for judge in plan.judges if replays_file(judge)}
     return {name: replies for name, replies in counted.items() if replies[0]}
 

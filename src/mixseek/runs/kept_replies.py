@@ -25,10 +25,10 @@ class BufferedCache:
         self._flushed_at = clock()
 
     def get_many(self, keys: Sequence[bytes]) -> Mapping[bytes, Reply]:
-        found = self._file.get_many(keys)
+        replies = self._file.get_many(keys)
         if self._waiting:
-            found.update({key: self._waiting[key] for key in keys if key in self._waiting})
-        return found
+            replies.update({key: self._waiting[key] for key in keys if key in self._waiting})
+        return replies
 
     def put_many(self, replies: Mapping[bytes, Reply]) -> None:
         self._waiting.update(replies)
@@ -67,7 +67,7 @@ def describe_cache(state: CacheState) -> str:
 
 
 def describe_bytes(count: int) -> str:
-    """In the unit that gives the shortest number."""
+    """A size in the unit that gives the shortest number."""
     size = float(count)
     for unit in ("bytes", "KB", "MB"):
         if size < 1000:

@@ -102,15 +102,15 @@ class Panel:
         return max(self.settings_of(judge).timeout_seconds for judge in self.remote)
 
     def settings_of(self, judge: LiveJudge) -> JudgeSettings:
-        """Of its table, or the defaults; the command line's timeout wins."""
+        """The settings of its table, or the defaults; the command line's timeout wins."""
         settings = self.configured.get(judge.name, JudgeSettings())
         timeout = self.options.timeout_seconds
         return settings if timeout is None else settings.model_copy(update={"timeout_seconds": timeout})
 
     def concurrency_of(self, judge: LiveJudge) -> int:
         """The judge's own setting wins over the command line's; a model in this process knows how many it can hold."""
-        own = self.settings_of(judge).concurrency or getattr(judge, "concurrency", None)
-        return own if isinstance(own, int) else self.options.concurrency
+        concurrency = self.settings_of(judge).concurrency or getattr(judge, "concurrency", None)
+        return concurrency if isinstance(concurrency, int) else self.options.concurrency
 
     def check_limits(self) -> None:
         """Raises ConfigurationError for a limit on costs that nobody can count."""
@@ -167,11 +167,11 @@ class Panel:
                 tokens=RateLimit(settings.tpm) if settings.tpm and gate is None else None,
             )
 
-        return tuple(make_slot(one) if is_remote(one) else OfflineSlot(one) for one in self.judges)
+        return tuple(make_slot(judge) if is_remote(judge) else OfflineSlot(judge) for judge in self.judges)
 
 
 def make_endpoint(name: str, limit: AdaptiveLimit, policy: RetryPolicy, notify: Callable[[str], None]) -> Endpoint:
-    """With the time and the chance of this process."""
+    """An endpoint with the time and the chance of this process."""
     return Endpoint(name, limit, policy, Environment(time.monotonic, asyncio.sleep, random.random, notify))
 
 
@@ -186,7 +186,7 @@ def live_slots(slots: Iterable[Slot]) -> tuple[LiveSlot, ...]:
 
 
 def price_of(judge: LiveJudge, settings: JudgeSettings) -> Price:
-    """By the settings, or by the public table for hosted models; None where neither knows."""
+    """The price by the settings, or by the public table for hosted models; None where neither knows."""
     base_url, model = judge.description.get("base_url"), judge.description.get("model")
     known_url = base_url if isinstance(base_url, str) else None
     prices = PriceList(known_url, model if isinstance(model, str) else judge.name, settings)
@@ -232,10 +232,10 @@ class Earlier:
         counts = judged.counts()
         # A judge that never said anything but no is asked again in any case: it was no matter of single samples.
         self._refusers = {
-            judge for judge, own in counts.items() if options.retry_refused or set(own) == {Status.MISSING}
+            judge for judge, statuses in counts.items() if options.retry_refused or set(statuses) == {Status.MISSING}
         }
         self._invalid: dict[str, dict[ReplyKey, Reply]] = defaultdict(dict)
-        self.proven = {judge for judge, own in counts.items() if own[Status.VALID]}
+        self.proven = {judge for judge, statuses in counts.items() if statuses[Status.VALID]}
         self._asks_invalid_again = options.retry_invalid
         if options.retry_invalid:
             self._find_invalid(journal)
@@ -283,7 +283,7 @@ def live_batches(
     cache: ReplyCache,
     presentations: Sequence[str] = (PLAIN,),
 ) -> Generator[LiveBatch, None, None]:
-    """Without what the journal holds, and with what the cache knows: one look-up a batch."""
+    """Batches without what the journal holds, and with what the cache knows: one look-up a batch."""
     repeats = {slot.name: slot.repeats for slot in slots}
     remote = live_slots(slots)
     for samples in batches:
@@ -291,20 +291,20 @@ def live_batches(
         if before is None:
             rest = [PendingSample(sample, key) for sample, key in keyed]
         else:
-            found = (before.pending_sample(sample, key, repeats, cascade) for sample, key in keyed)
-            rest = [pending for pending in found if pending is not None]
+            recalled = (before.pending_sample(sample, key, repeats, cascade) for sample, key in keyed)
+            rest = [pending for pending in recalled if pending is not None]
         if not isinstance(cache, NoCache):
             # The requests that a sample may need, re-asks aside.
             keys = [
-                slot.keys.key(one.key, wanted._replace(presentation=shown), 1)
-                for one in rest
+                slot.keys.key(pending.key, wanted._replace(presentation=shown), 1)
+                for pending in rest
                 for slot in remote
                 for wanted in map(partial(ReplyKey, slot.name), range(1, slot.repeats + 1))
-                if wanted not in one.known
+                if wanted not in pending.known
                 for shown in presentations
             ]
             if keys and (cached := cache.get_many(keys)):
-                rest = [one._replace(cached=cached) for one in rest]
+                rest = [pending._replace(cached=cached) for pending in rest]
         yield LiveBatch(rest, skipped=len(samples) - len(rest))
 
 

@@ -37,7 +37,7 @@ def expand_scorers(
     named: list[NamedJudge] = []
     for judge in judges:
         # Named twice, by itself and by `log`, it is still one judge.
-        named += [one for one in (expanded if judge == _LOG else [judge]) if one not in named]
+        named += [candidate for candidate in (expanded if judge == _LOG else [judge]) if candidate not in named]
     return tuple(named)
 
 

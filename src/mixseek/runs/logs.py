@@ -36,7 +36,7 @@ class ImportSummary:
     target: Path | None
 
     def document(self) -> dict[str, Any]:
-        """For programs."""
+        """The summary for programs."""
         counts = self.counts
         return {
             "schema": schema_id(DocumentName.IMPORT),
@@ -62,7 +62,7 @@ class ImportSummary:
         }
 
     def describe(self) -> str:
-        """For a person."""
+        """The summary for a person."""
         counts, log = self.counts, self.log
         versions = [
             f"{word} {known}" for word, known in (("tool", log.log.tool_version), ("log", log.log.log_version)) if known
@@ -78,11 +78,11 @@ class ImportSummary:
         }
         if counts.withheld:
             rows["withheld"] = f"{counts.withheld:,} without a text, though the log calls them no error"
-        for name, told in counts.scores.items():
+        for name, tally in counts.scores.items():
             parts = [
-                f"{told[kind]:,} {kind}" for kind in ("correct", "incorrect", "graded", "unreadable") if told[kind]
+                f"{tally[kind]:,} {kind}" for kind in ("correct", "incorrect", "graded", "unreadable") if tally[kind]
             ]
-            rows[f"{WITNESS_PREFIX}{name}"] = f"{told['scores']:,} scores: {', '.join(parts)}"
+            rows[f"{WITNESS_PREFIX}{name}"] = f"{tally['scores']:,} scores: {', '.join(parts)}"
         width = max(map(len, rows))
         lines += [f"  {name:<{width}}  {value}" for name, value in rows.items()]
         lines += [f"  ! {name}: {error}" for name, error in counts.first_errors]
@@ -99,7 +99,7 @@ def import_log(
     path = check_file(data)
     log = recognise(path, longest)
     if log is None:
-        known = ", ".join(dict.fromkeys(one.title for one in FORMATS))
+        known = ", ".join(dict.fromkeys(log_format.title for log_format in FORMATS))
         raise DatasetError(
             f"{path}: not recognised as a log of another tool; known are: {known}. A plain dataset needs no import"
         )
@@ -121,8 +121,8 @@ def import_log(
 
 def describe_empty(log: OpenLog, notices: Sequence[str]) -> str:
     """Nothing is imported silently as empty."""
-    told = "".join(f"; {notice}" for notice in notices)
-    return f"{log.path}: {log.format.title} without a single sample{told}"
+    remarks = "".join(f"; {notice}" for notice in notices)
+    return f"{log.path}: {log.format.title} without a single sample{remarks}"
 
 
 def check_target(target: Path, path: Path) -> None:

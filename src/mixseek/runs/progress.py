@@ -48,7 +48,7 @@ class Meter:
 
 @dataclass
 class LineProgress(Meter):
-    """For logs: a line every few seconds, and none for a run that is over sooner."""
+    """Progress for logs: a line every few seconds, and none for a run that is over sooner."""
 
     notify: Callable[[str], None] = lambda _: None
 
@@ -62,7 +62,7 @@ class LineProgress(Meter):
 
 @dataclass
 class BarProgress(Meter):
-    """For a person at a terminal: rich draws, we word."""
+    """Progress for a person at a terminal: rich draws, we word."""
 
     bar: Any = None  # rich.progress.Progress; rich is imported only when it draws
 
@@ -89,7 +89,7 @@ SECONDS_BETWEEN_DRAWINGS = 0.25
 
 @dataclass
 class NotebookProgress(Meter):
-    """For a person at a notebook: one output of the cell, written again and again. It needs no widgets."""
+    """Progress for a person at a notebook: one output of the cell, written again and again. It needs no widgets."""
 
     handle: Any = None  # IPython.display.DisplayHandle
 
@@ -101,10 +101,10 @@ class NotebookProgress(Meter):
             self.draw()
 
     def draw(self) -> None:
-        """As text, and as a bar with the same text."""
-        said = self.describe()
+        """Draws as text, and as a bar with the same text."""
+        text = self.describe()
         bar = f'<progress max="{self.total or 1}" value="{self.done}"></progress> '
-        self.handle.update({"text/plain": said, "text/html": f"{bar}<small>{escape(said)}</small>"}, raw=True)
+        self.handle.update({"text/plain": text, "text/html": f"{bar}<small>{escape(text)}</small>"}, raw=True)
 
 
 def is_notebook() -> bool:

@@ -58,7 +58,7 @@ def read_protocol_record(path: Path) -> Mapping[str, Any]:
 
 
 def keep_protocol(run: RunDirectory, protocol: JudgeProtocol) -> None:
-    """Beside the manifest: a user's file may be edited or gone by the time somebody checks the run."""
+    """Keeps it beside the manifest: a user's file may be edited or gone by the time somebody checks the run."""
     if getattr(protocol, "declaration", None) is None:
         return
     with replacing(run.protocol) as stream:
@@ -66,7 +66,7 @@ def keep_protocol(run: RunDirectory, protocol: JudgeProtocol) -> None:
 
 
 def protocol_of_run(run: RunDirectory, manifest: Manifest) -> JudgeProtocol:
-    """As kept with the run; for runs that kept none, the built-in of that name if it still is the same."""
+    """The protocol as kept with the run; for runs that kept none, the built-in of that name if it still is the same."""
     entry = manifest.protocol
     if run.protocol.is_file():
         protocol = restore_protocol(read_protocol_record(run.protocol), str(run.protocol))
@@ -93,9 +93,9 @@ def rubric_of_run(run: RunDirectory, manifest: Manifest) -> tuple[tuple[Message,
         document = document_protocol(protocol_of_run(run, manifest))
     except ConfigurationError:
         return ()
-    told = [turn["content"] for turn in document["messages"] if turn["role"] == "system"]
+    instructions = [turn["content"] for turn in document["messages"] if turn["role"] == "system"]
     parts = (
         (message("word.rubric", "Rubric"), document["documentation"]),
-        (message("report.what_judges_are_told", "What judges are told"), "\n\n".join(told)),
+        (message("report.what_judges_are_told", "What judges are told"), "\n\n".join(instructions)),
     )
     return tuple((title, text.strip()) for title, text in parts if text)

@@ -164,7 +164,7 @@ class JudgeRequest:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def load_protocol(self) -> JudgeProtocol:
-        """By its name and what the request changes of it; one that is given as an object is taken as it is."""
+        """The protocol of that name, with what the request changes; one given as an object is taken as it is."""
         if isinstance(self.protocol, str):
             return load_protocol(self.protocol, self.language, self.parameters)
         if self.language is not None or self.parameters:
@@ -192,7 +192,7 @@ class Plan:
 
     @property
     def judge_names(self) -> tuple[str, ...]:
-        """In the order in which they are asked."""
+        """Names of the judges in the order in which they are asked."""
         return tuple(judge.name for judge in self.judges)
 
     @property
@@ -293,7 +293,9 @@ def open_requested(
 
 def count_of(request: JudgeRequest) -> tuple[int, ...]:
     """What bounds the number of samples."""
-    return tuple(one for one in (request.limit, request.budget.pairs if request.budget else None) if one is not None)
+    return tuple(
+        bound for bound in (request.limit, request.budget.pairs if request.budget else None) if bound is not None
+    )
 
 
 def choose_pairs(request: JudgeRequest, protocol: JudgeProtocol, needs: SampleNeeds) -> PairChoice | None:
@@ -383,12 +385,12 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
 
 def beside_dataset(plan: Plan) -> dict[str, Any]:
     """What else says which samples there are."""
-    request, found = plan.request, dict[str, Any]()
+    request, facts = plan.request, dict[str, Any]()
     if plan.grid is not None:
-        found["plan"] = plan.grid.description
+        facts["plan"] = plan.grid.description
     if request.budget is not None:
-        found["budget"] = {"pairs": request.budget.pairs, "top": request.budget.top, "seed": request.seed}
-    return found
+        facts["budget"] = {"pairs": request.budget.pairs, "top": request.budget.top, "seed": request.seed}
+    return facts
 
 
 def describe_protocol(protocol: JudgeProtocol) -> ProtocolEntry:
@@ -401,18 +403,20 @@ def describe_protocol(protocol: JudgeProtocol) -> ProtocolEntry:
         language=protocol.language,
         hash=protocol.hash,
         parameters=protocol.parameters,
-        prompt_hashes={role: hashlib.sha256(one.text.encode()).hexdigest() for role, one in templates.items()},
+        prompt_hashes={
+            role: hashlib.sha256(template.text.encode()).hexdigest() for role, template in templates.items()
+        },
     )
 
 
 def describe_judge(judge: AnyJudge) -> JudgeEntry:
     """Rules and recorded replies are named by their digest: a run begun by others is another run, not half of this."""
     if is_remote(judge):
-        said = dict(judge.description)
-        model = said.pop("model", None)
-        kind = str(said.pop("provider", judge.name.partition(":")[0]))
-        said["fingerprint"] = judge.fingerprint
-        return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=said)
+        description = dict(judge.description)
+        model = description.pop("model", None)
+        kind = str(description.pop("provider", judge.name.partition(":")[0]))
+        description["fingerprint"] = judge.fingerprint
+        return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=description)
     kind = judge.name.partition(":")[0]
     parameters: dict[str, Any] = {}
     if isinstance(judge, RulesJudge):
@@ -443,7 +447,7 @@ def allow_appended_replies(request: Manifest, before: Manifest, judges: Sequence
 
 @cache
 def digest_rules() -> str:
-    """Over the text of every module that matches answers, and of the phrases they look for."""
+    """A digest over the text of every module that matches answers, and of the phrases they look for."""
     room = Path(str(resources.files("mixseek.matching")))
     digest = hashlib.sha256()
     for path in sorted((*room.rglob("*.py"), *room.rglob("*.toml"))):

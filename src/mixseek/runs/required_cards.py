@@ -33,18 +33,18 @@ def read_earlier(path: Path, plan: Plan) -> Card:
 
 def identify(plan: Plan) -> list[tuple[CardJudge, CardProtocol]]:
     protocol = CardProtocol.model_validate(describe_protocol(plan.protocol).model_dump())
-    return [(CardJudge.model_validate(describe_judge(one).model_dump()), protocol) for one in plan.judges]
+    return [(CardJudge.model_validate(describe_judge(judge).model_dump()), protocol) for judge in plan.judges]
 
 
 def check_cards(plan: Plan, notify: Callable[[str], None]) -> None:
-    """Before anything is paid for: raises GateError where a judge has no card that fits, or has failed on it."""
+    """Checks before anything is paid for; raises GateError where a judge has no card that fits, or has failed on it."""
     paths, most = plan.request.required_cards, plan.request.card_max_age
     if not paths:
         return
     cards = {path: read_card(path) for path in paths}
-    own = identify(plan)
+    identities = identify(plan)
     # Rules need no card beside models; alone they are what is examined.
-    examined = [one for one in own if one[0].kind != "rules"] or own
+    examined = [identity for identity in identities if identity[0].kind != "rules"] or identities
     for judge, protocol in examined:
         path = next((path for path, card in cards.items() if card.judge.name == judge.name), None)
         if path is None and len(examined) == len(cards) == 1:
@@ -56,6 +56,6 @@ def check_cards(plan: Plan, notify: Callable[[str], None]) -> None:
         objection = cards[path].objections(judge, protocol, datetime.now(UTC), most)
         if objection is not None:
             raise GateError(f"{path}: {objection}")
-        for one in cards[path].findings:
-            if one.state is AuditState.CONCERN:
-                notify(f"{path}: a concern about {judge.name}: {one.title} ({one.measure})")
+        for finding in cards[path].findings:
+            if finding.state is AuditState.CONCERN:
+                notify(f"{path}: a concern about {judge.name}: {finding.title} ({finding.measure})")
