@@ -21,6 +21,7 @@ FINISHED_ROOMS = (
     "engine",
     "evaluator",
     "index",
+    "judges",
     "labels",
     "prompt_builder",
     "round_controller",
@@ -118,7 +119,7 @@ def test_a_docstring_has_a_subject(room: str) -> None:
 
 def test_what_is_not_finished_is_known() -> None:
     """A room that is made anew is gone through at once: only these are left."""
-    left = {"judges", "matching", "protocols", "reports"}
+    left = {"matching", "protocols", "reports"}
     rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
 
     assert rooms - set(FINISHED_ROOMS) == left

@@ -50,15 +50,15 @@ class PlacedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """By sample key: the entries that are about the sample (several contradict each other), or why none is."""
+    """Entries by key of the sample that they are about (several contradict each other), or why none is."""
 
-    found: Mapping[str, tuple[PlacedEntry, ...]]
+    matched: Mapping[str, tuple[PlacedEntry, ...]]
     refused: Mapping[str, str]
     unmatched: tuple[PlacedEntry, ...]
 
     def reply(self, sample: Sample, judge: str) -> Reply | Missing:
         """The entry's own text; contradicting ones together, so that the protocol refuses them with a reason."""
-        entries = self.found.get(sample.key())
+        entries = self.matched.get(sample.key())
         if entries is None:
             return Missing(self.refused.get(sample.key(), f"no entry of the bundle is about id {sample.id!r}"))
         problem = entries[0].entry.problem
@@ -73,8 +73,8 @@ class Matching:
 def scope_of(row: Any) -> dict[str, str]:
     """What a bundle's row says about the samples in it."""
     row = row if isinstance(row, Mapping) else {}
-    said = ((name, next((row[key] for key in keys if isinstance(row.get(key), str)), "")) for name, keys in _SCOPES)
-    return {name: value for name, value in said if value}
+    scopes = ((name, next((row[key] for key in keys if isinstance(row.get(key), str)), "")) for name, keys in _SCOPES)
+    return {name: value for name, value in scopes if value}
 
 
 class _Claim(NamedTuple):
@@ -106,16 +106,16 @@ def match_bundles(bundles: Sequence[PlacedBundle], samples: Callable[[], Iterabl
             claims[sample.key()] = claim
             for entry in claim.entries:
                 claimants[entry].append(claim)
-    found: dict[str, tuple[PlacedEntry, ...]] = {}
+    matched: dict[str, tuple[PlacedEntry, ...]] = {}
     for key, claim in claims.items():
         others = [other for entry in claim.entries for other in claimants[entry] if other.sample_id != claim.sample_id]
         rivals = [repr(other.sample_id) for other in others if other.strength >= claim.strength]
         if rivals:
             refused[key] = f"{claim.entries[0].label} could be about this sample and about {', '.join(rivals[:_SHOWN])}"
         else:
-            found[key] = claim.entries
-    used = {entry for taken in found.values() for entry in taken}
-    return Matching(found, refused, tuple(entry for entry in entries if entry not in used))
+            matched[key] = claim.entries
+    used = {entry for taken in matched.values() for entry in taken}
+    return Matching(matched, refused, tuple(entry for entry in entries if entry not in used))
 
 
 def _claim(
@@ -157,8 +157,8 @@ def _names_of(sample: Sample) -> list[str]:
 def _is_in_scope(scope: Mapping[str, str], sample: Sample) -> bool:
     """Nothing that is said contradicts the sample."""
     return all(
-        (known := getattr(sample, name)) is None or known.strip().casefold() == said.strip().casefold()
-        for name, said in scope.items()
+        (known := getattr(sample, name)) is None or known.strip().casefold() == value.strip().casefold()
+        for name, value in scope.items()
     )
 
 

@@ -93,12 +93,12 @@ class EmbeddedJudge:
         # Turned off for good when the runtime cannot make a grammar of the schema.
         self._constrains = True
         # Part of the fingerprint: another llama.cpp may write another reply.
-        found = importlib.metadata.distributions(name="xllamacpp")
-        self._version = next((one.version for one in found), "unknown")
+        distributions = importlib.metadata.distributions(name="xllamacpp")
+        self._version = next((distribution.version for distribution in distributions), "unknown")
 
     @cached_property
     def fingerprint(self) -> str:
-        """By the weights and not by their path: a model that is moved keeps its cached replies."""
+        """A digest of the weights and not of their path: a model that is moved keeps its cached replies."""
         decisive = {
             "wire": "gguf",
             "weights": self.digest,
@@ -110,7 +110,7 @@ class EmbeddedJudge:
 
     @cached_property
     def description(self) -> Mapping[str, Any]:
-        """With a warning where the weights are known to judge at chance."""
+        """What a run records of the judge, with a warning where the weights are known to judge at chance."""
         described: dict[str, Any] = {
             "provider": "gguf",
             "model": self.loading.path.stem,
@@ -207,14 +207,14 @@ class EmbeddedJudge:
         return PermanentJudgeError(f"judge {self.name}: the runtime refused the request: {Redaction(()).line(words)}")
 
     def _failed(self, error: Any) -> PermanentJudgeError | TransientJudgeError:
-        said = mapping(error)
-        if said.get("type") == "exceed_context_size_error":
+        details = mapping(error)
+        if details.get("type") == "exceed_context_size_error":
             return PermanentJudgeError(
-                f"judge {self.name}: the prompt's {said.get('n_prompt_tokens')} tokens exceed the context of "
-                f"{said.get('n_ctx')}; raise n_ctx in the judge's body, or use a model with a longer context"
+                f"judge {self.name}: the prompt's {details.get('n_prompt_tokens')} tokens exceed the context of "
+                f"{details.get('n_ctx')}; raise n_ctx in the judge's body, or use a model with a longer context"
             )
-        words = Redaction(()).line(str(said.get("message") or error))
-        is_passing = (count(said.get("code")) or 0) >= 500
+        words = Redaction(()).line(str(details.get("message") or error))
+        is_passing = (count(details.get("code")) or 0) >= 500
         return TransientJudgeError(f"judge {self.name}: {words}") if is_passing else self._refused(words)
 
 

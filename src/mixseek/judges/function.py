@@ -43,8 +43,8 @@ class FunctionJudge:
 
     @property
     def fingerprint(self) -> str:
-        told = f"{PROVIDER}|{self.name}|{self._once if self.version is None else f'version {self.version}'}"
-        return hashlib.sha256(told.encode()).hexdigest()
+        identity = f"{PROVIDER}|{self.name}|{self._once if self.version is None else f'version {self.version}'}"
+        return hashlib.sha256(identity.encode()).hexdigest()
 
     @property
     def description(self) -> Mapping[str, Any]:
@@ -62,7 +62,7 @@ class FunctionJudge:
         started = time.perf_counter()
         try:
             async with asyncio.timeout(self.timeout_seconds):
-                said = await run_anywhere(self.function, arguments)
+                returned = await run_anywhere(self.function, arguments)
         except TimeoutError as error:
             late = self.timeout_seconds is not None and time.perf_counter() - started >= self.timeout_seconds
             why = f"it returned nothing within {self.timeout_seconds:g} s" if late else describe(error)
@@ -70,20 +70,20 @@ class FunctionJudge:
         # Somebody else's code may fail in any way there is; one sample without a judgment must not end a run.
         except Exception as error:
             raise FunctionJudgeError(f"judge {self.name}: {describe(error)}") from error
-        if said is None:
+        if returned is None:
             raise DeclinedError(f"judge {self.name} declines: it returned None")
-        return Answer(Reply(self._text(said), self.name, call.ask), Usage(), time.perf_counter() - started)
+        return Answer(Reply(self._text(returned), self.name, call.ask), Usage(), time.perf_counter() - started)
 
-    def _text(self, said: object) -> str:
-        if isinstance(said, str):
-            return said
-        if not isinstance(said, Mapping):
-            kind = type(said).__name__
+    def _text(self, returned: object) -> str:
+        if isinstance(returned, str):
+            return returned
+        if not isinstance(returned, Mapping):
+            kind = type(returned).__name__
             raise FunctionJudgeError(
                 f"judge {self.name}: it returned a value of type {kind}; return the reply as text or as a dict, or None"
             )
         try:
-            return json.dumps(said, ensure_ascii=False, default=plain_number)
+            return json.dumps(returned, ensure_ascii=False, default=plain_number)
         except (TypeError, ValueError, RecursionError) as error:
             raise FunctionJudgeError(f"judge {self.name}: its dict is no JSON: {error}") from error
 
@@ -121,7 +121,7 @@ def function_judge(function: JudgeFunction, *, name: str | None = None, version:
 
 
 def name_of(function: JudgeFunction) -> str:
-    """As its author called it, also where some arguments are filled in already."""
+    """The name that its author gave it, also where some arguments are filled in already."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__)).strip("<>")
@@ -135,7 +135,7 @@ def takes_two(function: JudgeFunction) -> bool:
         # Something written in C that does not say what it takes.
         return False
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    wanted = [one for one in parameters if one.kind in by_place]
+    wanted = [parameter for parameter in parameters if parameter.kind in by_place]
     # A second one with a default is a setting of the author's, unless it is called what it would get.
     return len(wanted) > 1 and (wanted[1].default is inspect.Parameter.empty or wanted[1].name == "messages")
 
@@ -148,24 +148,24 @@ def plain_number(value: Any) -> Any:
 
 
 async def run_anywhere(function: JudgeFunction, arguments: list[Any]) -> Any:
-    """In this loop if it can be awaited, else in a thread that ends with the process: nobody waits for it then."""
+    """Runs in this loop if it can be awaited, else in a thread that ends with the process: nobody waits for it then."""
     if inspect.iscoroutinefunction(function):
         return await await_harmless(function(*arguments))
     loop, context = asyncio.get_running_loop(), contextvars.copy_context()
     done: asyncio.Future[Any] = loop.create_future()
 
-    def settle(said: Any, error: BaseException | None) -> None:
+    def settle(returned: Any, error: BaseException | None) -> None:
         if done.cancelled():
             return
         if error is None:
-            done.set_result(said)
+            done.set_result(returned)
         else:
             done.set_exception(error)
 
     def work() -> None:
-        said, error = None, None
+        returned, error = None, None
         try:
-            said = context.run(function, *arguments)
+            returned = context.run(function, *arguments)
         # Also what is meant to end a process: it would end this thread only, and the sample would be waited for.
         # And what no future takes: StopIteration, of a `next` that found nothing.
         except BaseException as raised:  # noqa: BLE001 - told to the loop, which makes a missing judgment of it
@@ -173,12 +173,12 @@ async def run_anywhere(function: JudgeFunction, arguments: list[Any]) -> Any:
             error = raised if is_told else RuntimeError(describe(raised))
         # The loop is closed where the run did not wait for this.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, said, error)
+            loop.call_soon_threadsafe(settle, returned, error)
 
     threading.Thread(target=work, name="mixseek-function", daemon=True).start()
-    said = await done
+    returned = await done
     # An object that is called and then awaited, or a function that hands on what an async one has made.
-    return await await_harmless(said) if inspect.isawaitable(said) else said
+    return await await_harmless(returned) if inspect.isawaitable(returned) else returned
 
 
 async def await_harmless(awaitable: Awaitable[Any]) -> Any:

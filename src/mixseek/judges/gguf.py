@@ -64,20 +64,20 @@ def weights_digest(path: Path) -> str:
 
 
 def _entries(file: BinaryIO) -> dict[str, Any]:
-    version = _one(file, "I")
+    version = _scalar(file, "I")
     if version not in _VERSIONS:
         raise ValueError(f"format version {version}")
-    _one(file, "Q")  # how many tensors follow
+    _scalar(file, "Q")  # how many tensors follow
     entries = _count(file, "entries")
-    return {_string(file): _value(file, _one(file, "I")) for _ in range(entries)}
+    return {_string(file): _value(file, _scalar(file, "I")) for _ in range(entries)}
 
 
 def _value(file: BinaryIO, kind: int) -> Any:
     if kind == _STRING:
         return _string(file)
     if kind != _ARRAY:
-        return _one(file, _NUMBERS[kind])
-    item = _one(file, "I")
+        return _scalar(file, _NUMBERS[kind])
+    item = _scalar(file, "I")
     items = _count(file, "items")
     if item == _STRING:
         return tuple(_string(file) for _ in range(items))
@@ -87,10 +87,10 @@ def _value(file: BinaryIO, kind: int) -> Any:
 
 def _string(file: BinaryIO) -> str:
     # Vocabularies hold pieces of characters: they are no text of their own, and no control tokens either.
-    return str(_one(file, f"{_count(file, 'bytes of text')}s"), "utf-8", "replace")
+    return str(_scalar(file, f"{_count(file, 'bytes of text')}s"), "utf-8", "replace")
 
 
-def _one(file: BinaryIO, layout: str) -> Any:
+def _scalar(file: BinaryIO, layout: str) -> Any:
     return _unpacked(file, f"<{layout}")[0]
 
 
@@ -102,7 +102,7 @@ def _unpacked(file: BinaryIO, layout: str) -> tuple[Any, ...]:
 
 
 def _count(file: BinaryIO, what: str) -> int:
-    count: int = _one(file, "Q")
+    count: int = _scalar(file, "Q")
     if count > _MAX_COUNT:
         raise ValueError(f"{count} {what}")
     return count

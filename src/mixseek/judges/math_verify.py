@@ -113,7 +113,7 @@ def _end(child: "subprocess.Popen[bytes]", owner: int) -> None:
 
 
 def _read_line(child: "subprocess.Popen[bytes]", seconds: float) -> bytes:
-    """Without its end; no whole word comes from a child that is gone, or that is killed because its time is up."""
+    """A line without its end; no whole word comes from a child that is gone, or that is killed when its time is up."""
     timer = threading.Timer(seconds, child.kill)
     timer.start()
     try:

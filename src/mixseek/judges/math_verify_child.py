@@ -31,9 +31,9 @@ def serve(seconds: float) -> None:
     while True:
         gold, answer = json.loads(requests.get())
         _set_alarm(seconds)
-        said = compare(gold, answer)
+        relation = compare(gold, answer)
         _set_alarm(0)
-        print(said, flush=True)
+        print(relation, flush=True)
 
 
 def _listen(requests: "SimpleQueue[bytes]") -> None:
@@ -43,7 +43,7 @@ def _listen(requests: "SimpleQueue[bytes]") -> None:
 
 
 def _set_alarm(seconds: float) -> None:
-    """In time of the processor. Nobody handles it, so the system itself ends the process, and our parent knows."""
+    """Counts time of the processor. Nobody handles it, so the system ends the process itself, and our parent knows."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
@@ -67,7 +67,7 @@ def _load() -> Callable[[str, str], str]:
     def read(text: str) -> list[Any]:
         marked = text if _DELIMITED.search(text) else f"${text}$"
         # A text that is not read comes back as itself, and two equal texts prove nothing.
-        return [one for one in parse(marked, parsing_timeout=None) if not isinstance(one, str)]
+        return [expression for expression in parse(marked, parsing_timeout=None) if not isinstance(expression, str)]
 
     def compare(gold: str, answer: str) -> str:
         try:
@@ -86,22 +86,22 @@ def _load() -> Callable[[str, str], str]:
     return compare
 
 
-def _may_differ(one: str | None, other: str | None) -> bool:
+def _may_differ(gold_kind: str | None, answer_kind: str | None) -> bool:
     """Whether "not equal" means different: an inequality and a set, a triple and a column may be one answer."""
-    return one is not None and (one == other or {one, other} == {"number", "formula"})
+    return gold_kind is not None and (gold_kind == answer_kind or {gold_kind, answer_kind} == {"number", "formula"})
 
 
-def _is_no_equation(one: Any, other: Any) -> bool:
+def _is_no_equation(gold: Any, answer: Any) -> bool:
     """Whether one is an equation between several letters and the other a mere value, which solves it for no letter."""
     from sympy import Eq, Symbol, simplify, solve
 
-    equation, value = (one, other) if isinstance(one, Eq) else (other, one)
+    equation, value = (gold, answer) if isinstance(gold, Eq) else (answer, gold)
     if not isinstance(equation, Eq) or _kind(value) not in {"number", "formula"} or isinstance(value, Eq):
         return False
     letters = equation.free_symbols
     if len(letters) < 2 or any(isinstance(side, Symbol) for side in equation.args):
         return False
-    return not any(simplify(found - value) == 0 for letter in letters for found in solve(equation, letter))
+    return not any(simplify(solution - value) == 0 for letter in letters for solution in solve(equation, letter))
 
 
 def _kind(value: Any) -> str | None:

@@ -42,15 +42,15 @@ class PriceList:
             return None
         slot = at.replace(minute=at.minute // _SLOT_MINUTES * _SLOT_MINUTES, second=0, microsecond=0)
         names = (answered_by, self._model)
-        found = next((price for name in names if name and (price := look_up(name, self._base_url, slot))), None)
-        if found is None:
+        known = next((price for name in names if name and (price := look_up(name, self._base_url, slot))), None)
+        if known is None:
             return None
         import genai_prices
 
         # What the endpoint took from its own cache is part of the input; more than there was is no discount.
         cached = usage.cached_input_tokens if (usage.cached_input_tokens or 0) <= usage.input_tokens else None
         counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cache_read_tokens": cached}
-        return found.calc_price(genai_prices.Usage(**counts))["total_price"]
+        return known.calc_price(genai_prices.Usage(**counts))["total_price"]
 
 
 def _given_rates(settings: JudgeSettings) -> tuple[Decimal, Decimal] | None:
@@ -75,11 +75,11 @@ def look_up(model: str, base_url: str, at: datetime) -> "ModelPrice | None":
         return None
     nothing = genai_prices.Usage(input_tokens=0, output_tokens=0)
     try:
-        found = genai_prices.calc_price(nothing, model, provider_api_url=base_url, genai_request_timestamp=at)
+        calculation = genai_prices.calc_price(nothing, model, provider_api_url=base_url, genai_request_timestamp=at)
     except (LookupError, ValueError):
         return None
     # A table without one of the two prices says nothing about a reply, rather than that half of it is free.
-    prices = found.model_price
+    prices = calculation.model_price
     return None if prices.input_mtok is None or prices.output_mtok is None else prices
 
 

@@ -52,7 +52,7 @@ class ProviderJudge:
 
     @property
     def fingerprint(self) -> str:
-        """Over provider, model, address, decoding parameters and extra body."""
+        """A digest over provider, model, address, decoding parameters and extra body."""
         decisive = {
             "wire": "pydantic-ai",
             "provider": self.model.system,
@@ -196,9 +196,13 @@ def _read(response: Any) -> ReadAnswer:
     text, thinking = (
         "".join(part.content for part in response.parts if part.part_kind == kind) for kind in ("text", "thinking")
     )
-    said = response.usage
+    counted = response.usage
     # pydantic-ai counts 0 where the provider said nothing.
-    usage = Usage(said.input_tokens, said.output_tokens, said.cache_read_tokens) if said.has_values() else Usage()
+    usage = (
+        Usage(counted.input_tokens, counted.output_tokens, counted.cache_read_tokens)
+        if counted.has_values()
+        else Usage()
+    )
     extra = {"reasoning": thinking} if thinking else {}
     names = response.model_name, response.provider_response_id
     return ReadAnswer(text, response.finish_reason, usage, *names, extra)

@@ -41,8 +41,8 @@ def recorded_reply(
 
 def day_of(row: Mapping[str, Any]) -> str | None:
     """When the reply came, where the row says so in a way that cannot be misread."""
-    said = row.get("timestamp")
-    return said[:10] if isinstance(said, str) and _ISO_DAY.match(said) else None
+    timestamp = row.get("timestamp")
+    return timestamp[:10] if isinstance(timestamp, str) and _ISO_DAY.match(timestamp) else None
 
 
 def judge_of(row: Mapping[str, Any]) -> str | None:

@@ -120,7 +120,7 @@ class FileReplayJudge:
         return can_have_grown and digest_start(self.path, length_bytes) == sha256
 
     def matched_to(self, samples: Callable[[], Iterable[Sample]]) -> "FileReplayJudge":
-        """With every bundled entry matched to its sample; needs all samples, because a name may fit two."""
+        """A judge with every bundled entry matched to its sample; needs all samples, because a name may fit two."""
         return replace(self, matching=match_bundles(self.bundles, samples)) if self.bundles else self
 
     def note_sample(self, sample_id: str) -> None:
@@ -262,9 +262,9 @@ def _checked_row(line: bytes, place: str) -> dict[str, Any]:
 
 
 def _order_of(row: Mapping[str, Any]) -> str | None:
-    """In which order a pair was shown, where the row says so."""
-    said = str(row.get("order") or row.get("presentation") or "").lower()
-    return said if said in (AB, BA) else None
+    """The order in which a pair was shown, where the row says so."""
+    order = str(row.get("order") or row.get("presentation") or "").lower()
+    return order if order in (AB, BA) else None
 
 
 def _in_order(sample_id: str, order: str) -> str:

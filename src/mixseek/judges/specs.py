@@ -107,7 +107,9 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
     """One line with the nearest thing that exists."""
     kind, colon, rest = spec.partition(":")
     # Whose model it is, by how its name begins.
-    owner = next((name for name, one in PROVIDERS.items() if kind.lower().startswith(one.model_prefixes)), None)
+    owner = next(
+        (name for name, provider in PROVIDERS.items() if kind.lower().startswith(provider.model_prefixes)), None
+    )
     available = f"available: {', '.join([*JUDGE_FORMS, *configured])}"
     if kind == "rules":
         advice = f"'rules' takes nothing after the colon; {available}"

@@ -126,25 +126,25 @@ def _exporter(environment: Mapping[str, str]) -> Any:
     variables = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
     protocol = next(filter(None, map(environment.get, variables)), "http/protobuf")
     entry = _PACKAGES.get(protocol, protocol) if name == "otlp" else name
-    found = importlib.metadata.entry_points(group=_EXPORTER_GROUP, name=entry)
-    if not found:
+    exporters = importlib.metadata.entry_points(group=_EXPORTER_GROUP, name=entry)
+    if not exporters:
         remedy = "pip install 'mixseek[otel]', or unset the OTEL_* variables"
         raise ConfigurationError(f"OTEL_TRACES_EXPORTER: no exporter {entry!r} is installed; {remedy}")
     # It reads the other variables (headers, certificates, sampling) from the process itself.
-    return next(iter(found)).load()()
+    return next(iter(exporters)).load()()
 
 
 def _request_attributes(judge: LiveJudge) -> dict[str, Any]:
-    said = {convention: judge.description.get(name) for name, convention in _REQUEST_NAMES.items()}
+    attributes = {convention: judge.description.get(name) for name, convention in _REQUEST_NAMES.items()}
     parts = urlsplit(judge.endpoint)
     if parts.hostname:
-        said["server.address"] = parts.hostname
-        said["server.port"] = parts.port or (80 if parts.scheme == "http" else 443)
+        attributes["server.address"] = parts.hostname
+        attributes["server.port"] = parts.port or (80 if parts.scheme == "http" else 443)
     return {
         "gen_ai.operation.name": "chat",
         "gen_ai.output.type": "json",
         "mixseek.judge": judge.name,
-        **{name: value for name, value in said.items() if isinstance(value, str | int | float)},
+        **{name: value for name, value in attributes.items() if isinstance(value, str | int | float)},
     }
 
 

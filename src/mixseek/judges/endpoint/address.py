@@ -110,11 +110,11 @@ def means_address(text: str) -> bool:
 def refuse_address(provider: str, rest: str) -> ConfigurationError:
     """What to write instead; more than one at sign may be a password, which is not repeated."""
     plain = normalize("NFKC", rest)
-    found = _ADDRESS_MEANT.search(plain)
+    meant = _ADDRESS_MEANT.search(plain)
     written, model, address = f"{provider}:…", "MODEL", "http://HOST:PORT/v1"
-    if found is not None and plain.count("@") <= 1 and not looks_like_key(plain):
-        written, model = f"{provider}:{rest}", plain[: found.start()].rstrip(" :,;|#=/") or model
-        host = re.split(r":?/{2}|=|@", plain[found.start() :])[-1].strip().lstrip("/")
+    if meant is not None and plain.count("@") <= 1 and not looks_like_key(plain):
+        written, model = f"{provider}:{rest}", plain[: meant.start()].rstrip(" :,;|#=/") or model
+        host = re.split(r":?/{2}|=|@", plain[meant.start() :])[-1].strip().lstrip("/")
         address = _with_scheme(host) if host else address
     return ConfigurationError(
         f"judge {written!r}: after the @ stands an address that begins with http:// or https://; "
@@ -200,8 +200,8 @@ def _find_key(
     if named is None and urlsplit(base_url).scheme == "http" and not is_loopback(base_url):
         # A provider's usual key is not put on a network in clear text unless the user names it for this judge.
         return None, f"{variables} is not sent over plain http; name it with api_key_env in mixseek.toml to send it"
-    found = ((key, f"the key is read from {one}") for one in names if (key := read_key(one, environment)))
-    return next(found, (None, f"set the environment variable {variables}"))
+    keys = ((key, f"the key is read from {variable}") for variable in names if (key := read_key(variable, environment)))
+    return next(keys, (None, f"set the environment variable {variables}"))
 
 
 def checked_url(base_url: str, place: str, environment: Mapping[str, str], suffix: str = "") -> str:

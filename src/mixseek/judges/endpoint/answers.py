@@ -83,7 +83,7 @@ def without_keys(reading: ReadAnswer, redaction: Redaction) -> ReadAnswer:
 def make_answer(
     call: Call, who: tuple[str, str], reading: ReadAnswer, seconds: float, schema: SchemaMode, requests: int = 1
 ) -> Answer:
-    """As the engine and the journal want it. `who`: the judge, and its model, from which self-judging is derived."""
+    """The answer that engine and journal want. `who`: the judge, and its model, from which self-judging is derived."""
     ending = {"finish_reason": reading.finish_reason, "request_id": reading.request_id, "model": reading.model}
     details: dict[str, Any] = {
         "take": call.take,

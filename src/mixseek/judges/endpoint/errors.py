@@ -112,7 +112,7 @@ def mishap_of(error: BaseException) -> Mishap:
 
 
 def map_exception(error: Exception, place: Place, timeout_seconds: float) -> TransientJudgeError | PermanentJudgeError:
-    """For an error on the way to the endpoint or back; raise the result from `error`."""
+    """The failure for an error on the way to the endpoint or back; raise the result from `error`."""
     mishap = mishap_of(error)
     line = place.line(mishap.words.format(reason=_reason(error), seconds=timeout_seconds, error=error))
     is_refused = isinstance(error, aiohttp.ClientHttpProxyError) and error.status in (401, 403, 407)
@@ -124,7 +124,7 @@ def map_exception(error: Exception, place: Place, timeout_seconds: float) -> Tra
 def map_status(
     status: int, headers: Mapping[str, str], body: bytes, place: Place, *, parameters: Collection[str], now: datetime
 ) -> TransientJudgeError | PermanentJudgeError:
-    """For an answer that is not a 200; `parameters` are the names that the request's body held."""
+    """The failure for an answer that is not a 200; `parameters` are the names that the request's body held."""
     refusal = read_refusal(body)
     words = refusal.message.strip() or "no explanation"
     failure: TransientJudgeError | PermanentJudgeError
@@ -168,8 +168,8 @@ def _reason(error: Exception) -> str:
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     if isinstance(inner, OSError) and not isinstance(inner, ssl.SSLError):
         # asyncio writes "Connect call failed" over the system's own words, once per address that was tried.
-        number = inner.errno or next((int(found) for found in _ERRNO.findall(str(inner))), 0)
+        number = inner.errno or next((int(digits) for digits in _ERRNO.findall(str(inner))), 0)
         if number > 0:
             return os.strerror(number)
-    said = (getattr(inner, name, None) for name in ("strerror", "message"))
-    return str(next(filter(None, said), inner)) or type(inner).__name__
+    texts = (getattr(inner, name, None) for name in ("strerror", "message"))
+    return str(next(filter(None, texts), inner)) or type(inner).__name__

@@ -86,8 +86,8 @@ def _split_text(text: str, tokens: ControlTokens) -> tuple[str, int]:
     return text, total
 
 
-def _with_blank(found: re.Match[str]) -> str:
-    return f"{found[0][0]} {found[0][1:]}"
+def _with_blank(token: re.Match[str]) -> str:
+    return f"{token[0][0]} {token[0][1:]}"
 
 
 _CONNECT_TIMEOUT_SECONDS = 10.0
@@ -195,7 +195,7 @@ class EndpointJudge:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of what is sent, whatever the provider is called here; the body counts whole, described or not."""
+        """A digest of what is sent, whatever the provider is called here; the body counts whole, described or not."""
         asked = {name: value for name, value in self.description.items() if name != "provider"}
         asked["body"] = self.target.settings.body
         asked["control_tokens"] = "sent" if self.target.escapes_control_tokens else "split"

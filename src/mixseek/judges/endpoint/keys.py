@@ -38,7 +38,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """For the request's header, and for masking; nowhere else."""
+        """The secret itself, for the request's header and for masking; nowhere else."""
         return self._value
 
     def __repr__(self) -> str:
@@ -97,14 +97,14 @@ def looks_like_key(value: str) -> bool:
 
 def _is_random(run: str) -> bool:
     kinds = ["d" if letter.isdigit() else "u" if letter.isupper() else "l" for letter in run]
-    changes = sum(one != other for one, other in pairwise(kinds))
+    changes = sum(kind != following for kind, following in pairwise(kinds))
     return len(set(kinds)) == 3 and changes >= _MIXED_SHARE * (len(run) - 1)
 
 
 def names_variable(header: str) -> str | None:
     """The environment variable that a header's value `$NAME` stands for; None for a value that is sent as it is."""
-    found = _FROM_ENVIRONMENT.fullmatch(header)
-    return None if found is None else found[1]
+    reference = _FROM_ENVIRONMENT.fullmatch(header)
+    return None if reference is None else reference[1]
 
 
 def without_credentials(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,7 +220,7 @@ class Redaction:
         return f"Redaction({len(self._texts)} spellings)"
 
     def reply(self, text: str) -> str:
-        """For replies: only what is a secret, once decoded, is touched; everything else stays as it was."""
+        """Masks a reply: only what is a secret, once decoded, is touched; everything else stays as it was."""
         for spelling in self._texts:
             text = text.replace(spelling, MASK)
         # JSON in JSON: what reads the reply would decode the key that stands escaped in it.

@@ -59,7 +59,7 @@ class OpenAIChat:
             raise NoReplyError("answered without any choice that holds a message")
         finish_reason = text_or_none(choice.get("finish_reason"))
         functions = [mapping(call.get("function")) for call in items(message.get("tool_calls"))]
-        calls = [{"name": one.get("name"), "arguments": one.get("arguments")} for one in functions]
+        calls = [{"name": function.get("name"), "arguments": function.get("arguments")} for function in functions]
         text, extra = text_of(message.get("content")), extra_of(first_text(map(message.get, _REASONING_NAMES)), calls)
         if not text:
             refusal = first_text(part.get("refusal") for part in (message, *items(message.get("content"))))
@@ -71,7 +71,7 @@ class OpenAIChat:
 
 
 def turns_of(messages: Iterable[Message]) -> list[dict[str, str]]:
-    """As both formats, and llama.cpp, want them."""
+    """The turns as both formats, and llama.cpp, want them."""
     return [{"role": message.role, "content": message.content} for message in messages]
 
 
@@ -117,6 +117,6 @@ def extra_of(reasoning: str | None, tool_calls: list[dict[str, Any]]) -> dict[st
 def error_in(holder: Mapping[str, Any]) -> NoReplyError:
     """Gateways wrap an upstream failure into a 200; its code is the status that was meant."""
     error = holder.get("error") or "answered with an error"
-    said = mapping(error)
-    code = count(said.get("code"))
-    return NoReplyError(str(said.get("message") or error), code if code and 400 <= code < 600 else None)
+    details = mapping(error)
+    code = count(details.get("code"))
+    return NoReplyError(str(details.get("message") or error), code if code and 400 <= code < 600 else None)

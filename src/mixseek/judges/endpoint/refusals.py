@@ -56,7 +56,7 @@ class Refusal:
 
 
 def read_refusal(body: bytes) -> Refusal:
-    """From any of the shapes in use: {"error": {…}}, {"error": "…"}, {"detail": …}, {"message": …}, or plain text."""
+    """Reads any shape in use: {"error": {…}}, {"error": "…"}, {"detail": …}, {"message": …}, or plain text."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -78,8 +78,8 @@ def read_refusal(body: bytes) -> Refusal:
 
 
 def _message(holder: Mapping[str, Any], error: Any) -> str:
-    told = (holder.get(name) for name in ("message", "detail", "error_message", "msg"))
-    value = error if isinstance(error, str) and error else next(filter(None, told), holder or "")
+    messages = (holder.get(name) for name in ("message", "detail", "error_message", "msg"))
+    value = error if isinstance(error, str) and error else next(filter(None, messages), holder or "")
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(item, dict) and "msg" in item for item in value):
