@@ -24,6 +24,8 @@ FINISHED_ROOMS = (
     "judges",
     "labels",
     "prompt_builder",
+    "protocols",
+    "reports",
     "round_controller",
     "runs",
     "schemas",
@@ -119,7 +121,7 @@ def test_a_docstring_has_a_subject(room: str) -> None:
 
 def test_what_is_not_finished_is_known() -> None:
     """A room that is made anew is gone through at once: only these are left."""
-    left = {"matching", "protocols", "reports"}
+    left = {"matching"}
     rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
 
     assert rooms - set(FINISHED_ROOMS) == left

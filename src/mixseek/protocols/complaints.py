@@ -14,7 +14,7 @@ def complaints_of(
     error: ValidationError, model: type[BaseModel], given: Mapping[str, Any], file: "ProtocolFile", prefix: Place = ()
 ) -> Iterator[Complaint]:
     """One for each place; `prefix` is where in the file the validated table stands."""
-    said: dict[Place, list[str]] = {}
+    objections: dict[Place, list[str]] = {}
     for problem in error.errors(include_url=False, include_context=False):
         kind = problem["type"]
         place = _place_in_file(problem["loc"], given, is_missing=kind == "missing")
@@ -25,8 +25,8 @@ def complaints_of(
         elif kind == "missing":
             yield file.complaint(whole, f"{'.'.join(whole)} is missing", "add it")
         else:
-            said.setdefault(whole, []).append(problem["msg"].removeprefix("Value error, "))
-    for whole, messages in said.items():
+            objections.setdefault(whole, []).append(problem["msg"].removeprefix("Value error, "))
+    for whole, messages in objections.items():
         # A choice of types objects once for each of them.
         text = " or ".join(dict.fromkeys(messages))
         yield file.complaint(whole, f"{'.'.join(whole)}: {text}" if whole else text)
@@ -51,7 +51,7 @@ def _meant(key: str, known: Sequence[str]) -> str:
 
 
 def _place_in_file(location: Sequence[int | str], given: Any, *, is_missing: bool) -> Place:
-    """Without what pydantic adds behind it to tell the branches of a union apart."""
+    """The place without what pydantic adds behind it to tell the branches of a union apart."""
     place: list[str] = []
     for part in location:
         if isinstance(given, Mapping) and (part in given or (is_missing and part == location[-1])):

@@ -29,8 +29,8 @@ class Complaint:
 
     def __str__(self) -> str:
         place = self.where if self.line is None else f"{self.where}:{self.line}"
-        said = "; ".join(part for part in (self.what, self.advice) if part)
-        return f"{place}: {'hint: ' if self.is_hint else ''}{said}"
+        sentence = "; ".join(part for part in (self.what, self.advice) if part)
+        return f"{place}: {'hint: ' if self.is_hint else ''}{sentence}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def unknown_among(name: str, known: Collection[str]) -> str:
 
 
 def read_template(path: Path) -> PromptSource:
-    """To the letter; ConfigurationError where it cannot be read."""
+    """A template to the letter; ConfigurationError where it cannot be read."""
     # Bytes, not text mode: a prompt is hashed to the letter, and line endings are letters.
     return PromptSource(_read(path, bytes.decode), path.name)
 

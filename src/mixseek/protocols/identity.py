@@ -69,7 +69,7 @@ class Families(Table):
 
     def over(self, below: "Families") -> "Families":
         """Lists grow; an alias or a family of the same name replaces the one below and is looked at first."""
-        kept = {name: one for name, one in below.families.items() if name not in self.families}
+        kept = {name: family for name, family in below.families.items() if name not in self.families}
         return Families(
             providers=(*self.providers, *below.providers),
             modes=(*self.modes, *below.modes),
@@ -93,9 +93,11 @@ class ModelName:
             return False
         if self.tuning is not None and other.tuning is not None and self.tuning != other.tuning:
             return False
-        one, two = self.snapshot or "", other.snapshot or ""
+        date, other_date = self.snapshot or "", other.snapshot or ""
         # A date without its year may be of any year, one without its day of any day.
-        return any(long.endswith(short) or long.startswith(short) for long, short in ((one, two), (two, one)))
+        return any(
+            long.endswith(short) or long.startswith(short) for long, short in ((date, other_date), (other_date, date))
+        )
 
 
 @cache
@@ -126,7 +128,7 @@ def _of_family(name: str, family: str, snapshot: str | None, table: Families) ->
     """A name that begins with a family's word: there it is known what the rest of it means."""
     begins = table.families[family].begins
     name = _in_order(_spaced(name, begins), begins)
-    name = {_in_order(one, begins): other for one, other in table.aliases.items()}.get(name, name)
+    name = {_in_order(alias, begins): other for alias, other in table.aliases.items()}.get(name, name)
     meant = _family_of(name, table)
     if meant is None:
         return ModelName(name, None, snapshot)
@@ -229,7 +231,7 @@ def _without_modes(name: str, modes: Iterable[str]) -> str:
     endings = sorted({f"-{_dashed(mode)}" for mode in modes}, key=len, reverse=True)
     while True:
         quantised = _QUANTISED.search(name)
-        ending = next((one for one in endings if name.endswith(one)), quantised[0] if quantised else "")
+        ending = next((suffix for suffix in endings if name.endswith(suffix)), quantised[0] if quantised else "")
         if not ending:
             return name
         name = name.removesuffix(ending)
@@ -275,9 +277,9 @@ def is_kin(judge: str | None, target: str | None) -> bool:
     return relation.same_family or relation.method is Method.SELF_JUDGE
 
 
-def is_same_model(one: str, other: str, table: Families | None = None) -> bool:
+def is_same_model(name: str, other: str, table: Families | None = None) -> bool:
     """Whether two names mean one model."""
-    return _folded(one, table).is_same_model(_folded(other, table))
+    return _folded(name, table).is_same_model(_folded(other, table))
 
 
 def method_of(reply: Reply, sample: Sample) -> Method:

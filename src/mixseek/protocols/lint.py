@@ -51,8 +51,8 @@ def lint_protocol(path: Path, where: str) -> list[Complaint]:
     try:
         table = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
-        found = _TOML_LINE.search(str(error))
-        line = int(found[1]) if found else text.count("\n") + 1
+        position = _TOML_LINE.search(str(error))
+        line = int(position[1]) if position else text.count("\n") + 1
         return [Complaint(where, line, f"not valid TOML: {error}", "")]
     file = ProtocolFile(path, where, table, key_lines(text))
     complaints = [*_lint_head(file), *_lint_kind(file)]
@@ -95,7 +95,7 @@ def _lint_kind(file: ProtocolFile) -> Iterator[Complaint]:
         settings, complaints, dropped = _readable_part(file, given)
         yield from complaints
         if settings is not None:
-            unsettled = tuple(place for one in dropped for place in _LEANS_ON.get(one, (one,)))
+            unsettled = tuple(place for name in dropped for place in _LEANS_ON.get(name, (name,)))
             yield from _lint_settings(file, settings, unsettled)
     yield from _lint_templates(file, settings)
 
@@ -114,7 +114,11 @@ def _readable_part(
             if not complaints:
                 complaints += complaints_of(error, ScoredParameters, given, file, ("parameters",))
             problems = error.errors(include_url=False)
-            dropped |= {str(one["loc"][0]) for one in problems if one["loc"] and one["type"] != "extra_forbidden"}
+            dropped |= {
+                str(problem["loc"][0])
+                for problem in problems
+                if problem["loc"] and problem["type"] != "extra_forbidden"
+            }
             if not sum(_drop(rest, problem["loc"], problem["type"]) for problem in problems):
                 break
     return None, complaints, frozenset(dropped)
@@ -139,29 +143,29 @@ def _drop(table: dict[str, Any], location: Sequence[int | str], kind: str) -> bo
 
 
 def _lint_settings(file: ProtocolFile, settings: ScoredParameters, unsettled: tuple[str, ...]) -> Iterator[Complaint]:
-    found = [problem for problem in contradictions(settings) if not (unsettled and problem.startswith(unsettled))]
-    for problem in found:
+    problems = [problem for problem in contradictions(settings) if not (unsettled and problem.startswith(unsettled))]
+    for problem in problems:
         place, _, what = problem.partition(": ")
         yield file.complaint(f"parameters.{place}", f"parameters.{place}: {what}")
     for language in _languages(file):
         for place in missing_words(settings, language):
             what = f"parameters.{place} has no text in language {language!r}"
             yield file.complaint(f"parameters.{place}", what, f"add it, or take {language!r} out of languages")
-    if unsettled or any(problem.startswith(_ABOUT_NUMBERS) for problem in found):
+    if unsettled or any(problem.startswith(_ABOUT_NUMBERS) for problem in problems):
         return
     for word, why in unreachable_verdicts(settings).items():
         place = f"parameters.verdict.rules.{word}"
         yield file.complaint(place, f"verdict {word!r} can never be reached: {why}", "change the thresholds")
     tops = {name: total_range(settings, name)[1] for name in settings.task_types.types}
     if settings.total.maximum is None and len(set(tops.values())) > 1:
-        said = ", ".join(f"{name} {top:g}" for name, top in tops.items())
-        what = f"the weights of the task types do not sum to the same total ({said})"
+        totals = ", ".join(f"{name} {top:g}" for name, top in tops.items())
+        what = f"the weights of the task types do not sum to the same total ({totals})"
         yield file.complaint("parameters.task_types.types", what, "make them equal, and say so in total.maximum")
 
 
 def _languages(file: ProtocolFile) -> tuple[str, ...]:
     given = file.table.get("languages", ())
-    return tuple(one for one in given if isinstance(one, str)) if isinstance(given, list) else ()
+    return tuple(language for language in given if isinstance(language, str)) if isinstance(given, list) else ()
 
 
 def _lint_templates(file: ProtocolFile, settings: ScoredParameters | None) -> Iterator[Complaint]:
@@ -214,7 +218,7 @@ def _lint_template(source: str, where: str, role: str, settings: ScoredParameter
     if role == "user" and "response" in used and "nonce" not in used:
         what = "the judge is not told which token closes a section"
         yield Complaint(where, None, what, "explain the fences, with {{ nonce }}", is_hint=True)
-    for name in (one for one in _JUDGED if role == "system" and one in used):
+    for name in (variable for variable in _JUDGED if role == "system" and variable in used):
         what = f"{name} stands in the system message, where judged text would speak as the experimenter"
         yield Complaint(where, None, what, f"move {{{{ {name} }}}} to the user template")
     if role == "system" and settings and settings.task_rubric.required and "Task_Specific_Rubric" not in used:
@@ -224,20 +228,20 @@ def _lint_template(source: str, where: str, role: str, settings: ScoredParameter
 
 def _located(message: str, file: str, where: str) -> Complaint:
     """A message of loading, which begins with `FILE:LINE:` or `FILE:`; `where` is what the reader calls FILE."""
-    found = re.match(rf"{file}(?::(?P<line>\d+))?: (?P<what>.*)", message, re.DOTALL)
-    line, what = found.groups() if found else (None, message)
+    match = re.match(rf"{file}(?::(?P<line>\d+))?: (?P<what>.*)", message, re.DOTALL)
+    line, what = match.groups() if match else (None, message)
     return Complaint(where, int(line) if line else None, what, "")
 
 
 def _lint_use(file: ProtocolFile) -> Iterator[Complaint]:
     """What only loading and rendering shows, language by language."""
-    said: dict[str, None] = {}
+    messages: dict[str, None] = {}
     for language in _languages(file):
         try:
             describe(load_protocol(str(file.path), language))
         except ConfigurationError as error:
-            said[str(error).removeprefix("Jinja2 template error: ")] = None
-    for message in said:
+            messages[str(error).removeprefix("Jinja2 template error: ")] = None
+    for message in messages:
         named = re.match(r"[^\s:]+(?=:)", message)
         if named is None or named[0] in {file.path.name, str(file.path)}:
             yield replace(_located(message, r"[^\s:]+", file.where), line=None)

@@ -95,7 +95,7 @@ class _Said(NamedTuple):
 
 @dataclass(frozen=True)
 class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
-    """As it is, it shows A first; `present` gives the one that shows a pair in the order of that name."""
+    """A pair is shown with A first; `present` gives the protocol that shows it in the order of that name."""
 
     presentation: str = AB
 
@@ -119,7 +119,7 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         shapes: dict[str, Any] = {
             "comment": text,
             "reasons": {"type": "array", "items": quote},
-            "verdict": {**text, "enum": [one.value for one in _PREFERENCES]},
+            "verdict": {**text, "enum": [preference.value for preference in _PREFERENCES]},
             "strength": {"type": ["string", "null"], "enum": [*self.settings.strengths, None]},
         }
         return closed_object({name: shapes[name] for name in self._fields})
@@ -161,23 +161,25 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
 
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         """Never half a verdict: what is missing is asked for again, and one order alone decides nothing."""
-        told = {name: _told(outcome) for name, outcome in outcomes.items()}
-        absent = [one for one in outcomes.values() if isinstance(one, Missing)]
+        orders = {name: _order_fields(outcome) for name, outcome in outcomes.items()}
+        absent = [outcome for outcome in outcomes.values() if isinstance(outcome, Missing)]
         if absent:
-            final = next((one for one in absent if one.is_permanent), absent[0])
+            final = next((outcome for outcome in absent if outcome.is_permanent), absent[0])
             return final if len(absent) == len(outcomes) else replace(final, reason=_in_orders(final.reason, outcomes))
-        invalid = {name: one for name, one in outcomes.items() if isinstance(one, InvalidJudgment)}
-        valid = {name: one for name, one in outcomes.items() if isinstance(one, ValidJudgment)}
+        invalid = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, InvalidJudgment)}
+        valid = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ValidJudgment)}
         if len(invalid) == len(outcomes):
             findings = [
-                replace(one, detail=f"{name}: {one.detail}") for name in invalid for one in invalid[name].findings
+                replace(finding, detail=f"{name}: {finding.detail}")
+                for name in invalid
+                for finding in invalid[name].findings
             ]
-            repairs = tuple(dict.fromkeys(repair for one in invalid.values() for repair in one.repairs))
-            return InvalidJudgment(tuple(findings), repairs, {"orders": told})
+            repairs = tuple(dict.fromkeys(repair for outcome in invalid.values() for repair in outcome.repairs))
+            return InvalidJudgment(tuple(findings), repairs, {"orders": orders})
         if len(valid) < len(outcomes):
-            why = [f"order {name}: {_why(one)}" for name, one in outcomes.items() if name not in valid]
-            return Undecided("; ".join(why), fields={"orders": told})
-        return _combined(valid, told)
+            why = [f"order {name}: {_why(outcome)}" for name, outcome in outcomes.items() if name not in valid]
+            return Undecided("; ".join(why), fields={"orders": orders})
+        return _combined(valid, orders)
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """One nonce for all fences of a prompt, which stands in neither response: neither can close its own fence."""
@@ -185,9 +187,9 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         if shown.response_b is None:
             raise DatasetError(f"sample {sample.id!r} has no response_b, which the {self.name} protocol compares with")
         nonce = unused_nonce(nonce, (sample.question, shown.response, shown.response_b))
-        told: Mapping[str, Mapping[str, Any]] = {
+        variables: Mapping[str, Mapping[str, Any]] = {
             "system": {
-                "criteria": [spoken(one, self.language) for one in self.settings.criteria.values()],
+                "criteria": [spoken(criterion, self.language) for criterion in self.settings.criteria.values()],
                 "instructions": in_language(self.settings.instructions, self.language),
                 "strengths": self.settings.strengths,
                 "asks_for_quotes": self.settings.quotes != "off",
@@ -199,27 +201,27 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
                 "question": fence(sample.question, "QUESTION", nonce),
             },
         }
-        return tuple(Message(role, self.template(role, _VARIABLES[role]).render(told[role])) for role in _ROLES)
+        return tuple(Message(role, self.template(role, _VARIABLES[role]).render(variables[role])) for role in _ROLES)
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """One order, said of A and B as they are in the dataset; all objections are collected."""
         shown, settings = self.show(sample), self.settings
         reading = read_reply(reply.text, settings.reply_mode, self._fields)
         if reading.value is None:
-            said = self._read_words(reply.text, reading.findings)
-            if not isinstance(said, _Said):
-                return InvalidJudgment(said, reading.repairs)
-            return self._judgment(said, reply, sample, (*reading.repairs, Repair.VERDICT_IN_WORDS))
+            in_words = self._read_words(reply.text, reading.findings)
+            if not isinstance(in_words, _Said):
+                return InvalidJudgment(in_words, reading.repairs)
+            return self._judgment(in_words, reply, sample, (*reading.repairs, Repair.VERDICT_IN_WORDS))
         fields, repairs = FieldReader(reading.value), reading.repairs
         if fields.unknown_keys(self._fields):
             repairs = (*repairs, Repair.EXTRA_KEYS_IGNORED)
         checked = self._check(fields, shown, reading.prose)
-        quotes = [one["quote"] for one in checked.evidence] if checked else []
+        quotes = [quote["quote"] for quote in checked.evidence] if checked else []
         texts = {"response A": shown.response, "response B": shown.response_b or "", "question": sample.question}
         repeated = find_repetition(reading.value, texts, quotes)
         findings = (*reading.findings, *fields.findings, *(() if repeated is None else (repeated,)))
         if findings or checked is None:
-            evidence = [self._of_dataset(one) for one in checked.evidence] if checked else []
+            evidence = [self._of_dataset(quote) for quote in checked.evidence] if checked else []
             return InvalidJudgment(findings, repairs, {"evidence": evidence} if evidence else {})
         return self._judgment(checked, reply, sample, repairs)
 
@@ -234,12 +236,12 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         comment = fields.text("comment") if fields.given("comment") is not None else ""
         evidence = tuple(self._quotes(fields, shown)) if "reasons" in self._fields else ()
         for name, text in (("comment", comment or ""), ("prose around the object", prose)):
-            said = {one.preference for one in find_verdicts(text) if one.form in ("mark", "sentence")}
-            if verdict is not None and said and said != {verdict}:
-                words = ", ".join(sorted(said))
+            preferences = {stated.preference for stated in find_verdicts(text) if stated.form in ("mark", "sentence")}
+            if verdict is not None and preferences and preferences != {verdict}:
+                words = ", ".join(sorted(preferences))
                 fields.contradiction(f"verdict is {verdict!r}, but the {name} says {words}: {excerpt(text)}")
         warnings: list[str] = []
-        lost = [one for one in evidence if one["problem"] is not None]
+        lost = [quote for quote in evidence if quote["problem"] is not None]
         if lost and settings.quotes == "verified":
             detail = f"{excerpt(lost[0]['quote'])} does not stand in response {lost[0]['response']}"
             fields.violation(f"reasons: {len(lost)} of {len(evidence)} quotes are not found: {detail}")
@@ -266,37 +268,38 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             if side is None or text is None:
                 continue
             response = shown.response if side == Preference.A else shown.response_b or ""
-            found = locate_quote(text, response, question=shown.question)
+            location = locate_quote(text, response, question=shown.question)
             yield {
                 "response": side,
                 "quote": text,
                 "reason": reason or "",
-                "spans": [[span.start, span.end] for span in found.spans],
-                "stage": None if found.stage is None else found.stage.value,
-                "problem": None if found.problem is None else found.problem.value,
+                "spans": [[span.start, span.end] for span in location.spans],
+                "stage": None if location.stage is None else location.stage.value,
+                "problem": None if location.problem is None else location.problem.value,
             }
 
     def _read_words(self, text: str, findings: tuple[Finding, ...]) -> "_Said | tuple[Finding, ...]":
         """A verdict in marks or plain words, where the reply has no object and one verdict is certain."""
         refused = any(
-            one.flag is Flag.JUDGE_REFUSAL_OR_EVASION and not one.detail.startswith(UNRELATED) for one in findings
+            finding.flag is Flag.JUDGE_REFUSAL_OR_EVASION and not finding.detail.startswith(UNRELATED)
+            for finding in findings
         )
         # An object that cannot be read is not searched for words: what it meant to say is in its keys.
         if self.settings.verdict_forms == "json" or refused or '"verdict"' in text:
             return findings
         spoken_text = without_thought(text).text
-        said = find_verdicts(spoken_text)
-        if not said:
+        verdicts = find_verdicts(spoken_text)
+        if not verdicts:
             return findings
-        if len({one.preference for one in said}) > 1:
-            words = ", ".join(dict.fromkeys(one.preference.value for one in said))
+        if len({verdict.preference for verdict in verdicts}) > 1:
+            words = ", ".join(dict.fromkeys(verdict.preference.value for verdict in verdicts))
             return (Finding(Flag.INTERNAL_INCONSISTENCY, f"the reply says {words}, each as its verdict"),)
         if refusals := violations((Repair.VERDICT_IN_WORDS,), self.settings.reply_mode):
             return (*findings, *refusals)
-        strong = {one.is_strong for one in said if one.is_strong is not None}
+        strong = {verdict.is_strong for verdict in verdicts if verdict.is_strong is not None}
         strengths = self.settings.strengths
         strength = strengths[-1 if strong == {True} else 0] if strengths and len(strong) == 1 else None
-        return _Said(said[0].preference, strength, excerpt_text(spoken_text))
+        return _Said(verdicts[0].preference, strength, excerpt_text(spoken_text))
 
     def _of_dataset(self, quote: Mapping[str, Any]) -> dict[str, Any]:
         side = Preference(quote["response"])
@@ -306,63 +309,69 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             "order": self.presentation,
         }
 
-    def _judgment(self, said: _Said, reply: Reply, sample: Sample, repairs: tuple[str, ...]) -> ValidJudgment:
-        verdict = said.verdict.swapped if self.presentation == BA else said.verdict
+    def _judgment(self, checked: _Said, reply: Reply, sample: Sample, repairs: tuple[str, ...]) -> ValidJudgment:
+        verdict = checked.verdict.swapped if self.presentation == BA else checked.verdict
         judge = judge_identity(reply)
         relations = [relate(judge, target) for target in (sample.target_model, sample.target_b)]
-        is_own = any(one.method is Method.SELF_JUDGE for one in relations)
+        is_own = any(relation.method is Method.SELF_JUDGE for relation in relations)
         fields = {
-            "strength": said.strength,
-            "comment": said.comment,
-            "evidence": [self._of_dataset(one) for one in said.evidence],
-            "same_family": any(one.same_family for one in relations),
-            "warnings": list(said.warnings),
+            "strength": checked.strength,
+            "comment": checked.comment,
+            "evidence": [self._of_dataset(quote) for quote in checked.evidence],
+            "same_family": any(relation.same_family for relation in relations),
+            "warnings": list(checked.warnings),
         }
         method = Method.SELF_JUDGE if is_own else Method.CROSS_JUDGE
         return ValidJudgment(verdict.score, verdict.value, fields, method, repairs=repairs)
 
 
-def _combined(valid: Mapping[str, ValidJudgment], told: Mapping[str, Any]) -> ValidJudgment:
+def _combined(valid: Mapping[str, ValidJudgment], orders: Mapping[str, Any]) -> ValidJudgment:
     """One judgment of all orders that were asked, each of which is valid."""
     first, *others = valid.values()
     verdict, state = Preference(first.verdict), PairState.SINGLE
     for other in others:
         verdict, state = combine_orders(verdict, Preference(other.verdict))
-    strengths = {one.fields["strength"] for one in valid.values()}
+    strengths = {judgment.fields["strength"] for judgment in valid.values()}
     warnings = [state.value] if state in (PairState.POSITION, PairState.PARTIAL) else []
     fields = {
         "state": state.value,
         # Two orders that differ in strength agree on the weaker claim only, which needs no word.
         "strength": strengths.pop() if state is not PairState.POSITION and len(strengths) == 1 else None,
-        "comment": next((one.fields["comment"] for one in valid.values() if one.fields["comment"]), ""),
-        "evidence": [quote for one in valid.values() for quote in one.fields["evidence"]],
-        "same_family": any(one.fields["same_family"] for one in valid.values()),
-        "warnings": [*warnings, *dict.fromkeys(word for one in valid.values() for word in one.fields["warnings"])],
-        "orders": told,
+        "comment": next((judgment.fields["comment"] for judgment in valid.values() if judgment.fields["comment"]), ""),
+        "evidence": [quote for judgment in valid.values() for quote in judgment.fields["evidence"]],
+        "same_family": any(judgment.fields["same_family"] for judgment in valid.values()),
+        "warnings": [
+            *warnings,
+            *dict.fromkeys(word for judgment in valid.values() for word in judgment.fields["warnings"]),
+        ],
+        "orders": orders,
     }
-    is_own = any(one.method is Method.SELF_JUDGE for one in valid.values())
+    is_own = any(judgment.method is Method.SELF_JUDGE for judgment in valid.values())
     method = Method.SELF_JUDGE if is_own else first.method
-    repairs = tuple(dict.fromkeys(repair for one in valid.values() for repair in one.repairs))
+    repairs = tuple(dict.fromkeys(repair for judgment in valid.values() for repair in judgment.repairs))
     return ValidJudgment(verdict.score, verdict.value, fields, method, repairs=repairs)
 
 
-def _told(outcome: Outcome) -> dict[str, Any]:
+def _order_fields(outcome: Outcome) -> dict[str, Any]:
     """One order, for the fields of the pair."""
-    said: dict[str, Any] = {"status": status_of(outcome).value}
+    document: dict[str, Any] = {"status": status_of(outcome).value}
     match outcome:
         case ValidJudgment():
             names = ("strength", "comment")
-            return {**said, "verdict": outcome.verdict, **{name: outcome.fields[name] for name in names}}
+            return {**document, "verdict": outcome.verdict, **{name: outcome.fields[name] for name in names}}
         case InvalidJudgment():
-            return {**said, "flags": [{"flag": one.flag.value, "detail": one.detail} for one in outcome.findings]}
+            return {
+                **document,
+                "flags": [{"flag": finding.flag.value, "detail": finding.detail} for finding in outcome.findings],
+            }
         case Undecided() | Missing():
-            return {**said, "reason": outcome.reason}
+            return {**document, "reason": outcome.reason}
 
 
 def _why(outcome: Outcome) -> str:
     match outcome:
         case InvalidJudgment():
-            return f"invalid ({'; '.join(f'{one.flag.value}: {one.detail}' for one in outcome.findings)})"
+            return f"invalid ({'; '.join(f'{finding.flag.value}: {finding.detail}' for finding in outcome.findings)})"
         case Undecided() | Missing():
             return outcome.reason
         case ValidJudgment():
@@ -370,7 +379,7 @@ def _why(outcome: Outcome) -> str:
 
 
 def _in_orders(reason: str, outcomes: Mapping[str, Outcome]) -> str:
-    absent = [name for name, one in outcomes.items() if isinstance(one, Missing)]
+    absent = [name for name, outcome in outcomes.items() if isinstance(outcome, Missing)]
     return f"order {', '.join(absent)}: {reason}"
 
 
@@ -385,8 +394,8 @@ def _with_default_templates(declaration: ProtocolDeclaration) -> ProtocolDeclara
             f"({', '.join(_LANGUAGES)}); name a file in templates.{missing[0]}"
         )
     stems = {"system": "pairwise", "user": "pairwise_user"}
-    own = {role: read_template(_PROMPTS / f"{stems[role]}.{declaration.language}.md.j2") for role in missing}
-    return replace(declaration, templates={**declaration.templates, **own})
+    defaults = {role: read_template(_PROMPTS / f"{stems[role]}.{declaration.language}.md.j2") for role in missing}
+    return replace(declaration, templates={**declaration.templates, **defaults})
 
 
 # Which of two responses a reply prefers, where it gives no JSON: only what is said for certain.
@@ -409,7 +418,7 @@ _FIRST = {"a": Preference.A, "1": Preference.A, "b": Preference.B, "2": Preferen
 
 
 class SaidVerdict(NamedTuple):
-    """As shown: A is what the judge saw first. `is_strong` is None where the form does not tell."""
+    """A verdict on the pair as shown: A was seen first. `is_strong` is None where the form does not tell."""
 
     preference: Preference
     form: str
@@ -422,7 +431,7 @@ def find_verdicts(text: str) -> tuple[SaidVerdict, ...]:
 
 
 def _marks(text: str) -> Iterator[SaidVerdict]:
-    for left, sign, right, alone in (found.groups() for found in _MARK.finditer(text)):
+    for left, sign, right, alone in (mark.groups() for mark in _MARK.finditer(text)):
         if alone:
             yield SaidVerdict(_FIRST.get(alone.lower(), Preference.TIE), "mark")
         elif sign == "=" and left.lower() != right.lower():
@@ -439,21 +448,21 @@ def _first_line(text: str) -> Iterator[SaidVerdict]:
     opens = bool(rest.strip()) and first.rstrip(" *_`").endswith((".", ":", "："))
     # "A" above "B" names both.
     is_listed = _patterns().terse.fullmatch(_EMPHASIS.sub("", rest).strip(f"{_EDGES}\n. ")) is not None
-    found = None if opens or is_listed else _patterns().terse.fullmatch(line.rstrip(". "))
-    if found is not None:
-        yield SaidVerdict(_FIRST[found["side"].lower()] if found["side"] else Preference.TIE, "line")
+    terse = None if opens or is_listed else _patterns().terse.fullmatch(line.rstrip(". "))
+    if terse is not None:
+        yield SaidVerdict(_FIRST[terse["side"].lower()] if terse["side"] else Preference.TIE, "line")
     scores = _SCORES.fullmatch(line)
     if scores is not None:
-        one, other = float(scores[1]), float(scores[2])
-        if max(one, other) > 2:
-            winner = Preference.TIE if one == other else Preference.A if one > other else Preference.B
+        score_a, score_b = float(scores[1]), float(scores[2])
+        if max(score_a, score_b) > 2:
+            winner = Preference.TIE if score_a == score_b else Preference.A if score_a > score_b else Preference.B
             yield SaidVerdict(winner, "scores")
 
 
 def _sentences(text: str) -> Iterator[SaidVerdict]:
     patterns, start = _patterns(), 0
     plain = _EMPHASIS.sub("", _MARK.sub("", text))
-    for end in (*(found.span() for found in _SENTENCE_END.finditer(plain)), (len(plain), len(plain))):
+    for end in (*(match.span() for match in _SENTENCE_END.finditer(plain)), (len(plain), len(plain))):
         sentence = plain[start : end[0]].strip(_EDGES)
         start = end[1]
         # Before a closing quotation mark the question is somebody else's.
@@ -461,9 +470,9 @@ def _sentences(text: str) -> Iterator[SaidVerdict]:
         if is_asked or not 3 <= len(sentence) <= _LONGEST_SENTENCE:
             continue
         for pattern in patterns.winner:
-            if found := pattern.fullmatch(sentence):
-                side = _FIRST[found["side"].lower()]
-                other = found.groupdict().get("other")
+            if match := pattern.fullmatch(sentence):
+                side = _FIRST[match["side"].lower()]
+                other = match.groupdict().get("other")
                 if other is None or _FIRST[other.lower()] is not side:
                     yield SaidVerdict(side, "sentence")
                 break
@@ -486,8 +495,10 @@ def _patterns() -> _Patterns:
     def compiled(pattern: str) -> re.Pattern[str]:
         # `(?P<side>` is no part.
         while re.search(r"(?<!P)<[A-Z_]+>", pattern):
-            pattern = re.sub(r"(?<!P)<([A-Z_]+)>", lambda found: parts[found[1]], pattern)
+            pattern = re.sub(r"(?<!P)<([A-Z_]+)>", lambda part: parts[part[1]], pattern)
         return re.compile(pattern, re.IGNORECASE)
 
-    said = tables["sentences"]
-    return _Patterns(tuple(map(compiled, said["winner"])), tuple(map(compiled, said["tie"])), compiled(said["terse"]))
+    sentences = tables["sentences"]
+    return _Patterns(
+        tuple(map(compiled, sentences["winner"])), tuple(map(compiled, sentences["tie"])), compiled(sentences["terse"])
+    )

@@ -108,7 +108,7 @@ def split_rubric(text: str) -> tuple[Lines, Mapping[Block, int]]:
     front = [_front_matter_line(number, line) for number, line in enumerate(raw[:start], start=1)]
     body = _Body(still_open)
     below = [*raw[start + 1 :], ""]
-    rest = [body.line(*found) for found in zip(count(start + 1), raw[start:], below, strict=False)]
+    rest = [body.line(*numbered) for numbered in zip(count(start + 1), raw[start:], below, strict=False)]
     return [*front, *rest], still_open
 
 
@@ -145,11 +145,11 @@ def _front_matter_end(raw: list[str]) -> tuple[int, dict[Block, int]]:
 
 
 def _front_matter_line(number: int, line: str) -> RubricLine:
-    found = re.match(r"\s*([\w-]{1,60})\s*[:：]\s*(.*)", line)
-    if found is None or line.lstrip().startswith("#"):
+    match = re.match(r"\s*([\w-]{1,60})\s*[:：]\s*(.*)", line)
+    if match is None or line.lstrip().startswith("#"):
         return RubricLine(number, Role.FRONT_MATTER, line.strip(), line)
-    value = re.split(r"\s#", found[2], maxsplit=1)[0]
-    return RubricLine(number, Role.FRONT_MATTER, clean_value(value), line, key=found[1])
+    value = re.split(r"\s#", match[2], maxsplit=1)[0]
+    return RubricLine(number, Role.FRONT_MATTER, clean_value(value), line, key=match[1])
 
 
 class _Body:
@@ -172,11 +172,11 @@ class _Body:
 
     def _code_line(self, number: int, line: str) -> RubricLine:
         """A block of keys at the top of a rubric is read; one inside a section is an example."""
-        found = _KEY.fullmatch(line) if self._fence_says in _KEY_BLOCKS and not self._is_in_section else None
-        if found is None:
+        match = _KEY.fullmatch(line) if self._fence_says in _KEY_BLOCKS and not self._is_in_section else None
+        if match is None:
             return RubricLine(number, Role.CODE, line, line)
-        value = clean_value(re.split(r"\s#", found["value"], maxsplit=1)[0])
-        return RubricLine(number, Role.CODE, value, line, key=_key_named(found["key"]))
+        value = clean_value(re.split(r"\s#", match["value"], maxsplit=1)[0])
+        return RubricLine(number, Role.CODE, value, line, key=_key_named(match["key"]))
 
     def _with_awaited(self, line: RubricLine) -> RubricLine:
         """A value that stands below its key: under a heading, or in a table's column."""
@@ -207,7 +207,7 @@ class _Body:
         named = [(_key_named(title["key"]), place) for place, title in enumerate(titles) if title]
         if named:
             # A rubric is found by its name anyway; the type is what has to be read.
-            self._awaited = next((one for one in named if one[0] == "task_type"), named[0])
+            self._awaited = next((column for column in named if column[0] == "task_type"), named[0])
         elif awaited and 0 <= awaited[1] < len(cells):
             return replace(line, role=Role.KEY, text=clean_value(cells[awaited[1]]), key=awaited[0])
         return line
@@ -243,8 +243,8 @@ def _key_named(written: str) -> str:
 
 
 def _role_of(number: int, line: str, below: str) -> RubricLine:
-    if found := _KEY.fullmatch(line):
-        return RubricLine(number, Role.KEY, clean_value(found["value"]), line, key=_key_named(found["key"]))
+    if match := _KEY.fullmatch(line):
+        return RubricLine(number, Role.KEY, clean_value(match["value"]), line, key=_key_named(match["key"]))
     if heading := _heading(number, line, below):
         return heading
     if (item := _ITEM.match(line)) and not re.fullmatch(r"\s*(?:[-*_]\s*){3,}", line):
@@ -259,8 +259,8 @@ def _role_of(number: int, line: str, below: str) -> RubricLine:
 
 def _heading(number: int, line: str, below: str) -> RubricLine | None:
     """Markdown's headings; and lines that are none, but bear a title that a section would bear."""
-    if found := _HEADING.fullmatch(line):
-        marks, space, title = found.groups()
+    if match := _HEADING.fullmatch(line):
+        marks, space, title = match.groups()
         title = title.strip().rstrip("#＃").strip()
         is_marked = "＃" not in marks and bool(space.strip("\u3000") or not title)
         if is_marked or section_of(title)[0] is not None:
@@ -321,43 +321,43 @@ class TaskRubric:
 
 def read_task_rubric(text: str, task_types: Collection[str] = TASK_TYPES) -> TaskRubric:
     """What the rubric says; of two contradicting lines the first counts, and the lint says so."""
-    found, _ = split_rubric(text)
-    names = [clean_value(line.text) for line in _keys(found, "task_name")]
-    types = [line.text for line in _keys(found, "task_type") if line.text]
+    lines, _ = split_rubric(text)
+    names = [clean_value(line.text) for line in _keys(lines, "task_name")]
+    types = [line.text for line in _keys(lines, "task_type") if line.text]
     known = next((name for text in types if (name := _known_type(text, task_types))), None)
     return TaskRubric(
         text=text.removeprefix("\ufeff"),
         task_name=next((name for name in names if name), None),
         task_type=known,
         unknown_task_type=types[0] if types and known is None else None,
-        may_fail_critically=Section.CRITICAL in _criteria(found) or _speaks_of_critical_fails(found),
+        may_fail_critically=Section.CRITICAL in _criteria(lines) or _speaks_of_critical_fails(lines),
     )
 
 
 def lint_task_rubric(text: str, where: str, task_types: Collection[str] = TASK_TYPES) -> list[Complaint]:
     """Everything that would make a judge read the rubric otherwise than it was meant, in the order of lines."""
-    found, still_open = split_rubric(text)
-    if all(line.role in {Role.BLANK, Role.FRONT_MATTER} for line in found):
+    lines, still_open = split_rubric(text)
+    if all(line.role in {Role.BLANK, Role.FRONT_MATTER} for line in lines):
         return [Complaint(where, None, "the rubric is empty", "write down what earns and what costs points")]
     complaints = [
         *_lint_characters(text, where),
         *(Complaint(where, line, *block.value) for block, line in still_open.items()),
-        *_lint_front_matter(found, where),
-        *_lint_task_type(found, where, task_types),
-        *_lint_headings(found, where),
-        *_lint_empty_sections(found, where),
+        *_lint_front_matter(lines, where),
+        *_lint_task_type(lines, where, task_types),
+        *_lint_headings(lines, where),
+        *_lint_empty_sections(lines, where),
     ]
-    if not list(_criteria(found)):
+    if not list(_criteria(lines)):
         what = "no criterion: no list, no table, no section of what earns or costs points"
         advice = "add `### 加点項目` and `### 減点項目`, or a list of what is demanded"
         complaints.append(Complaint(where, None, what, advice))
     return sorted(complaints, key=lambda complaint: complaint.line or 0)
 
 
-def _criteria(found: Lines) -> Iterator[Section | None]:
+def _criteria(lines: Lines) -> Iterator[Section | None]:
     """The section of every line that says what earns or costs points; outside of one, only items do."""
     section, level = None, 0
-    for line in found:
+    for line in lines:
         # A section ends at a heading of its level or above.
         if line.role is Role.HEADING and (line.section is not None or line.level <= level):
             section, level = line.section, line.level
@@ -370,12 +370,12 @@ def _criteria(found: Lines) -> Iterator[Section | None]:
             yield section
 
 
-def _speaks_of_critical_fails(found: Lines) -> bool:
+def _speaks_of_critical_fails(lines: Lines) -> bool:
     """Outside a section of that name, which says all there is to say; and otherwise than that there are none."""
-    if any(line.section is Section.CRITICAL for line in found):
+    if any(line.section is Section.CRITICAL for line in lines):
         return False
     naming = _LOOK_ALIKES[Section.CRITICAL]
-    return any(naming.search(_folded(line.raw[:1_000])) and not _denies_conditions(line.text) for line in found)
+    return any(naming.search(_folded(line.raw[:1_000])) and not _denies_conditions(line.text) for line in lines)
 
 
 def _folded(text: str) -> str:
@@ -388,12 +388,12 @@ def _denies_conditions(text: str) -> bool:
         return False
     plain = _folded(text).replace("(", " ").replace(")", " ")
     parts = [clean_value(part).strip("-*+。.!|、, ") for part in (plain, plain.rpartition(":")[2])]
-    said = [" ".join(part.split()) for part in parts]
-    return any(one in _NOTHING or _NO_CONDITIONS.fullmatch(one) is not None for one in said if one)
+    phrases = [" ".join(part.split()) for part in parts]
+    return any(phrase in _NOTHING or _NO_CONDITIONS.fullmatch(phrase) is not None for phrase in phrases if phrase)
 
 
-def _keys(found: Lines, key: str) -> Iterator[RubricLine]:
-    return (line for line in found if line.key is not None and line.key.casefold() == key)
+def _keys(lines: Lines, key: str) -> Iterator[RubricLine]:
+    return (line for line in lines if line.key is not None and line.key.casefold() == key)
 
 
 def _known_type(text: str, task_types: Collection[str]) -> str | None:
@@ -417,12 +417,12 @@ def _lint_characters(text: str, where: str) -> Iterator[Complaint]:
         yield Complaint(where, _line_of(placeholder), what, "write the text itself", is_hint=True)
 
 
-def _line_of(found: re.Match[str]) -> int:
-    return found.string.count("\n", 0, found.start()) + 1
+def _line_of(match: re.Match[str]) -> int:
+    return match.string.count("\n", 0, match.start()) + 1
 
 
-def _lint_front_matter(found: Lines, where: str) -> Iterator[Complaint]:
-    for line in found:
+def _lint_front_matter(lines: Lines, where: str) -> Iterator[Complaint]:
+    for line in lines:
         if line.role is not Role.FRONT_MATTER or line.text in {"---", "..."} or not line.raw.strip():
             continue
         if "\t" in line.raw:
@@ -438,8 +438,8 @@ def _lint_front_matter(found: Lines, where: str) -> Iterator[Complaint]:
             yield Complaint(where, line.number, f"{line.key} is empty", "fill it in or remove the line")
 
 
-def _lint_task_type(found: Lines, where: str, task_types: Collection[str]) -> Iterator[Complaint]:
-    given = [line for line in _keys(found, "task_type") if line.key == "task_type"]
+def _lint_task_type(lines: Lines, where: str, task_types: Collection[str]) -> Iterator[Complaint]:
+    given = [line for line in _keys(lines, "task_type") if line.key == "task_type"]
     if not given:
         advice = f"put `task_type: {' | '.join(task_types)}` at the top to fix it"
         yield Complaint(where, None, "no task_type is named, so the judge infers one", advice, is_hint=True)
@@ -451,7 +451,7 @@ def _lint_task_type(found: Lines, where: str, task_types: Collection[str]) -> It
             yield Complaint(where, line.number, f"unknown task_type {line.text[:60]!r}", advice)
         elif not line.text and line.role is Role.KEY:
             yield Complaint(where, line.number, "task_type is empty", f"write one of {available}")
-    headings = (line for line in found if line.role is Role.HEADING and line.level > 1)
+    headings = (line for line in lines if line.role is Role.HEADING and line.level > 1)
     section = next((line for line in headings if not _KEY_TITLE.fullmatch(line.text[:_MAX_TITLE])), first)
     if first.number > section.number:
         yield Complaint(where, first.number, "task_type stands below the first section", "move it to the top")
@@ -462,9 +462,9 @@ def _lint_task_type(found: Lines, where: str, task_types: Collection[str]) -> It
         yield Complaint(where, line.number, what, "keep one of them")
 
 
-def _lint_headings(found: Lines, where: str) -> Iterator[Complaint]:
+def _lint_headings(lines: Lines, where: str) -> Iterator[Complaint]:
     seen: dict[Section, int] = {}
-    for line in found:
+    for line in lines:
         if line.section is None:
             continue
         named = HEADINGS[line.section][0]
@@ -479,9 +479,9 @@ def _lint_headings(found: Lines, where: str) -> Iterator[Complaint]:
             yield Complaint(where, line.number, what, "make them one")
 
 
-def _lint_empty_sections(found: Lines, where: str) -> Iterator[Complaint]:
+def _lint_empty_sections(lines: Lines, where: str) -> Iterator[Complaint]:
     """A heading with nothing below it but a heading of its level or above."""
-    spoken = [line for line in found if line.role is not Role.BLANK]
+    spoken = [line for line in lines if line.role is not Role.BLANK]
     for line, below in zip_longest(spoken, spoken[1:]):
         if line.role is not Role.HEADING:
             continue

@@ -94,8 +94,8 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
             "model_response": fence(sample.response, "MODEL_RESPONSE", nonce),
             **fenced_question(sample, nonce),
         }
-        told: Mapping[str, Mapping[str, Any]] = {"system": {}, "user": variables}
-        return tuple(Message(role, self.template(role, _VARIABLES[role]).render(told[role])) for role in _VARIABLES)
+        by_role: Mapping[str, Mapping[str, Any]] = {"system": {}, "user": variables}
+        return tuple(Message(role, self.template(role, _VARIABLES[role]).render(by_role[role])) for role in _VARIABLES)
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""
@@ -126,10 +126,10 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         row = self.settings.consistency.correct if checked.is_correct else self.settings.consistency.incorrect
         warned = [LOW_REASONING_SCORE] if checked.reasoning_score in row.warned_scores else []
         verdict = "correct" if checked.is_correct else "incorrect"
-        told = checked._asdict() | {"extraction_verified": extraction.verified}
-        told["warnings"] = [*extraction.warnings, *warned]
+        judgment_fields = checked._asdict() | {"extraction_verified": extraction.verified}
+        judgment_fields["warnings"] = [*extraction.warnings, *warned]
         method, score = method_of(reply, sample), float(checked.is_correct is True)
-        return ValidJudgment(score, verdict, told, method, span=extraction.span, repairs=repairs)
+        return ValidJudgment(score, verdict, judgment_fields, method, span=extraction.span, repairs=repairs)
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> ValidJudgment | Undecided:
         """What the rules can say; they give no reasoning score, because they did not assess any reasoning."""
@@ -158,20 +158,22 @@ _COMMENT_CHARACTERS = 500
 def read_log_score(sample: Sample, scorer: str, protocol_name: str) -> ValidJudgment | InvalidJudgment | Undecided:
     """A verdict where the scorer gave one; a degree is none, and an unreadable grade is invalid."""
     scores = sample.metadata.get(LOG_SCORES)
-    told = scores.get(scorer) if isinstance(scores, Mapping) else None
-    if told is None:
+    given = scores.get(scorer) if isinstance(scores, Mapping) else None
+    if given is None:
         return Undecided(f"the log holds no score of {scorer!r} for this sample")
     # A table of somebody's own may have the bare value.
-    score: Mapping[str, Any] = told if isinstance(told, Mapping) else {"value": told, "is_correct": verdict_of(told)}
+    score: Mapping[str, Any] = (
+        given if isinstance(given, Mapping) else {"value": given, "is_correct": verdict_of(given)}
+    )
     if problem := score.get("problem"):
         return InvalidJudgment((Finding(Flag.UNPARSABLE_OUTPUT, f"{scorer}: {problem}"),))
     is_correct = score.get("is_correct")
     if not isinstance(is_correct, bool) and score.get(GRADED):
         return Undecided(f"{scorer} says {score.get('value')!r}: it grades, and gives no verdict")
     if not isinstance(is_correct, bool):
-        said = f"{scorer} says {score.get('value')!r}, which is neither correct nor incorrect"
+        statement = f"{scorer} says {score.get('value')!r}, which is neither correct nor incorrect"
         return InvalidJudgment(
-            (Finding(Flag.PROTOCOL_VIOLATION, f"{said}: the {protocol_name} protocol has no degrees"),)
+            (Finding(Flag.PROTOCOL_VIOLATION, f"{statement}: the {protocol_name} protocol has no degrees"),)
         )
     reason = score.get("reason")
     fields = {

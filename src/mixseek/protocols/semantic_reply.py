@@ -94,8 +94,8 @@ def check_fields(
     """Types and ranges first, then what must agree; every objection is in `fields.findings`."""
     given = fields.identifier("id")
     if given is not None and not _names_sample(given, sample, parameters.check_id, is_bundled=is_bundled):
-        said = f"id is {excerpt(given)}, but the sample's is {excerpt(sample.id)}"
-        fields.contradiction(f"{said}: the reply may belong to another sample")
+        statement = f"id is {excerpt(given)}, but the sample's is {excerpt(sample.id)}"
+        fields.contradiction(f"{statement}: the reply may belong to another sample")
     scale = parameters.reasoning_score
     reply = SemanticReply(
         is_correct=fields.boolean("is_correct"),
@@ -159,8 +159,8 @@ def check_words(fields: FieldReader, is_correct: bool | None, comment: str | Non
     """A comment, or prose around the object, that outright says the opposite of `is_correct`."""
     for name, text in (("comment", comment or ""), ("prose around the object", prose)):
         sentences = (_SAID_OUTRIGHT.fullmatch(part.strip(" \t*_#`\"'")) for part in _SENTENCE_ENDS.split(text))
-        said = {bool(found["right"] or found["ja"] or found["zh"]) for found in sentences if found}
-        if is_correct is not None and said == {not is_correct}:
+        verdicts = {bool(sentence["right"] or sentence["ja"] or sentence["zh"]) for sentence in sentences if sentence}
+        if is_correct is not None and verdicts == {not is_correct}:
             fields.contradiction(
                 f"is_correct is {excerpt(is_correct)}, but the {name} says the opposite: {excerpt(text)}"
             )
@@ -170,7 +170,7 @@ def _check_extracted_answer(fields: FieldReader, reply: SemanticReply) -> None:
     """Null and blank say that there was no answer; the rest of the reply must say so too."""
     if fields.is_null("extracted_answer"):
         if reply.error_type not in {None, ErrorType.NO_ANSWER}:
-            said = f"extracted_answer is null but error_type is {reply.error_type!r}"
-            fields.contradiction(f"{said}; null needs no_answer")
+            statement = f"extracted_answer is null but error_type is {reply.error_type!r}"
+            fields.contradiction(f"{statement}; null needs no_answer")
     elif reply.extracted_answer is not None and not reply.extracted_answer.strip() and reply.is_correct:
         fields.contradiction("is_correct is true but extracted_answer is blank")

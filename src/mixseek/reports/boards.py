@@ -47,63 +47,70 @@ def board_document(board: Board) -> dict[str, Any]:
     }
 
 
-def _strengths_document(found: Strengths) -> dict[str, Any]:
-    names = sorted(one.name for one in found.standings)
+def _strengths_document(strengths: Strengths) -> dict[str, Any]:
+    names = sorted(standing.name for standing in strengths.standings)
     return {
-        "state": found.state.value,
-        "sentence": found.sentence,
-        "parts": [list(part) for part in found.parts],
-        "comparisons": found.comparisons,
-        "questions": found.questions,
-        "standings": [_standing_document(one) for one in found.standings],
+        "state": strengths.state.value,
+        "sentence": strengths.sentence,
+        "parts": [list(part) for part in strengths.parts],
+        "comparisons": strengths.comparisons,
+        "questions": strengths.questions,
+        "standings": [_standing_document(standing) for standing in strengths.standings],
         "systems": names,
-        "wins": [[found.wins.get((one, other), 0.0) for other in names] for one in names],
-        "win_rates": [[win_share(found.wins, one, other) for other in names] for one in names],
+        "wins": [[strengths.wins.get((system, other), 0.0) for other in names] for system in names],
+        "win_rates": [[win_share(strengths.wins, system, other) for other in names] for system in names],
         "win_rate_intervals": [
-            [interval_document(found.win_intervals.get((one, other))) for other in names] for one in names
+            [interval_document(strengths.win_intervals.get((system, other))) for other in names] for system in names
         ],
-        "length": {"slope": found.length_slope, "se": found.length_se} if found.length_slope is not None else None,
+        "length": {"slope": strengths.length_slope, "se": strengths.length_se}
+        if strengths.length_slope is not None
+        else None,
     }
 
 
-def _standing_document(one: Standing) -> dict[str, Any]:
+def _standing_document(standing: Standing) -> dict[str, Any]:
     return {
-        "system": one.name,
-        "rank": one.rank,
-        "best_rank": one.best,
-        "worst_rank": one.worst,
-        "strength": one.strength,
-        "interval": interval_document(one.interval),
-        "se": one.se,
-        "se_fisher": one.fisher_se,
-        "win_rate": one.win_rate,
-        "win_rate_interval": interval_document(one.win_interval),
-        "won": one.won,
-        "ties": one.ties,
-        "comparisons": one.comparisons,
-        "questions": one.questions,
+        "system": standing.name,
+        "rank": standing.rank,
+        "best_rank": standing.best,
+        "worst_rank": standing.worst,
+        "strength": standing.strength,
+        "interval": interval_document(standing.interval),
+        "se": standing.se,
+        "se_fisher": standing.fisher_se,
+        "win_rate": standing.win_rate,
+        "win_rate_interval": interval_document(standing.win_interval),
+        "won": standing.won,
+        "ties": standing.ties,
+        "comparisons": standing.comparisons,
+        "questions": standing.questions,
     }
 
 
-def _agreement_document(found: OrderAgreement) -> dict[str, Any]:
-    return {"systems": found.names, "pairs": found.pairs, "same_order": found.same, "kendall_tau_b": found.tau_b}
+def _agreement_document(agreement: OrderAgreement) -> dict[str, Any]:
+    return {
+        "systems": agreement.names,
+        "pairs": agreement.pairs,
+        "same_order": agreement.same,
+        "kendall_tau_b": agreement.tau_b,
+    }
 
 
 def board_sentences(board: Board) -> list[Message]:
     """How the numbers came about, and what stands beside them; a refusal is the first."""
-    found, controlled, agreement = board.strengths, board.controlled, board.agreement
-    said = [found.sentence]
-    if found.state is StrengthState.ESTIMATED:
+    strengths, controlled, agreement = board.strengths, board.controlled, board.agreement
+    sentences = [strengths.sentence]
+    if strengths.state is StrengthState.ESTIMATED:
         ranks = "95% intervals over questions, and the ranks that are possible"
-        said = [join((found.sentence, message("board.ranks_possible", ranks)), "; ")]
+        sentences = [join((strengths.sentence, message("board.ranks_possible", ranks)), "; ")]
     if board.panel is not None:
         rule, judges = rule_text(PanelRule(board.panel)), str(len(board.judges))
-        said.append(message("board.panel", "one verdict a pair: the {rule} of {n} judges", rule=rule, n=judges))
+        sentences.append(message("board.panel", "one verdict a pair: the {rule} of {n} judges", rule=rule, n=judges))
         if board.split:
             pairs = counted(board.split, "pair")
             split = "{pairs} on which the judges are split: half a win for each side"
-            said.append(message("board.split", split, pairs=pairs))
-    said += [
+            sentences.append(message("board.split", split, pairs=pairs))
+    sentences += [
         message(
             "board.certain",
             "the first {n} are the strongest: at least {share}% certain",
@@ -115,9 +122,9 @@ def board_sentences(board: Board) -> list[Message]:
     ]
     if controlled is not None and controlled.length_slope is not None:
         worth = strength_text(controlled.length_slope * math.log(2))
-        said.append(message("board.length", "at the same length (◇): twice as long is worth {worth}", worth=worth))
-    elif controlled is not None and controlled.state is not found.state:
-        said.append(controlled.sentence)
+        sentences.append(message("board.length", "at the same length (◇): twice as long is worth {worth}", worth=worth))
+    elif controlled is not None and controlled.state is not strengths.state:
+        sentences.append(controlled.sentence)
     if agreement is not None and agreement.pairs:
         pairs = counted(agreement.pairs, "pair of systems", "pairs of systems")
         same = "{same} of {pairs} stand in the same order as by people"
@@ -125,14 +132,19 @@ def board_sentences(board: Board) -> list[Message]:
         if agreement.tau_b is not None:
             tau = message("board.tau_b", "Kendall's tau_b {tau}", tau=coefficient_text(agreement.tau_b))
             order = join((order, tau), ", ")
-        said.append(order)
-    return said
+        sentences.append(order)
+    return sentences
 
 
 def board_axis(board: Board) -> Axis | None:
     """Half logits around everything that is drawn; None without strengths."""
     ends = [*board.strengths.values.values(), *(board.controlled.values.values() if board.controlled else ())]
-    ends += [end for one in board.strengths.standings if one.interval for end in (one.interval.low, one.interval.high)]
+    ends += [
+        end
+        for standing in board.strengths.standings
+        if standing.interval
+        for end in (standing.interval.low, standing.interval.high)
+    ]
     if not board.strengths.values:
         return None
     step = 0.5 if max(ends) - min(ends) < 4 else 1.0 if max(ends) - min(ends) < 10 else 5.0
@@ -148,26 +160,26 @@ def beside_of(board: Board, name: str) -> float | None:
     return board.controlled.values.get(name) if board.controlled is not None else None
 
 
-def standing_sentence(one: Standing) -> str:
-    limits = f" ({strength_ends_text(one.interval)})" if one.interval else ""
-    return f"{one.name}: strength {strength_text(one.strength)}{limits}"
+def standing_sentence(standing: Standing) -> str:
+    limits = f" ({strength_ends_text(standing.interval)})" if standing.interval else ""
+    return f"{standing.name}: strength {strength_text(standing.strength)}{limits}"
 
 
-def won_text(one: Standing) -> str:
+def won_text(standing: Standing) -> str:
     """`69.4% (60.2–77.4%)`: what it won of its comparisons, ties as half."""
-    low, high = (one.win_interval.low, one.win_interval.high) if one.win_interval else (None, None)
-    return estimate_text(one.win_rate, low, high, is_binary=True)
+    low, high = (standing.win_interval.low, standing.win_interval.high) if standing.win_interval else (None, None)
+    return estimate_text(standing.win_rate, low, high, is_binary=True)
 
 
 @sections_of.register
 def board_sections(board: Board) -> Iterator[Section]:
     """Ranks first, then who beat whom."""
-    found = board.strengths
-    told = [plural(len(found.standings), "system"), plural(found.comparisons, "comparison")]
-    told += [plural(found.questions, "question"), f"by {listed(board.judges)}"]
-    yield Section(None, (Sentence(f"{board.source}: {', '.join(told)}", ""), *notes(board.notes)))
+    strengths = board.strengths
+    counts = [plural(len(strengths.standings), "system"), plural(strengths.comparisons, "comparison")]
+    counts += [plural(strengths.questions, "question"), f"by {listed(board.judges)}"]
+    yield Section(None, (Sentence(f"{board.source}: {', '.join(counts)}", ""), *notes(board.notes)))
     yield Section("Leader board", (board_table(board), *notes(board_sentences(board))))
-    yield from _win_sections(found)
+    yield from _win_sections(strengths)
 
 
 shown_text.register(SystemBoard, result_text)
@@ -175,7 +187,7 @@ shown_html.register(SystemBoard, result_html)
 
 
 def board_table(board: Board) -> TableRows:
-    """Strongest first."""
+    """The systems in the order of their strength, the strongest first."""
     return TableRows(_heads(board), _rows(board))
 
 
@@ -188,58 +200,58 @@ def _heads(board: Board) -> list[str]:
     ]
 
 
-def _is_estimated(found: Strengths | None) -> bool:
-    return found is not None and found.state is StrengthState.ESTIMATED
+def _is_estimated(strengths: Strengths | None) -> bool:
+    return strengths is not None and strengths.state is StrengthState.ESTIMATED
 
 
 def _rows(board: Board) -> list[Sequence[Cell]]:
     rows: list[Sequence[Cell]] = []
-    for one in board.strengths.standings:
+    for standing in board.strengths.standings:
         cells: list[Cell] = [
-            str(one.rank or NOTHING),
-            one.name,
-            strength_text(one.strength),
-            strength_ends_text(one.interval),
-            rank_range(one),
-            won_text(one),
-            number_cell(one.questions),
+            str(standing.rank or NOTHING),
+            standing.name,
+            strength_text(standing.strength),
+            strength_ends_text(standing.interval),
+            rank_range(standing),
+            won_text(standing),
+            number_cell(standing.questions),
         ]
         if board.controlled is not None and _is_estimated(board.controlled):
-            cells.append(strength_text(board.controlled.values.get(one.name)))
+            cells.append(strength_text(board.controlled.values.get(standing.name)))
         if board.human is not None:
-            cells.append(strength_text(board.human.values.get(one.name)))
+            cells.append(strength_text(board.human.values.get(standing.name)))
         rows.append(cells)
     return rows
 
 
-def rank_range(one: Standing) -> str:
+def rank_range(standing: Standing) -> str:
     """The ranks that are possible."""
-    if one.best is None or one.worst is None:
+    if standing.best is None or standing.worst is None:
         return NOTHING
-    return f"{one.best}" if one.best == one.worst else f"{one.best}–{one.worst}"
+    return f"{standing.best}" if standing.best == standing.worst else f"{standing.best}–{standing.worst}"
 
 
-def win_share(wins: Mapping[tuple[str, str], float], one: str, other: str) -> float | None:
+def win_share(wins: Mapping[tuple[str, str], float], system: str, other: str) -> float | None:
     """What the first won against the second, ties as half; None where they never met."""
-    won, lost = wins.get((one, other), 0.0), wins.get((other, one), 0.0)
+    won, lost = wins.get((system, other), 0.0), wins.get((other, system), 0.0)
     return won / (won + lost) if won + lost else None
 
 
-def win_texts(found: Strengths, one: str, other: str) -> list[str]:
+def win_texts(strengths: Strengths, system: str, other: str) -> list[str]:
     """`73.3%`, and below it the ends of its interval over questions; a dash where they never met."""
-    share, interval = win_share(found.wins, one, other), found.win_intervals.get((one, other))
+    share, interval = win_share(strengths.wins, system, other), strengths.win_intervals.get((system, other))
     if share is None:
         return [NOTHING]
     return [percent(share), *([ends_text(interval.low, interval.high, is_binary=True)] if interval else [])]
 
 
-def _win_sections(found: Strengths) -> Iterator[Section]:
-    names = [one.name for one in found.standings]
+def _win_sections(strengths: Strengths) -> Iterator[Section]:
+    names = [standing.name for standing in strengths.standings]
     if not 2 < len(names) <= _MATRIX_SYSTEMS:
         return
     rows: list[Sequence[Cell]] = []
     for number, name in enumerate(names, 1):
-        told = ["" if other == name else "\n".join(win_texts(found, name, other)) for other in names]
-        rows.append((f"{number} {name}", *told))
+        texts = ["" if other == name else "\n".join(win_texts(strengths, name, other)) for other in names]
+        rows.append((f"{number} {name}", *texts))
     heads = ("", *(f">{number}" for number in range(1, len(names) + 1)))
     yield Section("Who beat whom: won by the one in the row", [TableRows(heads, rows)])

@@ -31,12 +31,12 @@ _PAIRED_BY = {"question_id": "question", "prompt_variant": "prompt variant", "ta
 
 
 def difference_text(share: float | None, *, is_binary: bool) -> str:
-    """Of shares in points, of graded scores on 0..1; with a true minus: a hyphen is overlooked."""
+    """A difference of shares in points, of graded scores on 0..1; with a true minus: a hyphen is overlooked."""
     return wording.lead_text(share, is_binary=is_binary)
 
 
 def bare(text: str) -> str:
-    """Without the unit, where a head says it."""
+    """The text without its unit, where a head says it."""
     return text.removesuffix(" points")
 
 
@@ -126,7 +126,7 @@ def bounds_text(comparison: Comparison) -> str | None:
 
 
 def judges_text(side: ComparedSide) -> str:
-    """With the rule where they are a panel."""
+    """The judges of a side, with the rule where they are a panel."""
     return ", ".join(side.judges) + (f" ({side.panel})" if side.panel else "")
 
 
@@ -151,11 +151,11 @@ def drift_sentences(comparison: Comparison) -> list[str]:
         f"({sums.better:,} better, {sums.worse:,} worse{lost}). That is the judge's doing, not the target's."
     ]
     if drift.shift.mean is not None:
-        said = difference_text(drift.shift.mean, is_binary=is_binary)
+        amount = difference_text(drift.shift.mean, is_binary=is_binary)
         tested = f"; {tested_text(drift.shift)}" if drift.shift.test else ""
         is_shift = drift.shift.direction in (Direction.BETTER, Direction.WORSE)
         kind = "the judge has shifted" if is_shift else "no clear direction, as noise would have"
-        lines.append(f"On these texts the scores moved by {said}{tested}: {kind}.")
+        lines.append(f"On these texts the scores moved by {amount}{tested}: {kind}.")
     if drift.part is not None:
         lines.append(f"Of the difference, {difference_text(drift.part, is_binary=is_binary)} comes from them.")
     without = drift.without
@@ -163,8 +163,8 @@ def drift_sentences(comparison: Comparison) -> list[str]:
         lines.append("Without them there is nothing to compare.")
     else:
         interval = f" ({interval_sentence(without.interval, is_binary=is_binary)})" if without.interval else ""
-        said = difference_text(without.mean, is_binary=is_binary)
-        lines.append(f"Without them: {said}{interval}, {units_text(without)}.")
+        amount = difference_text(without.mean, is_binary=is_binary)
+        lines.append(f"Without them: {amount}{interval}, {units_text(without)}.")
     return lines
 
 
@@ -178,8 +178,8 @@ def group_note(factor: str, groups: Sequence[GroupDifference]) -> str:
     note = f"Intervals are for each {factor_text(factor)} alone; p-values are Holm's over {tests}."
     close = [group.name or NO_GROUP for group in groups if group.difference.direction is Direction.BORDERLINE]
     if close:
-        said = id_text(close, len(close))
-        note += f" A close call, where the interval and the test before Holm's correction disagree: {said}."
+        names = id_text(close, len(close))
+        note += f" A close call, where the interval and the test before Holm's correction disagree: {names}."
     return note
 
 
@@ -244,10 +244,10 @@ def headline(comparison: Comparison) -> list[tuple[str, str]]:
 def brief(comparison: Comparison) -> list[tuple[str, str]]:
     """The result and the judge's part in it, in as few lines as there can be."""
     drift, is_binary = comparison.drift, comparison.is_binary
-    said = dict(headline(comparison))
-    if "test" in said:
-        said["pairs"] = f"{said['pairs']}; {said.pop('test')}"
-    lines = list(said.items())
+    facts = dict(headline(comparison))
+    if "test" in facts:
+        facts["pairs"] = f"{facts['pairs']}; {facts.pop('test')}"
+    lines = list(facts.items())
     if drift.changed and drift.part is not None:
         part = difference_text(drift.part, is_binary=is_binary)
         texts = f"{drift.changed:,} of {drift.same_texts:,} unchanged texts were judged differently: {part} of it"
@@ -267,9 +267,9 @@ def side_table(comparison: Comparison) -> TableRows:
     rows: list[Sequence[Cell]] = []
     for side, mean in ((comparison.a, difference.mean_a), (comparison.b, difference.mean_b)):
         counts: dict[str, int] = {}
-        for one in comparison.statuses:
-            status = one.status_a if side.letter == "A" else one.status_b
-            counts[status] = counts.get(status, 0) + one.pairs
+        for transition in comparison.statuses:
+            status = transition.status_a if side.letter == "A" else transition.status_b
+            counts[status] = counts.get(status, 0) + transition.pairs
         unscored = sum(count for status, count in counts.items() if status != "valid")
         rows.append(
             (
@@ -342,7 +342,7 @@ def comparison_document(
         "paired_by": list(comparison.paired_by) or ["id"],
         "conclusion": conclusion(comparison),
         **difference_document(comparison.difference),
-        "statuses": [asdict(one) for one in comparison.statuses],
+        "statuses": [asdict(transition) for transition in comparison.statuses],
         "groups": {
             factor: [
                 {"name": group.name, **difference_document(group.difference), "p_adjusted": group.p_adjusted}

@@ -22,20 +22,20 @@ def check_drop(gate: DropGate, comparison: Comparison) -> DropResult:
     if difference.mean is None:
         why = state_sentence(difference) or "nothing to compare"
         return DropResult("max_drop", gate.limit, None, False, gate.on, baseline, why)
-    said = f"mean score {difference_text(difference.mean, is_binary=comparison.is_binary)}"
+    measured = f"mean score {difference_text(difference.mean, is_binary=comparison.is_binary)}"
     interval = difference.interval
     if gate.on is GateEnd.LOWER and difference.state is DifferenceState.ONE_QUESTION:
-        why = f"{said} over one question, which has no interval; {limit} is for its lower end (--gate-on lower)"
+        why = f"{measured} over one question, which has no interval; {limit} is for its lower end (--gate-on lower)"
         return DropResult("max_drop", gate.limit, None, False, gate.on, baseline, why)
     end = difference.mean if gate.on is GateEnd.POINT or interval is None else interval.low
     # A drop of exactly the limit is allowed, in spite of rounding.
     is_met = -end <= gate.limit + 1e-12
     if interval is not None:
-        said += f" ({interval_sentence(interval, is_binary=comparison.is_binary)})"
+        measured += f" ({interval_sentence(interval, is_binary=comparison.is_binary)})"
     of = "" if gate.on is GateEnd.POINT else ", its lower end"
     relation = "within" if is_met else "over"
     over = plural(difference.sums.scored, "pair")
-    why = f"{said} over {over}; a drop of {max(0.0, -end):.2%}{of}, {relation} {limit}"
+    why = f"{measured} over {over}; a drop of {max(0.0, -end):.2%}{of}, {relation} {limit}"
     return DropResult("max_drop", gate.limit, -end, is_met, gate.on, baseline, why)
 
 

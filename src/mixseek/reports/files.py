@@ -20,11 +20,11 @@ _STEM_CHARACTERS = 80
 
 
 def default_page(root: Path, comparison: Comparison) -> Path:
-    """Beside the journal of B, named after A, and after the targets or variants where those are compared."""
+    """The page beside the journal of B, named after A, and after the targets or variants where those are compared."""
     a, b = comparison.a, comparison.b
-    told = [a.run] if a.run != b.run else []
-    told += [name for side in (a, b) for name in (side.target, side.variant) if name is not None]
-    stem = re.sub(r"[^\w.-]+", "-", "-".join(told) or a.run).strip("-.")[:_STEM_CHARACTERS]
+    names = [a.run] if a.run != b.run else []
+    names += [name for side in (a, b) for name in (side.target, side.variant) if name is not None]
+    stem = re.sub(r"[^\w.-]+", "-", "-".join(names) or a.run).strip("-.")[:_STEM_CHARACTERS]
     return Workspace(root).run(b.run).path / f"compare-{stem}.html"
 
 

@@ -12,11 +12,11 @@ _NO_CALL = "no judge has to be called"
 
 
 def dry_run_document(dry: DryRun) -> dict[str, Any]:
-    known = [one.cost_usd for one in dry.forecasts if one.cost_usd is not None]
+    known = [forecast.cost_usd for forecast in dry.forecasts if forecast.cost_usd is not None]
     return {
         "schema": schema_id(DocumentName.DRY_RUN),
         **asdict(dry),
-        "calls": sum(one.calls for one in dry.forecasts),
+        "calls": sum(forecast.calls for forecast in dry.forecasts),
         "cost_usd": sum(known) if len(known) == len(dry.forecasts) else None,
         "is_estimate": True,
     }

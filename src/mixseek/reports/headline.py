@@ -72,14 +72,14 @@ def column_word(column: str) -> str:
 
 
 def headline_mean_text(score: ScoreSummary, maximum: float | None) -> Message:
-    """On the protocol's own scale where there is one: `5.40 of 8`; else as a share."""
+    """The mean on the protocol's own scale where there is one: `5.40 of 8`; else as a share."""
     if score.mean is None or maximum is None:
         return verbatim(wording.score_text(score))
     return wording.of_maximum_text(wording.scale_text(score.mean, maximum), maximum)
 
 
 def headline_interval_text(score: ScoreSummary, maximum: float | None) -> str:
-    """In the unit of the mean."""
+    """The interval in the unit of the mean."""
     if maximum is None:
         return wording.interval_text(score)
     return wording.range_text(score.interval, maximum)
@@ -104,8 +104,8 @@ def without_text(score: ScoreSummary) -> Message:
         partial(message, "score.invalid", "{n} invalid"): counts.invalid,
         partial(message, "score.missing", "{n} missing"): counts.missing,
     }
-    told = [words(n=count) for words, count in ends.items() if count]
-    return join(told, ", ") if told else verbatim(wording.NOTHING)
+    texts = [words(n=count) for words, count in ends.items() if count]
+    return join(texts, ", ") if texts else verbatim(wording.NOTHING)
 
 
 def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
@@ -114,13 +114,15 @@ def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
     return [(name, split_of(counts) if name == "split" else getattr(counts, name)) for name in names]
 
 
-def beside_text(one: Beside, headline: Headline) -> str:
+def beside_text(estimate: Beside, headline: Headline) -> str:
     """`corrected 71.2% (64.0–78.5%)`: another estimate, in the unit of the means beside it."""
     if headline.maximum is None:
-        return f"{one.label} {wording.estimate_text(one.mean, one.low, one.high, is_binary=headline.score.is_binary)}"
-    told = wording.scale_text(one.mean, headline.maximum)
-    ends = [wording.scale_text(end, headline.maximum) for end in (one.low, one.high) if end is not None]
-    return f"{one.label} {told}" + (f" ({'–'.join(ends)})" if ends else "")
+        is_binary = headline.score.is_binary
+        number = wording.estimate_text(estimate.mean, estimate.low, estimate.high, is_binary=is_binary)
+        return f"{estimate.label} {number}"
+    mean = wording.scale_text(estimate.mean, headline.maximum)
+    ends = [wording.scale_text(end, headline.maximum) for end in (estimate.low, estimate.high) if end is not None]
+    return f"{estimate.label} {mean}" + (f" ({'–'.join(ends)})" if ends else "")
 
 
 def score_sentence(score: ScoreSummary, maximum: float | None) -> Message:
@@ -173,7 +175,7 @@ def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """From `low` to `high`, in shares of the scale; ticks at both ends and between."""
+    """An axis goes from `low` to `high`, in shares of the scale; ticks at both ends and between."""
 
     low: float
     high: float
@@ -198,8 +200,11 @@ def axis_of(headline: Headline) -> Axis:
         if score.bounds and headline_bounds_text(score, None) != wording.NOTHING
         for end in (score.bounds.worst, score.bounds.best)
     ]
-    beside = [*headline.beside, *(one for part in headline.columns for group in part.groups for one in group.beside)]
-    ends += [end for one in beside for end in (one.mean, one.low, one.high) if end is not None]
+    beside = [
+        *headline.beside,
+        *(estimate for part in headline.columns for group in part.groups for estimate in group.beside),
+    ]
+    ends += [end for estimate in beside for end in (estimate.mean, estimate.low, estimate.high) if end is not None]
     scale = headline.maximum or (100.0 if headline.score.is_binary else 1.0)
     low, high = min(ends, default=0.0) * scale, max(ends, default=1.0) * scale
     # Never closer than a third of the scale: a hair's breadth must not look like a gulf.
@@ -220,7 +225,7 @@ def _nice_step(least: float) -> float:
 
 
 def tick_text(share: float, headline: Headline) -> str:
-    """In the unit of the means beside it."""
+    """The number at a tick, in the unit of the means beside it."""
     if headline.maximum is not None:
         return phrases.plain_number(round(share * headline.maximum, 3))
     return f"{share * 100:.0f}%" if headline.score.is_binary else phrases.plain_number(round(share, 3))
@@ -257,7 +262,7 @@ def headline_document(headline: Headline) -> dict[str, Any]:
 
 
 def group_documents(part: Breakdown | None, key: str) -> list[dict[str, Any]]:
-    """With its place in the ranking; groups without a mean have none."""
+    """Each group with its place in the ranking; groups without a mean have none."""
     if part is None:
         return []
     return [

@@ -65,16 +65,20 @@ def judges_text(judges: JudgeMean, scale: LabelScale) -> str:
     return f"{on_scale(judges.mean, scale)}{interval}"
 
 
-def corrected_text(found: Corrected, scale: LabelScale) -> str:
+def corrected_text(corrected: Corrected, scale: LabelScale) -> str:
     """A number with its interval, bounds without one, or nothing."""
-    limits = limits_text(found.low, found.high, scale)
-    if found.point is None:
-        return f"between {limits.replace('–', ' and ')}" if found.low is not None else NOTHING
-    return f"{on_scale(found.point, scale)} ({limits})" if found.low is not None else on_scale(found.point, scale)
+    limits = limits_text(corrected.low, corrected.high, scale)
+    if corrected.point is None:
+        return f"between {limits.replace('–', ' and ')}" if corrected.low is not None else NOTHING
+    return (
+        f"{on_scale(corrected.point, scale)} ({limits})"
+        if corrected.low is not None
+        else on_scale(corrected.point, scale)
+    )
 
 
 def verdict_word(cell: str) -> Message:
-    """As the protocol says it."""
+    """A verdict as the protocol says it."""
     return verdict_text(_VERDICTS.get(cell, cell))
 
 
@@ -84,17 +88,17 @@ def estimator_text(estimator: Estimator) -> Message:
 
 def group_sentence(group: CorrectedGroup) -> Message:
     """The estimator, or why there is no number; and what would help."""
-    found = group.corrected
-    if found.state is State.CORRECTED and found.estimator is not None:
+    corrected = group.corrected
+    if corrected.state is State.CORRECTED and corrected.estimator is not None:
         labels = _labels_text(group)
-        if found.clusters is not None:
-            questions = counted(found.clusters, "labelled question")
+        if corrected.clusters is not None:
+            questions = counted(corrected.clusters, "labelled question")
             clusters = message("labels.clusters", "{questions} as clusters", questions=questions)
             labels = join((labels, clusters), ", ")
-        return join((estimator_text(found.estimator), labels), "; ")
-    clauses = [found.sentence]
-    if found.estimator is not None and found.point is not None:
-        clauses.append(estimator_text(found.estimator))
+        return join((estimator_text(corrected.estimator), labels), "; ")
+    clauses = [corrected.sentence]
+    if corrected.estimator is not None and corrected.point is not None:
+        clauses.append(estimator_text(corrected.estimator))
     clauses.append(_labels_text(group))
     if group.unlabelled:
         cells = [
@@ -165,7 +169,7 @@ def people_sentence(report: CorrectedReport) -> Message | None:
 
 
 def corrected_lines(report: CorrectedReport) -> list[str]:
-    """For the summary after judging: the run as a whole."""
+    """The run as a whole, for the summary after judging."""
     group, scale = report.whole, report.facts.scale
     return [f"corrected   {corrected_text(group.corrected, scale)}: {group_sentence(group)}"]
 
@@ -218,7 +222,7 @@ def _confusion_cells(row: ConfusionRow) -> tuple[Cell, ...]:
 
 
 def confusion_share(row: ConfusionRow) -> str:
-    """Of one verdict's labels, how many people call correct."""
+    """The share of one verdict's labels that people call correct."""
     if row.interval is None:
         return NOTHING
     share = row.right / (row.right + row.wrong)
@@ -226,7 +230,7 @@ def confusion_share(row: ConfusionRow) -> str:
 
 
 def corrected_document(report: CorrectedReport) -> dict[str, Any]:
-    """For programs: shares of the scale, states by name, and the sentence that a person reads."""
+    """The report for programs: shares of the scale, states by name, and the sentence that a person reads."""
     return {
         "level": LEVEL,
         "scale": asdict(report.facts.scale),
@@ -266,17 +270,17 @@ def group_document(group: CorrectedGroup) -> dict[str, Any]:
     }
 
 
-def estimate_document(found: Corrected) -> dict[str, Any]:
+def estimate_document(corrected: Corrected) -> dict[str, Any]:
     """`state` says whether there is a number; `mean`, `low` and `high` are null where there is none."""
     return {
-        "state": found.state.value,
-        "estimator": found.estimator.value if found.estimator is not None else None,
-        "mean": found.point,
-        "low": found.low,
-        "high": found.high,
-        "labels": found.labels,
-        "clusters": found.clusters,
-        "design_effect": found.design_effect,
-        "random_p": found.random_p,
-        "sentence": found.sentence,
+        "state": corrected.state.value,
+        "estimator": corrected.estimator.value if corrected.estimator is not None else None,
+        "mean": corrected.point,
+        "low": corrected.low,
+        "high": corrected.high,
+        "labels": corrected.labels,
+        "clusters": corrected.clusters,
+        "design_effect": corrected.design_effect,
+        "random_p": corrected.random_p,
+        "sentence": corrected.sentence,
     }

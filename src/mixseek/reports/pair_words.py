@@ -29,7 +29,7 @@ def share_text(share: Share) -> str:
 
 
 def target_score_text(pair: TargetPair) -> str:
-    """Of the first of two targets, a tie counting half."""
+    """The score of the first of two targets, a tie counting half."""
     return share_text(share_of(pair.units))
 
 
@@ -46,9 +46,9 @@ def states_text(states: Mapping[str, int]) -> str:
 def orders_text(fields: Mapping[str, Any]) -> str | None:
     """`A first: A, B first: B (position)`: what each order said of A and B as they are; None where nothing is told."""
     orders: Mapping[str, Any] = fields.get("orders") or {}
-    told = [f"{name[0].upper()} first: {one.get('verdict') or one.get('status')}" for name, one in orders.items()]
+    votes = [f"{name[0].upper()} first: {vote.get('verdict') or vote.get('status')}" for name, vote in orders.items()]
     state = f" ({fields['state']})" if fields.get("state") else ""
-    return ", ".join(told) + state if told else None
+    return ", ".join(votes) + state if votes else None
 
 
 def bias_text(judge: JudgePairs) -> Message:
@@ -71,16 +71,17 @@ def bias_text(judge: JudgePairs) -> Message:
 
 def describe_pairs(report: PairsReport) -> Iterator[str]:
     """A few lines after `judge`."""
-    for one in report.targets[:_SHOWN]:
-        names = " against ".join(shortened(make_visible(name), _NAME_CHARACTERS) for name in (one.first, one.second))
-        without = f", {one.without:,} without a verdict" if one.without else ""
-        yield f"{names}: {one.wins:,} won, {one.ties:,} tied, {one.losses:,} lost{without}; {target_score_text(one)}"
+    for pair in report.targets[:_SHOWN]:
+        names = " against ".join(shortened(make_visible(name), _NAME_CHARACTERS) for name in (pair.first, pair.second))
+        without = f", {pair.without:,} without a verdict" if pair.without else ""
+        counts = f"{pair.wins:,} won, {pair.ties:,} tied, {pair.losses:,} lost{without}"
+        yield f"{names}: {counts}; {target_score_text(pair)}"
     if len(report.targets) > _SHOWN:
         yield f"and {plural(len(report.targets) - _SHOWN, 'pair of targets', 'pairs of targets')} more: see the report"
     for judge in report.judges:
-        said = [f"consistent {share_text(judge.consistency)}", f"ties {share_text(judge.ties)}"]
-        said += [f"agrees with people {share_text(judge.human)}"] if judge.human.value is not None else []
-        yield f"{make_visible(judge.judge)}: {', '.join(said)}; {states_text(judge.states)}"
+        shares = [f"consistent {share_text(judge.consistency)}", f"ties {share_text(judge.ties)}"]
+        shares += [f"agrees with people {share_text(judge.human)}"] if judge.human.value is not None else []
+        yield f"{make_visible(judge.judge)}: {', '.join(shares)}; {states_text(judge.states)}"
         if judge.position.decisive:
             yield f"  {bias_text(judge)}"
     if report.human is not None:
@@ -92,31 +93,31 @@ def pairs_document(report: PairsReport) -> dict[str, Any]:
     return {
         "targets": [
             {
-                "target": one.first,
-                "against": one.second,
-                **{name: getattr(one, name) for name in ("wins", "ties", "losses", "without")},
-                "score": _share_document(share_of(one.units)),
+                "target": pair.first,
+                "against": pair.second,
+                **{name: getattr(pair, name) for name in ("wins", "ties", "losses", "without")},
+                "score": _share_document(share_of(pair.units)),
             }
-            for one in report.targets
+            for pair in report.targets
         ],
         "judges": [
             {
-                "judge": one.judge,
-                "pairs": one.position.pairs,
-                "without_a_vote": one.position.with_null,
-                "with_a_tie": one.position.with_tie,
-                "consistent": one.position.consistent,
-                "first_both": one.position.first_both,
-                "second_both": one.position.second_both,
-                "bias": one.position.bias,
-                "sign_test_p": one.position.sign_test_p if one.position.decisive else None,
-                "states": dict(one.states),
-                "consistency": _share_document(one.consistency),
-                "first_shown": _share_document(one.first_shown),
-                "tie_rate": _share_document(one.ties),
-                "human_agreement": _share_document(one.human),
+                "judge": judge.judge,
+                "pairs": judge.position.pairs,
+                "without_a_vote": judge.position.with_null,
+                "with_a_tie": judge.position.with_tie,
+                "consistent": judge.position.consistent,
+                "first_both": judge.position.first_both,
+                "second_both": judge.position.second_both,
+                "bias": judge.position.bias,
+                "sign_test_p": judge.position.sign_test_p if judge.position.decisive else None,
+                "states": dict(judge.states),
+                "consistency": _share_document(judge.consistency),
+                "first_shown": _share_document(judge.first_shown),
+                "tie_rate": _share_document(judge.ties),
+                "human_agreement": _share_document(judge.human),
             }
-            for one in report.judges
+            for judge in report.judges
         ],
         "human_agreement": _share_document(report.human) if report.human is not None else None,
     }

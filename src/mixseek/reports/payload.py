@@ -32,7 +32,7 @@ LONGEST_TEXT = 100_000
 
 @dataclass(slots=True, kw_only=True)
 class CutRow(JudgedRow):
-    """Of a long response only the end is kept, where conclusions stand; the counts are of characters left out."""
+    """A row that keeps only the end of a long response, where conclusions stand; counts are of characters left out."""
 
     response_before: int = 0
     question_after: int = 0
@@ -45,7 +45,7 @@ def cut_row(row: JudgedRow) -> JudgedRow:
     reply, other = row.raw_reply or "", row.response_b or ""
     if max(len(row.response), len(row.question), len(reply), len(other)) <= LONGEST_TEXT:
         return row
-    kept = {one.name: getattr(row, one.name) for one in fields(row)} | {
+    kept = {column.name: getattr(row, column.name) for column in fields(row)} | {
         "response": row.response[-LONGEST_TEXT:],
         "question": row.question[:LONGEST_TEXT],
         "raw_reply": row.raw_reply and reply[:LONGEST_TEXT],
@@ -100,13 +100,13 @@ def left_out(row: JudgedRow) -> CutRow:
 
 
 def excerpt_of(row: JudgedRow, span: Span | None, limit: int) -> Excerpt:
-    """Of the whole response, of which a long one is kept in part."""
+    """An excerpt of the whole response, of which a long one is kept in part."""
     if len(row.response) <= limit and not isinstance(row, CutRow):
         return Excerpt(row.response)
     before = left_out(row).response_before
     inside = Span(span.start - before, span.end - before) if span and span.start >= before else None
-    found = excerpt_around(row.response, inside, limit)
-    return Excerpt(found.text, found.before + before, found.after)
+    excerpt = excerpt_around(row.response, inside, limit)
+    return Excerpt(excerpt.text, excerpt.before + before, excerpt.after)
 
 
 # Characters of judged text in one file: about 60 MB of it compressed. Beyond that a file is nothing to send.
@@ -293,9 +293,9 @@ class PackedRows:
         characters = 0
         # A sample is never torn: what its other judges say stands in the same block.
         for _, judged in groupby(map(cut_row, self._rows), key=attrgetter("id")):
-            own = list(judged)
-            block += own
-            characters += len(own[0].response) + sum(len(row.raw_reply or "") for row in own)
+            judgments = list(judged)
+            block += judgments
+            characters += len(judgments[0].response) + sum(len(row.raw_reply or "") for row in judgments)
             if len(block) >= _BLOCK_ROWS or characters >= _BLOCK_CHARACTERS:
                 yield self._pack(block)
                 block, characters = [], 0
@@ -304,12 +304,12 @@ class PackedRows:
 
     def _pack(self, rows: Sequence[JudgedRow]) -> str:
         payload = rows_payload(rows, max(len(rows) * self._share, 1))
-        told = payload["rows"]
-        samples = [payload["samples"][row["sample"]] for row in told]
+        documents = payload["rows"]
+        samples = [payload["samples"][row["sample"]] for row in documents]
         self._firsts.append(len(self._ids))
-        self._critical += [place for place, row in enumerate(told, len(self._ids)) if "gates" in row]
+        self._critical += [place for place, row in enumerate(documents, len(self._ids)) if "gates" in row]
         self._ids += [sample["id"] for sample in samples]
-        for name, values in _facets(told, samples):
+        for name, values in _facets(documents, samples):
             self._columns[name].extend(values)
         return pack_json(payload)
 
@@ -333,11 +333,11 @@ class _Column:
         self._codes = array("I")
 
     def extend(self, values: Iterable[Any]) -> None:
-        """For each row what it has: nothing, one value, or several."""
+        """Each row adds what it has: nothing, one value, or several."""
         self._codes.extend(map(self._values.__getitem__, values))
 
     def document(self) -> dict[str, Any]:
-        """With what a control offers: the most frequent values, in the order that a reader looks for them in."""
+        """A column with what a control offers: the most frequent values, in the order in which a reader looks."""
         counts: Counter[str] = Counter()
         held = Counter(self._codes)
         listed = [value if isinstance(value, tuple) else () if value is None else (value,) for value in self._values]
@@ -349,7 +349,7 @@ class _Column:
 
 
 def _facets(rows: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
-    """By the names that pages filter with; a score is only sorted by. Of the last five a judgment may have several.
+    """Values by the names that pages filter with; a score only sorts. A judgment may have several of the last five.
 
     Column by column: eighteen values made for each row would take longer than to compress it.
     """

@@ -145,7 +145,7 @@ def sections_of(result: object) -> Iterator[Section]:
 
 
 def head_text(head: str) -> str:
-    """Without the mark of its kind."""
+    """The head without the mark of its kind."""
     return head[1:].strip() if head.startswith((">", "|")) else head
 
 

@@ -53,27 +53,29 @@ _SHOWN_OF_GRADED = (
 # For programs.
 
 
-def statistics_document(found: Statistics) -> dict[str, Any]:
+def statistics_document(statistics: Statistics) -> dict[str, Any]:
     """One JSON document; a number that cannot be had is null."""
     return {
         "schema": schema_id(DocumentName.STATS),
-        "source": found.source,
-        "ratings": found.ratings,
-        "items": found.items,
-        "questions": found.questions,
-        "repeated": {"ratings": found.repeated, "rule": "mean" if found.uses_mean else "first"},
-        "categories": list(found.categories) or None,
-        "scale": list(found.scale) if found.scale else None,
-        "human": found.human,
-        "labels": found.drawing.value if found.human else None,
-        "raters": [_rater_document(line) for line in found.raters],
-        "against_human": [_pair_document(line) for line in found.against_human],
-        "agreement": _agreement_document(found.agreement) if found.agreement else None,
-        "verdict_agreement": _agreement_document(found.verdict_agreement) if found.verdict_agreement else None,
-        "pairs": [_pair_document(line) for line in found.pairs],
-        "corrected": [_corrected_document(line) for line in found.corrected],
-        "comparison": _comparison_document(found.comparison) if found.comparison else None,
-        "notes": list(found.notes),
+        "source": statistics.source,
+        "ratings": statistics.ratings,
+        "items": statistics.items,
+        "questions": statistics.questions,
+        "repeated": {"ratings": statistics.repeated, "rule": "mean" if statistics.uses_mean else "first"},
+        "categories": list(statistics.categories) or None,
+        "scale": list(statistics.scale) if statistics.scale else None,
+        "human": statistics.human,
+        "labels": statistics.drawing.value if statistics.human else None,
+        "raters": [_rater_document(line) for line in statistics.raters],
+        "against_human": [_pair_document(line) for line in statistics.against_human],
+        "agreement": _agreement_document(statistics.agreement) if statistics.agreement else None,
+        "verdict_agreement": _agreement_document(statistics.verdict_agreement)
+        if statistics.verdict_agreement
+        else None,
+        "pairs": [_pair_document(line) for line in statistics.pairs],
+        "corrected": [_corrected_document(line) for line in statistics.corrected],
+        "comparison": _comparison_document(statistics.comparison) if statistics.comparison else None,
+        "notes": list(statistics.notes),
     }
 
 
@@ -98,14 +100,14 @@ def interval_document(interval: Interval | None) -> dict[str, Any] | None:
     return asdict(interval) if interval else None
 
 
-def _coefficient_document(one: Coefficient) -> dict[str, Any]:
-    independent = Estimate(one.value, one.se).interval() if one.value is not None else None
+def _coefficient_document(coefficient: Coefficient) -> dict[str, Any]:
+    independent = Estimate(coefficient.value, coefficient.se).interval() if coefficient.value is not None else None
     return {
-        "value": one.value,
-        "interval": interval_document(one.interval),
-        "se": one.se,
+        "value": coefficient.value,
+        "interval": interval_document(coefficient.interval),
+        "se": coefficient.se,
         "independent_interval": list(independent) if independent else None,
-        "over": asdict(one.over) if one.over else None,
+        "over": asdict(coefficient.over) if coefficient.over else None,
     }
 
 
@@ -114,7 +116,9 @@ def _pair_document(line: PairLine) -> dict[str, Any]:
         "rater_1": line.first,
         "rater_2": line.second,
         "n": line.items,
-        "coefficients": {one.measure.value: _coefficient_document(one) for one in line.coefficients},
+        "coefficients": {
+            coefficient.measure.value: _coefficient_document(coefficient) for coefficient in line.coefficients
+        },
         "mean_difference": line.mean_difference,
         "pearson": line.pearson,
         "spearman": line.spearman,
@@ -148,34 +152,42 @@ def _agreement_document(section: AgreementSection) -> dict[str, Any]:
         "ratings": section.ratings,
         "categories": list(section.categories),
         "of": section.of,
-        "coefficients": {one.measure.value: _coefficient_document(one) for one in section.coefficients},
+        "coefficients": {
+            coefficient.measure.value: _coefficient_document(coefficient) for coefficient in section.coefficients
+        },
     }
 
 
-def corrected_document(found: Corrected) -> dict[str, Any]:
-    """With its state in words: a number is never alone."""
+def corrected_document(corrected: Corrected) -> dict[str, Any]:
+    """The estimate with its state in words: a number is never alone."""
     return {
-        "state": found.state.value,
-        "sentence": found.sentence,
-        "estimator": found.estimator.value if found.estimator else None,
-        "point": found.point,
-        "low": found.low,
-        "high": found.high,
-        "labels": found.labels,
-        "items": found.items,
-        "labelled_questions": found.clusters,
-        "design_effect": found.design_effect,
-        "random_p": found.random_p,
+        "state": corrected.state.value,
+        "sentence": corrected.sentence,
+        "estimator": corrected.estimator.value if corrected.estimator else None,
+        "point": corrected.point,
+        "low": corrected.low,
+        "high": corrected.high,
+        "labels": corrected.labels,
+        "items": corrected.items,
+        "labelled_questions": corrected.clusters,
+        "design_effect": corrected.design_effect,
+        "random_p": corrected.random_p,
     }
 
 
 def _corrected_document(line: CorrectedLine) -> dict[str, Any]:
     beside: dict[str, Any] = {}
-    for name, one in line.beside.items():
-        if isinstance(one, PredictionPowered):
-            beside[name] = {"point": one.point, "low": one.low, "high": one.high, "lam": one.weight, "se": one.se}
+    for name, estimate in line.beside.items():
+        if isinstance(estimate, PredictionPowered):
+            beside[name] = {
+                "point": estimate.point,
+                "low": estimate.low,
+                "high": estimate.high,
+                "lam": estimate.weight,
+                "se": estimate.se,
+            }
         else:
-            beside[name] = corrected_document(one) if one else None
+            beside[name] = corrected_document(estimate) if estimate else None
     return {
         "judge": line.judge,
         "corrected": corrected_document(line.corrected),
@@ -241,33 +253,41 @@ def _test_document(test: PairedTest | None) -> dict[str, Any]:
 
 
 @sections_of.register
-def statistics_sections(found: Statistics) -> Iterator[Section]:
+def statistics_sections(statistics: Statistics) -> Iterator[Section]:
     """Raters first, then how far to trust them, then what labels make of them."""
-    told = (plural(found.ratings, "rating"), plural(found.items, "item"), plural(found.questions, "question"))
-    yield Section(None, (Sentence(f"{found.source}: {', '.join(told)}", ""), *notes(found.notes)))
-    yield Section("Raters", (_rater_table(found), *notes(_uneven_notes(found))))
-    if found.against_human:
+    counts = (
+        plural(statistics.ratings, "rating"),
+        plural(statistics.items, "item"),
+        plural(statistics.questions, "question"),
+    )
+    yield Section(None, (Sentence(f"{statistics.source}: {', '.join(counts)}", ""), *notes(statistics.notes)))
+    yield Section("Raters", (_rater_table(statistics), *notes(_uneven_notes(statistics))))
+    if statistics.against_human:
         shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
-        yield Section(f"Against {found.human}", [TableRows(shares, list(_confusion_rows(found.against_human)))])
-        graded = [one for one in found.against_human if one.confusion is None and one.auc is not None]
-        cells = [(one.second, number_cell(one.items), _number(one.auc), _number(one.brier)) for one in graded]
-        yield Section(f"Scores against {found.human}", [TableRows(("judge", ">n", ">AUC", ">Brier"), cells)])
-        heads = ("judge", ">n", *(f">{one.value}" for one in _shown_measures(found.against_human)))
-        yield Section(f"Agreement with {found.human}", [TableRows(heads, list(_pair_rows(found.against_human)))])
-    yield from map(_agreement_section, _agreements(found))
-    yield from _matrix_sections(found.pairs)
-    yield _corrected_section(found.corrected, f"What {found.human} would say, from labels")
-    if found.comparison is not None:
-        yield from _comparison_sections(found.comparison)
+        yield Section(
+            f"Against {statistics.human}", [TableRows(shares, list(_confusion_rows(statistics.against_human)))]
+        )
+        graded = [line for line in statistics.against_human if line.confusion is None and line.auc is not None]
+        cells = [(line.second, number_cell(line.items), _number(line.auc), _number(line.brier)) for line in graded]
+        yield Section(f"Scores against {statistics.human}", [TableRows(("judge", ">n", ">AUC", ">Brier"), cells)])
+        heads = ("judge", ">n", *(f">{measure.value}" for measure in _shown_measures(statistics.against_human)))
+        yield Section(
+            f"Agreement with {statistics.human}", [TableRows(heads, list(_pair_rows(statistics.against_human)))]
+        )
+    yield from map(_agreement_section, _agreements(statistics))
+    yield from _matrix_sections(statistics.pairs)
+    yield _corrected_section(statistics.corrected, f"What {statistics.human} would say, from labels")
+    if statistics.comparison is not None:
+        yield from _comparison_sections(statistics.comparison)
 
 
 shown_text.register(Statistics, result_text)
 shown_html.register(Statistics, result_html)
 
 
-def _uneven_notes(found: Statistics) -> Iterator[str]:
+def _uneven_notes(statistics: Statistics) -> Iterator[str]:
     """Raters whose mean few questions carry, in the words of a report."""
-    for line in found.raters:
+    for line in statistics.raters:
         if few := few_questions_text(line.questions, line.effective_questions):
             units = f"{plural(line.ratings, 'item')} of {plural(line.questions, 'question')}"
             yield f"{line.name}: {units}, {few}"
@@ -277,12 +297,12 @@ def _number(value: float | None) -> str:
     return score_number(value, is_binary=False)
 
 
-def _rater_table(found: Statistics) -> TableRows:
+def _rater_table(statistics: Statistics) -> TableRows:
     """How many items have no score, and what the mean could be, where there are any."""
-    has_missing, has_bounds = (any(getattr(line, name) for line in found.raters) for name in ("missing", "bounds"))
+    has_missing, has_bounds = (any(getattr(line, name) for line in statistics.raters) for name in ("missing", "bounds"))
     heads = ["rater", ">n", *([">no score"] if has_missing else []), ">questions", ">mean", ">95% interval"]
     rows: list[Sequence[Cell]] = []
-    for line in found.raters:
+    for line in statistics.raters:
         limits = (line.interval.low, line.interval.high) if line.interval else (None, None)
         ends = (line.bounds.worst, line.bounds.best) if line.bounds else (None, None)
         rows.append(
@@ -303,39 +323,45 @@ def _confusion_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
     for line in lines:
         if line.confusion is None:
             continue
-        told = []
+        shares = []
         for name in ("accuracy", "sensitivity", "specificity"):
             part, whole = line.confusion.shares[name]
             interval = line.shares.get(name)
             limits = (interval.low, interval.high) if interval else (None, None)
-            told.append(estimate_text(part / whole, *limits, is_binary=True) if whole else NOTHING)
-        yield line.second, number_cell(line.items), *told, coefficient_text(line.confusion.mcc)
+            shares.append(estimate_text(part / whole, *limits, is_binary=True) if whole else NOTHING)
+        yield line.second, number_cell(line.items), *shares, coefficient_text(line.confusion.mcc)
 
 
 def _shown_measures(lines: Sequence[PairLine]) -> list[Measure]:
-    """Of those that fit, the ones that are defined."""
-    found = {one.measure for line in lines for one in line.coefficients}
-    is_graded = Measure.KAPPA_QUADRATIC in found and any(line.confusion is None and line.coefficients for line in lines)
-    return [measure for measure in (_SHOWN_OF_GRADED if is_graded else _SHOWN) if measure in found]
+    """The measures that fit and are defined."""
+    defined = {coefficient.measure for line in lines for coefficient in line.coefficients}
+    is_graded = Measure.KAPPA_QUADRATIC in defined and any(
+        line.confusion is None and line.coefficients for line in lines
+    )
+    return [measure for measure in (_SHOWN_OF_GRADED if is_graded else _SHOWN) if measure in defined]
 
 
 def _pair_rows(lines: Sequence[PairLine]) -> Iterator[Sequence[Cell]]:
     measures = _shown_measures(lines)
     for line in lines:
-        found = {one.measure: one for one in line.coefficients}
-        yield line.second, number_cell(line.items), *(_coefficient_text(found.get(measure)) for measure in measures)
+        coefficients = {coefficient.measure: coefficient for coefficient in line.coefficients}
+        yield (
+            line.second,
+            number_cell(line.items),
+            *(_coefficient_text(coefficients.get(measure)) for measure in measures),
+        )
 
 
-def _coefficient_text(one: Coefficient | None) -> str:
-    if one is None:
+def _coefficient_text(coefficient: Coefficient | None) -> str:
+    if coefficient is None:
         return NOTHING
-    limits = f" ({coefficient_ends_text(one.interval)})" if one.interval else ""
-    return f"{coefficient_text(one.value)}{limits}"
+    limits = f" ({coefficient_ends_text(coefficient.interval)})" if coefficient.interval else ""
+    return f"{coefficient_text(coefficient.value)}{limits}"
 
 
-def _agreements(found: Statistics) -> Iterator[AgreementSection]:
+def _agreements(statistics: Statistics) -> Iterator[AgreementSection]:
     """Verdicts, and scores where those are more than another name of the verdicts."""
-    verdicts, scores = found.verdict_agreement, found.agreement
+    verdicts, scores = statistics.verdict_agreement, statistics.agreement
     if verdicts is not None:
         yield verdicts
     if scores is not None and (verdicts is None or len(scores.categories) > len(verdicts.categories)):
@@ -347,10 +373,12 @@ def _agreement_section(section: AgreementSection) -> Section:
     whose = f"All {raters} together" if section.of == RATINGS else f"{section.of.capitalize()} of all {raters}"
     title = f"{whose}: {plural(section.items, 'item')} with two ratings or more"
     rows = [
-        (one.measure.value, coefficient_text(one.value), coefficient_ends_text(one.interval))
-        for one in section.coefficients
+        (coefficient.measure.value, coefficient_text(coefficient.value), coefficient_ends_text(coefficient.interval))
+        for coefficient in section.coefficients
     ]
-    limits = [(one.measure.value, equal_items_text(one.over, "item")) for one in section.coefficients]
+    limits = [
+        (coefficient.measure.value, equal_items_text(coefficient.over, "item")) for coefficient in section.coefficients
+    ]
     heads = ("coefficient", ">value", ">95% interval over questions")
     return Section(title, (TableRows(heads, rows), *notes(f"{name}: {over}" for name, over in limits if over)))
 
@@ -363,10 +391,10 @@ def _matrix_sections(pairs: Sequence[PairLine]) -> Iterator[Section]:
     is_graded = any(line.confusion is None and line.spearman is not None for line in pairs)
     measure = Measure.KAPPA_QUADRATIC if is_graded else Measure.KAPPA
     values = {
-        frozenset((line.first, line.second)): one.value
+        frozenset((line.first, line.second)): coefficient.value
         for line in pairs
-        for one in line.coefficients
-        if one.measure is measure
+        for coefficient in line.coefficients
+        if coefficient.measure is measure
     }
     rows: list[Sequence[Cell]] = [
         (
@@ -382,23 +410,28 @@ def _matrix_sections(pairs: Sequence[PairLine]) -> Iterator[Section]:
 def _corrected_section(lines: Sequence[CorrectedLine], title: str) -> Section:
     rows: list[Sequence[Cell]] = []
     for line in lines:
-        found, own = line.corrected, line.labels_only
+        corrected, labels_only = line.corrected, line.labels_only
         rows.append(
             (
                 line.judge,
-                number_cell(found.labels),
-                number_cell(found.items),
+                number_cell(corrected.labels),
+                number_cell(corrected.items),
                 _estimate(line, line.judge_mean, None, None),
-                _estimate(line, own.point, own.low, own.high) if own.point is not None else NOTHING,
-                _estimate(line, found.point, found.low, found.high),
+                _estimate(line, labels_only.point, labels_only.low, labels_only.high)
+                if labels_only.point is not None
+                else NOTHING,
+                _estimate(line, corrected.point, corrected.low, corrected.high),
             )
         )
     heads = ("judge", ">labels", ">of", ">judge only", ">labels only", ">corrected")
-    said: dict[str, list[str]] = {}
+    judges_of: dict[str, list[str]] = {}
     for line in lines:
         estimator = f" ({line.corrected.estimator.value})" if line.corrected.estimator else ""
-        said.setdefault(line.corrected.sentence + estimator, []).append(line.judge)
-    sentences = [one if len(said) == 1 else f"{', '.join(judges)}: {one}" for one, judges in said.items()]
+        judges_of.setdefault(line.corrected.sentence + estimator, []).append(line.judge)
+    sentences = [
+        sentence if len(judges_of) == 1 else f"{', '.join(judges)}: {sentence}"
+        for sentence, judges in judges_of.items()
+    ]
     sentences += [_unscored_sentence(line) for line in lines if line.unscored or line.left_out]
     sentences += dict.fromkeys(line.labels_only.label_caveat for line in lines if line.labels_only.label_caveat)
     return Section(title, (TableRows(heads, rows), *notes(sentences)))
@@ -410,8 +443,8 @@ def _estimate(line: CorrectedLine, point: float | None, low: float | None, high:
     ends = lead_ends_text(low, high, is_binary=line.is_share)
     if point is None:
         return ends
-    told = lead_text(point, is_binary=line.is_share)
-    return told if ends == NOTHING else f"{told} ({ends})"
+    lead = lead_text(point, is_binary=line.is_share)
+    return lead if ends == NOTHING else f"{lead} ({ends})"
 
 
 def _unscored_sentence(line: CorrectedLine) -> str:

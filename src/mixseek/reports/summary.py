@@ -126,16 +126,16 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
 
 def describe_judges(summary: RunSummary) -> Iterator[str]:
     """A line a judge: what it gave, and its own mean where it judged everything."""
-    for judge, own in summary.by_judge.items():
-        told = [f"{count:,} {status}" for status, count in asdict(own.counts).items() if count]
-        mean = f"mean {wording.score_text(own)}, " if summary.is_panel and own.mean is not None else ""
-        yield f"{judge}: {mean}{', '.join(told) or 'not asked'}"
+    for judge, score in summary.by_judge.items():
+        counts = [f"{count:,} {status}" for status, count in asdict(score.counts).items() if count]
+        mean = f"mean {wording.score_text(score)}, " if summary.is_panel and score.mean is not None else ""
+        yield f"{judge}: {mean}{', '.join(counts) or 'not asked'}"
 
 
 def needs_maths_text(count: int) -> str:
     """What would help where mathematics was left undecided."""
-    said = phrases.plural(count, "answer is mathematics", "answers are mathematics")
-    return f"{said} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
+    answers = phrases.plural(count, "answer is mathematics", "answers are mathematics")
+    return f"{answers} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
 
 
 def describe_score(score: ScoreSummary, asked_again: int, label: str = "mean score") -> list[str]:

@@ -32,7 +32,7 @@ def measure_text(measure: Measure) -> Message:
 
 
 def raw_measure() -> Measure:
-    """For templates, which know functions by name."""
+    """The raw share of agreement, for templates, which know functions by name."""
     return Measure.RAW
 
 
@@ -41,24 +41,28 @@ def pair_measure(agreement: Agreement) -> Measure:
     return Measure.KAPPA_QUADRATIC if agreement.is_graded else Measure.KAPPA
 
 
-def coefficient_interval_text(one: Coefficient) -> str:
+def coefficient_interval_text(coefficient: Coefficient) -> str:
     """The interval, or why there is none."""
-    return wording.coefficient_ends_text(one.interval) if one.interval else one.why or wording.NOTHING
+    return (
+        wording.coefficient_ends_text(coefficient.interval)
+        if coefficient.interval
+        else coefficient.why or wording.NOTHING
+    )
 
 
-def compared_text(one: Coefficient) -> Message:
+def compared_text(coefficient: Coefficient) -> Message:
     """What was compared, and on which samples where a coefficient cannot use all of them."""
     compared = {
         "verdicts": message("word.verdicts", "verdicts"),
         "scores": message("word.scores", "scores"),
     }
-    of = compared.get(one.of) or verbatim(one.of)
-    over = wording.equal_items_text(one.over, "sample")
+    of = compared.get(coefficient.of) or verbatim(coefficient.of)
+    over = wording.equal_items_text(coefficient.over, "sample")
     return of if over is None else join((of, over), "; ")
 
 
 def agreement_sentence(agreement: Agreement, maximum: float | None) -> Message:
-    """On how many samples judges give one verdict, and how far they are apart where scores are graded."""
+    """How many samples get one verdict from all judges, and how far they are apart where scores are graded."""
     samples = counted(agreement.samples, "sample")
     if agreement.questions != agreement.samples:
         questions = counted(agreement.questions, "question")
@@ -97,23 +101,23 @@ def _share(share: float, interval: Interval | None) -> Message:
     return join((wording.percent(share), *([wording.range_text(interval)] if interval else [])), ", ")
 
 
-def consistency_sentence(one: SelfConsistency) -> Message:
+def consistency_sentence(consistency: SelfConsistency) -> Message:
     """How often a judge says the same again, and how much of the variance of its scores is its own."""
     same = message(
         "trust.same_again",
         "{judge}: one verdict on {unanimous} of {samples} judged several times ({share})",
-        judge=one.judge,
-        unanimous=one.unanimous,
-        samples=counted(one.samples, "sample"),
-        share=_share(one.unanimous / one.samples, one.unanimous_interval),
+        judge=consistency.judge,
+        unanimous=consistency.unanimous,
+        samples=counted(consistency.samples, "sample"),
+        share=_share(consistency.unanimous / consistency.samples, consistency.unanimous_interval),
     )
-    if one.own_share is None:
-        own = message("trust.no_variance", "its scores do not vary")
+    if consistency.own_share is None:
+        variance = message("trust.no_variance", "its scores do not vary")
     else:
-        interval = f" ({wording.range_text(one.own_interval)})" if one.own_interval else ""
-        share = f"{wording.percent(one.own_share)}{interval}"
-        own = message("trust.own_variance", "{share} of the variance of its scores is its own", share=share)
-    return message("joint.sentence", "{words}.", words=join((same, own), "; "))
+        interval = f" ({wording.range_text(consistency.own_interval)})" if consistency.own_interval else ""
+        share = f"{wording.percent(consistency.own_share)}{interval}"
+        variance = message("trust.own_variance", "{share} of the variance of its scores is its own", share=share)
+    return message("joint.sentence", "{words}.", words=join((same, variance), "; "))
 
 
 # Documents for programs.
@@ -146,16 +150,19 @@ def agreement_document(agreement: Agreement | None) -> dict[str, Any] | None:
 
 def _coefficient_documents(coefficients: Sequence[Coefficient]) -> dict[str, Any]:
     return {
-        _NAMES[one.measure][0]: {
-            "value": one.value,
-            "interval": asdict(one.interval) if one.interval else None,
-            "of": one.of,
-            "why": one.why,
-            "over": asdict(one.over) if one.over else None,
+        _NAMES[coefficient.measure][0]: {
+            "value": coefficient.value,
+            "interval": asdict(coefficient.interval) if coefficient.interval else None,
+            "of": coefficient.of,
+            "why": coefficient.why,
+            "over": asdict(coefficient.over) if coefficient.over else None,
         }
-        for one in coefficients
+        for coefficient in coefficients
     }
 
 
-def consistency_documents(found: Sequence[SelfConsistency]) -> list[dict[str, Any]]:
-    return [{**asdict(one), "unanimous_share": one.unanimous / one.samples} for one in found]
+def consistency_documents(consistencies: Sequence[SelfConsistency]) -> list[dict[str, Any]]:
+    return [
+        {**asdict(consistency), "unanimous_share": consistency.unanimous / consistency.samples}
+        for consistency in consistencies
+    ]

@@ -16,19 +16,19 @@ from mixseek.stats.jury import ASSUMPTION
 from mixseek.text.phrases import plural
 
 
-def votes_document(found: VoteStatistics) -> dict[str, Any]:
+def votes_document(statistics: VoteStatistics) -> dict[str, Any]:
     """One JSON document; a number that cannot be had is null."""
     return {
         "schema": schema_id(DocumentName.VOTES),
-        "source": found.source,
-        "ratings": found.ratings,
-        "items": found.items,
-        "questions": found.questions,
-        "human": found.truth,
-        "votes": [_vote_document(line) for line in found.votes],
-        "length": [_length_document(line) for line in found.length],
-        "jury": _jury_document(found.jury) if found.jury else None,
-        "notes": list(found.notes),
+        "source": statistics.source,
+        "ratings": statistics.ratings,
+        "items": statistics.items,
+        "questions": statistics.questions,
+        "human": statistics.truth,
+        "votes": [_vote_document(line) for line in statistics.votes],
+        "length": [_length_document(line) for line in statistics.length],
+        "jury": _jury_document(statistics.jury) if statistics.jury else None,
+        "notes": list(statistics.notes),
     }
 
 
@@ -72,7 +72,7 @@ def _vote_document(line: VoteLine) -> dict[str, Any]:
 
 
 def _share_document(part: int, whole: int, interval: Interval | None) -> dict[str, Any] | None:
-    """With Wilson's limits, which take pairs for independent, and the interval over questions."""
+    """A share with Wilson's limits, which take pairs for independent, and the interval over questions."""
     if not whole:
         return None
     wilson = wilson_interval(part, whole)
@@ -119,7 +119,8 @@ def _jury_document(section: JurySection) -> dict[str, Any]:
         "best_single": {"judge": best.judge, "accuracy": best.accuracy.share} if best else None,
         "mean_single": section.mean_single,
         "judges": [
-            {"judge": one.judge, "n": one.accuracy.known, "accuracy": one.accuracy.share} for one in section.voters
+            {"judge": voter.judge, "n": voter.accuracy.known, "accuracy": voter.accuracy.share}
+            for voter in section.voters
         ],
     }
 
@@ -128,14 +129,18 @@ def _jury_document(section: JurySection) -> dict[str, Any]:
 
 
 @sections_of.register
-def votes_sections(found: VoteStatistics) -> Iterator[Section]:
+def votes_sections(statistics: VoteStatistics) -> Iterator[Section]:
     """Order first, then length, then the jury."""
-    told = (plural(found.ratings, "rating"), plural(found.items, "item"), plural(found.questions, "question"))
-    yield Section(None, (Sentence(f"{found.source}: {', '.join(told)}", ""), *notes(found.notes)))
-    yield from _position_sections(found)
-    yield _length_section(found.length)
-    if found.jury is not None:
-        yield _jury_section(found.jury)
+    counts = (
+        plural(statistics.ratings, "rating"),
+        plural(statistics.items, "item"),
+        plural(statistics.questions, "question"),
+    )
+    yield Section(None, (Sentence(f"{statistics.source}: {', '.join(counts)}", ""), *notes(statistics.notes)))
+    yield from _position_sections(statistics)
+    yield _length_section(statistics.length)
+    if statistics.jury is not None:
+        yield _jury_section(statistics.jury)
 
 
 shown_text.register(VoteStatistics, result_text)
@@ -148,16 +153,16 @@ def _share(value: float | None, interval: Interval | None = None) -> str:
 
 
 def _bias(line: VoteLine) -> str:
-    told = lead_text(line.position.bias, is_binary=True)
-    return f"{told} ({lead_ends_text(line.bias.low, line.bias.high, is_binary=True)})" if line.bias else told
+    lead = lead_text(line.position.bias, is_binary=True)
+    return f"{lead} ({lead_ends_text(line.bias.low, line.bias.high, is_binary=True)})" if line.bias else lead
 
 
-def _position_sections(found: VoteStatistics) -> Iterator[Section]:
+def _position_sections(statistics: VoteStatistics) -> Iterator[Section]:
     heads = ["judge", ">pairs", ">none", ">ties", ">consistent", ">order bias", ">p"]
-    if found.truth is not None:
+    if statistics.truth is not None:
         heads += [">right twice", ">right"]
     rows: list[Sequence[Cell]] = []
-    for line in found.votes:
+    for line in statistics.votes:
         position = line.position
         cells: list[Cell] = [
             line.judge,
@@ -168,14 +173,14 @@ def _position_sections(found: VoteStatistics) -> Iterator[Section]:
             _bias(line),
             p_text(position.sign_test_p) if position.decisive else NOTHING,
         ]
-        if found.truth is not None:
+        if statistics.truth is not None:
             cells += [_share(position.accuracy_both_orders), _share(position.accuracy_mean_of_orders)]
         rows.append(cells)
-    said = (
+    explanation = (
         "order bias: how much oftener the first of the two won in both orders than the last; intervals over questions"
     )
     if rows:
-        yield Section("Pairs shown in both orders", (TableRows(heads, rows), Sentence(said)))
+        yield Section("Pairs shown in both orders", (TableRows(heads, rows), Sentence(explanation)))
     votes = [
         (
             line.judge,
@@ -185,7 +190,7 @@ def _position_sections(found: VoteStatistics) -> Iterator[Section]:
             _share(line.first_votes / line.decisive, line.first_shown) if line.decisive else NOTHING,
             _share(line.accuracy.share),
         )
-        for line in found.votes
+        for line in statistics.votes
     ]
     heads = ["judge", ">votes", ">ties", ">none", ">for the first shown", ">right"]
     yield Section("All votes", [TableRows(heads, votes)])

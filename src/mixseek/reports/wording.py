@@ -126,8 +126,8 @@ def estimate_text(point: float | None, low: float | None, high: float | None, *,
     ends = ends_text(low, high, is_binary=is_binary)
     if point is None:
         return NOTHING if low is None else f"between {ends.replace('–', ' and ').replace(' to ', ' and ')}"
-    told = score_number(point, is_binary=is_binary)
-    return told if ends == NOTHING else f"{told} ({ends})"
+    number = score_number(point, is_binary=is_binary)
+    return number if ends == NOTHING else f"{number} ({ends})"
 
 
 def lead_text(share: float | None, *, is_binary: bool) -> str:
@@ -165,7 +165,7 @@ def strength_ends_text(interval: "Interval | None") -> str:
 
 
 def _with_minus(digits: str) -> str:
-    """Of digits in which nought has no sign (`z`): what rounding left of it is no direction."""
+    """Digits with a true minus; nought has no sign (`z`): what rounding left of it is no direction."""
     return digits.replace("-", "−")
 
 
@@ -315,7 +315,7 @@ def control_sentence(judge: "model.JudgeSummary") -> str | None:
 
 
 def in_unit_of(main: "ScoreSummary", control: "ScoreSummary") -> "ScoreSummary":
-    """Beside a graded mean even a control of noughts and ones is no share of right answers."""
+    """Even a control of noughts and ones is no share of right answers beside a graded mean."""
     return replace(control, is_binary=control.is_binary and main.is_binary)
 
 
@@ -346,7 +346,7 @@ def shown_sentence(report: "report_data.ReportData") -> Message:
 
 
 def scale_text(share: float | None, maximum: float | None) -> str:
-    """On the protocol's own scale, more digits on a short one; per cent of the maximum where samples have several."""
+    """A share on the protocol's own scale, more digits on a short one; per cent where samples have several maxima."""
     if share is None:
         return NOTHING
     if maximum is None:
@@ -392,7 +392,7 @@ def bar_text(bar: "scored_model.HistogramBar", maximum: float | None) -> str:
 
 
 def signed_text(share: float | None, maximum: float | None) -> str:
-    """With a true minus: a hyphen is overlooked."""
+    """The sign is a true minus: a hyphen is overlooked."""
     if share is None:
         return NOTHING
     sign = "+" if share > 0 else "−" if share < 0 else "±"
@@ -471,13 +471,13 @@ def invalid_sentence(spread: "scored_model.InvalidSpread") -> Message:
     tested = ", ".join(factor.factor for factor in spread.factors if factor.test)
     if uneven:
         words = "invalid evaluations are not spread evenly ({factors}): they are not missing at random"
-        found = message("invalid.not_at_random", words, factors=uneven)
+        conclusion = message("invalid.not_at_random", words, factors=uneven)
     elif not tested:
-        found = message("invalid.nothing_to_compare", "there is nothing to compare their spread over")
+        conclusion = message("invalid.nothing_to_compare", "there is nothing to compare their spread over")
     else:
         words = "no uneven spread was found over {factors} (with few evaluations, weak evidence of none)"
-        found = message("invalid.spread_evenly", words, factors=tested)
-    return message("joint.sentence", "{words}.", words=join((whole, found), "; "))
+        conclusion = message("invalid.spread_evenly", words, factors=tested)
+    return message("joint.sentence", "{words}.", words=join((whole, conclusion), "; "))
 
 
 def coverage_sentence(coverage: "scored_model.Coverage") -> Message:
@@ -532,7 +532,9 @@ def difference_reach(comparison: "scored_model.VariantComparison") -> float:
     """How far the axis of a comparison reaches to both sides: to the widest end, and a tenth of the scale at least."""
     differences = [measure.difference for measure in (comparison.total, *comparison.dimensions)]
     ends = [difference.mean for difference in differences]
-    ends += [end for difference in differences if (own := difference.interval) for end in (own.low, own.high)]
+    ends += [
+        end for difference in differences if (interval := difference.interval) for end in (interval.low, interval.high)
+    ]
     return max(0.1, *map(abs, ends))
 
 

@@ -46,23 +46,23 @@ class InjectedVerdict(NamedTuple):
 
 def repetitions(reply: Mapping[str, Any], sample: Sample, quotes: Sequence[str] = ()) -> tuple[Finding, ...]:
     """The objection to a reply that is not the judge's own, for `parse` of every protocol; empty as a rule."""
-    found = find_repetition(reply, {"response": sample.response, "question": sample.question}, quotes)
-    return () if found is None else (found,)
+    repetition = find_repetition(reply, {"response": sample.response, "question": sample.question}, quotes)
+    return () if repetition is None else (repetition,)
 
 
 def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: Sequence[str] = ()) -> Finding | None:
     """The same for judged texts by name, in linear time. `quotes` are the reply's evidence, if it gives any."""
     # Where JSON was asked for, an object is what there is to be quoted from.
     tells = quotes[:_MAX_QUOTES] if quotes and not _ASKS_FOR_JSON.search(texts.get("question", "")) else ()
-    own = _own_sentences(reply, quotes)
-    if not own and not tells:
+    sentences = _own_sentences(reply, quotes)
+    if not sentences and not tells:
         # Without a sentence or a quote there is nothing to be recognised by.
         return None
     for name, text in texts.items():
         place = None
-        if _stands_in_pieces(reply, text, own):
+        if _stands_in_pieces(reply, text, sentences):
             place = f"{name}, in another notation or in pieces"
-        elif (copied := _copied_from(text, reply, own)) is not None:
+        elif (copied := _copied_from(text, reply, sentences)) is not None:
             place = f"{name}, characters {copied.start} to {copied.end}"
         elif _quotes_only_from(text, reply, tells):
             place = f"{name}; every quote is taken from it and stands nowhere else"
@@ -74,12 +74,12 @@ def find_repetition(reply: Mapping[str, Any], texts: Mapping[str, str], quotes: 
     return None
 
 
-def _stands_in_pieces(reply: Mapping[str, Any], text: str, own: Set[str]) -> bool:
+def _stands_in_pieces(reply: Mapping[str, Any], text: str, sentences: Set[str]) -> bool:
     """All of the judge's own sentences, most of its keys and every figure behind its key; letters and digits alone."""
-    if not own or _lacks_a_word(text, own):
+    if not sentences or _lacks_a_word(text, sentences):
         return False
     letters = _letters(text)
-    if not all(_letters(sentence) in letters for sentence in own):
+    if not all(_letters(sentence) in letters for sentence in sentences):
         return False
     if sum(_letters(key) in letters for key in reply) < _SHARED * len(reply):
         return False
@@ -98,7 +98,9 @@ def _lacks_a_word(text: str, sentences: Iterable[str]) -> bool:
 def _letters(text: str) -> str:
     """Letters and digits alone, unescaped and in one case and width."""
     if "\\" in text:
-        text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else " " if found[2] else found[3], text)
+        text = _ESCAPED.sub(
+            lambda escape: chr(int(escape[1], 16)) if escape[1] else " " if escape[2] else escape[3], text
+        )
     if "&" in text:
         text = unescape(text)
     if not text.isascii():
@@ -116,7 +118,7 @@ def _is_written(place: str, figure: object, letters: str) -> bool:
 
 
 def _values_in_order(reply: Mapping[str, Any]) -> str:
-    """As a row of a table gives them, under a row of keys."""
+    """The values as a row of a table gives them, under a row of keys."""
     return _letters(" ".join(leaf if isinstance(leaf, str) else canonical(leaf) for _, leaf in _leaves(reply)))
 
 
@@ -135,11 +137,11 @@ def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict,
         return ()
     window = 4 * len(canonical(reply)) + 2_000
     budget = 8 * len(text) + 100_000
-    found: list[InjectedVerdict] = []
+    verdicts: list[InjectedVerdict] = []
     end = 0
     for opening in re.finditer(r"\{(?=\s*+(?:" + "|".join(map(re.escape, quoted)) + r")\s*+:)", text):
         start = opening.start()
-        if len(found) >= _MAX_VERDICTS or budget < 0:
+        if len(verdicts) >= _MAX_VERDICTS or budget < 0:
             break
         if start < end:
             continue
@@ -147,8 +149,8 @@ def find_verdicts(text: str, reply: Mapping[str, Any]) -> tuple[InjectedVerdict,
         budget -= length + 1
         if isinstance(value, dict) and len(value.keys() & reply.keys()) >= _SHARED * len(reply):
             end = start + length
-            found.append(InjectedVerdict(start, end, value))
-    return tuple(found)
+            verdicts.append(InjectedVerdict(start, end, value))
+    return tuple(verdicts)
 
 
 def _decode_at(text: str) -> tuple[object, int]:
@@ -162,10 +164,10 @@ def _decode_at(text: str) -> tuple[object, int]:
         return None, len(text)
 
 
-def _copied_from(text: str, reply: Mapping[str, Any], own: Set[str]) -> InjectedVerdict | None:
+def _copied_from(text: str, reply: Mapping[str, Any], sentences: Set[str]) -> InjectedVerdict | None:
     """An object with the reply's sentences and figures, whose keys may hold marks that only JSON can tell apart."""
-    same = (one for one in find_verdicts(text, reply) if own <= _texts(one.value))
-    return next((one for one in same if own and _figures(one.value) == _figures(reply)), None)
+    same = (verdict for verdict in find_verdicts(text, reply) if sentences <= _texts(verdict.value))
+    return next((verdict for verdict in same if sentences and _figures(verdict.value) == _figures(reply)), None)
 
 
 def _quotes_only_from(text: str, reply: Mapping[str, Any], quotes: Sequence[str]) -> bool:
@@ -182,7 +184,9 @@ def _quotes_only_from(text: str, reply: Mapping[str, Any], quotes: Sequence[str]
     ):
         return False
     # NUL keeps what stood before and behind an object from reading as one quote.
-    between = zip([0, *(one.end for one in verdicts)], [*(one.start for one in verdicts), len(text)], strict=True)
+    between = zip(
+        [0, *(verdict.end for verdict in verdicts)], [*(verdict.start for verdict in verdicts), len(text)], strict=True
+    )
     outside = "\x00".join(text[start:end] for start, end in between)
     # A response that is that object and nothing else has nothing else to quote.
     return _WORD.search(outside) is not None and not any(quote in outside for quote in wanted)

@@ -102,20 +102,20 @@ def _is_entry(open_brackets: Sequence[tuple[str, int]]) -> bool:
 
 
 def _entry(text: str, piece: _Piece) -> BundleEntry:
-    own = text[piece.start : piece.end]
+    entry = text[piece.start : piece.end]
     if piece.end is None:
         problem = Finding(Flag.UNPARSABLE_OUTPUT, "the bundle ends inside this entry: it was cut off")
-        own = own.rstrip()
+        entry = entry.rstrip()
     elif piece.depth > MAX_DEPTH:
         problem = Finding(Flag.UNPARSABLE_OUTPUT, f"the entry is nested more than {MAX_DEPTH} deep")
     else:
-        decoded = decode_object(own)
+        decoded = decode_object(entry)
         if isinstance(decoded, Decoded):
-            return BundleEntry(own, _identities(decoded.value))
+            return BundleEntry(entry, _identities(decoded.value))
         problem = decoded
     # What a broken entry says about itself, so that the failure can still be laid at the right sample's door.
-    named = dict.fromkeys(found[2] or found[3] for found in _NAMED_TEXT.finditer(own))
-    return BundleEntry(own, tuple(named), problem)
+    named = dict.fromkeys(match[2] or match[3] for match in _NAMED_TEXT.finditer(entry))
+    return BundleEntry(entry, tuple(named), problem)
 
 
 def _identities(value: Mapping[str, Any]) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def _without_doubles(entries: Sequence[BundleEntry]) -> Bundle:
 
 def _flagged(entries: Bundle, text: str) -> Bundle:
     """Seed 003 §6: flags name an unusable judging, and flags of the whole bundle are those of every entry."""
-    wrappers = find_objects(text).found if '"flags"' in text else ()
+    wrappers = find_objects(text).readable if '"flags"' in text else ()
     flags = wrappers[0].value.get("flags") if len(wrappers) == 1 else None
     if not isinstance(flags, list) or not flags:
         return entries

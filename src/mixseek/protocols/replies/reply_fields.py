@@ -30,8 +30,8 @@ class FieldReader:
         if isinstance(value, dict):
             return FieldReader(value, f"{self.path}{name}.", self.findings)
         if value is None:
-            said = "is null" if name in self._value else "is missing"
-            self.note(missing, f"{self.path}{name} {said}, expected an object")
+            state = "is null" if name in self._value else "is missing"
+            self.note(missing, f"{self.path}{name} {state}, expected an object")
         else:
             self._wrong_type(name, "an object", value)
         return None
@@ -113,8 +113,8 @@ class FieldReader:
     def _of_kind(self, name: str, expected: str, *kinds: type[Kind]) -> Kind | None:
         value = self._value.get(name)
         if value is None:
-            said = f"{self.path}{name} is null" if name in self._value else f"field missing: {self.path}{name}"
-            self.note(Flag.UNPARSABLE_OUTPUT, said)
+            detail = f"{self.path}{name} is null" if name in self._value else f"field missing: {self.path}{name}"
+            self.note(Flag.UNPARSABLE_OUTPUT, detail)
         elif isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds):
             return value
         else:

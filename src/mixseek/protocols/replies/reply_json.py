@@ -174,8 +174,8 @@ def _refuse_constant(word: str) -> float:
 def _mend_strings(text: str, repairs: list[Repair], *, backslashes: bool) -> str:
     """Backslashes first, on their own: they also hide in JSON that is valid, where \\frac reads as a form feed."""
 
-    def mend(found: re.Match[str]) -> str:
-        piece = found[0]
+    def mend(match: re.Match[str]) -> str:
+        piece = match[0]
         if backslashes:
             mended, repair = _ESCAPE.sub(_double_backslash, piece), Repair.LATEX_BACKSLASHES
         elif piece == ",":
@@ -190,11 +190,11 @@ def _mend_strings(text: str, repairs: list[Repair], *, backslashes: bool) -> str
     return _STRING_OR_COMMA.sub(mend, text)
 
 
-def _double_backslash(found: re.Match[str]) -> str:
-    escape = found[0]
+def _double_backslash(match: re.Match[str]) -> str:
+    escape = match[0]
     if escape[1] in '"\\/' or len(escape) > 2:
         return escape
-    if escape[1] not in "bfnrt" or _LATEX_WORD.match(found.string, found.start()):
+    if escape[1] not in "bfnrt" or _LATEX_WORD.match(match.string, match.start()):
         return "\\" + escape
     return escape
 

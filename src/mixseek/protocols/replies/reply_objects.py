@@ -16,7 +16,7 @@ _MAX_OBJECTS = 1_000
 class Objects(NamedTuple):
     """What a text holds; `broken` are pieces that begin like an object and cannot be read."""
 
-    found: tuple[Decoded, ...]
+    readable: tuple[Decoded, ...]
     broken: tuple[Finding, ...]
 
 
@@ -25,12 +25,12 @@ def find_objects(text: str) -> Objects:
     whole = whole_object(text)
     if whole is not None:
         return Objects((whole,), ())
-    found: list[Decoded] = []
+    readable: list[Decoded] = []
     broken: list[Finding] = []
     position = 0
     while start := _OBJECT_START.search(text, position):
         begin = start.start()
-        if len(found) + len(broken) >= _MAX_OBJECTS:
+        if len(readable) + len(broken) >= _MAX_OBJECTS:
             broken.append(Finding(Flag.PROTOCOL_VIOLATION, f"the reply holds more than {_MAX_OBJECTS} objects"))
             break
         end, depth = _closing_bracket(text, begin)
@@ -44,11 +44,11 @@ def find_objects(text: str) -> Objects:
             continue
         decoded = decode_object(text[begin:end], begin)
         if isinstance(decoded, Decoded):
-            found.append(decoded)
+            readable.append(decoded)
         else:
             broken.append(decoded)
     # `{}` beside a real object is prose (an empty set, a placeholder); alone it is the judge's answer.
-    filled = [one for one in found if one.value] or found[:1]
+    filled = [candidate for candidate in readable if candidate.value] or readable[:1]
     return Objects(tuple(filled), tuple(broken))
 
 

@@ -58,13 +58,13 @@ def read_reply(text: str, mode: ReplyMode, expected_keys: Collection[str] = ()) 
     problems = _why_not_one(remaining, objects, expected_keys)
     if problems:
         return ReplyReading(None, problems, thought)
-    value = objects.found[0].value
-    repairs = tuple(dict.fromkeys(thought + _repairs_of(remaining, objects.found)))
+    value = objects.readable[0].value
+    repairs = tuple(dict.fromkeys(thought + _repairs_of(remaining, objects.readable)))
     stranger = _not_a_verdict(value, expected_keys)
     if stranger:
         return ReplyReading(None, stranger, repairs)
-    findings = (*violations(repairs, mode), *_stray_marks(remaining, objects.found, mode))
-    return ReplyReading(value, findings, repairs, "\n".join(_environment(remaining, objects.found)[:2]).strip())
+    findings = (*violations(repairs, mode), *_stray_marks(remaining, objects.readable, mode))
+    return ReplyReading(value, findings, repairs, "\n".join(_environment(remaining, objects.readable)[:2]).strip())
 
 
 def violations(repairs: Collection[Repair], mode: ReplyMode) -> tuple[Finding, ...]:
@@ -72,32 +72,35 @@ def violations(repairs: Collection[Repair], mode: ReplyMode) -> tuple[Finding, .
     if mode is ReplyMode.REPAIR:
         return ()
     refused = [repair for repair in repairs if repair not in ALWAYS_ALLOWED]
-    said = [f"{REPAIR_DETAILS[repair]} ({repair}; strict mode allows no repair)" for repair in refused]
-    return (*_syntax_errors(refused), *(Finding(Flag.PROTOCOL_VIOLATION, detail) for detail in said))
+    details = [f"{REPAIR_DETAILS[repair]} ({repair}; strict mode allows no repair)" for repair in refused]
+    return (*_syntax_errors(refused), *(Finding(Flag.PROTOCOL_VIOLATION, detail) for detail in details))
 
 
 def _why_not_one(text: str, objects: Objects, expected_keys: Collection[str]) -> tuple[Finding, ...]:
     """Nothing when the text holds one object or identical copies. A syntax error is named in any case (seed 003 §6)."""
-    found, broken = objects.found, objects.broken
-    if not found:
+    readable, broken = objects.readable, objects.broken
+    if not readable:
         return broken[:1] or _why_no_object(text)
-    if _stand_in_array(text, found):
+    if _stand_in_array(text, readable):
         return (
             *_violation("the reply is a JSON array; exactly one object is asked for"),
             *(_syntax_findings(broken) if broken else _array_syntax(text)),
         )
-    broken = (*broken, *_half_objects(text, found, expected_keys))
+    broken = (*broken, *_half_objects(text, readable, expected_keys))
     if broken:
-        said = _violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})")
-        return (*said, *_syntax_findings(broken))
-    different = len({canonical(located.value) for located in found})
+        violation = _violation(f"beside a readable object stands one that cannot be read ({broken[0].detail})")
+        return (*violation, *_syntax_findings(broken))
+    different = len({canonical(located.value) for located in readable})
     if different > 1:
-        said = _violation(f"the reply holds {different} different JSON objects; exactly one is asked for")
-        return (*said, *_syntax_errors(dict.fromkeys(repair for located in found for repair in located.repairs)))
-    if found[0].value:
+        violation = _violation(f"the reply holds {different} different JSON objects; exactly one is asked for")
+        return (
+            *violation,
+            *_syntax_errors(dict.fromkeys(repair for located in readable for repair in located.repairs)),
+        )
+    if readable[0].value:
         return ()
     # Braces in prose are no answer; braces that are the whole reply are an empty one.
-    return _why_no_object(text) if _repairs_of(text, found) else _unparsable("the object is empty")
+    return _why_no_object(text) if _repairs_of(text, readable) else _unparsable("the object is empty")
 
 
 def _why_no_object(text: str) -> tuple[Finding, ...]:
@@ -134,9 +137,9 @@ def _syntax_errors(repairs: Iterable[Repair]) -> tuple[Finding, ...]:
     return tuple(Finding(Flag.UNPARSABLE_OUTPUT, f"not valid JSON: {detail}") for detail in mended)
 
 
-def _stand_in_array(text: str, found: tuple[Decoded, ...]) -> bool:
+def _stand_in_array(text: str, readable: tuple[Decoded, ...]) -> bool:
     """Also an array that is not closed, inside a fence or not, and one whose first entries are no objects."""
-    before, after, _ = _environment(text, found[:1])
+    before, after, _ = _environment(text, readable[:1])
     return (before.endswith("[") and after[:1] in {",", "]", ""}) or (before.startswith("[") and before.endswith(","))
 
 
@@ -153,12 +156,12 @@ def _array_syntax(text: str) -> tuple[Finding, ...]:
     return ()
 
 
-def _half_objects(text: str, found: tuple[Decoded, ...], expected_keys: Collection[str]) -> tuple[Finding, ...]:
+def _half_objects(text: str, readable: tuple[Decoded, ...], expected_keys: Collection[str]) -> tuple[Finding, ...]:
     """A verdict in broken notation beside or around what can be read: bare or single-quoted keys, no opening brace."""
     if not expected_keys:
         return ()
-    ends = [0, *(located.end for located in found)]
-    starts = [*(located.start for located in found), len(text)]
+    ends = [0, *(located.end for located in readable)]
+    starts = [*(located.start for located in readable), len(text)]
     outside = "\x00".join(text[end:start] for end, start in zip(ends, starts, strict=True))
     keys = "|".join(map(re.escape, expected_keys))
     opened = re.search(rf"[{{｛]\s*+,?\s*+[\"'“”‘’「『]?(?:{keys})[\"'“”‘’」』]?\s*+[:：=]", outside)
@@ -167,31 +170,31 @@ def _half_objects(text: str, found: tuple[Decoded, ...], expected_keys: Collecti
     return ()
 
 
-def _stray_marks(text: str, found: tuple[Decoded, ...], mode: ReplyMode) -> tuple[Finding, ...]:
+def _stray_marks(text: str, readable: tuple[Decoded, ...], mode: ReplyMode) -> tuple[Finding, ...]:
     """Braces, brackets and commas around the object are no prose but a syntax error, where nothing is repaired."""
-    if mode is ReplyMode.REPAIR or not any(map(_MARKS.fullmatch, _environment(text, found)[:2])):
+    if mode is ReplyMode.REPAIR or not any(map(_MARKS.fullmatch, _environment(text, readable)[:2])):
         return ()
     return _unparsable("not valid JSON: a brace, bracket or comma too many stands around the object")
 
 
-def _environment(text: str, found: tuple[Decoded, ...]) -> tuple[str, str, bool]:
+def _environment(text: str, readable: tuple[Decoded, ...]) -> tuple[str, str, bool]:
     """What stands before the first object and after the last without a code fence, and whether there was one."""
-    before, after = text[: found[0].start], text[found[-1].end :]
+    before, after = text[: readable[0].start], text[readable[-1].end :]
     opened, closed = _FENCE_BEFORE.search(before[-_NEAR:]), _FENCE_AFTER.match(after[:_NEAR])
     if opened:
         before = before[: len(before) - len(opened[0])]
     return before.strip(), after[closed.end() if closed else 0 :].strip(), bool(opened or closed)
 
 
-def _repairs_of(text: str, found: tuple[Decoded, ...]) -> tuple[Repair, ...]:
-    before, after, is_fenced = _environment(text, found)
+def _repairs_of(text: str, readable: tuple[Decoded, ...]) -> tuple[Repair, ...]:
+    before, after, is_fenced = _environment(text, readable)
     around = {
         Repair.CODE_FENCE: is_fenced,
         Repair.PROSE_BEFORE: before,
         Repair.PROSE_AFTER: after,
-        Repair.REPEATED_OBJECT: len(found) > 1,
+        Repair.REPEATED_OBJECT: len(readable) > 1,
     }
-    inside = [repair for located in found for repair in located.repairs]
+    inside = [repair for located in readable for repair in located.repairs]
     return (*(repair for repair, applied in around.items() if applied), *inside)
 
 

@@ -42,7 +42,7 @@ def without_thought(text: str) -> Spoken:
     rest = rest[closing.end() :]
     for _ in range(_MAX_MENTIONS):
         closing = _first_closing(rest)
-        if closing is None or find_objects(rest[: closing.start()]).found:
+        if closing is None or find_objects(rest[: closing.start()]).readable:
             break
         rest = rest[closing.end() :]
     return Spoken(rest, had_thought=True)
@@ -52,10 +52,10 @@ def _first_closing(text: str) -> re.Match[str] | None:
     """The first closing tag that is not inside a readable object, where it would be part of a comment."""
     if _CLOSING.search(text) is None:
         return None
-    found = find_objects(text).found
-    starts = [located.start for located in found]
+    readable = find_objects(text).readable
+    starts = [located.start for located in readable]
     for tag in _CLOSING.finditer(text):
         before = bisect_right(starts, tag.start()) - 1
-        if before < 0 or found[before].end <= tag.start():
+        if before < 0 or readable[before].end <= tag.start():
             return tag
     return None

@@ -24,12 +24,12 @@ def maxima_of(parameters: ScoredParameters, task_type: str | None) -> dict[str, 
     if maximum is not None:
         return dict.fromkeys(parameters.dimensions, maximum)
     types = parameters.task_types.types
-    tables = [types[task_type].weights] if task_type in types else [one.weights for one in types.values()]
+    tables = [types[task_type].weights] if task_type in types else [declared.weights for declared in types.values()]
     return {key: max(table[key] for table in tables) for key in parameters.dimensions}
 
 
 def total_of(parameters: ScoredParameters, scores: Mapping[str, int | float], task_type: str | None) -> int | float:
-    """By the declared rule; whole where all scores and weights are."""
+    """The total by the declared rule; whole where all scores and weights are."""
     terms = [factor * scores[key] for key, factor in factors_of(parameters, task_type).items()]
     return sum(terms) if all(isinstance(term, int) for term in terms) else math.fsum(terms)
 

@@ -135,7 +135,7 @@ def top_level_names(parameters: ScoredParameters) -> tuple[str, ...]:
         parameters.scores.field,
         total.field if total.place == "beside" else "",
         *(parameters.verdict.field, parameters.flags.field, parameters.reasons.field),
-        *(name for gate, one in parameters.gates.items() for name in (gate, one.reason_field)),
+        *(name for gate, declared in parameters.gates.items() for name in (gate, declared.reason_field)),
         *parameters.choices,
         parameters.evidence.field,
         *parameters.texts,

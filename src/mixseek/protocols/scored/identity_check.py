@@ -31,8 +31,10 @@ def check_identity(
     # A replay hands on what others wrote; where the record names nobody, nothing is known of the judge.
     identity = judge_identity(reply)
     judge = None if identity.split(":", 1)[0] == "replay" else identity
-    said = next((reader.given(name) for name, field in declared.items() if reader and field.equals == "judge"), None)
-    claimed = said if isinstance(said, str) and said.strip() else None
+    named_judge = next(
+        (reader.given(name) for name, field in declared.items() if reader and field.equals == "judge"), None
+    )
+    claimed = named_judge if isinstance(named_judge, str) and named_judge.strip() else None
     relation = relate(judge or claimed, facts.sample.target_model, parameters.families)
     named: dict[str, Any] = {}
     is_bundled = bool(reply.details.get("bundle"))
@@ -63,8 +65,8 @@ def _check_field(
     elif field.equals == "method":
         given = reader.choice(name, METHODS)
         if given is not None and given != relation.method.value:
-            said = f"{reader.path}{name} is {excerpt(given)}"
-            reader.contradiction(f"{said}, but judge and target make it {relation.method.value}")
+            statement = f"{reader.path}{name} is {excerpt(given)}"
+            reader.contradiction(f"{statement}, but judge and target make it {relation.method.value}")
     else:
         given = reader.text(name)
         if field.equals == "date" and given and given.strip() and not _is_date(given):
@@ -84,12 +86,12 @@ def _check_sample_name(
     if not given.strip() and expected != given:
         reader.note(Flag.INCOMPLETE_COVERAGE, f"{reader.path}{name} is empty, but it names the sample")
     elif expected is not None and given not in {expected, shown_name(expected)}:
-        said = f"{reader.path}{name} is {excerpt(given)}"
-        reader.contradiction(f"{said}, but the sample's {role} is {excerpt(expected)}")
+        statement = f"{reader.path}{name} is {excerpt(given)}"
+        reader.contradiction(f"{statement}, but the sample's {role} is {excerpt(expected)}")
 
 
 def _is_meant(given: str, expected: str, role: IdentityRole) -> bool:
-    """As entries of a bundle are brought together with samples: without case, and names of outputs without more."""
+    """The names are compared as those of a bundle's entries are: without case, and names of outputs without more."""
     if role in ("id", "output_id"):
         return means_sample(given, expected)
     return given.strip().casefold() == expected.strip().casefold()

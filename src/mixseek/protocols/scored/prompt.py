@@ -59,12 +59,12 @@ def declared_variables(parameters: ScoredParameters, language: str, task_type: s
         "dimensions": [
             {
                 "key": key,
-                **spoken(one, language),
-                "label": one.label or key,
+                **spoken(dimension, language),
+                "label": dimension.label or key,
                 "minimum": scale.minimum,
                 "maximum": None if is_open else maxima[key],
             }
-            for key, one in parameters.dimensions.items()
+            for key, dimension in parameters.dimensions.items()
         ],
         "scale": {
             "minimum": scale.minimum,
@@ -72,7 +72,9 @@ def declared_variables(parameters: ScoredParameters, language: str, task_type: s
             "is_integer": scale.values == "integer",
             "labels": [{"value": value, "text": in_language(text, language)} for value, text in scale.labels.items()],
         },
-        "task_types": [{"name": name, **spoken(one, language)} for name, one in parameters.task_types.types.items()],
+        "task_types": [
+            {"name": name, **spoken(declared, language)} for name, declared in parameters.task_types.types.items()
+        ],
         "total": {
             "field": parameters.total.field,
             "is_inside": parameters.total.place == "inside",
@@ -85,7 +87,7 @@ def declared_variables(parameters: ScoredParameters, language: str, task_type: s
 
 
 def _declared_rules(parameters: ScoredParameters, language: str) -> dict[str, Any]:
-    labels = {key: one.label or key for key, one in parameters.dimensions.items()}
+    labels = {key: dimension.label or key for key, dimension in parameters.dimensions.items()}
     thresholds = {
         word: {
             "word": word,

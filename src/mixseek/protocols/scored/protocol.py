@@ -65,7 +65,7 @@ class Quote:
     finding: QuoteFinding
 
     def document(self) -> dict[str, Any]:
-        """For the judgment's fields; spans are offsets in the original response."""
+        """The quote for the judgment's fields; spans are offsets in the original response."""
         return {
             "dimension": self.dimension,
             "quote": self.text,
@@ -112,13 +112,13 @@ class CheckedReply:
         name = types.inferred_field
         is_null = self._fields.is_null(name)
         inferred = None if is_null else self._fields.choice(name, tuple(types.types))
-        said = f"{name} is {excerpt(inferred)}, but"
+        statement = f"{name} is {excerpt(inferred)}, but"
         if known is not None and inferred is not None:
-            self._fields.contradiction(f"{said} the task type is given as {excerpt(known)}; it must be null")
+            self._fields.contradiction(f"{statement} the task type is given as {excerpt(known)}; it must be null")
         elif known is None and is_null:
-            self._fields.contradiction(f"{said} no task type is given; it must say the inferred one")
+            self._fields.contradiction(f"{statement} no task type is given; it must say the inferred one")
         elif known is None and inferred is not None and given is not None and inferred != given:
-            self._fields.contradiction(f"{said} {types.field} is {excerpt(given)}")
+            self._fields.contradiction(f"{statement} {types.field} is {excerpt(given)}")
         return inferred
 
     def _check_weights(self) -> None:
@@ -166,7 +166,7 @@ class CheckedReply:
         return derived
 
     def _given_total(self, place: FieldReader) -> object:
-        """As the reply says it, also where it is out of range: what it should be is said by the sum."""
+        """The total as the reply says it, also where it is out of range: what it should be is said by the sum."""
         name = self._parameters.total.field
         lowest, highest = total_range(self._parameters, self.task_type)
         value = place.given(name)
@@ -183,12 +183,12 @@ class CheckedReply:
             return
         excuse = next((text for text in self._texts() if is_refusal(text)), None)
         if excuse is not None:
-            said = f" and declines: {excerpt(excuse)}"
+            manner = f" and declines: {excerpt(excuse)}"
         elif holder is not None and all(holder.has(key) for key in dimensions):
-            said = ": every dimension is null"
+            manner = ": every dimension is null"
         else:
             return
-        self._fields.note(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge gives no score{said}")
+        self._fields.note(Flag.JUDGE_REFUSAL_OR_EVASION, f"the judge gives no score{manner}")
 
     def _texts(self) -> list[str]:
         gates = self._parameters.gates.values()
@@ -205,8 +205,8 @@ class CheckedReply:
             reason = self._fields.nullable_text(gate.reason_field) if gate.reason_field else None
             checked[name] = (failed, reason)
             if failed is False and reason is not None:
-                said = f"{name} is false, but {gate.reason_field} is {excerpt(reason)}"
-                self._fields.contradiction(f"{said}; it must be null")
+                statement = f"{name} is false, but {gate.reason_field} is {excerpt(reason)}"
+                self._fields.contradiction(f"{statement}; it must be null")
             if not failed:
                 continue
             is_unsaid = self._fields.is_null(gate.reason_field) or (reason is not None and not reason.strip())
@@ -340,12 +340,14 @@ class CheckedReply:
             counted = len(given) - len(lost)
             if counted >= needed:
                 continue
-            said = f"has {counted} of {needed} quotes"
+            shortfall = f"has {counted} of {needed} quotes"
             if lost:
-                found = f"only {counted} of {len(given)} quotes stand" if len(given) > 1 else "its quote does not stand"
+                standing = (
+                    f"only {counted} of {len(given)} quotes stand" if len(given) > 1 else "its quote does not stand"
+                )
                 problem = f"{excerpt(lost[0].text)} ({lost[0].finding.problem})"
-                said = f"needs {needed} from the response, but {found} in it: {problem}"
-            self._fields.violation(f"{evidence.field}: {key} {said}")
+                shortfall = f"needs {needed} from the response, but {standing} in it: {problem}"
+            self._fields.violation(f"{evidence.field}: {key} {shortfall}")
 
     def _refuse_other_dimensions(self, holder: FieldReader, besides: str = "") -> None:
         for key in holder.unknown_keys((*self._parameters.dimensions, *([besides] if besides else []))):
@@ -370,8 +372,8 @@ def _compare(place: FieldReader, name: str, given: object, derived: Number | Non
         return
     # Compared before subtracting: an integer of a thousand digits is no float.
     if not derived - TOLERANCE <= given <= derived + TOLERANCE:
-        said = f"{place.path}{name} is {excerpt(given)}"
-        place.contradiction(f"{said}, but the scores add up to {excerpt(derived)}")
+        statement = f"{place.path}{name} is {excerpt(given)}"
+        place.contradiction(f"{statement}, but the scores add up to {excerpt(derived)}")
 
 
 def _check_length(fields: FieldReader, name: str, text: str | None, maximum: int | None) -> None:
@@ -412,7 +414,7 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
 
     @cached_property
     def hash(self) -> str:
-        """As text: the order of dimensions and verdicts counts too."""
+        """The hash is of text: the order of dimensions and verdicts counts too."""
         return self.hash_with(
             json.dumps(self.parameters, ensure_ascii=False), json.dumps(self.reply_schema, ensure_ascii=False)
         )
@@ -435,7 +437,7 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         )
 
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
-        """Of the fields that place a sample in the grid, those that this one does not have."""
+        """The fields that place a sample in the grid and that this one does not have."""
         return facts_of(sample, self.settings).missing(self.settings)
 
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
@@ -469,8 +471,8 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             # Quotes that do not stand in the response count against the judge; they are what often makes it invalid.
             return InvalidJudgment(findings, repairs, {"evidence": quotes} if quotes else {})
         score = score_of(self.settings, checked.total, checked.task_type)
-        said = self._fields_of(checked, quotes) | {"reply": dict(reading.value)}
-        return ValidJudgment(score, checked.verdict or "", said, checked.relation.method, repairs=repairs)
+        judgment_fields = self._fields_of(checked, quotes) | {"reply": dict(reading.value)}
+        return ValidJudgment(score, checked.verdict or "", judgment_fields, checked.relation.method, repairs=repairs)
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """There are no rules for quality: a judge has to be asked."""
@@ -552,5 +554,5 @@ def _check_given_again(
     for name in names:
         given, expected = fields.given(name), known.get(name)
         if expected is not None and given != expected:
-            said = f"{name} is {excerpt(expected)} in its place"
-            fields.contradiction(f"{said}, but {excerpt(given)} at the top")
+            statement = f"{name} is {excerpt(expected)} in its place"
+            fields.contradiction(f"{statement}, but {excerpt(given)} at the top")

@@ -32,7 +32,7 @@ def reply_schema(parameters: ScoredParameters) -> Mapping[str, Any]:
 
 
 def _parts(parameters: ScoredParameters, task_type: str | None) -> Iterator[_Part]:
-    """In the order in which `top_level_names` gives their names."""
+    """Parts in the order in which `top_level_names` gives their names."""
     identity = parameters.identity
     named = {}
     for name, field in identity.fields.items():
@@ -64,8 +64,8 @@ def _parts(parameters: ScoredParameters, task_type: str | None) -> Iterator[_Par
             yield evidence.field, *_text_for_each_dimension(parameters)
         else:
             yield _quote_part(parameters)
-    for name, one in parameters.texts.items():
-        yield name, _OPEN, _TEXT if one.required else _NULLABLE_TEXT
+    for name, declared in parameters.texts.items():
+        yield name, _OPEN, _TEXT if declared.required else _NULLABLE_TEXT
 
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -98,7 +98,7 @@ def _task_type_parts(parameters: ScoredParameters, task_type: str | None) -> Ite
     if types.inferred_field:
         yield types.inferred_field, None if task_type else all_types, _one_of(types.types, nullable=True)
     if types.weights_field:
-        tables = [one.weights for one in types.types.values()]
+        tables = [declared.weights for declared in types.types.values()]
         schemas = {
             key: {"type": "number", "enum": list(dict.fromkeys(table[key] for table in tables))}
             for key in parameters.dimensions

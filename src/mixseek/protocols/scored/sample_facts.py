@@ -29,13 +29,13 @@ class SampleFacts:
         if role not in SAMPLE_ROLES:
             return None
         # Roles of a sample are called as its fields are. An empty cell of a table says nothing.
-        said: str = getattr(self.sample, role) or ""
-        if not said.strip() and role == "output_id":
+        value: str = getattr(self.sample, role) or ""
+        if not value.strip() and role == "output_id":
             # Seed 003 §0: a file name or any unique mark, which the id is.
-            said = self.sample.id
-        if not said.strip() and role == "task_name" and self.rubric is not None:
-            said = self.rubric.task_name or ""
-        return said if said.strip() else None
+            value = self.sample.id
+        if not value.strip() and role == "task_name" and self.rubric is not None:
+            value = self.rubric.task_name or ""
+        return value if value.strip() else None
 
     def missing(self, parameters: ScoredParameters) -> tuple[str, ...]:
         """What the protocol identifies samples by, and this one does not have."""
@@ -43,7 +43,7 @@ class SampleFacts:
 
 
 def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
-    """Never raises."""
+    """The facts of any sample; this never raises."""
     types, is_told = tuple(parameters.task_types.types), bool(parameters.task_types.field)
     rubric = None if sample.rubric is None else _read_rubric(sample.rubric, types)
     if not types or (len(types) == 1 and not is_told):
@@ -53,7 +53,7 @@ def facts_of(sample: Sample, parameters: ScoredParameters) -> SampleFacts:
     if not named and rubric is not None:
         named, source = rubric.task_type or rubric.unknown_task_type or "", "rubric's task_type"
     # A column in capitals means the same type; a reply is not read so kindly.
-    known = named if named in types else next((one for one in types if one.casefold() == named.casefold()), None)
+    known = named if named in types else next((name for name in types if name.casefold() == named.casefold()), None)
     problem = None
     if named and known is None:
         problem = f"its {source} {named!r} is not one of {', '.join(types)}"

@@ -107,10 +107,10 @@ def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample])
         "ticks": draw_ticks(end, is_binary=comparison.is_binary),
         "groups": comparison.groups,
         "kinds": [
-            (key, label, count, sum(key in one.kinds for one in shown), tone) for key, label, count, tone in kinds
+            (key, label, count, sum(key in change.kinds for change in shown), tone) for key, label, count, tone in kinds
         ],
         "changes": shown,
-        "tasks": sorted({one.task for one in shown if one.task is not None}),
+        "tasks": sorted({change.task for change in shown if change.task is not None}),
     }
 
 
@@ -124,14 +124,19 @@ def axis_end(comparison: Comparison) -> float:
         comparison.drift.without,
         *(group.difference for group in task_groups(comparison)),
     ]
-    ends = [abs(end) for one in differences if one.interval for end in (one.interval.low, one.interval.high)]
-    ends += [abs(one.mean) for one in differences if one.mean is not None]
+    ends = [
+        abs(end)
+        for difference in differences
+        if difference.interval
+        for end in (difference.interval.low, difference.interval.high)
+    ]
+    ends += [abs(difference.mean) for difference in differences if difference.mean is not None]
     largest = max(ends, default=0.01)
     return next((end for end in _ROUND_ENDS if end >= largest), 1.0)
 
 
 def task_groups(comparison: Comparison) -> Sequence[GroupDifference]:
-    """By task, else by the first factor that there is."""
+    """The groups by task, else by the first factor that there is."""
     return next(iter(comparison.groups.values()), ())
 
 
@@ -175,9 +180,11 @@ def draw_ticks(end: float, *, is_binary: bool) -> list[tuple[float, str]]:
 
 def show_changes(comparison: Comparison, changed: Sequence[ChangedSample]) -> list[ShownChange]:
     """Each text as long as the budget allows all of them to be."""
-    firsts = [one.rows_a[0] for one in changed if one.rows_a] + [one.rows_b[0] for one in changed if one.rows_b]
+    firsts = [sample.rows_a[0] for sample in changed if sample.rows_a] + [
+        sample.rows_b[0] for sample in changed if sample.rows_b
+    ]
     limit = field_limit([len(row.response) for row in firsts], TEXT_BUDGET)
-    return [show_change(comparison, one, limit) for one in changed]
+    return [show_change(comparison, sample, limit) for sample in changed]
 
 
 def show_change(comparison: Comparison, change: ChangedSample, limit: int) -> ShownChange:
@@ -259,15 +266,17 @@ def reasons_of(row: JudgedRow) -> list[tuple[str, str]]:
     """Whatever a judge said for its verdict."""
     detail = read_detail(row.fields)
     error = None if row.error_type == "none" else row.error_type
-    said = [("answer", row.extracted_answer), ("error", error), ("comment", row.comment), ("why", row.reason)]
-    said += [(finding.flag.value, finding.detail) for finding in row.flags]
+    reasons = [("answer", row.extracted_answer), ("error", error), ("comment", row.comment), ("why", row.reason)]
+    reasons += [(finding.flag.value, finding.detail) for finding in row.flags]
     if detail is not None:
         for mark in detail.marks:
             maximum = "" if mark.maximum is None else f"/{mark.maximum:g}"
-            reason = mark.reason or next((one.reason for one in detail.quotes if one.dimension == mark.dimension), "")
-            said.append((f"{mark.dimension} {mark.score:g}{maximum}", reason or "–"))
-        said += [(gate, reason or "not passed") for gate, reason in detail.gates]
-        said.append(("notes", detail.notes))
+            reason = mark.reason or next(
+                (quote.reason for quote in detail.quotes if quote.dimension == mark.dimension), ""
+            )
+            reasons.append((f"{mark.dimension} {mark.score:g}{maximum}", reason or "–"))
+        reasons += [(gate, reason or "not passed") for gate, reason in detail.gates]
+        reasons.append(("notes", detail.notes))
     elif row.rules:
-        said.append(("rules", " → ".join(row.rules)))
-    return [(label, text) for label, text in said if text]
+        reasons.append(("rules", " → ".join(row.rules)))
+    return [(label, text) for label, text in reasons if text]

@@ -99,12 +99,12 @@ def report_context(report: ReportData) -> dict[str, Any]:
 
 
 def wrapped_script(source: str) -> str:
-    """In a scope of its own."""
+    """The script in a scope of its own."""
     return '"use strict";(() => {\n' + source + "})();"
 
 
 def inert_json(payload: Any) -> Markup:
-    """For a script element that holds data."""
+    """The payload as JSON for a script element that holds data."""
     return Markup(embed_json(payload))  # noqa: S704 every `<`, `>` and `&` is a JSON escape
 
 
@@ -114,7 +114,7 @@ def render_page(template: str, styles: Sequence[str], script: str, **context: An
 
 
 def stream_page(template: str, styles: Sequence[str], script: str, **context: Any) -> Iterator[str]:
-    """For every page: only our own style and script go in unescaped, and only they may run."""
+    """Every page is made here: only our own style and script go in unescaped, and only they may run."""
     style = joined_assets(styles)
     pieces = (
         page_environment()
@@ -150,7 +150,7 @@ def render_card(
             interval=interval,
             state=state.replace("_", " "),
             counts=[(name, count) for name, count in asdict(score.counts).items() if count],
-            failures=[(phrases.shortened(one.why, _WHY_CHARACTERS), one.count) for one in failures[:_CARD_LINES]],
+            failures=[(phrases.shortened(group.why, _WHY_CHARACTERS), group.count) for group in failures[:_CARD_LINES]],
             reasons=reasons,
         )
     )
@@ -206,7 +206,7 @@ def joined_assets(names: Sequence[str]) -> str:
 
 @cache
 def page_environment() -> Environment:
-    """For every page: escaped by default, strict, with the words that all renderers share."""
+    """The environment of every page: escaped by default, strict, with the words that all renderers share."""
     modules = (accounts, boards, votes, labels, phrases, visible, wording, headline, pair_words, trust)
     environment = Environment(
         loader=FunctionLoader(asset_text),

@@ -86,7 +86,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _text(text: str | Words) -> str:
-    """In one line."""
+    """The text in one line."""
     return _piece(text, "") if isinstance(text, str) else "".join(_piece(*piece) for piece in text.styled)
 
 
@@ -104,7 +104,7 @@ def inert(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Of one line, with a fence that the text does not hold."""
+    """Code of one line, with a fence that the text does not hold."""
     line = " ".join(inert(text).split()) or "(empty)"
     fence = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
@@ -118,5 +118,5 @@ def code_block(text: str) -> str:
 
 
 def _longest_run(text: str) -> int:
-    """Of backticks."""
+    """The length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)

@@ -77,14 +77,14 @@ def _stacked(table: Table) -> RenderableType:
     names = 1 + (len(table.columns) > 1 and not table.columns[1].no_wrap)
     lines: list[RenderableType] = []
     for cells in zip(*(list(column.cells) for column in table.columns), strict=True):
-        told = [
+        values = [
             f"{head} {flat}".strip()
             for head, cell in zip(heads[names:], cells[names:], strict=True)
             if (flat := " ".join(str(cell).split())) and head != _PLOT_HEAD
         ]
         lines.append(Text(" · ".join(str(cell) for cell in cells[:names] if str(cell).strip()), style="bold"))
-        if told:
-            lines.append(Padding(Text(" · ".join(told)), (0, 0, 0, 2)))
+        if values:
+            lines.append(Padding(Text(" · ".join(values)), (0, 0, 0, 2)))
     return Group(*lines)
 
 

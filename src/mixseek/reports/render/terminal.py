@@ -59,7 +59,7 @@ def print_sections(sections: Iterable[Section], console: Console) -> None:
 
 
 def _fitting(parts: Iterable[Part], console: Console) -> Iterator[Drawable]:
-    """With tables that fit, wherever there is a choice."""
+    """The parts with tables that fit, wherever there is a choice."""
     for part in parts:
         if isinstance(part, Fitting):
             table = _table(part.table, console)

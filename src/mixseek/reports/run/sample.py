@@ -75,8 +75,8 @@ def _facts(row: JudgedRow, detail: details.ScoredDetail | None) -> Iterable[tupl
         yield "against", row.target_b
         yield "orders", orders_text(row.fields)
         for quote in row.fields.get("evidence") or ():
-            found = problem_text(quote["problem"]) if quote.get("problem") else "found"
-            yield f"quote from {quote['response']}", f"“{quote['quote']}” ({found}, order {quote['order']})"
+            outcome = problem_text(quote["problem"]) if quote.get("problem") else "found"
+            yield f"quote from {quote['response']}", f"“{quote['quote']}” ({outcome}, order {quote['order']})"
     yield "method", "self-judgment: a control, in no mean" if row.is_control else None
 
 
@@ -88,8 +88,8 @@ def _quotes_table(detail: details.ScoredDetail) -> TableRows:
     """One judgment's evidence: where each quote stands, or why it does not."""
     rows = []
     for quote in detail.quotes:
-        found = (_found_text(quote), "red" if quote.problem else "green")
-        rows.append((name_text(quote.dimension), f"“{quote.text}”", found, quote.reason))
+        place = (_found_text(quote), "red" if quote.problem else "green")
+        rows.append((name_text(quote.dimension), f"“{quote.text}”", place, quote.reason))
     return TableRows(("dimension", "quote", "found", "reason"), rows)
 
 

@@ -93,7 +93,7 @@ def _dimension_heads(report: scored_model.ScoredReport) -> list[str]:
 def _dimension_cells(
     report: scored_model.ScoredReport, means: Sequence[scored_model.DimensionMean], *, with_scale: bool = False
 ) -> list[Cell]:
-    """In the report's order; a dash where the group has no such marks. With its scale: `41.0 of 60`."""
+    """Means in the report's order, with their scale: `41.0 of 60`; a dash where the group has no such marks."""
     scores = {item.dimension: item.score for item in means}
     return [_scaled(scores.get(name), with_scale=with_scale) for name in report.dimensions]
 
@@ -106,11 +106,11 @@ def _scaled(score: scored_model.ScaleMean | None, *, with_scale: bool = True) ->
 
 def _target_table(report: scored_model.ScoredReport) -> TableRows:
     rows = []
-    for one in report.targets:
-        total = (*_mean_cells(one.total), wording.counted_text(one.total))
-        marks = _dimension_cells(report, one.dimensions)
-        critical = [number_cell(one.critical, "red")] if report.has_gates else []
-        rows.append((name_text(one.target), *total, *marks, *critical))
+    for target in report.targets:
+        total = (*_mean_cells(target.total), wording.counted_text(target.total))
+        marks = _dimension_cells(report, target.dimensions)
+        critical = [number_cell(target.critical, "red")] if report.has_gates else []
+        rows.append((name_text(target.target), *total, *marks, *critical))
     critical_head = [">critical"] if report.has_gates else []
     heads = ("target", ">total", ">95% interval", ">samples", *_dimension_heads(report), *critical_head)
     return TableRows(heads, rows)
@@ -148,8 +148,8 @@ def _control_table(report: scored_model.ScoredReport) -> TableRows:
     for row in report.controls:
         of_itself, counts = wording.scale_text(row.own.mean, report.maximum), row.own.counts
         others = wording.mean_text(row.others), f"{row.others.count:,}"
-        own = of_itself, f"{counts.valid:,}", number_cell(counts.invalid, "magenta")
-        rows.append((row.judge, *own, *others, wording.signed_text(row.difference, row.others.maximum)))
+        own_cells = of_itself, f"{counts.valid:,}", number_cell(counts.invalid, "magenta")
+        rows.append((row.judge, *own_cells, *others, wording.signed_text(row.difference, row.others.maximum)))
     return TableRows(("model", ">of itself", ">n", ">invalid", ">by others", ">n", ">difference"), rows)
 
 
@@ -162,9 +162,9 @@ def _variant_parts(comparison: scored_model.VariantComparison) -> Iterator[Part]
         rows.append((item.measure or "", *drift))
     yield TableRows(("dimension", ">difference", ">95% interval"), rows)
     rates = []
-    for one in (comparison.base_invalid, comparison.other_invalid):
-        share, interval = wording.part_text(one.invalid, one.judged), wording.range_text(one.interval)
-        rates.append(f"{name_text(one.name)} {share} ({interval})")
+    for rate in (comparison.base_invalid, comparison.other_invalid):
+        share, interval = wording.part_text(rate.invalid, rate.judged), wording.range_text(rate.interval)
+        rates.append(f"{name_text(rate.name)} {share} ({interval})")
     yield Sentence(f"invalid: {', '.join(rates)}")
 
 
@@ -218,9 +218,9 @@ def _evidence_parts(report: scored_model.ScoredReport) -> Iterator[Part]:
         how = [f"{part.name} {part.count}" for part in support.stages]
         how += [f"{problem_text(part.name)} {part.count}" for part in support.problems]
         judge = (support.judge if support.dimension is None else "", "bold")
-        found = f"{support.found:,}", f"{support.quotes:,}", wording.part_text(support.found, support.quotes)
+        counts = f"{support.found:,}", f"{support.quotes:,}", wording.part_text(support.found, support.quotes)
         interval = (wording.range_text(support.interval), QUIET)
-        rows.append((judge, support.dimension or "all", *found, interval, ", ".join(how)))
+        rows.append((judge, support.dimension or "all", *counts, interval, ", ".join(how)))
     yield TableRows(("judge", "dimension", ">found", ">of", ">share", ">95% interval", "how, or why not"), rows)
     if report.evidence_problems:
         lines = [
