@@ -11,7 +11,7 @@ from mixseek.schemas.parts import DifferenceDocument, GateDocument, PairDocument
 from mixseek.stats.estimates import Drawing, Estimator, State
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.raters import EqualItems
-from mixseek.stats.strengths import StrengthState
+from mixseek.stats.strengths.model import StrengthState
 
 
 class RepeatedDocument(TypedDict):

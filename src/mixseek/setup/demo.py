@@ -13,6 +13,7 @@ from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.labels.corrected import CorrectedReport
 from mixseek.analysis.report import load_report
 from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.votes.system_board import Board
 from mixseek.audits.examine import run_audit, write_card
 from mixseek.audits.plan import AuditRequest
 from mixseek.competition.boards import write_leader_board
@@ -32,7 +33,6 @@ from mixseek.runs.cards import Card
 from mixseek.runs.judge import Interruption
 from mixseek.runs.request import RULES, JudgeRequest, LiveOptions
 from mixseek.stats.audits import Audit
-from mixseek.stats.strengths import Board
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.workspace import Workspace
 

@@ -17,7 +17,7 @@ from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.several_runs import RunComparison
 from mixseek.analysis.votes.found import VoteStatistics
-from mixseek.analysis.votes.system_board import SystemBoard
+from mixseek.analysis.votes.system_board import Board, SystemBoard
 from mixseek.audits import views as cards
 from mixseek.ci.report import CiReport
 from mixseek.competition.views import sections as races
@@ -52,7 +52,6 @@ from mixseek.reports.sections import (
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.stats.estimates import Drawing
-from mixseek.stats.strengths import Board
 
 SOURCE = Path(mixseek.__file__).parent
 # Each registers what it shows when it is imported.
