@@ -10,7 +10,7 @@ from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.kinds import read_kind
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS
-from mixseek.judges.endpoint.keys import holds_credential
+from mixseek.judges.keys.refusal import holds_credential
 from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.judges.stored_models import MODELS, install, models_directory
 from mixseek.settings.models import JudgeSettings

@@ -16,7 +16,7 @@ from mixseek.domain.ports import Answer, Call
 from mixseek.judges.endpoint import judge as checks
 from mixseek.judges.endpoint.errors import Place, map_exception
 from mixseek.judges.endpoint.judge import CheckResult, check_judge
-from mixseek.judges.endpoint.keys import Redaction
+from mixseek.judges.keys.redaction import Redaction
 from mixseek.setup.judges import describe_check
 
 OK = '{"ok": true, "shape": "obeyed"}'
