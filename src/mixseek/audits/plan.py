@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from mixseek.audits.variants import Inapplicable, Variant, make_variants, plain_variant
+from mixseek.audits.variants.draw import make_variants, plain_variant
+from mixseek.audits.variants.model import Inapplicable, Variant
 from mixseek.datasets.rows import keep_rows
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
