@@ -131,7 +131,7 @@ def show(
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.analysis.sample_rows import load_sample
-    from mixseek.reports.payload import cut_row
+    from mixseek.reports.excerpts import cut_row
     from mixseek.reports.run.sample import sample_sections
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])

@@ -32,7 +32,8 @@ from mixseek.domain.scored_counts import (
 )
 from mixseek.reports import wording as words
 from mixseek.reports.pages.html import page_facts, render_html
-from mixseek.reports.payload import PackedRows, rows_payload, unpack_json
+from mixseek.reports.pages.packed_rows import PackedRows, unpack_json
+from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.render.terminal import print_sections
 from mixseek.reports.run.report import report_sections
 from mixseek.reports.run.sample import sample_sections

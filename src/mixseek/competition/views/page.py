@@ -14,8 +14,8 @@ from mixseek.competition.views.words import (
     points_text,
     scale_text,
 )
+from mixseek.reports.excerpts import Excerpt, field_limit
 from mixseek.reports.pages.html import asset_text, manifest_entries, render_page
-from mixseek.reports.payload import Excerpt, field_limit
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
 BOARD_STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "board.css")

@@ -8,10 +8,10 @@ from typing import Any
 from mixseek.analysis.comparing.comparison import ChangedSample, Comparison, GroupDifference
 from mixseek.analysis.details import read_detail
 from mixseek.analysis.model import outcome_word, tone_of
-from mixseek.domain.judgments import JudgedRow, Span, Status
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reports import comparison as words
+from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
 from mixseek.reports.pages.html import joined_assets, render_page
-from mixseek.reports.payload import Excerpt, excerpt_around, field_limit
 from mixseek.stats.difference import Difference
 
 STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css")
@@ -215,7 +215,7 @@ def show_side(sample_id: str, status: str, score: float | None, rows: Sequence[J
     first = rows[0]
     span = next((row.span for row in rows if row.span is not None), None)
     excerpt = excerpt_around(first.response, span, limit)
-    parts = split_excerpt(excerpt, span)
+    parts = split_at_span(excerpt, span) or (excerpt.text, "", "")
     # One word where all who gave a verdict gave the same, else the score that became of them.
     verdicts = {row.verdict for row in rows if row.status is Status.VALID and row.is_final and not row.is_control}
     word = status if score is None else verdicts.pop() if len(verdicts) == 1 else None
@@ -229,16 +229,6 @@ def show_side(sample_id: str, status: str, score: float | None, rows: Sequence[J
         outcome=word or f"{score:.3f}",
         tone="undecided" if tone == "split" else tone,
     )
-
-
-def split_excerpt(excerpt: Excerpt, span: Span | None) -> tuple[str, str, str]:
-    """At the span; all before it where there is none inside the excerpt."""
-    if span is None:
-        return excerpt.text, "", ""
-    start, end = span.start - excerpt.before, span.end - excerpt.before
-    if not 0 <= start <= end <= len(excerpt.text):
-        return excerpt.text, "", ""
-    return excerpt.text[:start], excerpt.text[start:end], excerpt.text[end:]
 
 
 def show_judgment(row: JudgedRow) -> ShownJudgment:

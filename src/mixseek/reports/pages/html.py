@@ -22,7 +22,7 @@ from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.scored_counts import FailureGroup
 from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes, wording
 from mixseek.reports.pages.compiled import CompiledTemplates
-from mixseek.reports.payload import PackedRows
+from mixseek.reports.pages.packed_rows import PackedRows
 from mixseek.reports.render.html import part_html
 from mixseek.text import phrases, visible
 from mixseek.text.messages import counted, say
