@@ -38,7 +38,7 @@ from mixseek.index.run import JudgedTake, open_run_index
 from mixseek.reports.conclusion import AnyGate, Conclusion, RunState, conclude_run
 from mixseek.reports.files import write_comparison, write_html
 from mixseek.reports.pages.html import render_card
-from mixseek.reports.wording import interval_sentence, no_interval_sentence, score_text
+from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted

@@ -251,7 +251,7 @@ def describe_step(step: str, document: dict[str, Any]) -> str:
 def outcome_sections(outcomes: Sequence[Outcome]) -> "Iterator[Section]":
     """Which job went how."""
     from mixseek.reports.sections import GAP, Section, TableRows
-    from mixseek.reports.wording import percent
+    from mixseek.reports.wording.numbers import percent
 
     rows = []
     for outcome in outcomes:

@@ -12,7 +12,7 @@ from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.labels import Draw, LabelScale
 from mixseek.reports.labels import verdict_word
 from mixseek.reports.sections import Bar, Section, Sentence, TableRows, notes
-from mixseek.reports.wording import percent
+from mixseek.reports.wording.numbers import percent
 from mixseek.stats.corrected import ASSURANCE
 from mixseek.stats.label_planning import ASSUMED_AGREEMENT, ASSUMED_RESIDUAL
 from mixseek.text.phrases import plural

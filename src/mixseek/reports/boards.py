@@ -13,7 +13,7 @@ from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
 from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
 from mixseek.reports.statistics import interval_document
-from mixseek.reports.wording import (
+from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_text,
     ends_text,

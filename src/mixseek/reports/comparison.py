@@ -9,11 +9,12 @@ from mixseek.analysis.comparing.comparison import ComparedSide, Comparison, Drop
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.shown import shown_html, shown_text
-from mixseek.reports import wording
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
 from mixseek.reports.sections import QUIET, Cell, Facts, Head, Section, Sentence, TableRows, number_cell, sections_of
-from mixseek.reports.wording import NOTHING
+from mixseek.reports.wording.names import name_text
+from mixseek.reports.wording.numbers import NOTHING, lead_ends_text, lead_text, p_number, p_text, score_number
+from mixseek.reports.wording.scores import level_text
 from mixseek.stats.difference import Difference, DifferenceState, Direction
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.text.phrases import plural
@@ -32,7 +33,7 @@ _PAIRED_BY = {"question_id": "question", "prompt_variant": "prompt variant", "ta
 
 def difference_text(share: float | None, *, is_binary: bool) -> str:
     """A difference of shares in points, of graded scores on 0..1; with a true minus: a hyphen is overlooked."""
-    return wording.lead_text(share, is_binary=is_binary)
+    return lead_text(share, is_binary=is_binary)
 
 
 def bare(text: str) -> str:
@@ -41,17 +42,17 @@ def bare(text: str) -> str:
 
 
 def score_text(mean: float | None, *, is_binary: bool) -> str:
-    return wording.score_number(mean, is_binary=is_binary)
+    return score_number(mean, is_binary=is_binary)
 
 
 def range_text(interval: Interval | Bounds, *, is_binary: bool) -> str:
     """The unit once."""
     ends = (interval.worst, interval.best) if isinstance(interval, Bounds) else (interval.low, interval.high)
-    return wording.lead_ends_text(*ends, is_binary=is_binary)
+    return lead_ends_text(*ends, is_binary=is_binary)
 
 
 def interval_sentence(interval: Interval, *, is_binary: bool) -> str:
-    return f"{wording.level_text(interval)} {range_text(interval, is_binary=is_binary)}"
+    return f"{level_text(interval)} {range_text(interval, is_binary=is_binary)}"
 
 
 def units_text(difference: Difference) -> str:
@@ -64,7 +65,7 @@ def units_text(difference: Difference) -> str:
 def tested_text(difference: Difference) -> str:
     """The p-value with the test that gave it."""
     test = difference.test
-    return NOTHING if test is None else f"{wording.p_text(test.p_value)} ({test.method})"
+    return NOTHING if test is None else f"{p_text(test.p_value)} ({test.method})"
 
 
 def state_sentence(difference: Difference) -> str | None:
@@ -110,7 +111,7 @@ def borderline_text(difference: Difference) -> str:
     if interval is None or test is None:
         return "there is no interval"
     level = f"{1 - interval.level:.2g}"
-    p_value = wording.p_text(test.p_value)
+    p_value = p_text(test.p_value)
     if not interval.leaves_out_nought:
         return f"the test finds a difference at {level} ({p_value}), but the interval, which t makes wider, holds 0"
     return f"the interval leaves out 0, but the test finds no difference at {level} ({p_value})"
@@ -292,7 +293,7 @@ def group_table(
 ) -> TableRows:
     rows = [
         (
-            wording.name_text(group.name),
+            name_text(group.name),
             f"{group.difference.sums.scored:,}",
             f"{group.difference.sums.questions:,}",
             score_text(group.difference.mean_a, is_binary=is_binary),
@@ -302,7 +303,7 @@ def group_table(
                 range_text(group.difference.interval, is_binary=is_binary) if group.difference.interval else NOTHING,
                 QUIET,
             ),
-            wording.p_number(group.p_adjusted),
+            p_number(group.p_adjusted),
             number_cell(group.difference.sums.better, "green"),
             number_cell(group.difference.sums.worse, "red"),
             number_cell(group.difference.unscored, "yellow"),

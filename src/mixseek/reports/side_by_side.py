@@ -6,10 +6,10 @@ from typing import Any
 
 from mixseek.analysis import model, several_runs
 from mixseek.domain.documents import DocumentName, schema_id
-from mixseek.reports import wording
 from mixseek.reports.headline import score_document
 from mixseek.reports.run_list import SHORT_COUNTS, count_cells
 from mixseek.reports.sections import GAP, QUIET, Cell, Section, Sentence, TableRows, notes, sections_of
+from mixseek.reports.wording.scores import bounds_sentence, interval_text, score_text
 
 
 def comparison_document(comparison: several_runs.RunComparison) -> dict[str, Any]:
@@ -40,10 +40,10 @@ def side_by_side_sections(comparison: several_runs.RunComparison) -> Iterator[Se
     ]
     rows.append((("all runs", "bold"), "", "", *_score_cells(comparison.pooled)))
     heads = ("run", "dataset", "judges", ">score", ">95% interval", *SHORT_COUNTS)
-    beside = (wording.bounds_sentence(comparison.pooled) or "", *comparison.notes)
+    beside = (bounds_sentence(comparison.pooled) or "", *comparison.notes)
     yield Section(None, [Sentence(title, "bold"), GAP, TableRows(heads, rows), *notes(beside)])
 
 
 def _score_cells(score: model.ScoreSummary) -> list[Cell]:
-    mean, interval = (wording.score_text(score), "bold"), (wording.interval_text(score), QUIET)
+    mean, interval = (score_text(score), "bold"), (interval_text(score), QUIET)
     return [mean, interval, *count_cells(score.counts)]

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 from mixseek.competition.views.board import Expense, TeamView
 from mixseek.domain import rounds
-from mixseek.reports.accounts import usd_text
-from mixseek.reports.wording import NOTHING, masked_text
+from mixseek.reports.accounts import masked_text, usd_text
+from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.phrases import count_text
 
 
