@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
 
-from mixseek.analysis.comparing.comparison import DropResult
 from mixseek.analysis.details import read_detail
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import outcome_word
+from mixseek.comparison.model import DropResult
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reports.excerpts import cut_row, excerpt_of, split_at_span
 from mixseek.reports.render.markdown import inert, sections_markdown

@@ -70,7 +70,7 @@ def report(
     """
     from mixseek.analysis.report import load_report
     from mixseek.reports.documents import report_document
-    from mixseek.reports.files import write_html
+    from mixseek.reports.pages.html import write_html
     from mixseek.reports.run.report import report_sections
     from mixseek.reports.sections import page_section
 
@@ -102,8 +102,8 @@ def report(
 
 def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
-    from mixseek.analysis.side_by_side import compare_runs
-    from mixseek.reports.side_by_side import comparison_document, side_by_side_sections
+    from mixseek.comparison.side_by_side import compare_runs
+    from mixseek.comparison.views.side_by_side import comparison_document, side_by_side_sections
 
     comparison = compare_runs(workspace, runs)
     document = comparison_document(comparison)

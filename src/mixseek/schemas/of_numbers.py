@@ -5,7 +5,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from mixseek.analysis.comparing.comparison import ComparedSide
+from mixseek.comparison.model import ComparedSide
 from mixseek.domain.pair_counts import StatusPairs
 from mixseek.schemas.parts import DifferenceDocument, GateDocument, PairDocument, ShareInterval
 from mixseek.stats.estimates import Drawing, Estimator, State

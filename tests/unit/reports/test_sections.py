@@ -11,20 +11,27 @@ import pytest
 from rich.console import Console
 
 import mixseek
-from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.ratings.found import RaterLine, Statistics
 from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_summary import RunSummary
-from mixseek.analysis.several_runs import RunComparison
 from mixseek.analysis.votes.found import VoteStatistics
 from mixseek.analysis.votes.system_board import Board, SystemBoard
 from mixseek.audits import views as cards
 from mixseek.ci.report import CiReport
+from mixseek.comparison.model import Comparison
+from mixseek.comparison.side_by_side import RunComparison
+from mixseek.comparison.views import sections as comparison
+from mixseek.comparison.views import side_by_side
 from mixseek.competition.views import sections as races
 from mixseek.competition.views.board import LeaderBoard
 from mixseek.competition.views.evaluation import Evaluation
 from mixseek.domain.shown import Shown
-from mixseek.reports import boards, comparison, side_by_side, statistics, summary, votes
+from mixseek.reports import (
+    boards,
+    statistics,
+    summary,
+    votes,
+)
 from mixseek.reports.forecasts import CompeteForecast
 from mixseek.reports.render.html import result_html, sections_html
 from mixseek.reports.render.markdown import sections_markdown

@@ -15,8 +15,8 @@ from tests.flows.warm import hearing
 from tests.unit.web.viewing import Client, judge_rows, look
 from tests.waiting import PATIENCE_SECONDS
 
-from mixseek.analysis.comparing import compare
 from mixseek.analysis.votes.system_board import Board
+from mixseek.comparison import compare
 from mixseek.domain.panels import PanelRule
 from mixseek.index import listing
 from mixseek.reports.boards import board_sentences

@@ -27,6 +27,7 @@ from mixseek.reports.render.html import part_html
 from mixseek.reports.wording import names, numbers, scales, scores
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence
+from mixseek.storage.durable import write_page
 from mixseek.text import phrases, visible
 from mixseek.text.messages import counted, say
 
@@ -57,6 +58,11 @@ SCRIPTS = ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "li
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
 _WHY_CHARACTERS = 160
+
+
+def write_html(report: ReportData, target: Path) -> None:
+    """One self-contained file, whole or not at all."""
+    write_page(stream_html(report), target, "report.html")
 
 
 def render_html(report: ReportData) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from mixseek.analysis.comparing.compare import LISTED
-from mixseek.analysis.comparing.comparison import ChangedSample, Comparison
+from mixseek.comparison.compare import LISTED
+from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.domain.pair_counts import Pair
 from mixseek.index.run import open_run_index
 from mixseek.storage.workspace import RunDirectory, Workspace

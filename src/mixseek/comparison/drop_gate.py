@@ -2,12 +2,16 @@
 
 from typing import Any
 
-from mixseek.analysis.comparing.comparison import Comparison, DropGate, DropResult, GateEnd
-from mixseek.reports.comparison import (
-    difference_document,
+from mixseek.comparison.model import (
+    Comparison,
+    DropGate,
+    DropResult,
+    GateEnd,
+)
+from mixseek.comparison.views.sections import difference_document, pair_document
+from mixseek.comparison.views.words import (
     difference_text,
     interval_sentence,
-    pair_document,
     state_sentence,
     units_text,
 )

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mixseek.analysis.comparing.comparison import ChangedSample, Comparison, GroupDifference
 from mixseek.analysis.details import read_detail
 from mixseek.analysis.model import outcome_word, tone_of
+from mixseek.comparison.model import ChangedSample, Comparison, GroupDifference
+from mixseek.comparison.views import words
 from mixseek.domain.judgments import JudgedRow, Status
-from mixseek.reports import comparison as words
 from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
 from mixseek.reports.pages.html import joined_assets, render_page
 from mixseek.stats.difference import Difference

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mixseek.analysis.comparing.compare import CompareRequest, load_comparison, refuse_other_protocol
-from mixseek.analysis.comparing.comparison import Comparison, DropGate
+from mixseek.comparison.compare import CompareRequest, load_comparison, refuse_other_protocol
+from mixseek.comparison.model import Comparison, DropGate
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.storage.journal.records import read_manifest

@@ -5,15 +5,15 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from mixseek.analysis.comparing.baseline import Baseline, compare_with_baseline
-from mixseek.analysis.comparing.comparison import Comparison, DropResult
 from mixseek.analysis.gates import GateResult, Gates, check_gates
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.summarise import failure_groups, first_failed_rows
+from mixseek.comparison.baseline import Baseline, compare_with_baseline
+from mixseek.comparison.drop_gate import baseline_document, check_drop
+from mixseek.comparison.model import Comparison, DropResult
 from mixseek.domain.scored_counts import FailureGroup
-from mixseek.reports.drop_gate import baseline_document, check_drop
 from mixseek.reports.summary import summary_document
-from mixseek.reports.unusable import explain_nothing_valid, has_nothing_valid
+from mixseek.reports.unusable import explain_missing, explain_nothing_valid, has_nothing_valid
 from mixseek.text.phrases import plural
 
 AnyGate = GateResult | DropResult
@@ -83,18 +83,3 @@ def decide_state(
     if summary.missing_for_good and not is_allowed:
         return RunState.INCOMPLETE, reasons
     return RunState.GATE_NOT_MET if has_nothing_valid(summary) else RunState.OK, reasons
-
-
-def explain_missing(summary: RunSummary) -> str:
-    """What can be done about it: asking a file of recorded replies again brings nothing new."""
-    judges = [judge for judge, counts in summary.all_by_judge.items() if counts.missing]
-    missing = summary.score.counts.missing + summary.control.counts.missing - summary.missing_for_good
-    if not missing:
-        return "the run was stopped before every sample was judged; run the same command again to go on"
-    replies = plural(missing, "reply is missing", "replies are missing")
-    if judges and all(judge == "replay" or judge.startswith("replay:") for judge in judges):
-        return (
-            f"{replies}: nothing is recorded for these samples; add the replies to the file, then run the same "
-            "command again"
-        )
-    return f"{replies}; run the same command again to ask for them"

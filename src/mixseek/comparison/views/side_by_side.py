@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mixseek.analysis import model, several_runs
+from mixseek.analysis import model
+from mixseek.comparison import side_by_side as several_runs
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.reports.headline import score_document
 from mixseek.reports.run_list import SHORT_COUNTS, count_cells

@@ -8,12 +8,12 @@ from tests.unit.storage.scored_material import UNUSABLE, output, scored, scored_
 
 from mixseek.analysis.gates import Gates, check_gates
 from mixseek.analysis.report import load_report
-from mixseek.analysis.side_by_side import compare_runs
 from mixseek.analysis.summarise import summarise_run
+from mixseek.comparison.side_by_side import compare_runs
+from mixseek.comparison.views.side_by_side import comparison_document
 from mixseek.domain.judgments import Method, Outcome
 from mixseek.errors import ConfigurationError
 from mixseek.reports.documents import report_document
-from mixseek.reports.side_by_side import comparison_document
 from mixseek.reports.summary import describe_summary, summary_document
 from mixseek.storage.journal.records import ProtocolEntry, read_manifest, write_manifest
 from mixseek.storage.workspace import Workspace
