@@ -25,7 +25,7 @@ from mixseek.api.old_keywords import renew_keywords
 from mixseek.api.words import without_flags
 from mixseek.comparison.baseline import Baseline, find_baseline
 from mixseek.comparison.model import DropGate, GateEnd
-from mixseek.datasets.rows import IN_MEMORY, Rows, keep_rows
+from mixseek.datasets.memory import IN_MEMORY, Rows, keep_rows
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeLike, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest

@@ -35,7 +35,7 @@ from mixseek.comparison.conclusion import (
 from mixseek.comparison.model import Comparison
 from mixseek.comparison.views.files import write_comparison
 from mixseek.competition.asked_boards import BoardRequest, load_board, write_board
-from mixseek.datasets.rows import IN_MEMORY, keep_rows
+from mixseek.datasets.memory import IN_MEMORY, keep_rows
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
