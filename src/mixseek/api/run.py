@@ -26,12 +26,7 @@ from mixseek.api.words import in_python_words, without_flags
 from mixseek.ci.build_server import CiTargets, run_report, write_ci
 from mixseek.ci.report import CiReport, render_markdown
 from mixseek.comparison.compare import CompareRequest, load_comparison
-from mixseek.comparison.conclusion import (
-    AnyGate,
-    Conclusion,
-    RunState,
-    conclude_run,
-)
+from mixseek.comparison.conclusion import AnyGate, Conclusion, RunState, conclude_run
 from mixseek.comparison.model import Comparison
 from mixseek.comparison.views.files import write_comparison
 from mixseek.competition.asked_boards import BoardRequest, load_board, write_board

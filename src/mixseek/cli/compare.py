@@ -77,12 +77,7 @@ def compare(
       mixseek compare bbh-march bbh-april --max-drop 2% --gate-on lower
     """
     from mixseek.ci.build_server import comparison_report, write_ci
-    from mixseek.comparison.compare import (
-        LISTED,
-        LISTED_IN_JSON,
-        CompareRequest,
-        load_comparison,
-    )
+    from mixseek.comparison.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
     from mixseek.comparison.drop_gate import check_drop
     from mixseek.comparison.views.files import default_page, write_comparison
     from mixseek.comparison.views.sections import comparison_document

@@ -7,12 +7,7 @@ from typing import Any
 
 from mixseek.analysis.manifests import dataset_name
 from mixseek.analysis.summarise import panel_rule
-from mixseek.comparison.model import (
-    ComparedSide,
-    Comparison,
-    Drift,
-    GroupDifference,
-)
+from mixseek.comparison.model import ComparedSide, Comparison, Drift, GroupDifference
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.index import pairing as paired

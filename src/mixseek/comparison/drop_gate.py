@@ -2,19 +2,9 @@
 
 from typing import Any
 
-from mixseek.comparison.model import (
-    Comparison,
-    DropGate,
-    DropResult,
-    GateEnd,
-)
+from mixseek.comparison.model import Comparison, DropGate, DropResult, GateEnd
 from mixseek.comparison.views.sections import difference_document, pair_document
-from mixseek.comparison.views.words import (
-    difference_text,
-    interval_sentence,
-    state_sentence,
-    units_text,
-)
+from mixseek.comparison.views.words import difference_text, interval_sentence, state_sentence, units_text
 from mixseek.stats.difference import DifferenceState
 from mixseek.text.phrases import plural
 

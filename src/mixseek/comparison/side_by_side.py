@@ -8,12 +8,7 @@ from mixseek.analysis.headline import summarise_group
 from mixseek.analysis.manifests import dataset_name
 from mixseek.analysis.model import ScoreSummary
 from mixseek.analysis.summarise import panel_rule, summarise_whole
-from mixseek.domain.counts import (
-    NO_UNITS,
-    OutcomeCount,
-    PanelGroup,
-    UnitSums,
-)
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.index.run import open_run_index, pooled_unit_sums

@@ -13,12 +13,7 @@ from mixseek.datasets.spool import keep_copy
 from mixseek.datasets.tables import is_nested, select_plain
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
-from mixseek.storage.duckdb_session import (
-    confine,
-    first_line,
-    offline_settings,
-    open_duckdb,
-)
+from mixseek.storage.duckdb_session import confine, first_line, offline_settings, open_duckdb
 from mixseek.storage.journal.records import make_plain
 
 # What rows in memory are called in messages and in the names of runs.

@@ -12,12 +12,7 @@ from typing import Any
 from mixseek.datasets.importers.reading.cells import read_cell
 from mixseek.datasets.importers.samples.messages import conversation_text, role_of
 from mixseek.datasets.importers.samples.values import as_rows
-from mixseek.domain.panels import (
-    MARKS,
-    WINNER_COLUMNS,
-    Preference,
-    read_preference,
-)
+from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
 

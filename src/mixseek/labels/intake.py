@@ -13,13 +13,7 @@ from mixseek.domain.labels import Draw, Label, LabelError, TextLabels, collect_l
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
 from mixseek.labels.draw import shown_response
-from mixseek.labels.sheets import (
-    GivenLabel,
-    is_same_text,
-    list_places,
-    names_of,
-    read_sheet,
-)
+from mixseek.labels.sheets import GivenLabel, is_same_text, list_places, names_of, read_sheet
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore

@@ -9,13 +9,7 @@ from typing import Any
 from mixseek.analysis import details
 from mixseek.domain.ports import CallAccount
 from mixseek.reports.wording.numbers import NOTHING
-from mixseek.text.messages import (
-    Message,
-    counted,
-    join,
-    message,
-    verbatim,
-)
+from mixseek.text.messages import Message, counted, join, message, verbatim
 from mixseek.text.phrases import count_text
 
 _ADDED = (

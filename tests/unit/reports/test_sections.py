@@ -26,12 +26,7 @@ from mixseek.competition.views import sections as races
 from mixseek.competition.views.board import LeaderBoard
 from mixseek.competition.views.evaluation import Evaluation
 from mixseek.domain.shown import Shown
-from mixseek.reports import (
-    boards,
-    statistics,
-    summary,
-    votes,
-)
+from mixseek.reports import boards, statistics, summary, votes
 from mixseek.reports.forecasts import CompeteForecast
 from mixseek.reports.render.html import result_html, sections_html
 from mixseek.reports.render.markdown import sections_markdown

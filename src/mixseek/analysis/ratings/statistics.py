@@ -19,14 +19,7 @@ from mixseek.analysis.ratings.found import (
     Statistics,
     SystemComparison,
 )
-from mixseek.analysis.ratings.relation import (
-    MOST_CATEGORIES,
-    Rater,
-    Ratings,
-    RatingSource,
-    SilentRater,
-    flag_of,
-)
+from mixseek.analysis.ratings.relation import MOST_CATEGORIES, Rater, Ratings, RatingSource, SilentRater, flag_of
 from mixseek.analysis.ratings.run import open_run
 from mixseek.analysis.ratings.table import open_table
 from mixseek.analysis.report import opinions_of_run

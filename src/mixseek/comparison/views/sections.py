@@ -29,17 +29,7 @@ from mixseek.domain.pair_counts import Pair
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
-from mixseek.reports.sections import (
-    QUIET,
-    Cell,
-    Facts,
-    Head,
-    Section,
-    Sentence,
-    TableRows,
-    number_cell,
-    sections_of,
-)
+from mixseek.reports.sections import QUIET, Cell, Facts, Head, Section, Sentence, TableRows, number_cell, sections_of
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, p_number
 from mixseek.stats.difference import Difference

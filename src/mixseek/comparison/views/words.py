@@ -4,13 +4,7 @@ from collections.abc import Sequence
 
 from mixseek.comparison.model import ComparedSide, Comparison, GroupDifference
 from mixseek.domain.pair_counts import Pair
-from mixseek.reports.wording.numbers import (
-    NOTHING,
-    lead_ends_text,
-    lead_text,
-    p_text,
-    score_number,
-)
+from mixseek.reports.wording.numbers import NOTHING, lead_ends_text, lead_text, p_text, score_number
 from mixseek.reports.wording.scores import level_text
 from mixseek.stats.difference import Difference, DifferenceState, Direction
 from mixseek.stats.intervals import Bounds, Interval

@@ -4,12 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mixseek.reports.wording.numbers import NOTHING, ends_text, p_text, percent
-from mixseek.text.messages import (
-    Message,
-    counted,
-    join,
-    message,
-)
+from mixseek.text.messages import Message, counted, join, message
 from mixseek.text.phrases import plain_number
 
 if TYPE_CHECKING:

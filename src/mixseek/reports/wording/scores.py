@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 from mixseek.reports.wording.names import verdict_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, percent, score_number
 from mixseek.stats.intervals import IntervalMethod, QuestionSizes
-from mixseek.text.messages import (
-    Message,
-    counted,
-    join,
-    message,
-)
+from mixseek.text.messages import Message, counted, join, message
 from mixseek.text.phrases import plural
 
 if TYPE_CHECKING:

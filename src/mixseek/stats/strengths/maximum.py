@@ -7,13 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mixseek.stats.regression import (
-    Matrix,
-    inverse,
-    logistic,
-    sandwich,
-    times,
-)
+from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
 from mixseek.stats.strengths.model import EQUAL, Comparison, StrengthState
 
 _MOST_STEPS = 200
