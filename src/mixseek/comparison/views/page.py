@@ -9,6 +9,7 @@ from mixseek.analysis.details import read_detail
 from mixseek.analysis.model import outcome_word, tone_of
 from mixseek.comparison.model import ChangedSample, Comparison, GroupDifference
 from mixseek.comparison.views import words
+from mixseek.comparison.views.sections import group_table, side_table
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
 from mixseek.reports.pages.html import joined_assets, render_page
@@ -103,6 +104,8 @@ def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample])
     return {
         "comparison": comparison,
         "words": words,
+        "sides": side_table(comparison),
+        "group_table": group_table,
         "rows": draw_rows(comparison, end),
         "ticks": draw_ticks(end, is_binary=comparison.is_binary),
         "groups": comparison.groups,
