@@ -17,7 +17,8 @@ from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_differen
 from mixseek.stats.uneven import holm_adjusted
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first
-from mixseek.text.phrases import plural, value_text
+from mixseek.text.messages import Message, counted, message
+from mixseek.text.phrases import value_text
 
 _COLUMNS = {"target": "target_model", "variant": "prompt_variant"}
 _DIFFERENCES_NAMED = 5
@@ -271,19 +272,21 @@ def find_drift(index: PairIndex, whole: Difference, listed: int) -> Drift:
     )
 
 
-def find_notes(index: PairIndex, sides: tuple[Side, Side], manifests: Sequence[Manifest]) -> Iterator[str]:
+def find_notes(index: PairIndex, sides: tuple[Side, Side], manifests: Sequence[Manifest]) -> Iterator[Message]:
     """What a reader must know before believing the difference."""
     a, b = manifests
     if a.run != b.run and (differing := differing_judges(a, b)):
-        yield f"the judges differ ({differing}): a difference may be theirs"
+        words = "the judges differ ({judges}): a difference may be theirs"
+        yield message("compare.judges_differ", words, judges=differing)
     for letter, manifest in zip("AB", manifests, strict=True):
         if not manifest.has_ended and (letter == "A" or a.run != b.run):
-            yield f"run {manifest.run} ({letter}) is not finished: what it has not reached is in no pair"
+            unfinished = "run {run} ({letter}) is not finished: what it has not reached is in no pair"
+            yield message("compare.not_finished", unfinished, run=manifest.run, letter=letter)
     if several := index.averaged_pairs():
-        yield (
-            f"{plural(several, 'pair stands', 'pairs stand')} for several samples of one question that nothing tells "
-            "apart; their scores are averaged first"
+        averaged = (
+            "{pairs} for several samples of one question that nothing tells apart; their scores are averaged first"
         )
+        yield message("compare.averaged_pairs", averaged, pairs=counted(several, "pair stands", "pairs stand"))
 
 
 def differing_judges(a: Manifest, b: Manifest) -> str | None:

@@ -8,6 +8,7 @@ from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.pair_counts import Pair, StatusPairs
 from mixseek.domain.shown import Shown
 from mixseek.stats.difference import Difference
+from mixseek.text.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Comparison(Shown):
     better: tuple[Pair, ...]
     worse: tuple[Pair, ...]
     unscored: tuple[Pair, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     # Of all pairs of each kind and all samples without a partner, where a program asked.
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
 from mixseek.reports.pages.html import joined_assets, render_page
 from mixseek.stats.difference import Difference
+from mixseek.text.messages import Message, message, verbatim
 
 STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css")
 SCRIPTS = ("leaderboard.js", "comparison.js")
@@ -31,7 +32,7 @@ _ROUND_ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 class DrawnRow:
     """One line of the drawing: places are shares of its width."""
 
-    name: str
+    name: Message
     difference: Difference
     is_whole: bool
     mean: float | None
@@ -45,11 +46,11 @@ class DrawnRow:
 class ShownJudgment:
     """One judge on one side."""
 
-    judge: str
+    judge: Message
     outcome: str
     tone: str
-    score: str | None
-    reasons: tuple[tuple[str, str], ...]
+    score: Message | None
+    reasons: tuple[tuple[Message, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,12 @@ def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample])
     """What the template shows."""
     shown = show_changes(comparison, changed)
     end = axis_end(comparison)
-    sums, drift = comparison.difference.sums, comparison.drift
+    sums, unscored, drift = comparison.difference.sums, comparison.difference.unscored, comparison.drift
     kinds = (
-        ("worse", "worse", sums.worse, "bad"),
-        ("better", "better", sums.better, "good"),
-        ("drift", "same text, other score", drift.changed, "mixed"),
-        ("unscored", "no score on a side", comparison.difference.unscored, "undecided"),
+        ("worse", message("compare.worse_word", "worse"), sums.worse, "bad"),
+        ("better", message("compare.better_word", "better"), sums.better, "good"),
+        ("drift", message("compare.same_text_other_score", "same text, other score"), drift.changed, "mixed"),
+        ("unscored", message("compare.no_score_on_a_side", "no score on a side"), unscored, "undecided"),
     )
     return {
         "comparison": comparison,
@@ -144,15 +145,18 @@ def task_groups(comparison: Comparison) -> Sequence[GroupDifference]:
 
 
 def draw_rows(comparison: Comparison, end: float) -> list[DrawnRow]:
-    rows = [draw_row("all pairs", comparison.difference, end, is_whole=True)]
+    rows = [draw_row(message("compare.all_pairs", "all pairs"), comparison.difference, end, is_whole=True)]
     if comparison.drift.changed:
-        rows.append(draw_row("without the judge's changes", comparison.drift.without, end, is_whole=True))
+        name = message("compare.without_the_judge_s_changes", "without the judge's changes")
+        rows.append(draw_row(name, comparison.drift.without, end, is_whole=True))
     groups = task_groups(comparison)
-    rows += [draw_row(group.name or words.NO_GROUP, group.difference, end) for group in groups[:_DRAWN_GROUPS]]
+    rows += [
+        draw_row(verbatim(group.name or words.NO_GROUP), group.difference, end) for group in groups[:_DRAWN_GROUPS]
+    ]
     return rows
 
 
-def draw_row(name: str, difference: Difference, end: float, *, is_whole: bool = False) -> DrawnRow:
+def draw_row(name: Message, difference: Difference, end: float, *, is_whole: bool = False) -> DrawnRow:
     def place(value: float | None) -> float | None:
         return None if value is None else min(1.0, max(0.0, (value + end) / (2 * end)))
 
@@ -236,18 +240,18 @@ def show_side(sample_id: str, status: str, score: float | None, rows: Sequence[J
 
 def show_judgment(row: JudgedRow) -> ShownJudgment:
     detail = read_detail(row.fields)
-    score = (
-        None
-        if row.score is None
-        else f"{row.score:g}"
-        if math.isclose(row.score, round(row.score))
-        else f"{row.score:.3f}"
-    )
+    score = None
+    if row.score is not None:
+        score = verbatim(f"{row.score:g}" if math.isclose(row.score, round(row.score)) else f"{row.score:.3f}")
     if detail is not None and detail.total is not None and detail.maximum:
-        score = f"{detail.total:g} of {detail.maximum:g}"
-    name = row.judge if row.take == 1 else f"{row.judge}, repeat {row.take}"
+        score = message("score.of", "{value} of {maximum}", value=f"{detail.total:g}", maximum=f"{detail.maximum:g}")
+    judge = verbatim(row.judge)
+    if row.take > 1:
+        judge = message("judgment.judge_repeat", "{judge}, repeat {n}", judge=judge, n=row.take)
+    if row.is_control:
+        judge = message("judgment.own_output", "{judge} (own output)", judge=judge)
     return ShownJudgment(
-        judge=f"{name} (own output)" if row.is_control else name,
+        judge=judge,
         outcome=outcome_word(row.status, row.verdict),
         tone=tone_of(row.status, row.score).value,
         score=score,
@@ -255,21 +259,26 @@ def show_judgment(row: JudgedRow) -> ShownJudgment:
     )
 
 
-def reasons_of(row: JudgedRow) -> list[tuple[str, str]]:
+def reasons_of(row: JudgedRow) -> list[tuple[Message, str]]:
     """Whatever a judge said for its verdict."""
     detail = read_detail(row.fields)
     error = None if row.error_type == "none" else row.error_type
-    reasons = [("answer", row.extracted_answer), ("error", error), ("comment", row.comment), ("why", row.reason)]
-    reasons += [(finding.flag.value, finding.detail) for finding in row.flags]
+    reasons: list[tuple[Message, str | None]] = [
+        (message("judgment.answer", "answer"), row.extracted_answer),
+        (message("judgment.error", "error"), error),
+        (message("judgment.comment", "comment"), row.comment),
+        (message("judgment.why", "why"), row.reason),
+    ]
+    reasons += [(verbatim(finding.flag.value), finding.detail) for finding in row.flags]
     if detail is not None:
         for mark in detail.marks:
             maximum = "" if mark.maximum is None else f"/{mark.maximum:g}"
             reason = mark.reason or next(
                 (quote.reason for quote in detail.quotes if quote.dimension == mark.dimension), ""
             )
-            reasons.append((f"{mark.dimension} {mark.score:g}{maximum}", reason or "–"))
-        reasons += [(gate, reason or "not passed") for gate, reason in detail.gates]
-        reasons.append(("notes", detail.notes))
+            reasons.append((verbatim(f"{mark.dimension} {mark.score:g}{maximum}"), reason or "–"))
+        reasons += [(verbatim(gate), reason or "not passed") for gate, reason in detail.gates]
+        reasons.append((message("judgment.notes_word", "notes"), detail.notes))
     elif row.rules:
-        reasons.append(("rules", " → ".join(row.rules)))
+        reasons.append((message("judgment.rules_word", "rules"), " → ".join(row.rules)))
     return [(label, text) for label, text in reasons if text]

@@ -29,10 +29,22 @@ from mixseek.domain.pair_counts import Pair
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
-from mixseek.reports.sections import QUIET, Cell, Facts, Head, Section, Sentence, TableRows, number_cell, sections_of
+from mixseek.reports.sections import (
+    QUIET,
+    Cell,
+    Facts,
+    Head,
+    Section,
+    Sentence,
+    TableRows,
+    number_cell,
+    number_head,
+    sections_of,
+)
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, p_number
 from mixseek.stats.difference import Difference
+from mixseek.text.messages import message
 from mixseek.text.phrases import plural
 
 
@@ -117,8 +129,17 @@ def brief(comparison: Comparison) -> list[tuple[str, str]]:
 def side_table(comparison: Comparison) -> TableRows:
     """Means over the same pairs, so that their difference is the difference."""
     is_binary, difference = comparison.is_binary, comparison.difference
-    names = ("|", "name", "run", "judges", Head("dataset"))
-    heads = (*names, ">score", ">samples", ">unpaired", ">no verdict")
+    heads = (
+        "|",
+        message("head.name", "name"),
+        message("head.run", "run"),
+        message("head.judges", "judges"),
+        Head(message("head.dataset", "dataset")),
+        number_head(message("head.score", "score")),
+        number_head(message("head.samples", "samples")),
+        number_head(message("head.unpaired", "unpaired")),
+        number_head(message("word.no_verdict", "no verdict")),
+    )
     rows: list[Sequence[Cell]] = []
     for side, mean in ((comparison.a, difference.mean_a), (comparison.b, difference.mean_b)):
         counts: dict[str, int] = {}
@@ -164,8 +185,17 @@ def group_table(
         )
         for group in groups
     ]
-    counted = (factor, ">pairs", Head(">questions"))
-    heads = (*counted, ">A", ">B", ">B − A", ">95% interval", ">p (Holm)", ">better", ">worse", Head(">no score"))
+    heads = (
+        factor,
+        number_head(message("head.pairs", "pairs")),
+        Head(number_head(message("head.questions", "questions"))),
+        *(">A", ">B", ">B − A"),
+        number_head(message("word.interval_95", "95% interval")),
+        ">p (Holm)",
+        number_head(message("compare.better_word", "better")),
+        number_head(message("compare.worse_word", "worse")),
+        Head(number_head(message("head.no_score", "no score"))),
+    )
     return TableRows(heads, rows, limit, wide=_ROOMY)
 
 
