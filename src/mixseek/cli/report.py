@@ -195,13 +195,14 @@ def archive(
       mixseek archive latest --to archive/
       mixseek archive --check archive/
     """
-    from mixseek.archive.use import archive_run, check_archive, describe_archived, describe_checked
+    from mixseek.archive.use import archive_run, check_archive
+    from mixseek.reports.archives import archived_sections, checked_sections
 
     if check is None:
         written = archive_run(workspace_path(workspace), run, to)
-        return print_answer(written, describe_archived(written), as_json=as_json)
+        return print_answer(written, lambda: archived_sections(written), as_json=as_json)
     if run is not None or to is not None:
         raise BadParameter("takes neither a run nor --to: it only reads", param_hint="'--check'")
     checked = check_archive(check)
-    print_answer(checked, describe_checked(checked, _PROBLEMS_SHOWN), as_json=as_json)
+    print_answer(checked, lambda: checked_sections(checked, _PROBLEMS_SHOWN), as_json=as_json)
     return ExitCode.OK if checked["ok"] else ExitCode.GATE_NOT_MET
