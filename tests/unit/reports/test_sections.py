@@ -317,7 +317,7 @@ def test_a_result_that_has_no_sections_is_named() -> None:
 
 
 def test_commands_show_results_through_the_renderer() -> None:
-    """A text made by hand is an acknowledgement of one line, or the prompt of a protocol, which stays as judges see it."""
+    """By hand are acknowledgements of one line, and the prompt of a protocol, which stays as judges see it."""
     by_hand = set()
     for path in (Path(mixseek.__file__).parent / "cli").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
