@@ -17,7 +17,8 @@ from random import Random
 
 from mixseek.stats.pair_planning import Candidate, next_pairs
 from mixseek.stats.regression import logistic
-from mixseek.stats.strengths import Comparison, Strengths, fit_strengths
+from mixseek.stats.strengths.fit import fit_strengths
+from mixseek.stats.strengths.model import Comparison, Strengths
 
 SYSTEMS, QUESTIONS, TOP, GOAL = 8, 60, 3, 0.95
 # Half of the logits within which two are called a tie: about one comparison in six.

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from mixseek.api.compete import Competition, acompete, aevaluate, compete, evaluate
     from mixseek.api.judging import ajudge, audit, forecast, judge
     from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
+    from mixseek.comparison.conclusion import RunState
     from mixseek.competition.views.evaluation import Evaluation
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
     from mixseek.domain.samples import Sample
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from mixseek.errors import GateError, MixseekError
     from mixseek.judges.function import function_judge
     from mixseek.protocols.registry import load_protocol
-    from mixseek.reports.conclusion import RunState
     from mixseek.round_controller.team import RoundRecord
     from mixseek.runs.cards import Card
     from mixseek.settings.options import AuditOptions, JudgeOptions
@@ -66,7 +66,7 @@ _HOMES = {
     "MixseekError": "mixseek.errors",
     "RoundRecord": "mixseek.round_controller.controller",
     "Run": "mixseek.api.run",
-    "RunState": "mixseek.reports.conclusion",
+    "RunState": "mixseek.comparison.conclusion",
     "Sample": "mixseek.domain.samples",
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",

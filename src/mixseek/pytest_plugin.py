@@ -130,7 +130,7 @@ class JudgedAnswer:
         from rich.console import Console
 
         from mixseek.analysis.sample_rows import load_sample
-        from mixseek.reports.payload import cut_row
+        from mixseek.reports.excerpts import cut_row
         from mixseek.reports.render.terminal import print_sections
         from mixseek.reports.run.sample import sample_sections
 

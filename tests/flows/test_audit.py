@@ -12,7 +12,7 @@ from tests.flows.pages import check_page, read_page
 from tests.flows.running import mixseek_here, the_one_line, write_jsonl
 
 import mixseek
-from mixseek.audits.variants import injections
+from mixseek.audits.variants.texts import injections
 from mixseek.errors import ConfigurationError
 from mixseek.testing.mock_server import MockOptions
 from mixseek.testing.reading_mock import Defect

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from mixseek.analysis.agreement import Agreement, SelfConsistency
 from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ShownCount
 from mixseek.analysis.scored_model import ScoredReport
+from mixseek.analysis.votes.system_board import Board
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.ports import CallAccount
-from mixseek.stats.strengths import Board
 from mixseek.text.messages import Message
 
 if TYPE_CHECKING:

@@ -20,21 +20,15 @@ from mixseek.api.run import Run
 from mixseek.api.words import in_python_words, without_flags
 from mixseek.audits.examine import audit_request, run_audit, write_card
 from mixseek.audits.plan import AuditRequest
+from mixseek.comparison.conclusion import Conclusion, RunState, conclude_run
 from mixseek.domain.ports import JudgeLike, ProgressSink
 from mixseek.errors import JudgeCallError
-from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.given_options import several
 from mixseek.runs.judge import Interruption
-from mixseek.runs.progress import (
-    LineProgress,
-    Meter,
-    drawing_bar,
-    drawing_in_notebook,
-    is_notebook,
-)
+from mixseek.runs.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
 from mixseek.settings.options import AuditOptions, JudgeOptions
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace

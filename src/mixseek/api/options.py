@@ -20,12 +20,12 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from mixseek.analysis.comparing.baseline import Baseline, find_baseline
-from mixseek.analysis.comparing.comparison import DropGate, GateEnd
 from mixseek.analysis.gates import Gates
 from mixseek.api.old_keywords import renew_keywords
 from mixseek.api.words import without_flags
-from mixseek.datasets.rows import IN_MEMORY, Rows, keep_rows
+from mixseek.comparison.baseline import Baseline, find_baseline
+from mixseek.comparison.model import DropGate, GateEnd
+from mixseek.datasets.memory import IN_MEMORY, Rows, keep_rows
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeLike, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest

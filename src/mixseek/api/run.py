@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 
-from mixseek.analysis.comparing.compare import CompareRequest, load_comparison
-from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.gates import Gates
 from mixseek.analysis.labels.of_run import load_corrected
 from mixseek.analysis.ratings.found import Statistics
@@ -27,18 +25,20 @@ from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.api.words import in_python_words, without_flags
 from mixseek.ci.build_server import CiTargets, run_report, write_ci
 from mixseek.ci.report import CiReport, render_markdown
+from mixseek.comparison.compare import CompareRequest, load_comparison
+from mixseek.comparison.conclusion import AnyGate, Conclusion, RunState, conclude_run
+from mixseek.comparison.model import Comparison
+from mixseek.comparison.views.files import write_comparison
 from mixseek.competition.asked_boards import BoardRequest, load_board, write_board
-from mixseek.datasets.rows import IN_MEMORY, keep_rows
+from mixseek.datasets.memory import IN_MEMORY, keep_rows
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.index.export import export_run
 from mixseek.index.run import JudgedTake, open_run_index
-from mixseek.reports.conclusion import AnyGate, Conclusion, RunState, conclude_run
-from mixseek.reports.files import write_comparison, write_html
-from mixseek.reports.pages.html import render_card
-from mixseek.reports.wording import interval_sentence, no_interval_sentence, score_text
+from mixseek.reports.pages.html import render_card, write_html
+from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted

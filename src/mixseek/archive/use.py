@@ -1,12 +1,12 @@
 """A run as files: each judgment a row, or a file of its own, and such files held against their run's protocol."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from mixseek.archive.check import ArchiveCheck, Problem, ProblemKind, read_marker
-from mixseek.archive.write import INVALID_ROOM, PROTOCOL, VALID_ROOM, write_archive
+from mixseek.archive.write import PROTOCOL, write_archive
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.engine.offline import judge_shown
 from mixseek.judges.math_verify import find_maths
@@ -14,7 +14,6 @@ from mixseek.runs.protocol_record import protocol_of_run, protocol_record, read_
 from mixseek.storage.journal.journal import find_broken_seal
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace, find_run
-from mixseek.text.phrases import plural
 
 
 def archive_run(root: Path, name: str | None, to: Path | None) -> dict[str, Any]:
@@ -49,27 +48,3 @@ def check_journal(path: Path, run: str) -> Iterator[Problem]:
     problem = find_broken_seal(manifest.with_name("journal.jsonl"), known)
     if problem is not None:
         yield Problem("../journal.jsonl", ProblemKind.CHANGED, problem)
-
-
-def describe_archived(written: Mapping[str, Any]) -> str:
-    """The archive in words, for a person."""
-    directory, repeated, unjudged = Path(written["directory"]), written["asked_again"], written["unjudged"]
-    replies = plural(repeated, "reply that was", "replies that were")
-    again = f" and {replies} invalid and asked for again" if repeated else ""
-    rest = f"; {unjudged:,} without a judgment, listed in the index" if unjudged else ""
-    return (
-        f"{written['run']}: {written['valid']:,} in {directory / VALID_ROOM}, {written['invalid']:,} in "
-        f"{directory / INVALID_ROOM}{again}{rest}"
-    )
-
-
-def describe_checked(checked: Mapping[str, Any], limit: int) -> str:
-    """The check in words, for a person: the first problems, and how many there are."""
-    where, problems, judgments = checked["directory"], checked["problems"], plural(checked["files"], "judgment")
-    if not problems:
-        verb = "is" if checked["files"] == 1 else "are"
-        return f"{where}: {judgments} of run {checked['run']} {verb} what the index says"
-    lines = [f"{problem['path']}: {problem['kind']}: {problem['detail']}" for problem in problems[:limit]]
-    hidden = len(problems) - limit
-    lines += [f"and {hidden:,} more; --json lists them all"] if hidden > 0 else []
-    return "\n".join([*lines, f"{where}: {plural(len(problems), 'problem')} in {judgments}"])

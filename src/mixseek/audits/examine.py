@@ -14,7 +14,7 @@ from mixseek.audits.views import render_card_page
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.kinds import read_kind
 from mixseek.index.run import open_run_index
-from mixseek.reports.conclusion import explain_missing
+from mixseek.reports.unusable import explain_missing
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.runs.forecast import forecast_run

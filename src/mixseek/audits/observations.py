@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mixseek.audits.plan import AuditPlan
-from mixseek.audits.variants import APOLOGETIC, NEUTRAL, OTHER_NAME, OWN_NAME, Variant
+from mixseek.audits.variants.model import APOLOGETIC, NEUTRAL, OTHER_NAME, OWN_NAME, Variant
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.stats.audits import Audit, beyond_retest, jump
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from mixseek.audits.variants import Inapplicable, Variant, make_variants, plain_variant
-from mixseek.datasets.rows import keep_rows
+from mixseek.audits.variants.draw import make_variants, plain_variant
+from mixseek.audits.variants.model import Inapplicable, Variant
+from mixseek.datasets.memory import keep_rows
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.runs.cards import Card

@@ -8,7 +8,8 @@ from mixseek.reports.pages.html import joined_assets, render_page
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
 from mixseek.reports.sections import Section, Sentence, TableRows, sections_of
-from mixseek.reports.wording import NOTHING, p_number, percent, signed_text
+from mixseek.reports.wording.numbers import NOTHING, p_number, percent
+from mixseek.reports.wording.scales import signed_text
 from mixseek.runs.cards import Card, CardExample, CardFinding
 from mixseek.stats.audits import AUDITS, AuditState, Side
 from mixseek.text.phrases import plural

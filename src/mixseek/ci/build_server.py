@@ -4,19 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from mixseek.analysis.comparing.comparison import Comparison, DropResult
-from mixseek.analysis.comparing.pairs import read_changed
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import Headline
 from mixseek.analysis.summarise import panel_rule
 from mixseek.ci.report import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown
+from mixseek.comparison.model import Comparison, DropResult
+from mixseek.comparison.pairs import read_changed
+from mixseek.comparison.views.sections import brief
+from mixseek.comparison.views.words import score_text
 from mixseek.domain.counts import SettledSample
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.index.run import open_run_index
-from mixseek.reports.comparison import brief, score_text
 from mixseek.reports.headline import describe_headline
 from mixseek.reports.summary import describe_score
 from mixseek.storage.durable import check_replaceable, replacing, storage_error, write_page

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from xml.etree import ElementTree as Xml
 
-from mixseek.analysis.comparing.comparison import DropResult
 from mixseek.analysis.details import read_detail
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import outcome_word
-from mixseek.domain.judgments import JudgedRow, Span, Status
-from mixseek.reports.payload import cut_row, excerpt_of, left_out
+from mixseek.comparison.model import DropResult
+from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.reports.excerpts import cut_row, excerpt_of, split_at_span
 from mixseek.reports.render.markdown import inert, sections_markdown
 from mixseek.reports.sections import VERBATIM, Divider, Facts, Part, Section, Sentence, Words, sections_of
 from mixseek.text.phrases import plain_number, plural, shortened
@@ -106,12 +106,11 @@ def reasons_of(row: JudgedRow) -> Iterator[str]:
 def excerpt_text(row: JudgedRow) -> str:
     """Around the span, which stands in ⟦ ⟧; `…` where something is left out."""
     excerpt = excerpt_of(row, row.span, _EXCERPT_CHARACTERS)
-    text, skipped = excerpt.text, excerpt.before
-    if (span := row.span) is not None:
-        inside = Span(span.start - skipped, span.end - skipped)
-        if left_out(row).response_before <= span.start and 0 <= inside.start <= inside.end <= len(text):
-            text = text[: inside.start] + _OPEN + text[inside.start : inside.end] + _CLOSE + text[inside.end :]
-    return make_visible(("…" if skipped else "") + text + ("…" if excerpt.after else ""))
+    text, parts = excerpt.text, split_at_span(excerpt, row.span)
+    if parts is not None:
+        before, inside, after = parts
+        text = before + _OPEN + inside + _CLOSE + after
+    return make_visible(("…" if excerpt.before else "") + text + ("…" if excerpt.after else ""))
 
 
 def one_line(text: str) -> str:

@@ -62,7 +62,8 @@ def prune(
 
 def print_cache(workspace: Path | None, older_than: float | None, keep: int | None, *, as_json: bool) -> ExitCode:
     """Drop what is asked for, if anything is; then show what the cache holds."""
-    from mixseek.runs.kept_replies import describe_cache, keep_cache
+    from mixseek.runs.kept_replies import keep_cache
+    from mixseek.setup.upkeep import cache_sections
 
     state = keep_cache(workspace_path(workspace), older_than, keep)
-    return print_answer(with_schema(DocumentName.CACHE, asdict(state)), describe_cache(state), as_json=as_json)
+    return print_answer(with_schema(DocumentName.CACHE, asdict(state)), lambda: cache_sections(state), as_json=as_json)

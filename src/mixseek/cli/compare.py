@@ -22,7 +22,7 @@ from mixseek.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from mixseek.analysis.comparing.comparison import DropGate, DropResult
+    from mixseek.comparison.model import DropGate, DropResult
     from mixseek.domain.panels import PanelRule
 
 _COMPARED = "Two runs, A and B; or one, with two targets or variants. `latest` is the one started last."
@@ -41,7 +41,7 @@ def read_drop_gate(max_drop: float | None, gate_on: str | None, baseline: str | 
         return None
     if baseline is None:
         raise BadParameter("needs a run to hold this one against: --baseline RUN", param_hint="'--max-drop'")
-    from mixseek.analysis.comparing.comparison import DropGate, GateEnd
+    from mixseek.comparison.model import DropGate, GateEnd
 
     return DropGate(max_drop, GateEnd(gate_on or "point"))
 
@@ -76,11 +76,11 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --gate-on lower
     """
-    from mixseek.analysis.comparing.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
     from mixseek.ci.build_server import comparison_report, write_ci
-    from mixseek.reports.comparison import comparison_document
-    from mixseek.reports.drop_gate import check_drop
-    from mixseek.reports.files import default_page, write_comparison
+    from mixseek.comparison.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
+    from mixseek.comparison.drop_gate import check_drop
+    from mixseek.comparison.views.files import default_page, write_comparison
+    from mixseek.comparison.views.sections import comparison_document
     from mixseek.reports.sections import shown_sections
 
     gate = read_drop_gate(max_drop, gate_on, "A")
@@ -128,9 +128,9 @@ def check_baseline(
     """A run beside its baseline, and whether its score has dropped too far; without a baseline, nothing."""
     if name is None:
         return BaselineResult({"baseline": None, "gates": []})
-    from mixseek.analysis.comparing.baseline import Baseline, compare_with_baseline
-    from mixseek.reports.comparison import gate_document
-    from mixseek.reports.drop_gate import baseline_document, baseline_text, check_drop
+    from mixseek.comparison.baseline import Baseline, compare_with_baseline
+    from mixseek.comparison.drop_gate import baseline_document, baseline_text, check_drop
+    from mixseek.comparison.views.sections import gate_document
     from mixseek.storage.workspace import Workspace
 
     baseline = Baseline(Workspace(workspace).resolve(name).name, gate)

@@ -8,11 +8,11 @@ from typing import Any
 
 from mixseek.audits.views import STATE_STYLES, effect_text
 from mixseek.cli.console import ExitCode, print_answer
+from mixseek.comparison.views.sections import brief, comparison_document
 from mixseek.competition.views.board import leader_board_document
 from mixseek.competition.views.sections import leader_board_sections
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.reports.boards import board_document, board_table
-from mixseek.reports.comparison import brief, comparison_document
 from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
 from mixseek.reports.sections import GAP, QUIET, Cell, Facts, Section, Sentence, TableRows, Words, notes, page_section

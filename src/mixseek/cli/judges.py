@@ -32,11 +32,11 @@ def list_judges(context: Context, as_json: JsonOption = False) -> ExitCode | Non
     if context.invoked_subcommand is not None:
         return None
     from mixseek.settings.load import load_settings
-    from mixseek.setup.judges import describe_judges
+    from mixseek.setup.judges import judges_sections
     from mixseek.setup.judges import list_judges as list_known
 
     document = list_known(load_settings().judges, os.environ)
-    return print_answer(document, describe_judges(document), as_json=as_json)
+    return print_answer(document, lambda: judges_sections(document), as_json=as_json)
 
 
 def check(
@@ -53,13 +53,13 @@ def check(
       mixseek judges check anthropic:claude-sonnet-4-5 --json
     """
     from mixseek.settings.load import load_settings
-    from mixseek.setup.judges import check_one, describe_check
+    from mixseek.setup.judges import check_one, check_sections
 
     result = check_one(judge, load_settings().judges, os.environ)
     # `schema` is taken: it says how the shape of a reply could be asked for.
     checked = {**asdict(result), "is_usable": result.is_usable}
     document = with_schema(DocumentName.JUDGES_CHECK, checked, key="schema_version")
-    print_answer(document, describe_check(judge, result), as_json=as_json)
+    print_answer(document, lambda: check_sections(judge, result), as_json=as_json)
     return ExitCode.OK if result.is_usable else ExitCode.USAGE
 
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mixseek.analysis.comparing.baseline import Baseline
 from mixseek.analysis.gates import Gates
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.stopping import stopping_on_signals
+from mixseek.comparison.baseline import Baseline
+from mixseek.comparison.conclusion import Conclusion, RunState, conclude_run
+from mixseek.comparison.drop_gate import baseline_text
 from mixseek.domain.ports import ProgressSink
-from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
-from mixseek.reports.drop_gate import baseline_text
 from mixseek.reports.forecasts import dry_run_document, dry_run_sections
 from mixseek.reports.summary import describe_summary
 from mixseek.reports.unusable import describe_groups

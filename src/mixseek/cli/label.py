@@ -58,15 +58,15 @@ def sample_labels(
       mixseek label sample bbh-march --n 60 --stratify verdict --seed 7
     """
     from mixseek.labels.draw import DrawRequest, draw_sheet
-    from mixseek.labels.views import describe_draw, draw_result_document
+    from mixseek.labels.views import draw_result_document, draw_sections
 
     columns = tuple(filter(None, (part.strip() for part in (stratify or "").split(","))))
     request = DrawRequest(count, tuple(dict.fromkeys(columns)), seed)
     result = draw_sheet(workspace_path(workspace), run, request, to)
     again = result.is_repeated
     document = draw_result_document(result.draw, to, is_repeated=again)
-    text = describe_draw(result.draw, to, where(workspace), is_repeated=again)
-    return print_answer(document, text, as_json=as_json)
+    sections = draw_sections(result.draw, to, where(workspace), is_repeated=again)
+    return print_answer(document, lambda: sections, as_json=as_json)
 
 
 def import_sheet(
@@ -106,7 +106,7 @@ def import_sheet(
       mixseek label import gold.csv --rater gold --run bbh-march --drawn random
     """
     from mixseek.labels.intake import ImportRequest, import_labels
-    from mixseek.labels.views import describe_import
+    from mixseek.labels.views import import_sections
     from mixseek.settings.load import load_settings
     from mixseek.stats.estimates import Drawing
 
@@ -114,7 +114,7 @@ def import_sheet(
         file, rater, run, Drawing(drawn.value), adjudicate, revise, load_settings().judge.longest_line
     )
     document = with_schema(DocumentName.LABEL_IMPORT, asdict(import_labels(workspace_path(workspace), request)))
-    return print_answer(document, describe_import(document, where(workspace)), as_json=as_json)
+    return print_answer(document, lambda: import_sections(document, where(workspace)), as_json=as_json)
 
 
 def plan(

@@ -70,7 +70,7 @@ def report(
     """
     from mixseek.analysis.report import load_report
     from mixseek.reports.documents import report_document
-    from mixseek.reports.files import write_html
+    from mixseek.reports.pages.html import write_html
     from mixseek.reports.run.report import report_sections
     from mixseek.reports.sections import page_section
 
@@ -102,8 +102,8 @@ def report(
 
 def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:
     """Several runs beside each other."""
-    from mixseek.analysis.side_by_side import compare_runs
-    from mixseek.reports.side_by_side import comparison_document, side_by_side_sections
+    from mixseek.comparison.side_by_side import compare_runs
+    from mixseek.comparison.views.side_by_side import comparison_document, side_by_side_sections
 
     comparison = compare_runs(workspace, runs)
     document = comparison_document(comparison)
@@ -131,7 +131,7 @@ def show(
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     from mixseek.analysis.sample_rows import load_sample
-    from mixseek.reports.payload import cut_row
+    from mixseek.reports.excerpts import cut_row
     from mixseek.reports.run.sample import sample_sections
 
     rows = load_sample(workspace_path(workspace), names[0] if len(names) == 2 else None, names[-1])
@@ -195,13 +195,14 @@ def archive(
       mixseek archive latest --to archive/
       mixseek archive --check archive/
     """
-    from mixseek.archive.use import archive_run, check_archive, describe_archived, describe_checked
+    from mixseek.archive.use import archive_run, check_archive
+    from mixseek.reports.archives import archived_sections, checked_sections
 
     if check is None:
         written = archive_run(workspace_path(workspace), run, to)
-        return print_answer(written, describe_archived(written), as_json=as_json)
+        return print_answer(written, lambda: archived_sections(written), as_json=as_json)
     if run is not None or to is not None:
         raise BadParameter("takes neither a run nor --to: it only reads", param_hint="'--check'")
     checked = check_archive(check)
-    print_answer(checked, describe_checked(checked, _PROBLEMS_SHOWN), as_json=as_json)
+    print_answer(checked, lambda: checked_sections(checked, _PROBLEMS_SHOWN), as_json=as_json)
     return ExitCode.OK if checked["ok"] else ExitCode.GATE_NOT_MET

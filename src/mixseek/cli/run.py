@@ -241,9 +241,9 @@ def failed_reports(job: "Job", outcome: Outcome) -> "Iterator[tuple[CiTargets, C
 def describe_step(step: str, document: dict[str, Any]) -> str:
     """One line about what was written or taken in."""
     if step == "labels":
-        from mixseek.labels.views import describe_import
+        from mixseek.labels.views import import_sentence
 
-        return describe_import(document, "").partition("\n")[0]
+        return import_sentence(document)
     place = next((document[key] for key in ("html", "file", "archive", "directory") if document.get(key)), None)
     return f"{step} written" + (f" to {place}" if place else "")
 
@@ -251,7 +251,7 @@ def describe_step(step: str, document: dict[str, Any]) -> str:
 def outcome_sections(outcomes: Sequence[Outcome]) -> "Iterator[Section]":
     """Which job went how."""
     from mixseek.reports.sections import GAP, Section, TableRows
-    from mixseek.reports.wording import percent
+    from mixseek.reports.wording.numbers import percent
 
     rows = []
     for outcome in outcomes:

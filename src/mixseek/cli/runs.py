@@ -133,7 +133,7 @@ def collect(
       mixseek runs gc --dry-run
       mixseek runs gc --json
     """
-    from mixseek.setup.upkeep import collect_garbage, describe_garbage
+    from mixseek.setup.upkeep import collect_garbage, garbage_sections
 
     document = collect_garbage(workspace_path(workspace), dry_run=dry_run)
-    return print_answer(document, describe_garbage(document), as_json=as_json)
+    return print_answer(document, lambda: garbage_sections(document), as_json=as_json)

@@ -26,10 +26,10 @@ def schema(
       mixseek schema report
       mixseek schema mixseek.stats/1 > stats.schema.json
     """
-    from mixseek.schemas.catalogue import describe_schemas, json_schema, list_schemas, named_document
+    from mixseek.schemas.catalogue import json_schema, list_schemas, named_document, schema_sections
 
     if name is not None:
         print_json(json_schema(named_document(name)))
         return ExitCode.OK
     document = with_schema(DocumentName.SCHEMAS, {"schemas": list_schemas()})
-    return print_answer(document, describe_schemas(), as_json=as_json)
+    return print_answer(document, schema_sections, as_json=as_json)

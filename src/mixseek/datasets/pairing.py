@@ -11,7 +11,7 @@ from mixseek.datasets.files import Row, Rows, RowSource
 from mixseek.datasets.rows import PAIR_ALIASES, RowError, RowReader
 from mixseek.domain.samples import HUMAN_PREFERENCE
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.stats.strengths import listed
+from mixseek.text.phrases import listed
 
 ALL, BASELINE = "all", "baseline"
 # Of one output; a pair has them where both outputs say the same.

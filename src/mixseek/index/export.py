@@ -14,14 +14,7 @@ import duckdb
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.index.loading import INDEX, LOADING, attach_index, copy_part, ensure_indexed, object_bytes
-from mixseek.storage.duckdb_session import (
-    Settings,
-    confine,
-    escape_glob,
-    first_line,
-    open_duckdb,
-    run_in_scratch,
-)
+from mixseek.storage.duckdb_session import Settings, confine, escape_glob, first_line, open_duckdb, run_in_scratch
 from mixseek.storage.durable import digest_file, temporary_beside
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.scratch import note_elsewhere, private_directory

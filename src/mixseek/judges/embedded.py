@@ -23,9 +23,10 @@ from mixseek.domain.ports import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.answers import SchemaMode, count, decoding, make_answer, mapping
 from mixseek.judges.endpoint.judge import ControlTokens, split_control_tokens
-from mixseek.judges.endpoint.keys import Redaction, without_credentials
 from mixseek.judges.endpoint.openai_chat import OpenAIChat, schema_format, turns_of
 from mixseek.judges.gguf import GgufHeader, read_header, weights_digest
+from mixseek.judges.keys.redaction import Redaction
+from mixseek.judges.keys.shapes import without_credentials
 from mixseek.judges.stored_models import find_installed, warning_for
 from mixseek.settings.models import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
 

@@ -17,7 +17,10 @@ import orjson
 from mixseek.domain.ports import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.answers import ReadAnswer, SchemaMode, decoding, make_answer, without_keys
-from mixseek.judges.endpoint.keys import Redaction, Secret, looks_like_credential, refuse_keys, without_credentials
+from mixseek.judges.keys.redaction import Redaction
+from mixseek.judges.keys.refusal import refuse_keys
+from mixseek.judges.keys.secret import Secret
+from mixseek.judges.keys.shapes import looks_like_credential, without_credentials
 from mixseek.settings.models import JudgeSettings
 
 SPEC_PREFIX = "pydantic-ai:"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.judges.endpoint.keys import Redaction
+from mixseek.judges.keys.redaction import Redaction
 
 # Shown wherever this model is named: the installer, the list of judges, the manifest, the report.
 SMOLLM2_WARNING = "SmolLM2-135M judges at chance (10 of 20 trivial cases): for trying the pipeline, never for a verdict"

@@ -10,9 +10,9 @@ from typing import Any
 
 from mixseek.analysis.labels.of_run import ScaleOf, open_labelled, scale_for
 from mixseek.analysis.labels.units import STRATA, DrawnStratum, LabelUnits
-from mixseek.datasets.sheets import SheetText, write_sheet
 from mixseek.domain.labels import Draw, DrawnRow, Stratum
 from mixseek.errors import ConfigurationError
+from mixseek.labels.sheets import SheetText, write_sheet
 from mixseek.storage.journal.records import Manifest, read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run

@@ -9,11 +9,11 @@ from mixseek.analysis.labels.of_run import ScaleOf, load_corrected, load_plan, o
 from mixseek.analysis.labels.plan import PlanReport
 from mixseek.analysis.labels.units import FoundText, LabelUnits
 from mixseek.analysis.run_summary import RunSummary
-from mixseek.datasets.sheets import GivenLabel, is_same_text, list_places, names_of, read_sheet
 from mixseek.domain.labels import Draw, Label, LabelError, TextLabels, collect_labels
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
 from mixseek.labels.draw import shown_response
+from mixseek.labels.sheets import GivenLabel, is_same_text, list_places, names_of, read_sheet
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore

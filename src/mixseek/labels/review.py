@@ -31,7 +31,7 @@ from mixseek.labels.intake import check_rater
 from mixseek.labels.status import ProtocolLabels, describe_protocol
 from mixseek.labels.views import plan_document
 from mixseek.reports.labels import group_document
-from mixseek.reports.payload import rows_payload
+from mixseek.reports.pages.payload import rows_payload
 from mixseek.runs.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.records import decode_sample, read_manifest

@@ -11,8 +11,8 @@ from mixseek.analysis.labels.plan import PlanReport
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.labels import Draw, LabelScale
 from mixseek.reports.labels import verdict_word
-from mixseek.reports.sections import Bar, Section, Sentence, TableRows, notes
-from mixseek.reports.wording import percent
+from mixseek.reports.sections import Bar, Section, Sentence, TableRows, notes, unbroken_lines
+from mixseek.reports.wording.numbers import percent
 from mixseek.stats.corrected import ASSURANCE
 from mixseek.stats.label_planning import ASSUMED_AGREEMENT, ASSUMED_RESIDUAL
 from mixseek.text.phrases import plural
@@ -144,8 +144,8 @@ def draw_result_document(draw: Draw, sheet: Path, *, is_repeated: bool) -> dict[
     }
 
 
-def describe_draw(draw: Draw, sheet: Path, where: str, *, is_repeated: bool) -> str:
-    """A few lines for a person; `where` ends the command that comes next."""
+def draw_sections(draw: Draw, sheet: Path, where: str, *, is_repeated: bool) -> Iterator[Section]:
+    """What was drawn, by stratum; `where` ends the command that comes next."""
     again = " (drawn before: the same sheet again)" if is_repeated else ""
     lines = [f"{sheet}: {plural(len(draw.rows), 'text')} of {draw.texts:,}, drawn at random from {draw.run}{again}"]
     if draw.columns:
@@ -155,12 +155,17 @@ def describe_draw(draw: Draw, sheet: Path, where: str, *, is_repeated: bool) -> 
             lines.append(f"    {values}: {stratum.drawn:,} of {stratum.texts:,}")
     lines.append(f"  draw {draw.draw}, seed {draw.seed}; write into the column `label`, then:")
     lines.append(f"  mixseek label import {quote(str(sheet))} --rater NAME{where}")
-    return "\n".join(lines)
+    yield unbroken_lines(*lines)
 
 
-def describe_import(taken_in: Mapping[str, Any], where: str) -> str:
+def import_sentence(taken_in: Mapping[str, Any]) -> str:
+    """Whose labels were taken in, and for what."""
+    return f"{plural(taken_in['added'], 'label')} of {taken_in['rater']} for run {taken_in['run']}"
+
+
+def import_sections(taken_in: Mapping[str, Any], where: str) -> Iterator[Section]:
     """What was new, and what it counts for; `where` ends the command that comes next."""
-    lines = [f"{plural(taken_in['added'], 'label')} of {taken_in['rater']} for run {taken_in['run']}"]
+    lines = [import_sentence(taken_in)]
     if taken_in["revised"]:
         lines.append(f"  {taken_in['revised']:,} of them take the place of earlier ones")
     if taken_in["known"]:
@@ -170,7 +175,7 @@ def describe_import(taken_in: Mapping[str, Any], where: str) -> str:
     else:
         lines.append(f"  {_DRAWN_WORDS[taken_in['drawn']]}")
     lines.append(f"  mixseek report {quote(taken_in['run'])}{where}")
-    return "\n".join(lines)
+    yield unbroken_lines(*lines)
 
 
 def status_sections(status: Mapping[str, Any]) -> Iterator[Section]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mixseek.analysis import details
 from mixseek.domain.ports import CallAccount
-from mixseek.reports.wording import NOTHING, masked_text
+from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.messages import Message, counted, join, message, verbatim
 from mixseek.text.phrases import count_text
 
@@ -124,3 +124,9 @@ def call_documents(accounts: Sequence[CallAccount]) -> dict[str, dict[str, Any]]
         document |= {"cost_usd": float(account.cost_usd) if is_cost_known else None, "models": list(account.models)}
         documents[document.pop("judge")] = document
     return documents
+
+
+def masked_text(replies: int) -> Message:
+    """Told wherever calls are: who has the endpoint's replies may have the key."""
+    masked = "the endpoint repeated a key, which was masked in {n} of its replies"
+    return message("calls.masked", masked, n=replies)

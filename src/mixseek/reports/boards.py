@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mixseek.analysis.votes.system_board import SystemBoard
+from mixseek.analysis.votes.system_board import Board, SystemBoard
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.shown import shown_html, shown_text
@@ -13,7 +13,7 @@ from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
 from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
 from mixseek.reports.statistics import interval_document
-from mixseek.reports.wording import (
+from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_text,
     ends_text,
@@ -22,9 +22,10 @@ from mixseek.reports.wording import (
     strength_ends_text,
     strength_text,
 )
-from mixseek.stats.strengths import Board, OrderAgreement, Standing, Strengths, StrengthState, listed
+from mixseek.stats.strengths.model import Standing, Strengths, StrengthState
+from mixseek.stats.strengths.order import OrderAgreement
 from mixseek.text.messages import Message, counted, join, message
-from mixseek.text.phrases import plural
+from mixseek.text.phrases import listed, plural
 
 # Systems whose matrix fits on a terminal.
 _MATRIX_SYSTEMS = 10

@@ -10,7 +10,10 @@ from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
 from mixseek.analysis.model import Beside, Breakdown, Headline, ScoreSummary, split_of
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
-from mixseek.reports import wording
+from mixseek.reports.wording.names import name_text
+from mixseek.reports.wording.numbers import NOTHING, ends_text, estimate_text
+from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text
+from mixseek.reports.wording.scores import interval_text, level_text, no_interval_sentence, score_text, units_text
 from mixseek.text import phrases, visible
 from mixseek.text.messages import Message, counted, join, message, verbatim
 
@@ -74,25 +77,25 @@ def column_word(column: str) -> str:
 def headline_mean_text(score: ScoreSummary, maximum: float | None) -> Message:
     """The mean on the protocol's own scale where there is one: `5.40 of 8`; else as a share."""
     if score.mean is None or maximum is None:
-        return verbatim(wording.score_text(score))
-    return wording.of_maximum_text(wording.scale_text(score.mean, maximum), maximum)
+        return verbatim(score_text(score))
+    return of_maximum_text(scale_text(score.mean, maximum), maximum)
 
 
 def headline_interval_text(score: ScoreSummary, maximum: float | None) -> str:
     """The interval in the unit of the mean."""
     if maximum is None:
-        return wording.interval_text(score)
-    return wording.range_text(score.interval, maximum)
+        return interval_text(score)
+    return range_text(score.interval, maximum)
 
 
 def headline_bounds_text(score: ScoreSummary, maximum: float | None) -> str:
     """What the mean could be, whatever the samples without a verdict are; a dash where all have one to rely on."""
     if score.bounds is None or not (score.counts.unscored or score.unverified):
-        return wording.NOTHING
+        return NOTHING
     ends = score.bounds.worst, score.bounds.best
     if maximum is not None:
-        return "–".join(wording.scale_text(end, maximum) for end in ends)
-    return wording.ends_text(*ends, is_binary=score.is_binary)
+        return "–".join(scale_text(end, maximum) for end in ends)
+    return ends_text(*ends, is_binary=score.is_binary)
 
 
 def without_text(score: ScoreSummary) -> Message:
@@ -105,7 +108,7 @@ def without_text(score: ScoreSummary) -> Message:
         partial(message, "score.missing", "{n} missing"): counts.missing,
     }
     texts = [words(n=count) for words, count in ends.items() if count]
-    return join(texts, ", ") if texts else verbatim(wording.NOTHING)
+    return join(texts, ", ") if texts else verbatim(NOTHING)
 
 
 def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
@@ -118,10 +121,10 @@ def beside_text(estimate: Beside, headline: Headline) -> str:
     """`corrected 71.2% (64.0–78.5%)`: another estimate, in the unit of the means beside it."""
     if headline.maximum is None:
         is_binary = headline.score.is_binary
-        number = wording.estimate_text(estimate.mean, estimate.low, estimate.high, is_binary=is_binary)
+        number = estimate_text(estimate.mean, estimate.low, estimate.high, is_binary=is_binary)
         return f"{estimate.label} {number}"
-    mean = wording.scale_text(estimate.mean, headline.maximum)
-    ends = [wording.scale_text(end, headline.maximum) for end in (estimate.low, estimate.high) if end is not None]
+    mean = scale_text(estimate.mean, headline.maximum)
+    ends = [scale_text(end, headline.maximum) for end in (estimate.low, estimate.high) if end is not None]
     return f"{estimate.label} {mean}" + (f" ({'–'.join(ends)})" if ends else "")
 
 
@@ -131,11 +134,11 @@ def score_sentence(score: ScoreSummary, maximum: float | None) -> Message:
         samples, why = counted(score.counts.total, "sample"), without_text(score)
         return message("score.no_verdict", "no verdict on {samples}: {why}", samples=samples, why=why)
     if score.interval is None:
-        how = wording.no_interval_sentence(score)
+        how = no_interval_sentence(score)
     else:
-        level, ends = wording.level_text(score.interval), headline_interval_text(score, maximum)
+        level, ends = level_text(score.interval), headline_interval_text(score, maximum)
         interval = message("score.interval", "{level} {ends}", level=level, ends=ends)
-        how = join((interval, wording.units_text(score)), ", ")
+        how = join((interval, units_text(score)), ", ")
     return message("score.sentence", "{mean} ({how})", mean=headline_mean_text(score, maximum), how=how)
 
 
@@ -144,7 +147,7 @@ def describe_headline(headline: Headline) -> list[str]:
     lines: list[str] = [] if headline.rule is None else [rule_sentence(headline)]
     for part in headline.columns[:1]:
         for place, group in enumerate(part.groups[:SHOWN_AFTER_JUDGE], 1):
-            score, name = group.score, visible.make_visible(wording.name_text(group.name))
+            score, name = group.score, visible.make_visible(name_text(group.name))
             mean = headline_mean_text(score, headline.maximum)
             lines.append(f"{place:>2}. {mean:<10} {phrases.shortened(name, NAME_CHARACTERS)}")
             lines += [f"    {line}" for line in _limits(score, headline.maximum)]
@@ -157,14 +160,11 @@ def describe_headline(headline: Headline) -> list[str]:
 def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
     """The interval and what it counts; the bounds where samples have no verdict."""
     if score.interval is not None:
-        yield (
-            f"{wording.level_text(score.interval)} {headline_interval_text(score, maximum)}, "
-            f"{wording.units_text(score)}"
-        )
+        yield (f"{level_text(score.interval)} {headline_interval_text(score, maximum)}, {units_text(score)}")
     elif score.mean is not None:
-        yield wording.no_interval_sentence(score)
+        yield no_interval_sentence(score)
     bounds = headline_bounds_text(score, maximum)
-    if bounds != wording.NOTHING:
+    if bounds != NOTHING:
         unverified = f"{score.unverified:,} unverified" if score.unverified else ""
         without = without_text(score) if score.counts.unscored else ""
         yield f"bounds {bounds}: {', '.join(filter(None, (without, unverified)))}"
@@ -197,7 +197,7 @@ def axis_of(headline: Headline) -> Axis:
     ends += [
         end
         for score in scores
-        if score.bounds and headline_bounds_text(score, None) != wording.NOTHING
+        if score.bounds and headline_bounds_text(score, None) != NOTHING
         for end in (score.bounds.worst, score.bounds.best)
     ]
     beside = [

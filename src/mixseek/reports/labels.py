@@ -15,7 +15,8 @@ from mixseek.analysis.labels.corrected import (
 )
 from mixseek.domain.labels import LabelScale
 from mixseek.reports.sections import QUIET, Cell, Section, TableRows, notes
-from mixseek.reports.wording import NOTHING, name_text, p_text, percent, verdict_text
+from mixseek.reports.wording.names import name_text, verdict_text
+from mixseek.reports.wording.numbers import NOTHING, p_text, percent
 from mixseek.stats.estimates import Corrected, Drawing, Estimator, State
 from mixseek.text.messages import Message, counted, join, message
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from mixseek.analysis.target_pairs import JudgePairs, PairsReport, Share, share_of
 from mixseek.domain.counts import TargetPair
-from mixseek.reports.wording import NOTHING, p_text, percent, range_text
+from mixseek.reports.wording.numbers import NOTHING, p_text, percent
+from mixseek.reports.wording.scales import range_text
 from mixseek.text.messages import Message, counted, message, verbatim
 from mixseek.text.phrases import plural, shortened
 from mixseek.text.visible import make_visible

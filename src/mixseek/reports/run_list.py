@@ -7,9 +7,9 @@ from mixseek.analysis import run_list
 from mixseek.analysis.details import document_of
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
-from mixseek.reports import wording
 from mixseek.reports.sections import QUIET, Cell, Head, Section, TableRows, Words, notes
-from mixseek.reports.wording import NOTHING, percent
+from mixseek.reports.wording.names import moment_text
+from mixseek.reports.wording.numbers import NOTHING, percent
 
 
 def runs_document(lines: Sequence[run_list.RunLine]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _run_cells(run: run_list.RunLine) -> Iterator[Cell]:
     yield from (f"{run.protocol} {run.protocol_hash[:8]}", run.protocol, run.dataset, ", ".join(run.judges))
     yield NOTHING if run.mean is None else percent(run.mean)
     yield from count_cells(run.counts)
-    yield wording.moment_text(run.started_at) or NOTHING, QUIET
+    yield moment_text(run.started_at) or NOTHING, QUIET
 
 
 def count_cells(counts: counts.StatusCounts | None) -> list[str]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import singledispatch
 from pathlib import Path
 
+from mixseek.text.messages import Message
+
 # What stands beside the point.
 QUIET = "dim"
 # A place in somebody's text that is pointed at.
@@ -145,8 +147,14 @@ def sections_of(result: object) -> Iterator[Section]:
 
 
 def head_text(head: str) -> str:
-    """The head without the mark of its kind."""
-    return head[1:].strip() if head.startswith((">", "|")) else head
+    """The head without the mark of its kind; a message is one still."""
+    text = head[1:].strip() if head.startswith((">", "|")) else head
+    return Message(text, head.id, head.parts) if isinstance(head, Message) else text
+
+
+def number_head(words: Message) -> Message:
+    """The head of a column of numbers, which other languages have words for."""
+    return Message(f">{words}", words.id, words.parts)
 
 
 def is_empty(part: Part) -> bool:

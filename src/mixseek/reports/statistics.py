@@ -18,19 +18,18 @@ from mixseek.domain.shown import shown_html, shown_text
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
 from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
-from mixseek.reports.wording import (
+from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_ends_text,
     coefficient_text,
     ends_text,
-    equal_items_text,
     estimate_text,
-    few_questions_text,
     lead_ends_text,
     lead_text,
     p_text,
     score_number,
 )
+from mixseek.reports.wording.scores import equal_items_text, few_questions_text
 from mixseek.stats.corrected import PredictionPowered
 from mixseek.stats.estimates import Corrected
 from mixseek.stats.intervals import Interval, wilson_interval

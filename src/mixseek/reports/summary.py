@@ -12,13 +12,19 @@ from mixseek.domain.counts import ReaskCount
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import CallAccount
-from mixseek.reports import wording
-from mixseek.reports.accounts import call_documents, cost_text, tokens_text
+from mixseek.reports.accounts import call_documents, cost_text, masked_text, tokens_text
 from mixseek.reports.headline import describe_headline, headline_document, score_document
 from mixseek.reports.labels import corrected_document, corrected_lines
 from mixseek.reports.pair_words import describe_pairs, pairs_document
 from mixseek.reports.sections import Section, sections_of, unbroken_lines
-from mixseek.reports.wording import masked_text
+from mixseek.reports.wording.scores import (
+    bounds_sentence,
+    in_unit_of,
+    interval_sentence,
+    no_interval_sentence,
+    reasks_text,
+    score_text,
+)
 from mixseek.text import phrases
 
 
@@ -110,7 +116,7 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
     yield from corrected_lines(summary.corrected) if summary.corrected else ()
     yield from describe_judges(summary) if len(summary.by_judge) > 1 else ()
     if total := summary.control.counts.total:
-        mean = wording.score_text(wording.in_unit_of(summary.score, summary.control))
+        mean = score_text(in_unit_of(summary.score, summary.control))
         yield f"control     {phrases.plural(total, 'self-judgment')} apart, mean {mean}"
     yield from map(describe_calls, summary.calls)
     for spread in summary.spreads:
@@ -128,7 +134,7 @@ def describe_judges(summary: RunSummary) -> Iterator[str]:
     """A line a judge: what it gave, and its own mean where it judged everything."""
     for judge, score in summary.by_judge.items():
         counts = [f"{count:,} {status}" for status, count in asdict(score.counts).items() if count]
-        mean = f"mean {wording.score_text(score)}, " if summary.is_panel and score.mean is not None else ""
+        mean = f"mean {score_text(score)}, " if summary.is_panel and score.mean is not None else ""
         yield f"{judge}: {mean}{', '.join(counts) or 'not asked'}"
 
 
@@ -141,15 +147,15 @@ def needs_maths_text(count: int) -> str:
 def describe_score(score: ScoreSummary, asked_again: int, label: str = "mean score") -> list[str]:
     """The mean with what limits it, then how samples ended."""
     counts = score.counts
-    interval = f" ({wording.interval_sentence(score)})" if score.interval else ""
+    interval = f" ({interval_sentence(score)})" if score.interval else ""
     if score.mean is not None and not score.interval:
-        interval = f" ({wording.no_interval_sentence(score)})"
-    lines = [f"{label:<10}  {wording.score_text(score)}{interval}"]
-    lines += [f"{'bounds':<10}  {sentence}" for sentence in (wording.bounds_sentence(score),) if sentence]
+        interval = f" ({no_interval_sentence(score)})"
+    lines = [f"{label:<10}  {score_text(score)}{interval}"]
+    lines += [f"{'bounds':<10}  {sentence}" for sentence in (bounds_sentence(score),) if sentence]
     unverified = f", {score.unverified:,} of them unverified: the answer they call correct is not in the response"
     notes = {
         Status.VALID: unverified if score.unverified else "",
-        Status.INVALID: f" {wording.reasks_text(asked_again)}" if asked_again else "",
+        Status.INVALID: f" {reasks_text(asked_again)}" if asked_again else "",
     }
     for status, note in {**dict.fromkeys(Status, ""), **notes}.items():
         # "0 invalid" is true of a judge's last replies only, where first ones had to be asked for again.

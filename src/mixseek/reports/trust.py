@@ -5,7 +5,9 @@ from dataclasses import asdict
 from typing import Any
 
 from mixseek.analysis.agreement import Agreement, SelfConsistency
-from mixseek.reports import wording
+from mixseek.reports.wording.numbers import NOTHING, coefficient_ends_text, percent
+from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text
+from mixseek.reports.wording.scores import equal_items_text
 from mixseek.stats.intervals import Interval
 from mixseek.stats.raters import Coefficient, Measure
 from mixseek.text.messages import Message, counted, join, message, verbatim
@@ -43,11 +45,7 @@ def pair_measure(agreement: Agreement) -> Measure:
 
 def coefficient_interval_text(coefficient: Coefficient) -> str:
     """The interval, or why there is none."""
-    return (
-        wording.coefficient_ends_text(coefficient.interval)
-        if coefficient.interval
-        else coefficient.why or wording.NOTHING
-    )
+    return coefficient_ends_text(coefficient.interval) if coefficient.interval else coefficient.why or NOTHING
 
 
 def compared_text(coefficient: Coefficient) -> Message:
@@ -57,7 +55,7 @@ def compared_text(coefficient: Coefficient) -> Message:
         "scores": message("word.scores", "scores"),
     }
     of = compared.get(coefficient.of) or verbatim(coefficient.of)
-    over = wording.equal_items_text(coefficient.over, "sample")
+    over = equal_items_text(coefficient.over, "sample")
     return of if over is None else join((of, over), "; ")
 
 
@@ -77,7 +75,7 @@ def agreement_sentence(agreement: Agreement, maximum: float | None) -> Message:
         )
     ]
     if agreement.is_graded:
-        spread = wording.of_maximum_text(wording.scale_text(agreement.mean_spread, maximum), maximum)
+        spread = of_maximum_text(scale_text(agreement.mean_spread, maximum), maximum)
         apart = "highest and lowest score lie {spread} apart on average"
         clauses.append(message("trust.apart", apart, spread=spread))
     return message("joint.sentence", "{words}.", words=join(clauses, "; "))
@@ -85,7 +83,7 @@ def agreement_sentence(agreement: Agreement, maximum: float | None) -> Message:
 
 def opinion_text(score: float, verdict: str, agreement: Agreement, maximum: float | None) -> str:
     """`6.00 PARTIAL`; where answers are right or wrong, the verdict says it all."""
-    return f"{wording.scale_text(score, maximum)} {verdict}".strip() if agreement.is_graded else verdict
+    return f"{scale_text(score, maximum)} {verdict}".strip() if agreement.is_graded else verdict
 
 
 def counted_sentence(agreement: Agreement) -> Message | None:
@@ -98,7 +96,7 @@ def counted_sentence(agreement: Agreement) -> Message | None:
 
 def _share(share: float, interval: Interval | None) -> Message:
     """`95.0%, 76.4–99.1%`."""
-    return join((wording.percent(share), *([wording.range_text(interval)] if interval else [])), ", ")
+    return join((percent(share), *([range_text(interval)] if interval else [])), ", ")
 
 
 def consistency_sentence(consistency: SelfConsistency) -> Message:
@@ -114,8 +112,8 @@ def consistency_sentence(consistency: SelfConsistency) -> Message:
     if consistency.own_share is None:
         variance = message("trust.no_variance", "its scores do not vary")
     else:
-        interval = f" ({wording.range_text(consistency.own_interval)})" if consistency.own_interval else ""
-        share = f"{wording.percent(consistency.own_share)}{interval}"
+        interval = f" ({range_text(consistency.own_interval)})" if consistency.own_interval else ""
+        share = f"{percent(consistency.own_share)}{interval}"
         variance = message("trust.own_variance", "{share} of the variance of its scores is its own", share=share)
     return message("joint.sentence", "{words}.", words=join((same, variance), "; "))
 

@@ -8,6 +8,7 @@ from mixseek.domain.judgments import Method
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.scored_counts import FailureGroup
 from mixseek.text import phrases, visible
+from mixseek.text.phrases import plural
 
 REASONS_SHOWN = 5
 _WHY_CHARACTERS = 160
@@ -72,3 +73,18 @@ def has_nothing_valid(summary: RunSummary) -> bool:
         if counts.total and not counts.valid and counts.undecided < counts.total and not is_graded:
             return True
     return False
+
+
+def explain_missing(summary: RunSummary) -> str:
+    """What can be done about it: asking a file of recorded replies again brings nothing new."""
+    judges = [judge for judge, counts in summary.all_by_judge.items() if counts.missing]
+    missing = summary.score.counts.missing + summary.control.counts.missing - summary.missing_for_good
+    if not missing:
+        return "the run was stopped before every sample was judged; run the same command again to go on"
+    replies = plural(missing, "reply is missing", "replies are missing")
+    if judges and all(judge == "replay" or judge.startswith("replay:") for judge in judges):
+        return (
+            f"{replies}: nothing is recorded for these samples; add the replies to the file, then run the same "
+            "command again"
+        )
+    return f"{replies}; run the same command again to ask for them"

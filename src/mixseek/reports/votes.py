@@ -10,7 +10,7 @@ from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
 from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
 from mixseek.reports.statistics import interval_document
-from mixseek.reports.wording import NOTHING, estimate_text, lead_ends_text, lead_text, p_text, percent
+from mixseek.reports.wording.numbers import NOTHING, estimate_text, lead_ends_text, lead_text, p_text, percent
 from mixseek.stats.intervals import Interval, wilson_interval
 from mixseek.stats.jury import ASSUMPTION
 from mixseek.text.phrases import plural

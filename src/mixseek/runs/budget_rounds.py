@@ -16,7 +16,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.runs.request import Plan
 from mixseek.stats.pair_planning import Candidate, next_pairs
-from mixseek.stats.strengths import Comparison
+from mixseek.stats.strengths.model import Comparison
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal.journal import damaged, read_lines
 from mixseek.storage.journal.records import (

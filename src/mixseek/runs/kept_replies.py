@@ -9,7 +9,6 @@ from pathlib import Path
 from mixseek.domain.judgments import Reply
 from mixseek.errors import ConfigurationError
 from mixseek.storage.reply_cache import CACHE_FILE, CacheState, ReplyCacheFile
-from mixseek.text.phrases import plural
 
 _PUTS_AT_ONCE = 512
 _WAIT_SECONDS = 1.0
@@ -57,13 +56,6 @@ def keep_cache(workspace: Path, older_than_days: float | None = None, keep_bytes
         if file.warnings:
             raise ConfigurationError(file.warnings[0])
         return replace(file.size(), dropped=dropped)
-
-
-def describe_cache(state: CacheState) -> str:
-    """A line or two for a person."""
-    replies = plural(state.replies, "reply", "replies")
-    text = f"{state.path}: {replies}, {describe_bytes(state.file_bytes)} on disk"
-    return f"{text}\n  {plural(state.dropped, 'reply was', 'replies were')} dropped" if state.dropped else text
 
 
 def describe_bytes(count: int) -> str:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from mixseek.datasets.attachments import RowRequirements
 from mixseek.datasets.pairing import PairChoice, read_choice
-from mixseek.datasets.planned_grid import PlannedGrid
 from mixseek.datasets.reader import Dataset, open_dataset
 from mixseek.datasets.rubric_files import RubricDirectory
 from mixseek.domain.judgments import Method
@@ -32,6 +31,7 @@ from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import load_protocol
 from mixseek.runs.log_scorers import expand_scorers, is_log_judge
 from mixseek.runs.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
+from mixseek.runs.planned_grid import PlannedGrid
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.journal.records import (
     REPLIES_BYTES,

@@ -1,6 +1,6 @@
 """All documents by name: who prints them, and their JSON Schema (draft 2020-12)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from mixseek.domain.documents import SCHEMA_KEY, VERSION, DocumentName, schema_i
 from mixseek.errors import ConfigurationError
 from mixseek.labels.intake import ImportResult
 from mixseek.protocols.declaration import unknown_among
+from mixseek.reports.sections import Section, unbroken_lines
 from mixseek.runs.cards import Card
 from mixseek.schemas import of_numbers, of_races, of_runs, of_tools
 from mixseek.storage.reply_cache import CacheState
@@ -132,10 +133,11 @@ def list_schemas() -> list[dict[str, Any]]:
     ]
 
 
-def describe_schemas() -> str:
+def schema_sections() -> Iterator[Section]:
     """A line a document: its name, the commands that print it, what it is."""
     width = max(len(name.value) for name in DECLARED)
-    return "\n".join(
+    lines = (
         f"{name.value:<{width}}  {', '.join(declared.commands)}: {sentence_of(name)}"
         for name, declared in DECLARED.items()
     )
+    yield unbroken_lines(*lines)

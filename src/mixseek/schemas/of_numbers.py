@@ -5,13 +5,13 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from mixseek.analysis.comparing.comparison import ComparedSide
+from mixseek.comparison.model import ComparedSide
 from mixseek.domain.pair_counts import StatusPairs
 from mixseek.schemas.parts import DifferenceDocument, GateDocument, PairDocument, ShareInterval
 from mixseek.stats.estimates import Drawing, Estimator, State
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.raters import EqualItems
-from mixseek.stats.strengths import StrengthState
+from mixseek.stats.strengths.model import StrengthState
 
 
 class RepeatedDocument(TypedDict):

@@ -7,14 +7,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.comparing.compare import LISTED, CompareRequest, load_comparison
-from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.labels.corrected import CorrectedReport
 from mixseek.analysis.report import load_report
 from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.votes.system_board import Board
 from mixseek.audits.examine import run_audit, write_card
 from mixseek.audits.plan import AuditRequest
+from mixseek.comparison.compare import LISTED, CompareRequest, load_comparison
+from mixseek.comparison.model import Comparison
+from mixseek.comparison.views.files import default_page, write_comparison
 from mixseek.competition.boards import write_leader_board
 from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import CompetitionObserver, run_competition
@@ -27,12 +29,11 @@ from mixseek.index.run import open_run_index
 from mixseek.judges.function import function_judge
 from mixseek.labels.draw import DrawRequest, draw_sheet
 from mixseek.labels.intake import ImportRequest, import_labels
-from mixseek.reports.files import default_page, write_comparison, write_html
+from mixseek.reports.pages.html import write_html
 from mixseek.runs.cards import Card
 from mixseek.runs.judge import Interruption
 from mixseek.runs.request import RULES, JudgeRequest, LiveOptions
 from mixseek.stats.audits import Audit
-from mixseek.stats.strengths import Board
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.workspace import Workspace
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS
-from mixseek.judges.endpoint.keys import is_variable_name
+from mixseek.judges.keys.refusal import is_variable_name
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import ENVIRONMENT_PREFIX, SETTINGS_FILE, JudgeSettings, Settings
 from mixseek.setup.findings import Finding, Severity

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,10 @@ from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.kinds import read_kind
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.address import PROVIDERS
-from mixseek.judges.endpoint.keys import holds_credential
+from mixseek.judges.keys.refusal import holds_credential
 from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.judges.stored_models import MODELS, install, models_directory
+from mixseek.reports.sections import Section, unbroken_lines
 from mixseek.settings.models import JudgeSettings
 from mixseek.testing import mock_server
 from mixseek.testing.mock_replies import Fault
@@ -62,8 +63,8 @@ def describe_configured(
     }
 
 
-def describe_judges(document: Mapping[str, Any]) -> str:
-    """What `mixseek judges` prints."""
+def judges_sections(document: Mapping[str, Any]) -> Iterator[Section]:
+    """What `mixseek judges` shows."""
     lines = ["Configured in mixseek.toml:"]
     for judge in document["configured"]:
         lines.append(
@@ -79,7 +80,7 @@ def describe_judges(document: Mapping[str, Any]) -> str:
             f"  {provider['name']:<14} {provider['base_url'] or 'needs a base URL':<56} {key[provider['key_found']]}"
         )
     lines += ["", "Forms:", *(f"  {form:<28} {meaning}" for form, meaning in JUDGE_FORMS.items())]
-    return "\n".join(lines)
+    yield unbroken_lines(*lines)
 
 
 def check_one(name: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> "CheckResult":
@@ -98,14 +99,14 @@ def check_one(name: str, configured: Mapping[str, JudgeSettings], environment: M
     return asyncio.run(check())
 
 
-def describe_check(name: str, result: "CheckResult") -> str:
-    """What `mixseek judges check` prints."""
+def check_sections(name: str, result: "CheckResult") -> Iterator[Section]:
+    """What `mixseek judges check` shows."""
     lines = [f"{name}: {result.problem or 'answers'}"]
     if result.latency_seconds is not None:
         obeyed = {None: "", True: " (obeyed)", False: " (not obeyed)"}[result.is_schema_obeyed]
         seconds = f"{result.latency_seconds:.2f} s"
         lines.append(f"  model {result.model or 'not named'}, {seconds}, schema {result.schema}{obeyed}")
-    return "\n".join([*lines, *(f"  {sentence}" for sentence in result.advice)])
+    yield unbroken_lines(*lines, *(f"  {sentence}" for sentence in result.advice))
 
 
 def serve(host: str, port: int, faults: Sequence[str], defect: str | None, **options: Any) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import difflib
 import os
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,9 +25,12 @@ from mixseek.competition.sessions import Patience
 from mixseek.competition.store import AggregationStore
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.errors import ConfigurationError
+from mixseek.reports.sections import Section, unbroken_lines
+from mixseek.runs.kept_replies import describe_bytes
 from mixseek.storage.durable import make_directory, storage_error, sync_directory
 from mixseek.storage.journal.journal import says_nothing
 from mixseek.storage.journal.lock import holding_lock, is_being_written
+from mixseek.storage.reply_cache import CacheState
 from mixseek.storage.workspace import Workspace, check_run_name, list_first
 from mixseek.text.phrases import plural
 
@@ -199,12 +202,21 @@ def is_spare(journal: Path) -> bool:
     return says_nothing(journal) or journal.stat().st_nlink > 1
 
 
-def describe_garbage(document: dict[str, Any]) -> str:
-    """A line each, and the sum."""
+def garbage_sections(document: Mapping[str, Any]) -> Iterator[Section]:
+    """A line for each thing that goes or stays, and the sum."""
     verb = "would go" if document["dry_run"] else "removed"
     lines = [
         f"{entry['path']}  {entry['bytes']:,} bytes  ({entry['kind']}: {entry['why']})" for entry in document["removed"]
     ]
     lines += [f"kept: {sentence}" for sentence in document["kept"]]
     count = plural(len(document["removed"]), "thing")
-    return "\n".join([*lines, f"{verb}: {count}, {document['bytes']:,} bytes"])
+    yield unbroken_lines(*lines, f"{verb}: {count}, {document['bytes']:,} bytes")
+
+
+def cache_sections(state: CacheState) -> Iterator[Section]:
+    """What the cache of replies holds, and what was dropped from it."""
+    replies = plural(state.replies, "reply", "replies")
+    yield unbroken_lines(f"{state.path}: {replies}, {describe_bytes(state.file_bytes)} on disk")
+    if state.dropped:
+        dropped = plural(state.dropped, "reply was", "replies were")
+        yield unbroken_lines(f"{dropped} dropped", is_indented=True)

@@ -12,7 +12,9 @@ from hashlib import sha256
 from statistics import NormalDist
 
 from mixseek.stats.regression import Matrix, inverse, logistic, times
-from mixseek.stats.strengths import Comparison, derivatives, group_comparisons, variance_of
+from mixseek.stats.strengths.maximum import derivatives, group_comparisons
+from mixseek.stats.strengths.model import Comparison
+from mixseek.stats.strengths.ranks import variance_of
 
 # Before anything is known, strengths are taken to differ by about two logits; it keeps all numbers finite and fades.
 _PRIOR = 0.25

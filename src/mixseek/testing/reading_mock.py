@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mixseek.audits.variants import injections
+from mixseek.audits.variants.texts import injections
 from mixseek.testing.mock_replies import share_of
 from mixseek.testing.prompts import Prompt
 

@@ -1,4 +1,4 @@
 """Words and characters that every sentence needs: counts, values, ids, and what judged text may hide. Pure.
 
-What reports say is in `reports/wording.py`; what rules read in a response is in `matching`.
+What reports say is in `reports/wording`; what rules read in a response is in `matching`.
 """

@@ -1,5 +1,7 @@
 """Counts and values as words, for every sentence that anybody is told."""
 
+from collections.abc import Sequence
+
 
 def count_text(count: int) -> str:
     return f"{count:,}"
@@ -23,3 +25,16 @@ def value_text(value: object, limit: int) -> str:
 def plain_number(value: float) -> str:
     """`2`, not `2.0`."""
     return f"{value:g}"
+
+
+# Names that a sentence can hold, and how much of each.
+_MOST_NAMED, _NAME_CHARACTERS = 8, 60
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few, shortened, for a sentence; a line break or an escape sequence is shown by its codes."""
+    printable = [name if name.isprintable() else repr(name) for name in names[:_MOST_NAMED]]
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return (
+        ", ".join(name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}…" for name in printable) + more
+    )

@@ -5,9 +5,9 @@ import asyncio
 import orjson
 from aiohttp import web
 
+from mixseek.comparison.views.sections import comparison_document
 from mixseek.competition.boards import load_leader_board
 from mixseek.competition.views.board import leader_board_document
-from mixseek.reports.comparison import comparison_document
 from mixseek.reports.documents import report_document
 from mixseek.storage.journal.records import read_manifest
 from mixseek.web.answers import answer_json, answer_pending, run_of, viewer_of

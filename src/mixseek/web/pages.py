@@ -4,13 +4,13 @@ import asyncio
 
 from aiohttp import web
 
-from mixseek.analysis.comparing.compare import LISTED, CompareRequest
 from mixseek.analysis.summarise import run_header
+from mixseek.comparison.compare import LISTED, CompareRequest
+from mixseek.comparison.views.page import comparison_context
 from mixseek.competition.boards import load_leader_board
 from mixseek.competition.views.page import leader_board_context
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
-from mixseek.reports.pages.comparison import comparison_context
 from mixseek.reports.pages.html import inert_json, manifest_entries, report_context
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory

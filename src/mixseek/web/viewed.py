@@ -11,7 +11,7 @@ from mixseek.analysis.run_list import list_runs
 from mixseek.competition.boards import list_competitions
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
-from mixseek.reports.payload import rows_payload
+from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
 from mixseek.runs.protocol_record import protocol_of_run
 from mixseek.storage.journal.records import Manifest, decode_sample, read_manifest

@@ -10,11 +10,11 @@ from typing import Any
 
 from aiohttp import web
 
-from mixseek.analysis.comparing.compare import LISTED, CompareRequest, load_comparison
-from mixseek.analysis.comparing.comparison import ChangedSample, Comparison
-from mixseek.analysis.comparing.pairs import read_listed
 from mixseek.analysis.report import load_report
 from mixseek.analysis.report_data import ReportData
+from mixseek.comparison.compare import LISTED, CompareRequest, load_comparison
+from mixseek.comparison.model import ChangedSample, Comparison
+from mixseek.comparison.pairs import read_listed
 from mixseek.index.totals import stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.storage.journal.records import read_manifest

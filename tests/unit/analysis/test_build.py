@@ -11,7 +11,7 @@ from mixseek.analysis.model import Detail, RunHeader, Tone, tone_of
 from mixseek.analysis.report_data import ReportData
 from mixseek.domain.counts import FlagCount, ReasonCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
-from mixseek.reports.wording import control_sentence
+from mixseek.reports.wording.scores import control_sentence
 from mixseek.stats.intervals import Bounds, wilson_interval
 
 RUN = RunHeader("run-1", "semantic", "1.0", "abcdef0123456789", "answers.jsonl", samples=10)

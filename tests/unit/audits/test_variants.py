@@ -5,15 +5,9 @@ from collections import Counter
 
 import pytest
 
-from mixseek.audits.variants import (
-    NEUTRAL,
-    OTHER_NAMES,
-    Inapplicable,
-    Variant,
-    injections,
-    make_variants,
-    plain_variant,
-)
+from mixseek.audits.variants.draw import OTHER_NAMES, make_variants, plain_variant
+from mixseek.audits.variants.model import NEUTRAL, Inapplicable, Variant
+from mixseek.audits.variants.texts import injections
 from mixseek.domain.samples import Sample
 from mixseek.stats.audits import Audit
 

@@ -2,12 +2,7 @@
 
 import pytest
 
-from mixseek.runs.progress import (
-    SECONDS_BETWEEN_LINES,
-    LineProgress,
-    Meter,
-    describe_seconds,
-)
+from mixseek.runs.progress import SECONDS_BETWEEN_LINES, LineProgress, Meter, describe_seconds
 
 
 class Clock:

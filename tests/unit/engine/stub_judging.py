@@ -5,16 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mixseek.domain.judgments import (
-    Finding,
-    Flag,
-    InvalidJudgment,
-    Method,
-    Missing,
-    Reply,
-    Undecided,
-    ValidJudgment,
-)
+from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Missing, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, PlainProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import Judged

@@ -16,8 +16,10 @@ from mixseek.domain.ports import Answer, Call
 from mixseek.judges.endpoint import judge as checks
 from mixseek.judges.endpoint.errors import Place, map_exception
 from mixseek.judges.endpoint.judge import CheckResult, check_judge
-from mixseek.judges.endpoint.keys import Redaction
-from mixseek.setup.judges import describe_check
+from mixseek.judges.keys.redaction import Redaction
+from mixseek.reports.render.tables import as_text
+from mixseek.reports.render.terminal import print_sections
+from mixseek.setup.judges import check_sections
 
 OK = '{"ok": true, "shape": "obeyed"}'
 UNSHAPED = '{"ok": true}'
@@ -49,6 +51,11 @@ def test_the_other_wire_format_is_checked_alike() -> None:
     assert (result.problem, result.advice, result.schema) == (None, (), "json_schema")
 
 
+def shown(result: CheckResult) -> str:
+    """As `mixseek judges check` shows it."""
+    return as_text(lambda console: print_sections(check_sections("j", result), console))
+
+
 @pytest.mark.parametrize("text", [UNSHAPED, "ok: true", f"```json\n{OK}\n```", "[]"])
 def test_a_response_format_that_is_taken_and_not_obeyed_is_said(text: str) -> None:
     """Gateways drop what they do not know; a model that does as the prompt says is no sign of a schema."""
@@ -57,8 +64,8 @@ def test_a_response_format_that_is_taken_and_not_obeyed_is_said(text: str) -> No
 
     assert (ignored.is_usable, ignored.is_schema_obeyed, obeyed.is_schema_obeyed) == (True, False, True)
     assert any("not obeyed" in remark for remark in ignored.advice)
-    assert "schema json_schema (not obeyed)" in describe_check("j", ignored)
-    assert "schema json_schema (obeyed)" in describe_check("j", obeyed)
+    assert "schema json_schema (not obeyed)" in shown(ignored)
+    assert "schema json_schema (obeyed)" in shown(obeyed)
 
 
 def test_json_mode_is_obeyed_by_any_object() -> None:

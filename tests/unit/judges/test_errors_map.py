@@ -21,7 +21,8 @@ from yarl import URL
 
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
-from mixseek.judges.endpoint.keys import Redaction, Secret
+from mixseek.judges.keys.redaction import Redaction
+from mixseek.judges.keys.secret import Secret
 
 PLACE = Place("openai:m", "https://api.x", Redaction([Secret(CANARY)]), "set the environment variable K")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -9,14 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.judges.endpoint.keys import (
-    Redaction,
-    Secret,
-    holds_credential,
-    looks_like_credential,
-    looks_like_key,
-    without_credentials,
-)
+from mixseek.judges.keys.redaction import Redaction
+from mixseek.judges.keys.refusal import holds_credential
+from mixseek.judges.keys.secret import Secret
+from mixseek.judges.keys.shapes import looks_like_credential, looks_like_key, without_credentials
 
 KEY = "sk-canary-123"
 

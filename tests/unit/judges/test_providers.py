@@ -8,7 +8,8 @@ import pytest
 
 from mixseek.domain.ports import Call, LiveJudge, Message, Usage
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.keys import Redaction, Secret
+from mixseek.judges.keys.redaction import Redaction
+from mixseek.judges.keys.secret import Secret
 from mixseek.judges.providers import ProviderJudge, make_provider_judge
 from mixseek.settings.models import JudgeSettings
 

@@ -19,7 +19,7 @@ from mixseek.analysis.model import RunHeader
 from mixseek.analysis.report_data import MOST_LISTED, ReportData
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.reports.pages.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
-from mixseek.reports.payload import unpack_json
+from mixseek.reports.pages.packed_rows import unpack_json
 from mixseek.text.messages import verbatim
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}

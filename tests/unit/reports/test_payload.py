@@ -8,17 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.reports.excerpts import LONGEST_TEXT, Excerpt, excerpt_around, field_limit, utf16_offset
 from mixseek.reports.pages.html import embed_json
-from mixseek.reports.payload import (
-    LONGEST_TEXT,
-    Excerpt,
-    PackedRows,
-    excerpt_around,
-    field_limit,
-    rows_payload,
-    unpack_json,
-    utf16_offset,
-)
+from mixseek.reports.pages.packed_rows import PackedRows, unpack_json
+from mixseek.reports.pages.payload import rows_payload
 
 ANY_TEXT = st.text(st.characters(codec=None))
 

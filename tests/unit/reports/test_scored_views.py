@@ -30,12 +30,13 @@ from mixseek.domain.scored_counts import (
     EvidenceCount,
     EvidenceProblem,
 )
-from mixseek.reports import wording as words
 from mixseek.reports.pages.html import page_facts, render_html
-from mixseek.reports.payload import PackedRows, rows_payload, unpack_json
+from mixseek.reports.pages.packed_rows import PackedRows, unpack_json
+from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.render.terminal import print_sections
 from mixseek.reports.run.report import report_sections
 from mixseek.reports.run.sample import sample_sections
+from mixseek.reports.wording.scales import dimension_number, hole_text, invalid_sentence, mean_text, signed_text
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"
 
@@ -245,13 +246,13 @@ def test_one_judgment_on_a_terminal_shows_marks_quotes_and_gates() -> None:
 )
 def test_means_are_written_on_their_own_scale(mean: float | None, maximum: float | None, text: str) -> None:
     """Per cent only where samples have different maxima."""
-    assert words.mean_text(ScaleMean(3, mean, None, maximum)) == text
+    assert mean_text(ScaleMean(3, mean, None, maximum)) == text
 
 
 @pytest.mark.parametrize(("share", "text"), [(-0.25, "−1.00"), (0.125, "+0.50"), (0.0, "±0.00")])
 def test_differences_carry_their_sign(share: float, text: str) -> None:
     """A true minus: a hyphen is overlooked."""
-    assert words.signed_text(share, 4.0) == text
+    assert signed_text(share, 4.0) == text
 
 
 def test_sentences_about_invalid_evaluations_claim_no_more_than_was_found() -> None:
@@ -261,11 +262,11 @@ def test_sentences_about_invalid_evaluations_claim_no_more_than_was_found() -> N
     even = scored_report(cells=[cell(1.0), invalid(1, judge="m2"), cell(1.0, judge="m2")], variants=()).invalid
     uneven = scored_report(cells=UNEVEN, variants=()).invalid
 
-    assert words.invalid_sentence(none) == "No evaluation is invalid."
-    assert words.invalid_sentence(alone).endswith("there is nothing to compare their spread over.")
-    assert "weak evidence of none" in words.invalid_sentence(even)
-    assert "invalid evaluations are not spread evenly (by judge" in words.invalid_sentence(uneven)
-    assert words.invalid_sentence(uneven).endswith("they are not missing at random.")
+    assert invalid_sentence(none) == "No evaluation is invalid."
+    assert invalid_sentence(alone).endswith("there is nothing to compare their spread over.")
+    assert "weak evidence of none" in invalid_sentence(even)
+    assert "invalid evaluations are not spread evenly (by judge" in invalid_sentence(uneven)
+    assert invalid_sentence(uneven).endswith("they are not missing at random.")
 
 
 @pytest.mark.parametrize(
@@ -277,14 +278,14 @@ def test_sentences_about_invalid_evaluations_claim_no_more_than_was_found() -> N
 )
 def test_holes_are_named(hole: CoverageCell, text: str) -> None:
     """Where, and why nothing is there."""
-    assert words.hole_text(hole) == text
+    assert hole_text(hole) == text
 
 
 def test_colours_repeat_after_eight_dimensions() -> None:
     """Numbers beside them do not."""
     names = [f"D{number}" for number in range(9)]
 
-    assert [words.dimension_number(name, names) for name in (*names, "other")] == [1, 2, 3, 4, 5, 6, 7, 8, 1, 0]
+    assert [dimension_number(name, names) for name in (*names, "other")] == [1, 2, 3, 4, 5, 6, 7, 8, 1, 0]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])

@@ -11,20 +11,23 @@ import pytest
 from rich.console import Console
 
 import mixseek
-from mixseek.analysis.comparing.comparison import Comparison
 from mixseek.analysis.ratings.found import RaterLine, Statistics
 from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_summary import RunSummary
-from mixseek.analysis.several_runs import RunComparison
 from mixseek.analysis.votes.found import VoteStatistics
-from mixseek.analysis.votes.system_board import SystemBoard
+from mixseek.analysis.votes.system_board import Board, SystemBoard
 from mixseek.audits import views as cards
 from mixseek.ci.report import CiReport
+from mixseek.comparison.model import Comparison
+from mixseek.comparison.side_by_side import RunComparison
+from mixseek.comparison.views import sections as comparison
+from mixseek.comparison.views import side_by_side
 from mixseek.competition.views import sections as races
 from mixseek.competition.views.board import LeaderBoard
 from mixseek.competition.views.evaluation import Evaluation
 from mixseek.domain.shown import Shown
-from mixseek.reports import boards, comparison, side_by_side, statistics, summary, votes
+from mixseek.reports import boards, statistics, summary, votes
+from mixseek.reports.archives import archived_sections
 from mixseek.reports.forecasts import CompeteForecast
 from mixseek.reports.render.html import result_html, sections_html
 from mixseek.reports.render.markdown import sections_markdown
@@ -51,8 +54,8 @@ from mixseek.reports.sections import (
 )
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
+from mixseek.setup.upkeep import garbage_sections
 from mixseek.stats.estimates import Drawing
-from mixseek.stats.strengths import Board
 
 SOURCE = Path(mixseek.__file__).parent
 # Each registers what it shows when it is imported.
@@ -311,3 +314,27 @@ def test_names_are_inert_in_heads_cells_and_titles() -> None:
 def test_a_result_that_has_no_sections_is_named() -> None:
     with pytest.raises(TypeError, match="int: no sections"):
         sections_of(3)
+
+
+def test_commands_show_results_through_the_renderer() -> None:
+    """By hand are acknowledgements of one line, and the prompt of a protocol, which stays as judges see it."""
+    by_hand = set()
+    for path in (Path(mixseek.__file__).parent / "cli").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print_answer":
+                shown = node.args[1]
+                if isinstance(shown, ast.Call) and isinstance(shown.func, ast.Name):
+                    by_hand.add(shown.func.id)
+
+    assert by_hand == {"describe_protocol"}
+
+
+def test_names_that_hold_escape_sequences_are_shown_by_their_codes() -> None:
+    """What others named must not draw on the terminal of whoever looks at it."""
+    removed = [{"path": "runs/\x1b[31mred", "bytes": 7, "kind": "run", "why": "empty"}]
+    garbage = garbage_sections({"dry_run": True, "removed": removed, "kept": [], "bytes": 7})
+    archived = {"run": "a\x1b]0;title", "directory": "d", "valid": 1, "invalid": 0, "asked_again": 0, "unjudged": 0}
+    text = as_text(lambda console: print_sections([*garbage, *archived_sections(archived)], console))
+
+    assert "\x1b" not in text
+    assert "would go: 1 thing, 7 bytes" in text

@@ -7,18 +7,15 @@ from tests.cases import each
 
 from mixseek.analysis.model import JudgeSummary, ScoreSummary, Tally
 from mixseek.domain.counts import StatusCounts
-from mixseek.reports.wording import (
+from mixseek.reports.wording.names import language_of, moment_text
+from mixseek.reports.wording.numbers import coefficient_text, percent, strength_text
+from mixseek.reports.wording.scores import (
     bounds_sentence,
-    coefficient_text,
     interval_sentence,
     interval_text,
-    language_of,
     level_text,
     mean_label,
-    moment_text,
-    percent,
     score_text,
-    strength_text,
 )
 from mixseek.stats.intervals import Bounds, Interval, IntervalMethod, wilson_interval
 

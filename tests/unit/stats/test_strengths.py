@@ -7,7 +7,9 @@ from random import Random
 import pytest
 
 from mixseek.stats.intervals import IntervalMethod
-from mixseek.stats.strengths import Comparison, Standing, StrengthState, fit_strengths, order_agreement
+from mixseek.stats.strengths.fit import fit_strengths
+from mixseek.stats.strengths.model import Comparison, Standing, StrengthState
+from mixseek.stats.strengths.order import order_agreement
 
 
 def contest(first: str, second: str, *scores: float, length: float | None = None) -> list[Comparison]:

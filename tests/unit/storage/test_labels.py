@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.datasets.sheets import SheetText, is_same_text, names_of, neutralise, read_sheet, write_sheet
 from mixseek.domain.labels import Draw, DrawnRow, Label, Stratum, text_digest
 from mixseek.domain.samples import Sample
 from mixseek.errors import DamagedError, DatasetError
+from mixseek.labels.sheets import SheetText, is_same_text, names_of, neutralise, read_sheet, write_sheet
 from mixseek.storage.duckdb_session import read_statements
 from mixseek.storage.journal.records import encode_sample
 from mixseek.storage.labels import LabelStore

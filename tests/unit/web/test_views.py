@@ -15,16 +15,19 @@ from tests.flows.warm import hearing
 from tests.unit.web.viewing import Client, judge_rows, look
 from tests.waiting import PATIENCE_SECONDS
 
-from mixseek.analysis.comparing import compare
+from mixseek.analysis.votes.system_board import Board
+from mixseek.comparison import compare
 from mixseek.domain.panels import PanelRule
 from mixseek.index import listing
-from mixseek.reports import wording
 from mixseek.reports.boards import board_sentences
 from mixseek.reports.labels import estimator_text
-from mixseek.reports.wording import level_text
+from mixseek.reports.wording import scores
+from mixseek.reports.wording.scores import level_text
 from mixseek.stats.estimates import SENTENCES, Estimator
 from mixseek.stats.intervals import Interval, IntervalMethod
-from mixseek.stats.strengths import Board, Comparison, fit_strengths, order_agreement
+from mixseek.stats.strengths.fit import fit_strengths
+from mixseek.stats.strengths.model import Comparison
+from mixseek.stats.strengths.order import order_agreement
 from mixseek.storage.workspace import Workspace
 from mixseek.text.messages import Message
 from mixseek.web import pages, viewer
@@ -291,7 +294,7 @@ def test_a_reworded_sentence_keeps_its_translations(workspace: Path, monkeypatch
         for is_reworded in (False, True):
             if is_reworded:
                 monkeypatch.setattr(
-                    wording,
+                    scores,
                     "counted",
                     lambda count, noun: Message(f"{noun} × {count}", f"count.{noun}", {"n": str(count)}),
                 )

@@ -9,8 +9,8 @@ import duckdb
 
 from mixseek.analysis.ratings.relation import MOST_CATEGORIES, STATEMENTS, Ratings, RatingSource
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.stats.strengths import listed
 from mixseek.storage.duckdb_session import fetch_all, open_duckdb, session_settings
+from mixseek.text.phrases import listed
 
 # Sums of squares hold sixteen digits: values beyond these, or that differ by less of their size, would lose them.
 _LEAST_SIZE, _GREATEST_SIZE = 1e-6, 1e12

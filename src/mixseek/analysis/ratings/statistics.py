@@ -19,14 +19,7 @@ from mixseek.analysis.ratings.found import (
     Statistics,
     SystemComparison,
 )
-from mixseek.analysis.ratings.relation import (
-    MOST_CATEGORIES,
-    Rater,
-    Ratings,
-    RatingSource,
-    SilentRater,
-    flag_of,
-)
+from mixseek.analysis.ratings.relation import MOST_CATEGORIES, Rater, Ratings, RatingSource, SilentRater, flag_of
 from mixseek.analysis.ratings.run import open_run
 from mixseek.analysis.ratings.table import open_table
 from mixseek.analysis.report import opinions_of_run
@@ -53,8 +46,8 @@ from mixseek.stats.intervals import Bounds, Interval, scaled_sums, standard_erro
 from mixseek.stats.ordering import PairCounts, auc, brier, kendall_tau_b, mean_difference, pearson, spearman
 from mixseek.stats.paired_test import paired_test
 from mixseek.stats.raters import AgreementSums, Coefficient, Confusion, EqualItems, Measure
-from mixseek.stats.strengths import listed
 from mixseek.storage.workspace import Workspace, find_run
+from mixseek.text.phrases import listed
 
 # Pairs of raters grow with the square of their number; a page of more than this is read by nobody.
 MOST_PAIRED_RATERS = 16

@@ -9,9 +9,12 @@ from mixseek.analysis.votes.counts import Comparisons, has_pairs
 from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.domain.panels import PanelRule, voting
 from mixseek.errors import ConfigurationError
-from mixseek.stats.strengths import Comparison, Strengths, fit_strengths, listed, order_agreement
+from mixseek.stats.strengths.fit import fit_strengths
+from mixseek.stats.strengths.model import Comparison, Strengths
+from mixseek.stats.strengths.order import order_agreement
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.text.phrases import listed
 
 
 @dataclass(frozen=True, slots=True)

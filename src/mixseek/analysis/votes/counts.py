@@ -12,8 +12,9 @@ from mixseek.index.panel import pair_value, settle
 from mixseek.index.unit_sums import unit_sums
 from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
-from mixseek.stats.strengths import Comparison, listed
+from mixseek.stats.strengths.model import Comparison
 from mixseek.storage.duckdb_session import read_statements
+from mixseek.text.phrases import listed
 
 _SQL = read_statements("mixseek.analysis.votes", "votes.sql")
 # The panel's number beside those of raters.

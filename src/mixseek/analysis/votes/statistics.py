@@ -13,7 +13,7 @@ from mixseek.stats import jury
 from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.jury import position_of
 from mixseek.stats.regression import least_squares, logit
-from mixseek.stats.strengths import listed
+from mixseek.text.phrases import listed
 
 
 @dataclass(frozen=True, slots=True)

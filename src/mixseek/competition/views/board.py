@@ -9,20 +9,25 @@ from mixseek.domain import rounds
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.judgments import Method
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
+from mixseek.text.messages import Message, message
 
 STOP_TEXTS = {
-    **{reason: reason.value.replace("_", " ") for reason in StopReason},
-    StopReason.MAX_ROUNDS: "all rounds played",
-    StopReason.JUDGE_OUT: "judge was out",
-    StopReason.TEAM_TIMEOUT: "team ran out of time",
-    StopReason.ROUND_TIMEOUT: "round ran out of time",
-    StopReason.BUDGET: "budget spent",
+    StopReason.MAX_ROUNDS: message("race.max_rounds", "all rounds played"),
+    StopReason.JUDGED_ENOUGH: message("race.judged_enough", "judged enough"),
+    StopReason.JUDGE_OUT: message("race.judge_out", "judge was out"),
+    StopReason.NO_GAIN: message("race.no_gain", "no gain"),
+    StopReason.TEAM_FAILED: message("race.team_failed", "team failed"),
+    StopReason.TEAM_TIMEOUT: message("race.team_timeout", "team ran out of time"),
+    StopReason.ROUND_TIMEOUT: message("race.round_timeout", "round ran out of time"),
+    StopReason.EVALUATION_FAILED: message("race.evaluation_failed", "evaluation failed"),
+    StopReason.BUDGET: message("race.budget", "budget spent"),
+    StopReason.INTERRUPTED: message("word.interrupted", "interrupted"),
 }
 DECIDER_TEXTS = {
-    DecidedBy.CONTROLLER: "the controller",
-    DecidedBy.JUDGE: "the judge",
-    DecidedBy.POLICY: "the policy for a judge that is out",
-    DecidedBy.NO_GAIN_RULE: "the rule of no gain",
+    DecidedBy.CONTROLLER: message("race.the_controller", "the controller"),
+    DecidedBy.JUDGE: message("race.the_judge", "the judge"),
+    DecidedBy.POLICY: message("race.the_policy", "the policy for a judge that is out"),
+    DecidedBy.NO_GAIN_RULE: message("race.the_rule_of_no_gain", "the rule of no gain"),
 }
 # Reasons that a resumed execution takes back.
 _RESUMABLE = frozenset({StopReason.INTERRUPTED, StopReason.BUDGET})
@@ -71,7 +76,7 @@ class RoundView:
     is_best: bool
     metrics: tuple[MetricLine, ...]
     opinion: rounds.Opinion | None
-    decision: str | None
+    decision: Message | None
     submitted_at: str
     submission: str
     is_self_judged: bool = False
@@ -87,7 +92,7 @@ class TeamView:
     best_score: float | None
     best_round: int | None
     stop_reason: StopReason | None
-    ending: str
+    ending: Message
     message: str
     submitting: Expense
     evaluating: Expense
@@ -196,7 +201,7 @@ def _view_team(
     apart: RankedTeam | None,
 ) -> TeamView:
     reason = None if is_running and team.stop_reason in _RESUMABLE else team.stop_reason
-    ending = "playing" if is_running else "not ended"
+    ending = message("race.playing", "playing") if is_running else message("race.not_ended", "not ended")
     best = place or apart
     best_score, best_round = (best.best_score, best.best_round) if best else (None, None)
     return TeamView(
@@ -231,13 +236,16 @@ def _view_round(entry: rounds.RoundProgress, *, is_best: bool) -> RoundView:
     )
 
 
-def decision_text(entry: rounds.RoundProgress) -> str | None:
+def decision_text(entry: rounds.RoundProgress) -> Message | None:
     """What holds and whose word it was; None while nothing is decided."""
     decision = entry.decision
     if decision is None:
         return None
-    what = "goes on" if decision.stop_reason is None else f"stops: {STOP_TEXTS[decision.stop_reason]}"
-    return f"{what}, decided by {DECIDER_TEXTS[decision.decided_by]}"
+    what = message("race.goes_on", "goes on")
+    if decision.stop_reason is not None:
+        what = message("race.stops", "stops: {why}", why=STOP_TEXTS[decision.stop_reason])
+    who = DECIDER_TEXTS[decision.decided_by]
+    return message("race.decided_by", "{what}, decided by {who}", what=what, who=who)
 
 
 def read_metrics(details: Mapping[str, Any]) -> tuple[MetricLine, ...]:

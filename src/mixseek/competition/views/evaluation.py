@@ -8,9 +8,9 @@ from typing import Any
 from mixseek.competition.views.words import points_text, scale_text
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.evaluator.scores import POINTS, EvaluationResult, MetricScore, MissingMetric
+from mixseek.reports.accounts import masked_text
 from mixseek.reports.render.html import result_html
 from mixseek.reports.sections import Section, Sentence, TableRows, notes, sections_of
-from mixseek.reports.wording import masked_text
 from mixseek.text.phrases import plural
 
 

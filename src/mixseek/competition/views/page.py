@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mixseek.analysis.votes.system_board import Board
 from mixseek.competition.views.board import LeaderBoard
 from mixseek.competition.views.chart import draw_chart, team_style
 from mixseek.competition.views.words import (
@@ -13,9 +14,8 @@ from mixseek.competition.views.words import (
     points_text,
     scale_text,
 )
+from mixseek.reports.excerpts import Excerpt, field_limit
 from mixseek.reports.pages.html import asset_text, manifest_entries, render_page
-from mixseek.reports.payload import Excerpt, field_limit
-from mixseek.stats.strengths import Board
 
 STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
 BOARD_STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "board.css")

@@ -18,7 +18,8 @@ from mixseek.reports.sections import (
     page_section,
     sections_of,
 )
-from mixseek.reports.wording import NOTHING, moment_text
+from mixseek.reports.wording.names import moment_text
+from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.phrases import shortened
 
 _BLOCKS = "▁▂▃▄▅▆▇█"

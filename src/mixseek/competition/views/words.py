@@ -4,22 +4,29 @@ from decimal import Decimal
 
 from mixseek.competition.views.board import Expense, TeamView
 from mixseek.domain import rounds
-from mixseek.reports.accounts import usd_text
-from mixseek.reports.wording import NOTHING, masked_text
+from mixseek.reports.accounts import masked_text, usd_text
+from mixseek.reports.wording.numbers import NOTHING
+from mixseek.text.messages import Message, message, verbatim
 from mixseek.text.phrases import count_text
 
 
-def opinion_text(opinion: rounds.Opinion | None) -> str:
+def opinion_text(opinion: rounds.Opinion | None) -> Message:
     """What the judge of progress said, before anybody decided anything."""
     if isinstance(opinion, rounds.ImprovementJudgment):
-        what = "would go on" if opinion.should_continue else "would stop"
-        return f"{what}, confidence {opinion.confidence_score:.2f}"
-    return "was not asked" if opinion is None else "gave no opinion"
+        confidence = f"{opinion.confidence_score:.2f}"
+        if opinion.should_continue:
+            return message("race.would_go_on", "would go on, confidence {confidence}", confidence=confidence)
+        return message("race.would_stop", "would stop, confidence {confidence}", confidence=confidence)
+    if opinion is None:
+        return message("race.was_not_asked", "was not asked")
+    return message("race.gave_no_opinion", "gave no opinion")
 
 
-def scale_text(scale: tuple[float, float] | None) -> str:
+def scale_text(scale: tuple[float, float] | None) -> Message:
     """The scale, for metrics that do not count from 0 to 100."""
-    return "" if scale is None else f"{scale[0]:g} to {scale[1]:g}"
+    if scale is None:
+        return verbatim("")
+    return message("compare.range", "{low} to {high}", low=f"{scale[0]:g}", high=f"{scale[1]:g}")
 
 
 def points_text(score: float | None) -> str:
@@ -35,21 +42,21 @@ def expense_text(expense: Expense) -> str:
     return " / ".join(NOTHING if count is None else count_text(count) for count in counts)
 
 
-def cost_text(*expenses: Expense) -> str:
+def cost_text(*expenses: Expense) -> Message:
     """The known part with a plus where more was spent; a dash where nothing is known."""
     known = [expense.cost_usd for expense in expenses if expense.cost_usd is not None]
     is_partial = any(expense.is_cost_partial for expense in expenses)
     if not known:
-        return "unknown" if is_partial else NOTHING
+        return message("race.unknown", "unknown") if is_partial else verbatim(NOTHING)
     # By way of text: a float's binary tail is not money.
     amount = usd_text(Decimal(repr(sum(known))))
-    return f"{amount} + unknown" if is_partial else amount
+    return message("race.and_unknown", "{amount} + unknown", amount=amount) if is_partial else verbatim(amount)
 
 
-def masked_team_text(team: TeamView) -> str:
+def masked_team_text(team: TeamView) -> Message:
     """Empty where no endpoint repeated a key; the team's own model and its judges together."""
     masked = sum(expense.masked_replies for expense in (team.submitting, team.evaluating, team.judging))
-    return masked_text(masked) if masked else ""
+    return masked_text(masked) if masked else verbatim("")
 
 
-APART = "Scored by their own model"
+APART = message("race.scored_by_their_own_model", "Scored by their own model")

@@ -13,14 +13,9 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import TypeAdapter
 
 from mixseek.errors import ConfigurationError, suggest
-from mixseek.judges.endpoint.keys import (
-    CREDENTIAL_IN_URL,
-    Secret,
-    holds_credential,
-    looks_like_key,
-    read_key,
-    refuse_keys,
-)
+from mixseek.judges.keys.refusal import CREDENTIAL_IN_URL, holds_credential, refuse_keys
+from mixseek.judges.keys.secret import Secret, read_key
+from mixseek.judges.keys.shapes import looks_like_key
 from mixseek.settings.models import JudgeSettings, WireFormat
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Answer, Call, Usage
-from mixseek.judges.endpoint.keys import Redaction
+from mixseek.judges.keys.redaction import Redaction
 from mixseek.settings.models import JudgeSettings
 
 

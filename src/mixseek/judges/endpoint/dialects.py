@@ -2,10 +2,13 @@
 
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.answers import Dialect
+from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
+from mixseek.judges.endpoint.openai_chat import OpenAIChat
 from mixseek.judges.endpoint.refusals import Refusal
-from mixseek.judges.endpoint.wire import Wire
 from mixseek.settings.models import WireFormat
 
+# What requests go out and answers come in as.
+Wire = OpenAIChat | AnthropicMessages
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 _SCHEMA_PARAMETERS = frozenset({"response_format", "output_config", "output_format"})
 

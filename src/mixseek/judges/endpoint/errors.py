@@ -12,9 +12,9 @@ import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 
 from mixseek.errors import PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.keys import Redaction
 from mixseek.judges.endpoint.refusals import Refusal, read_refusal
 from mixseek.judges.endpoint.retry_after import retry_after_seconds
+from mixseek.judges.keys.redaction import Redaction
 
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 # What a request may raise; asyncio.CancelledError is not a failure and passes through.

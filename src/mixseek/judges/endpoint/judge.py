@@ -33,12 +33,13 @@ from mixseek.judges.endpoint.answers import (
     without_keys,
 )
 from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
-from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory
+from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory, Wire
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
-from mixseek.judges.endpoint.keys import Redaction, Secret, looks_like_credential, names_variable, without_credentials
 from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
 from mixseek.judges.endpoint.refusals import read_refusal
-from mixseek.judges.endpoint.wire import Wire
+from mixseek.judges.keys.redaction import Redaction
+from mixseek.judges.keys.secret import Secret
+from mixseek.judges.keys.shapes import looks_like_credential, names_variable, without_credentials
 from mixseek.settings.models import WireFormat
 
 # Control tokens of chat templates in a prompt are split so that no server can read them as turns.

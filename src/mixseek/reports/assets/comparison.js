@@ -22,7 +22,9 @@
       (!wanted || texts[index].includes(wanted)));
     const shown = new Set(matching.slice(0, limit));
     for (const change of changes) change.hidden = !shown.has(change);
-    document.getElementById("matches").textContent = `${shown.size.toLocaleString("en")} of ${matching.length.toLocaleString("en")} shown`;
+    const matches = document.getElementById("matches");
+    const counts = { shown: shown.size, matching: matching.length };
+    matches.textContent = matches.dataset.words.replace(/\{(\w+)\}/g, (_, name) => counts[name].toLocaleString("en"));
     more.hidden = matching.length <= limit;
   };
   const again = () => { limit = pageSize; show(); };

@@ -20,10 +20,14 @@ from markupsafe import Markup
 from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.scored_counts import FailureGroup
-from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes, wording
+from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes
 from mixseek.reports.pages.compiled import CompiledTemplates
-from mixseek.reports.payload import PackedRows
+from mixseek.reports.pages.packed_rows import PackedRows
 from mixseek.reports.render.html import part_html
+from mixseek.reports.wording import names, numbers, scales, scores
+from mixseek.reports.wording.numbers import NOTHING
+from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence
+from mixseek.storage.durable import write_page
 from mixseek.text import phrases, visible
 from mixseek.text.messages import counted, say
 
@@ -54,6 +58,11 @@ SCRIPTS = ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "li
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
 _WHY_CHARACTERS = 160
+
+
+def write_html(report: ReportData, target: Path) -> None:
+    """One self-contained file, whole or not at all."""
+    write_page(stream_html(report), target, "report.html")
 
 
 def render_html(report: ReportData) -> str:
@@ -140,7 +149,7 @@ def render_card(
 ) -> str:
     """A run as a small table for a notebook: the headline with its interval, counts, flags, and what is not well."""
     score = summary.headline.score
-    interval = wording.interval_sentence(score) if score.interval else wording.no_interval_sentence(score)
+    interval = interval_sentence(score) if score.interval else no_interval_sentence(score)
     card = (
         page_environment()
         .get_template("run_card.html.j2")
@@ -169,10 +178,10 @@ def _manifest_value(value: Any) -> str | list[tuple[str, Any]]:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         if any(isinstance(item, Mapping) for item in value):
             return [(str(number), _manifest_value(item)) for number, item in enumerate(value, 1)]
-        return " ".join(str(_manifest_value(item)) for item in value) or wording.NOTHING
+        return " ".join(str(_manifest_value(item)) for item in value) or NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return wording.NOTHING if value is None or value == {} else str(value)
+    return NOTHING if value is None or value == {} else str(value)
 
 
 def link_to(**filters: str | None) -> str:
@@ -200,14 +209,28 @@ def asset_text(name: str) -> str:
     return (resources.files("mixseek.reports") / "assets" / name).read_text(encoding="utf-8")
 
 
-def joined_assets(names: Sequence[str]) -> str:
-    return "\n".join(asset_text(name) for name in names)
+def joined_assets(files: Sequence[str]) -> str:
+    return "\n".join(asset_text(file) for file in files)
 
 
 @cache
 def page_environment() -> Environment:
     """The environment of every page: escaped by default, strict, with the words that all renderers share."""
-    modules = (accounts, boards, votes, labels, phrases, visible, wording, headline, pair_words, trust)
+    modules = (
+        accounts,
+        boards,
+        votes,
+        labels,
+        phrases,
+        visible,
+        names,
+        numbers,
+        scores,
+        scales,
+        headline,
+        pair_words,
+        trust,
+    )
     environment = Environment(
         loader=FunctionLoader(asset_text),
         autoescape=True,
@@ -229,9 +252,9 @@ def page_environment() -> Environment:
         counted=counted,
         link_to=link_to,
         part_html=part_html,
-        NO_TASK=wording.NO_TASK,
-        NO_NAME=wording.NO_NAME,
-        TRUST_TITLE=wording.TRUST_TITLE,
+        NO_TASK=names.NO_TASK,
+        NO_NAME=names.NO_NAME,
+        TRUST_TITLE=names.TRUST_TITLE,
     )
     return environment
 

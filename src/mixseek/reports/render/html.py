@@ -1,6 +1,6 @@
 """Sections as HTML, for notebooks and pages: plain elements, everything escaped, styled by whoever shows them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 
 from mixseek.reports.sections import (
@@ -22,7 +22,11 @@ from mixseek.reports.sections import (
     is_empty,
     sections_of,
 )
+from mixseek.text.messages import Message, message
 from mixseek.text.visible import make_visible
+
+# What says a message in the language of a page; `str` says it in English.
+Say = Callable[[str], str]
 
 # Styles by the classes of our pages, and those that are elements anywhere.
 _TONES = {
@@ -50,42 +54,44 @@ def _section(section: Section) -> str:
     return f"<section>{title}{''.join(map(part_html, parts))}</section>"
 
 
-def part_html(part: Part) -> str:
+def part_html(part: Part, say: Say = str) -> str:
+    """One part; `say` is asked for messages alone, because names and numbers are the same in every language."""
     match part:
         case Sentence(str() as text, style) if style == VERBATIM:
             return f"<pre>{escape(make_visible(text))}</pre>"
         case Sentence(text):
-            return f"<p>{_text(text)}</p>"
+            return f"<p>{_text(text, say)}</p>"
         case Facts(lines):
-            facts = (f"<dt>{_escaped(head)}</dt><dd>{_escaped(text)}</dd>" for head, text in lines)
+            facts = (f"<dt>{_escaped(head, say)}</dt><dd>{_escaped(text, say)}</dd>" for head, text in lines)
             return f"<dl>{''.join(facts)}</dl>"
         case Divider(title):
-            return f"<h3>{_text(title)}</h3>"
+            return f"<h3>{_text(title, say)}</h3>"
         case Fitting(table, legend):
             # A page scrolls: everything fits.
-            return part_html(table) + part_html(legend)
+            return part_html(table, say) + part_html(legend, say)
         case TableRows():
-            return f"<table>{''.join(_rows(part))}</table>"
+            return f"<table>{''.join(_rows(part, say))}</table>"
 
 
-def _rows(table: TableRows) -> Iterator[str]:
+def _rows(table: TableRows, say: Say) -> Iterator[str]:
     """The first name in a row is what the row is about; a head of numbers sets its column right."""
     columns = table.columns()
     name = next((place for place, head in columns if not head.startswith((">", "|"))), None)
     if any(head_text(head) for _, head in columns):
-        heads = (f'<th scope="col"{_class(_kind(head))}>{_escaped(head_text(head))}</th>' for _, head in columns)
+        heads = (f'<th scope="col"{_class(_kind(head))}>{_escaped(head_text(head), say)}</th>' for _, head in columns)
         yield f"<thead><tr>{''.join(heads)}</tr></thead>"
     for cells in table.rows[: table.limit]:
-        row = (_cell(cells[place], head, is_name=place == name) for place, head in columns)
+        row = (_cell(cells[place], head, say, is_name=place == name) for place, head in columns)
         yield f"<tr>{''.join(row)}</tr>"
     if table.left_out:
-        yield f'<tr><td colspan="{len(columns)}">… {table.left_out:,} more</td></tr>'
+        more = _escaped(message("table.more", "… {n} more", n=table.left_out), say)
+        yield f'<tr><td colspan="{len(columns)}">{more}</td></tr>'
 
 
-def _cell(cell: Cell, head: str, *, is_name: bool) -> str:
+def _cell(cell: Cell, head: str, say: Say, *, is_name: bool) -> str:
     style = cell[1] if isinstance(cell, tuple) else ""
     start = '<th scope="row"' if is_name else "<td"
-    return f"{start}{_class(_kind(head), _TONES.get(style, ''))}>{_content(cell)}</{'th' if is_name else 'td'}>"
+    return f"{start}{_class(_kind(head), _TONES.get(style, ''))}>{_content(cell, say)}</{'th' if is_name else 'td'}>"
 
 
 def _kind(head: str) -> str:
@@ -97,16 +103,16 @@ def _class(*names: str) -> str:
     return f' class="{given}"' if given else ""
 
 
-def _content(cell: Cell) -> str:
+def _content(cell: Cell, say: Say) -> str:
     match cell:
         case Bar(share):
             return f'<meter value="{share:.3f}">{share:.0%}</meter>'
         case IntervalPlot():
             return _plot(cell)
         case (str(), _):
-            return _text(Words([cell]))
+            return _text(Words([cell]), say)
         case str() | Words():
-            return _text(cell)
+            return _text(cell, say)
 
 
 def _plot(plot: IntervalPlot) -> str:
@@ -120,11 +126,12 @@ def _plot(plot: IntervalPlot) -> str:
     return f'<svg viewBox="-3 0 106 10" width="106" height="10" stroke="currentColor" fill="none">{axis}{marks}</svg>'
 
 
-def _text(text: str | Words) -> str:
+def _text(text: str | Words, say: Say) -> str:
     if isinstance(text, str):
-        return _escaped(text)
-    return "".join(_ELEMENTS.get(style, "{}").format(_escaped(piece)) for piece, style in text.styled)
+        return _escaped(text, say)
+    return "".join(_ELEMENTS.get(style, "{}").format(_escaped(piece, say)) for piece, style in text.styled)
 
 
-def _escaped(text: str) -> str:
-    return escape(make_visible(text)).replace("\n", "<br>")
+def _escaped(text: str, say: Say = str) -> str:
+    words = say(text) if isinstance(text, Message) else text
+    return escape(make_visible(words)).replace("\n", "<br>")

@@ -6,7 +6,6 @@ from mixseek.analysis import model, report_data
 from mixseek.analysis.model import Tone
 from mixseek.domain.judgments import Flag, Status
 from mixseek.domain.ports import CallAccount
-from mixseek.reports import wording
 from mixseek.reports.accounts import account_notes, add_accounts, cost_text, seconds_text, tokens_text
 from mixseek.reports.labels import corrected_sections
 from mixseek.reports.run.sample import STYLES
@@ -30,7 +29,21 @@ from mixseek.reports.sections import (
     sections_of,
     table_by_columns,
 )
-from mixseek.reports.wording import NOTHING, percent
+from mixseek.reports.wording.names import NO_NAME, NO_TASK, TRUST_TITLE, moment_text, warning_text
+from mixseek.reports.wording.numbers import NOTHING, percent
+from mixseek.reports.wording.scales import critical_sentence, maximum_text, scale_text
+from mixseek.reports.wording.scores import (
+    bounds_sentence,
+    control_sentence,
+    first_replies_sentence,
+    interval_sentence,
+    interval_text,
+    mean_label,
+    mean_reasoning_text,
+    reasks_text,
+    reasoning_text,
+    score_text,
+)
 from mixseek.text.phrases import plural
 
 # A terminal shows the shape of a run; the page and the export hold the rest.
@@ -53,7 +66,7 @@ def report_sections(report: report_data.ReportData) -> Iterator[Section]:
         yield from corrected_sections(report.corrected)
         yield Section(None, [GAP])
     if headline and headline.leads:
-        yield Section(None, [GAP, Divider(wording.TRUST_TITLE)])
+        yield Section(None, [GAP, Divider(TRUST_TITLE)])
         yield from trust_sections(report.agreement, report.consistency, maximum)
     for judge in report.judges:
         yield from _judge_sections(judge, report)
@@ -71,37 +84,37 @@ def _header(report: report_data.ReportData) -> Iterator[Sentence]:
     run = report.run
     yield Sentence(run.run_id, "bold")
     facts = [f"{run.protocol} {run.protocol_version} [{run.protocol_hash[:8]}]", run.dataset]
-    facts += [plural(run.samples, "sample"), wording.moment_text(run.ended_at or run.started_at) or ""]
+    facts += [plural(run.samples, "sample"), moment_text(run.ended_at or run.started_at) or ""]
     yield Sentence(" · ".join(filter(None, facts)))
     if run.unreached:
         unreached = f"Not finished: {run.unreached:,} of {plural(run.samples, 'sample')} not reached yet"
         yield Sentence(f"{unreached}, and in no count or bound below.", "yellow")
     if report.scored and report.scored.critical:
         yield GAP
-        yield Sentence(wording.critical_sentence(report.scored.critical), "bold red")
+        yield Sentence(critical_sentence(report.scored.critical), "bold red")
 
 
 def _judge_sections(judge: model.JudgeSummary, report: report_data.ReportData) -> Iterator[Section]:
     beside = (
-        wording.bounds_sentence(judge.score), wording.first_replies_sentence(judge), wording.control_sentence(judge)
+        bounds_sentence(judge.score), first_replies_sentence(judge), control_sentence(judge)
     )  # fmt: skip
     lead = (GAP, Sentence(_headline(judge, report), ""), Sentence(_status_line(judge), ""))
     yield Section(None, [*lead, *notes(filter(None, beside))])
     yield Section("Verdicts", [_bars(judge.verdicts)])
     yield Section("Error types", [_bars(judge.error_types)])
     warnings = [
-        ((f"{warning.count:,}", "yellow"), (percent(warning.share), QUIET), wording.warning_text(warning.name))
+        ((f"{warning.count:,}", "yellow"), (percent(warning.share), QUIET), warning_text(warning.name))
         for warning in judge.warnings
     ]
     yield Section("Warnings", [TableRows((">", ">", ""), warnings)])
     if judge.reasoning:
-        title = f"Reasoning scores: {wording.reasoning_text(judge.reasoning)}"
+        title = f"Reasoning scores: {reasoning_text(judge.reasoning)}"
         yield Section(title, [_reasoning_table(judge.reasoning)])
     if len(judge.tasks) > 1:
-        yield Section("Tasks", [_group_table("task", judge.tasks, wording.NO_TASK)])
+        yield Section("Tasks", [_group_table("task", judge.tasks, NO_TASK)])
     is_shown_above = report.headline is not None and report.headline.leads and len(report.judges) == 1
     if len(judge.targets) > 1 and not is_shown_above:
-        yield Section("Targets", [_group_table("target", judge.targets, wording.NO_NAME)])
+        yield Section("Targets", [_group_table("target", judge.targets, NO_NAME)])
     rules = []
     for usage in judge.rules:
         mean = NOTHING if usage.mean is None else percent(usage.mean)
@@ -118,12 +131,12 @@ def _judge_sections(judge: model.JudgeSummary, report: report_data.ReportData) -
 def _headline(judge: model.JudgeSummary, report: report_data.ReportData) -> Words:
     score, maximum = judge.score, report.scored.maximum if report.scored else None
     pieces: list[str | tuple[str, str]] = [(report.label_of(judge.judge), "bold"), "  "]
-    pieces += [(wording.score_text(score), "bold"), f" {wording.mean_label(judge)}"]
+    pieces += [(score_text(score), "bold"), f" {mean_label(judge)}"]
     if score.mean is not None:
         if maximum is not None:
-            pieces.append(f" = {wording.scale_text(score.mean, maximum)} {wording.maximum_text(maximum)}")
+            pieces.append(f" = {scale_text(score.mean, maximum)} {maximum_text(maximum)}")
         valid = "" if score.counts.valid == score.samples else f", {score.counts.valid:,} valid"
-        pieces.append(f"  ({wording.interval_sentence(score)}{valid})")
+        pieces.append(f"  ({interval_sentence(score)}{valid})")
     return Words(pieces)
 
 
@@ -134,7 +147,7 @@ def _status_line(judge: model.JudgeSummary) -> Words:
         count = judge.score.counts.of(status)
         pieces.append((f"{count:,} {status.value}", STYLES[Tone(status.value)] if count else QUIET))
         if status is Status.INVALID and judge.asked_again:
-            pieces.append((f" {wording.reasks_text(judge.asked_again)}", QUIET))
+            pieces.append((f" {reasks_text(judge.asked_again)}", QUIET))
     if judge.score.unverified:
         pieces.append((f"\n{judge.score.unverified:,} unverified", "yellow"))
         pieces.append((": called correct, but the answer they rest on is not in the response", QUIET))
@@ -162,8 +175,8 @@ def _group_table(head: str, groups: Sequence[model.GroupSummary], unnamed: str) 
     scores = [item.score for item in groups]
     columns: list[tuple[str | Head, list[Cell]]] = [
         (head, [unnamed if item.name is None else item.name for item in groups]),
-        (">score", [wording.score_text(score) for score in scores]),
-        (">95% interval", [(wording.interval_text(score), QUIET) for score in scores]),
+        (">score", [score_text(score) for score in scores]),
+        (">95% interval", [(interval_text(score), QUIET) for score in scores]),
         (PLOT_HEAD, [plot_of(score) for score in scores]),
     ]
     for name in (*COUNTS, "unverified"):
@@ -172,7 +185,7 @@ def _group_table(head: str, groups: Sequence[model.GroupSummary], unnamed: str) 
             style = "" if name == "valid" else STYLES[Tone("undecided" if name == "unverified" else name)]
             columns.append((count_head(name), [number_cell(number, style) for number in numbers]))
     if any(item.reasoning for item in groups):
-        means: list[Cell] = [wording.mean_reasoning_text(item.reasoning) for item in groups]
+        means: list[Cell] = [mean_reasoning_text(item.reasoning) for item in groups]
         columns.append((count_head("reasoning"), means))
     return table_by_columns(columns, _TASKS_SHOWN)
 

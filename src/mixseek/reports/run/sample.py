@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mixseek.analysis import details, model
 from mixseek.analysis.model import Tone
-from mixseek.domain.judgments import JudgedRow, Span
-from mixseek.reports import wording
+from mixseek.domain.judgments import JudgedRow
+from mixseek.reports.excerpts import Excerpt, left_out, split_at_span
 from mixseek.reports.pair_words import orders_text
-from mixseek.reports.payload import left_out
 from mixseek.reports.sections import GAP, MARKED, QUIET, Section, Sentence, TableRows, Words
-from mixseek.reports.wording import NOTHING, name_text, problem_text
+from mixseek.reports.wording.names import name_text, problem_text, warning_text
+from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.phrases import plain_number
 
 
@@ -68,7 +68,7 @@ def _facts(row: JudgedRow, detail: details.ScoredDetail | None) -> Iterable[tupl
     yield "extraction", "not in the response: unverified" if row.is_unverified else None
     yield "reasoning score", None if row.reasoning_score is None else str(row.reasoning_score)
     yield "error type", row.error_type
-    yield "warnings", "; ".join(wording.warning_text(name) for name in row.warnings) or None
+    yield "warnings", "; ".join(warning_text(name) for name in row.warnings) or None
     for name in ("reason", "comment", "task_name", "target_model", "question_id", "prompt_variant"):
         yield name.removesuffix("_name").replace("_", " "), getattr(row, name)
     if row.response_b is not None:
@@ -105,11 +105,10 @@ def _response(row: JudgedRow) -> Sentence:
     """The response with the extracted span set off."""
     if not row.response:
         return Sentence("(empty)")
-    skipped = left_out(row).response_before
-    span = row.span and Span(row.span.start - skipped, row.span.end - skipped)
-    if span is None or not 0 <= span.start <= span.end <= len(row.response):
+    parts = split_at_span(Excerpt(row.response, left_out(row).response_before), row.span)
+    if parts is None:
         return Sentence(row.response, "")
-    before, inside, after = row.response[: span.start], row.response[span.start : span.end], row.response[span.end :]
+    before, inside, after = parts
     return Sentence(Words([before, (inside, MARKED), after]), "")
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from mixseek.analysis import model, scored_model
 from mixseek.domain.judgments import Status
-from mixseek.reports import wording
 from mixseek.reports.sections import (
     GAP,
     QUIET,
@@ -18,7 +17,23 @@ from mixseek.reports.sections import (
     notes,
     number_cell,
 )
-from mixseek.reports.wording import NOTHING, name_text, percent, problem_text
+from mixseek.reports.wording.names import name_text, problem_text
+from mixseek.reports.wording.numbers import NOTHING, part_text, percent
+from mixseek.reports.wording.scales import (
+    counted_text,
+    coverage_sentence,
+    difference_interval_text,
+    difference_sentence,
+    difference_text,
+    factor_sentence,
+    hole_text,
+    invalid_sentence,
+    maximum_text,
+    mean_text,
+    range_text,
+    scale_text,
+    signed_text,
+)
 
 _HOLES_SHOWN = 12
 _PROBLEMS_SHOWN = 8
@@ -64,7 +79,7 @@ def _shares(title: str, tallies: Sequence[model.Tally]) -> str:
 
 
 def _mean_cells(score: scored_model.ScaleMean) -> tuple[Cell, Cell]:
-    return (wording.mean_text(score), "bold"), (wording.range_text(score.interval, score.maximum), QUIET)
+    return (mean_text(score), "bold"), (range_text(score.interval, score.maximum), QUIET)
 
 
 def _dimension_table(report: scored_model.ScoredReport) -> TableRows:
@@ -74,8 +89,8 @@ def _dimension_table(report: scored_model.ScoredReport) -> TableRows:
         for number, item in enumerate(profile.dimensions):
             mean, interval = _mean_cells(item.score)
             name = profile.judge if number == 0 else ""
-            scale, shape = (wording.maximum_text(item.score.maximum), QUIET), (_spark(item), "blue")
-            rows.append((name, item.dimension, mean, scale, interval, shape, wording.counted_text(item.score)))
+            scale, shape = (maximum_text(item.score.maximum), QUIET), (_spark(item), "blue")
+            rows.append((name, item.dimension, mean, scale, interval, shape, counted_text(item.score)))
     return TableRows(("judge", "dimension", ">mean", "", ">95% interval", "low to high", ">samples"), rows)
 
 
@@ -101,13 +116,13 @@ def _dimension_cells(
 def _scaled(score: scored_model.ScaleMean | None, *, with_scale: bool = True) -> str:
     if score is None or score.mean is None:
         return NOTHING
-    return wording.mean_text(score) + (f" {wording.maximum_text(score.maximum)}" if with_scale else "")
+    return mean_text(score) + (f" {maximum_text(score.maximum)}" if with_scale else "")
 
 
 def _target_table(report: scored_model.ScoredReport) -> TableRows:
     rows = []
     for target in report.targets:
-        total = (*_mean_cells(target.total), wording.counted_text(target.total))
+        total = (*_mean_cells(target.total), counted_text(target.total))
         marks = _dimension_cells(report, target.dimensions)
         critical = [number_cell(target.critical, "red")] if report.has_gates else []
         rows.append((name_text(target.target), *total, *marks, *critical))
@@ -132,11 +147,11 @@ def _matrix_cell(cell: scored_model.MatrixCell, maximum: float | None) -> Cell:
     score = cell.score
     if score.mean is None:
         return f"{NOTHING}\n\nn=0", QUIET
-    pieces = [(wording.scale_text(score.mean, maximum), "bold")]
+    pieces = [(scale_text(score.mean, maximum), "bold")]
     if cell.same_family:
         pieces.append((" same family", "yellow"))
     if score.interval:
-        pieces.append((f"\n{wording.range_text(score.interval, maximum)}", QUIET))
+        pieces.append((f"\n{range_text(score.interval, maximum)}", QUIET))
     pieces.append((f"\nn={score.samples}", QUIET))
     if score.counts.unscored:
         pieces.append((f" +{score.counts.unscored} without", "magenta"))
@@ -146,31 +161,31 @@ def _matrix_cell(cell: scored_model.MatrixCell, maximum: float | None) -> Cell:
 def _control_table(report: scored_model.ScoredReport) -> TableRows:
     rows = []
     for row in report.controls:
-        of_itself, counts = wording.scale_text(row.own.mean, report.maximum), row.own.counts
-        others = wording.mean_text(row.others), f"{row.others.count:,}"
+        of_itself, counts = scale_text(row.own.mean, report.maximum), row.own.counts
+        others = mean_text(row.others), f"{row.others.count:,}"
         own_cells = of_itself, f"{counts.valid:,}", number_cell(counts.invalid, "magenta")
-        rows.append((row.judge, *own_cells, *others, wording.signed_text(row.difference, row.others.maximum)))
+        rows.append((row.judge, *own_cells, *others, signed_text(row.difference, row.others.maximum)))
     return TableRows(("model", ">of itself", ">n", ">invalid", ">by others", ">n", ">difference"), rows)
 
 
 def _variant_parts(comparison: scored_model.VariantComparison) -> Iterator[Part]:
-    yield Sentence(wording.difference_sentence(comparison), "")
+    yield Sentence(difference_sentence(comparison), "")
     rows = []
     for item in comparison.dimensions:
         style = "bold yellow" if item.difference.is_clear else QUIET
-        drift = (wording.difference_text(item), "bold"), (wording.difference_interval_text(item), style)
+        drift = (difference_text(item), "bold"), (difference_interval_text(item), style)
         rows.append((item.measure or "", *drift))
     yield TableRows(("dimension", ">difference", ">95% interval"), rows)
     rates = []
     for rate in (comparison.base_invalid, comparison.other_invalid):
-        share, interval = wording.part_text(rate.invalid, rate.judged), wording.range_text(rate.interval)
+        share, interval = part_text(rate.invalid, rate.judged), range_text(rate.interval)
         rates.append(f"{name_text(rate.name)} {share} ({interval})")
     yield Sentence(f"invalid: {', '.join(rates)}")
 
 
 def _coverage_parts(coverage: scored_model.Coverage) -> Iterator[Part]:
     """A grid where it fits, and the holes by name."""
-    yield Sentence(wording.coverage_sentence(coverage), "")
+    yield Sentence(coverage_sentence(coverage), "")
     if coverage.lines and len(coverage.lines) <= _GRID_LINES and len(coverage.columns) <= _GRID_COLUMNS:
         marks = "● valid  ✗ invalid  – no reply  □ no output in the dataset"
         # The names of the rows come first: without room columns are numbered, and named below.
@@ -181,7 +196,7 @@ def _coverage_parts(coverage: scored_model.Coverage) -> Iterator[Part]:
             Sentence(f"columns: target over judge · {marks}"),
             (_coverage_grid(coverage, [str(number) for number, _ in numbered]), Sentence(f"{named}{marks}")),
         )
-    yield _listing([wording.hole_text(cell) for cell in coverage.holes], _HOLES_SHOWN, coverage.holes_total)
+    yield _listing([hole_text(cell) for cell in coverage.holes], _HOLES_SHOWN, coverage.holes_total)
 
 
 def _coverage_grid(coverage: scored_model.Coverage, heads: Sequence[str]) -> TableRows:
@@ -197,19 +212,19 @@ def _listing(lines: Sequence[str], limit: int, total: int) -> Sentence:
 
 
 def _invalid_parts(spread: scored_model.InvalidSpread) -> Iterator[Part]:
-    yield Sentence(wording.invalid_sentence(spread), "yellow" if spread.uneven else "")
+    yield Sentence(invalid_sentence(spread), "yellow" if spread.uneven else "")
     if not spread.whole.invalid:
         return
     rows = []
     for factor in spread.factors:
         for number, group in enumerate(factor.groups):
             name = (factor.factor if number == 0 else "", "bold"), name_text(group.name)
-            share = f"{group.judged:,}", wording.part_text(group.invalid, group.judged)
-            interval = (wording.range_text(group.interval), QUIET)
+            share = f"{group.judged:,}", part_text(group.invalid, group.judged)
+            interval = (range_text(group.interval), QUIET)
             rows.append((*name, number_cell(group.invalid, "magenta"), *share, interval))
     yield TableRows(("by", "", ">invalid", ">of", ">share", ">95% interval"), rows)
     for factor in spread.factors:
-        yield Sentence(f"{factor.factor}: {wording.factor_sentence(factor)}", "" if factor.is_uneven else QUIET)
+        yield Sentence(f"{factor.factor}: {factor_sentence(factor)}", "" if factor.is_uneven else QUIET)
 
 
 def _evidence_parts(report: scored_model.ScoredReport) -> Iterator[Part]:
@@ -218,8 +233,8 @@ def _evidence_parts(report: scored_model.ScoredReport) -> Iterator[Part]:
         how = [f"{part.name} {part.count}" for part in support.stages]
         how += [f"{problem_text(part.name)} {part.count}" for part in support.problems]
         judge = (support.judge if support.dimension is None else "", "bold")
-        counts = f"{support.found:,}", f"{support.quotes:,}", wording.part_text(support.found, support.quotes)
-        interval = (wording.range_text(support.interval), QUIET)
+        counts = f"{support.found:,}", f"{support.quotes:,}", part_text(support.found, support.quotes)
+        interval = (range_text(support.interval), QUIET)
         rows.append((judge, support.dimension or "all", *counts, interval, ", ".join(how)))
     yield TableRows(("judge", "dimension", ">found", ">of", ">share", ">95% interval", "how, or why not"), rows)
     if report.evidence_problems:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from mixseek.analysis.agreement import Agreement, SelfConsistency
 from mixseek.analysis.model import Breakdown, Headline, ScoreSummary
 from mixseek.analysis.target_pairs import PairsReport
-from mixseek.reports import wording
 from mixseek.reports.headline import (
     column_title,
     column_word,
@@ -42,7 +41,10 @@ from mixseek.reports.trust import (
     opinion_text,
     pair_measure,
 )
-from mixseek.reports.wording import name_text
+from mixseek.reports.wording.names import name_text
+from mixseek.reports.wording.numbers import NOTHING, coefficient_text
+from mixseek.reports.wording.scales import scale_text
+from mixseek.reports.wording.scores import bounds_sentence
 from mixseek.stats.raters import Measure
 
 # A terminal shows the shape of a run; the page and the document hold the rest.
@@ -58,8 +60,8 @@ def headline_sections(headline: Headline) -> Iterator[Section]:
     whole = f"{headline.whole[0].upper()}{headline.whole[1:]}" if headline.columns else "Headline"
     line = Words([(f"{whole}  ", "bold"), score_sentence(headline.score, headline.maximum)])
     without = without_text(headline.score)
-    beside = "" if without == wording.NOTHING else f"beside it: {without}"
-    yield Section(None, [GAP, Sentence(line, ""), *notes([beside, wording.bounds_sentence(headline.score) or ""])])
+    beside = "" if without == NOTHING else f"beside it: {without}"
+    yield Section(None, [GAP, Sentence(line, ""), *notes([beside, bounds_sentence(headline.score) or ""])])
 
 
 def pairs_sections(report: PairsReport) -> Iterator[Section]:
@@ -123,7 +125,7 @@ def agreement_parts(agreement: Agreement, maximum: float | None) -> Iterator[Par
     rows = [
         (
             measure_text(coefficient.measure),
-            (wording.coefficient_text(coefficient.value), "bold"),
+            (coefficient_text(coefficient.value), "bold"),
             (coefficient_interval_text(coefficient), QUIET),
             (f"of {compared_text(coefficient)}", QUIET),
         )
@@ -145,9 +147,9 @@ def pair_table(agreement: Agreement) -> TableRows:
     rows = [
         (
             f"{pair.first} and {pair.second}",
-            (wording.coefficient_text(pair.of(measure).value), "bold"),
+            (coefficient_text(pair.of(measure).value), "bold"),
             (coefficient_interval_text(pair.of(measure)), QUIET),
-            wording.coefficient_text(pair.of(Measure.RAW).value),
+            coefficient_text(pair.of(Measure.RAW).value),
             f"{pair.samples:,}",
         )
         for pair in pairs
@@ -162,7 +164,7 @@ def disagreement_table(agreement: Agreement, maximum: float | None) -> TableRows
         opinions = [
             f"{judge} {opinion_text(score, verdict, agreement, maximum)}" for judge, score, verdict in item.judges
         ]
-        apart = wording.scale_text(item.spread, maximum) if agreement.is_graded else ""
+        apart = scale_text(item.spread, maximum) if agreement.is_graded else ""
         rows.append((item.id, apart, ", ".join(opinions)))
     return TableRows(
         ("differ on", ">apart" if agreement.is_graded else ">", "what they say, the strictest first"), rows

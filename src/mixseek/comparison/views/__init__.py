@@ -1,0 +1,1 @@
+"""How a comparison looks: its words, its sections and documents, and its page."""

@@ -1,0 +1,284 @@
+"""The page of a comparison: the difference drawn task by task, and what changed with both outputs side by side."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mixseek.analysis.details import read_detail
+from mixseek.analysis.model import outcome_word, tone_of
+from mixseek.comparison.model import ChangedSample, Comparison, GroupDifference
+from mixseek.comparison.views import words
+from mixseek.comparison.views.sections import group_table, side_table
+from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
+from mixseek.reports.pages.html import joined_assets, render_page
+from mixseek.stats.difference import Difference
+from mixseek.text.messages import Message, message, verbatim
+
+STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css")
+SCRIPTS = ("leaderboard.js", "comparison.js")
+# Characters of judged text in one file: a few seconds to load on a telephone.
+TEXT_BUDGET = 6_000_000
+_LONGEST_QUESTION = 4_000
+_LONGEST_REASON = 1_500
+# Rows of the drawing; the table below it has all.
+_DRAWN_GROUPS = 40
+# Ends of an axis that are easily read.
+_ROUND_ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRow:
+    """One line of the drawing: places are shares of its width."""
+
+    name: Message
+    difference: Difference
+    is_whole: bool
+    mean: float | None
+    low: float | None
+    high: float | None
+    worst: float | None = None
+    best: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownJudgment:
+    """One judge on one side."""
+
+    judge: Message
+    outcome: str
+    tone: str
+    score: Message | None
+    reasons: tuple[tuple[Message, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSide:
+    """A response in three parts, the one that decided in the middle; and who said what of it."""
+
+    sample_id: str
+    before: str
+    marked: str
+    after: str
+    left_out_before: int
+    left_out_after: int
+    judgments: tuple[ShownJudgment, ...]
+    # What all of them amount to.
+    outcome: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChange:
+    """One entry of the list; `kinds` are the filters that it answers to."""
+
+    name: str
+    task: str | None
+    kinds: tuple[str, ...]
+    difference: str
+    question: str
+    truth: str | None
+    side_a: ShownSide
+    side_b: ShownSide
+    is_same_text: bool
+    samples: int
+
+
+def render_comparison(comparison: Comparison, changed: Sequence[ChangedSample]) -> str:
+    """The whole file as text that UTF-8 can hold."""
+    context = comparison_context(comparison, changed)
+    return render_page("comparison.html.j2", STYLES, joined_assets(SCRIPTS), **context)
+
+
+def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample]) -> dict[str, Any]:
+    """What the template shows."""
+    shown = show_changes(comparison, changed)
+    end = axis_end(comparison)
+    sums, unscored, drift = comparison.difference.sums, comparison.difference.unscored, comparison.drift
+    kinds = (
+        ("worse", message("compare.worse_word", "worse"), sums.worse, "bad"),
+        ("better", message("compare.better_word", "better"), sums.better, "good"),
+        ("drift", message("compare.same_text_other_score", "same text, other score"), drift.changed, "mixed"),
+        ("unscored", message("compare.no_score_on_a_side", "no score on a side"), unscored, "undecided"),
+    )
+    return {
+        "comparison": comparison,
+        "words": words,
+        "sides": side_table(comparison),
+        "group_table": group_table,
+        "rows": draw_rows(comparison, end),
+        "ticks": draw_ticks(end, is_binary=comparison.is_binary),
+        "groups": comparison.groups,
+        "kinds": [
+            (key, label, count, sum(key in change.kinds for change in shown), tone) for key, label, count, tone in kinds
+        ],
+        "changes": shown,
+        "tasks": sorted({change.task for change in shown if change.task is not None}),
+    }
+
+
+# The drawing.
+
+
+def axis_end(comparison: Comparison) -> float:
+    """The same to the left and to the right, so that nought is in the middle."""
+    differences = [
+        comparison.difference,
+        comparison.drift.without,
+        *(group.difference for group in task_groups(comparison)),
+    ]
+    ends = [
+        abs(end)
+        for difference in differences
+        if difference.interval
+        for end in (difference.interval.low, difference.interval.high)
+    ]
+    ends += [abs(difference.mean) for difference in differences if difference.mean is not None]
+    largest = max(ends, default=0.01)
+    return next((end for end in _ROUND_ENDS if end >= largest), 1.0)
+
+
+def task_groups(comparison: Comparison) -> Sequence[GroupDifference]:
+    """The groups by task, else by the first factor that there is."""
+    return next(iter(comparison.groups.values()), ())
+
+
+def draw_rows(comparison: Comparison, end: float) -> list[DrawnRow]:
+    rows = [draw_row(message("compare.all_pairs", "all pairs"), comparison.difference, end, is_whole=True)]
+    if comparison.drift.changed:
+        name = message("compare.without_the_judge_s_changes", "without the judge's changes")
+        rows.append(draw_row(name, comparison.drift.without, end, is_whole=True))
+    groups = task_groups(comparison)
+    rows += [
+        draw_row(verbatim(group.name or words.NO_GROUP), group.difference, end) for group in groups[:_DRAWN_GROUPS]
+    ]
+    return rows
+
+
+def draw_row(name: Message, difference: Difference, end: float, *, is_whole: bool = False) -> DrawnRow:
+    def place(value: float | None) -> float | None:
+        return None if value is None else min(1.0, max(0.0, (value + end) / (2 * end)))
+
+    interval = difference.interval
+    bounds = difference.bounds if difference.unscored else None
+    return DrawnRow(
+        name,
+        difference,
+        is_whole,
+        place(difference.mean),
+        place(interval.low if interval else None),
+        place(interval.high if interval else None),
+        place(bounds.worst if bounds else None),
+        place(bounds.best if bounds else None),
+    )
+
+
+def draw_ticks(end: float, *, is_binary: bool) -> list[tuple[float, str]]:
+    """Five places with what they stand for."""
+    texts = [
+        words.difference_text(end * step, is_binary=is_binary).removesuffix(" points") for step in (-1, -0.5, 0, 0.5, 1)
+    ]
+    return list(zip((0.0, 0.25, 0.5, 0.75, 1.0), texts, strict=True))
+
+
+# What changed.
+
+
+def show_changes(comparison: Comparison, changed: Sequence[ChangedSample]) -> list[ShownChange]:
+    """Each text as long as the budget allows all of them to be."""
+    firsts = [sample.rows_a[0] for sample in changed if sample.rows_a] + [
+        sample.rows_b[0] for sample in changed if sample.rows_b
+    ]
+    limit = field_limit([len(row.response) for row in firsts], TEXT_BUDGET)
+    return [show_change(comparison, sample, limit) for sample in changed]
+
+
+def show_change(comparison: Comparison, change: ChangedSample, limit: int) -> ShownChange:
+    pair = change.pair
+    row = next(iter((*change.rows_b, *change.rows_a)))
+    difference = pair.difference
+    kinds = (
+        ["unscored"] if difference is None else ["better"] if difference > 0 else ["worse"] if difference < 0 else []
+    )
+    if pair.is_same_text and pair.score_a != pair.score_b:
+        kinds.append("drift")
+    return ShownChange(
+        name=words.pair_name(pair),
+        task=pair.task,
+        kinds=tuple(kinds),
+        # Right or wrong says it all.
+        difference="" if comparison.is_binary else words.difference_text(difference, is_binary=False),
+        question=row.question[:_LONGEST_QUESTION],
+        truth=row.ground_truth,
+        side_a=show_side(pair.id_a, pair.status_a, pair.score_a, change.rows_a, limit),
+        side_b=show_side(pair.id_b, pair.status_b, pair.score_b, change.rows_b, limit),
+        is_same_text=pair.is_same_text,
+        samples=max(pair.samples_a, pair.samples_b),
+    )
+
+
+def show_side(sample_id: str, status: str, score: float | None, rows: Sequence[JudgedRow], limit: int) -> ShownSide:
+    first = rows[0]
+    span = next((row.span for row in rows if row.span is not None), None)
+    excerpt = excerpt_around(first.response, span, limit)
+    parts = split_at_span(excerpt, span) or (excerpt.text, "", "")
+    # One word where all who gave a verdict gave the same, else the score that became of them.
+    verdicts = {row.verdict for row in rows if row.status is Status.VALID and row.is_final and not row.is_control}
+    word = status if score is None else verdicts.pop() if len(verdicts) == 1 else None
+    tone = status if score is None else tone_of(Status.VALID, score).value
+    return ShownSide(
+        sample_id,
+        *parts,
+        excerpt.before,
+        excerpt.after,
+        tuple(map(show_judgment, rows)),
+        outcome=word or f"{score:.3f}",
+        tone="undecided" if tone == "split" else tone,
+    )
+
+
+def show_judgment(row: JudgedRow) -> ShownJudgment:
+    detail = read_detail(row.fields)
+    score = None
+    if row.score is not None:
+        score = verbatim(f"{row.score:g}" if math.isclose(row.score, round(row.score)) else f"{row.score:.3f}")
+    if detail is not None and detail.total is not None and detail.maximum:
+        score = message("score.of", "{value} of {maximum}", value=f"{detail.total:g}", maximum=f"{detail.maximum:g}")
+    judge = verbatim(row.judge)
+    if row.take > 1:
+        judge = message("judgment.judge_repeat", "{judge}, repeat {n}", judge=judge, n=row.take)
+    if row.is_control:
+        judge = message("judgment.own_output", "{judge} (own output)", judge=judge)
+    return ShownJudgment(
+        judge=judge,
+        outcome=outcome_word(row.status, row.verdict),
+        tone=tone_of(row.status, row.score).value,
+        score=score,
+        reasons=tuple((label, text[:_LONGEST_REASON]) for label, text in reasons_of(row)),
+    )
+
+
+def reasons_of(row: JudgedRow) -> list[tuple[Message, str]]:
+    """Whatever a judge said for its verdict."""
+    detail = read_detail(row.fields)
+    error = None if row.error_type == "none" else row.error_type
+    reasons: list[tuple[Message, str | None]] = [
+        (message("judgment.answer", "answer"), row.extracted_answer),
+        (message("judgment.error", "error"), error),
+        (message("judgment.comment", "comment"), row.comment),
+        (message("judgment.why", "why"), row.reason),
+    ]
+    reasons += [(verbatim(finding.flag.value), finding.detail) for finding in row.flags]
+    if detail is not None:
+        for mark in detail.marks:
+            maximum = "" if mark.maximum is None else f"/{mark.maximum:g}"
+            reason = mark.reason or next(
+                (quote.reason for quote in detail.quotes if quote.dimension == mark.dimension), ""
+            )
+            reasons.append((verbatim(f"{mark.dimension} {mark.score:g}{maximum}"), reason or "–"))
+        reasons += [(verbatim(gate), reason or "not passed") for gate, reason in detail.gates]
+        reasons.append((message("judgment.notes_word", "notes"), detail.notes))
+    elif row.rules:
+        reasons.append((message("judgment.rules_word", "rules"), " → ".join(row.rules)))
+    return [(label, text) for label, text in reasons if text]

@@ -1,0 +1,167 @@
+"""The judgments inside a page: each sample once, each text within a budget, spans in the page's own units."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import compress
+from operator import attrgetter
+from typing import Any
+
+from mixseek.analysis.details import Quote, ScoredDetail, read_detail
+from mixseek.analysis.model import tone_of
+from mixseek.domain.judgments import JudgedRow, Span
+from mixseek.reports.excerpts import Excerpt, excerpt_of, field_limit, left_out, utf16_offset
+from mixseek.reports.pair_words import orders_text
+from mixseek.text import phrases
+
+# A judge that quotes the whole response must not make the file twice as large.
+_QUOTE_LIMIT = 1_000
+# Rows that agree in these are of one sample.
+_SAMPLE_KEY = attrgetter(
+    "id", "task_name", "target_model", "ground_truth", "ground_truth_alternatives", "question", "response",
+    "question_id", "prompt_variant", "response_b", "target_b",
+)  # fmt: skip
+
+
+def rows_payload(rows: Sequence[JudgedRow], budget: int) -> dict[str, Any]:
+    """`samples` and `rows`; a row names its sample by position, so a panel of judges repeats no text."""
+    details = [read_detail(row.fields) for row in rows]
+    places = list(map(numbering().__getitem__, map(_SAMPLE_KEY, rows)))
+    firsts: list[JudgedRow] = []
+    # The first row of a sample with a span decides which part of a cut response is kept.
+    spans: dict[int, Span] = {}
+    for row, detail, place in zip(rows, details, places, strict=True):
+        if place == len(firsts):
+            firsts.append(row)
+        if place not in spans and (span := _first_span(row, detail)):
+            spans[place] = span
+    lengths = [len(text) for row in firsts for text in (row.question, row.response, row.response_b or "")]
+    lengths += [len(row.raw_reply or "") for row in rows]
+    limit = field_limit(lengths, budget)
+    responses = [excerpt_of(row, spans.get(place), limit) for place, row in enumerate(firsts)]
+    return {
+        "samples": [_sample(row, excerpt, limit) for row, excerpt in zip(firsts, responses, strict=True)],
+        "rows": [
+            _row(row, detail, place, responses[place], limit)
+            for row, detail, place in zip(rows, details, places, strict=True)
+        ],
+    }
+
+
+def numbering() -> defaultdict[Any, int]:
+    """The number of each thing that is asked for, in the order of asking."""
+    numbers: defaultdict[Any, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
+
+
+def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
+    question, cut = row.question[:limit], left_out(row)
+    return _without_empty(
+        {
+            "id": row.id,
+            "task": row.task_name,
+            "model": row.target_model,
+            "qid": row.question_id,
+            "variant": row.prompt_variant,
+            "question": question,
+            "question_cut": len(row.question) - len(question) + cut.question_after,
+            "response": response.text,
+            "before": response.before,
+            "after": response.after,
+            "truth": row.ground_truth,
+            "alternatives": row.ground_truth_alternatives,
+            "model_b": row.target_b,
+            "response_b": row.response_b[:limit] if row.response_b else row.response_b,
+            "b_cut": max(0, len(row.response_b or "") - limit) + cut.b_after,
+        }
+    )
+
+
+def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Excerpt, limit: int) -> dict[str, Any]:
+    reply = row.raw_reply[:limit] if row.raw_reply else None
+    return {
+        "sample": sample,
+        "judge": row.judge,
+        "status": row.status.value,
+        "tone": tone_of(row.status, row.score).value,
+        "score": row.score,  # outside of what may be left out: a score of 0 is a score
+        **_without_empty(
+            {
+                "verdict": row.verdict,
+                "answer": row.extracted_answer,
+                "span": _page_span(row.span, response),
+                "rules": row.rules,
+                "error": row.error_type,
+                "flags": [[finding.flag.value, finding.detail] for finding in row.flags],
+                "comment": row.comment,
+                "reason": row.reason,
+                "reply": reply,
+                "reply_cut": len(row.raw_reply or "") - len(reply or "") + left_out(row).reply_after,
+                "control": row.is_control,
+                "reasoning": row.reasoning_score,
+                "unverified": row.is_unverified,
+                "warnings": row.warnings,
+                "repeat": row.take if row.take > 1 else None,
+                "reasks": row.ask - 1,
+                "orders": orders_text(row.fields) if row.response_b is not None else None,
+            }
+        ),
+        **(_detail(detail, response) if detail else {}),
+    }
+
+
+def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:
+    """Marks and quotes; `total` outside of what may be left out, because nought is a total."""
+    return {
+        **({} if detail.total is None else {"total": detail.total}),
+        "marks": [[mark.dimension, mark.score, mark.maximum, mark.reason] for mark in detail.marks],
+        **_without_empty(
+            {
+                "maximum": detail.maximum,
+                "gates": [list(gate) for gate in detail.gates],
+                "quotes": [_quote(quote, response) for quote in detail.quotes],
+                "confidence": detail.confidence,
+                "type": detail.task_type,
+                "inferred": detail.inferred_task_type,
+                "family": detail.same_family,
+                "notes": detail.notes,
+            }
+        ),
+    }
+
+
+def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
+    spans = [_page_span(span, response) for span in quote.spans]
+    return {
+        "dimension": quote.dimension,
+        "text": phrases.shortened(quote.text, _QUOTE_LIMIT),
+        **_without_empty(
+            {
+                "reason": phrases.shortened(quote.reason, _QUOTE_LIMIT),
+                "stage": quote.stage,
+                "problem": quote.problem,
+                "spans": [span for span in spans if span is not None],
+            }
+        ),
+    }
+
+
+def _first_span(row: JudgedRow, detail: ScoredDetail | None) -> Span | None:
+    """What a cut response is kept around: the extracted answer, or the first quote."""
+    quotes = detail.quotes if detail else ()
+    return row.span or next((span for quote in quotes for span in quote.spans), None)
+
+
+def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:
+    """None when the span lies outside the text: a highlight in the wrong place would be worse than none."""
+    if span is None:
+        return None
+    start, end = span.start - response.before, span.end - response.before
+    if not 0 <= start <= end <= len(response.text):
+        return None
+    return [utf16_offset(response.text, start), utf16_offset(response.text, end)]
+
+
+def _without_empty(fields: dict[str, Any]) -> dict[str, Any]:
+    """Half of the file would be nulls otherwise."""
+    return dict(compress(fields.items(), fields.values()))
