@@ -1,7 +1,7 @@
 """The report of a run that is there: its numbers from the index, its judgments as they stand in the journal."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -28,6 +28,7 @@ from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.panels import PanelRule
 from mixseek.index.panel import SettledPanel
 from mixseek.index.run import RunIndex, open_run_index
+from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.protocol_record import rubric_of_run
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run

@@ -1,8 +1,7 @@
 """Several runs of one protocol: side by side, and as one."""
 
-from dataclasses import dataclass
-
 from mixseek.analysis.model import ScoreSummary
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from itertools import cycle
@@ -18,6 +18,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from mixseek.domain.samples import Sample
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.phrases import written_in
 from mixseek.protocols.identity import is_kin
 from mixseek.stats.audits import Audit

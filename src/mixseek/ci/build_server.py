@@ -1,7 +1,7 @@
 """What a build server reads, gathered from a run or a comparison, and written where it looks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from mixseek.analysis.comparing.comparison import Comparison, DropResult
@@ -16,6 +16,7 @@ from mixseek.domain.pair_counts import Pair
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.index.run import open_run_index
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.comparison import brief, score_text
 from mixseek.reports.headline import describe_headline
 from mixseek.reports.summary import describe_score

@@ -3,7 +3,6 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mixseek.analysis.comparing.baseline import Baseline
@@ -13,6 +12,7 @@ from mixseek.analysis.run_summary import RunSummary
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.stopping import stopping_on_signals
 from mixseek.domain.ports import ProgressSink
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.conclusion import Conclusion, RunState, conclude_run
 from mixseek.reports.drop_gate import baseline_text
 from mixseek.reports.forecasts import dry_run_document, dry_run_sections

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -21,6 +21,7 @@ from mixseek.datasets.tables import is_nested, select_plain
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import confine, first_line, offline_settings, open_duckdb
 from mixseek.storage.journal.records import make_plain
 

@@ -11,7 +11,7 @@ import secrets
 import tempfile
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
 from mixseek.index.totals import JournalState, RunTotals, read_totals, stat_journal, write_totals
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,

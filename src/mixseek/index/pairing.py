@@ -4,7 +4,6 @@ import contextlib
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from mixseek.domain.pair_counts import SMALLEST_DIFFERENCE, DifferenceSums, Pair
 from mixseek.domain.panels import PanelRule
 from mixseek.index.loading import attach_index, index_error
 from mixseek.index.panel import panel_units
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import attaching, confine, fetch_all, read_statements, session_settings
 from mixseek.storage.workspace import RunDirectory, Workspace
 

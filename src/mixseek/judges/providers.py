@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ from mixseek.domain.ports import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.answers import ReadAnswer, SchemaMode, decoding, make_answer, without_keys
 from mixseek.judges.endpoint.keys import Redaction, Secret, looks_like_credential, refuse_keys, without_credentials
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import JudgeSettings
 
 SPEC_PREFIX = "pydantic-ai:"

@@ -1,7 +1,7 @@
 """What a judged run comes to: its gates, its baseline, and whether all that was asked for is there."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
@@ -11,6 +11,7 @@ from mixseek.analysis.gates import GateResult, Gates, check_gates
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.summarise import failure_groups, first_failed_rows
 from mixseek.domain.scored_counts import FailureGroup
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.drop_gate import baseline_document, check_drop
 from mixseek.reports.summary import summary_document
 from mixseek.reports.unusable import explain_nothing_valid, has_nothing_valid

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
 from mixseek.analysis.model import Beside, Breakdown, Headline, ScoreSummary, split_of
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports import wording
 from mixseek.text import phrases, visible
 from mixseek.text.messages import Message, counted, join, message, verbatim

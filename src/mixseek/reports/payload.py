@@ -10,7 +10,7 @@ import json
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import compress, groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from mixseek.analysis.build import natural_key
 from mixseek.analysis.details import Quote, ScoredDetail, read_detail
 from mixseek.analysis.model import tone_of
 from mixseek.domain.judgments import JudgedRow, Span, Status
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pair_words import orders_text
 from mixseek.text import phrases
 

@@ -12,11 +12,12 @@ Mogstad, Romano, Shaikh & Wilhelm 2024 (rank ranges from tested differences)
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import combinations
 
 from mixseek.domain.counts import UnitSums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import student_quantile, student_two_sided
 from mixseek.stats.intervals import Interval, IntervalMethod, unit_interval, with_questions
 from mixseek.stats.ordering import kendall_tau_b

@@ -1,7 +1,7 @@
 """B against A: two runs, two targets or two prompt variants, paired sample by sample."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.index import pairing as paired
 from mixseek.index.pairing import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.index.run import open_run_index
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.uneven import holm_adjusted
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest

@@ -1,8 +1,7 @@
 """A leader board of systems that were compared two by two, as data that can be printed."""
 
-from dataclasses import dataclass
-
 from mixseek.domain.shown import Shown
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.strengths import Board
 
 

@@ -4,7 +4,7 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from shlex import quote
 from unicodedata import normalize
@@ -21,6 +21,7 @@ from mixseek.judges.endpoint.keys import (
     read_key,
     refuse_keys,
 )
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import JudgeSettings, WireFormat
 
 

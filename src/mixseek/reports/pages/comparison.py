@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mixseek.analysis.comparing.comparison import ChangedSample, Comparison, GroupDifference
 from mixseek.analysis.details import read_detail
 from mixseek.analysis.model import outcome_word, tone_of
 from mixseek.domain.judgments import JudgedRow, Span, Status
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports import comparison as words
 from mixseek.reports.pages.html import joined_assets, render_page
 from mixseek.reports.payload import Excerpt, excerpt_around, field_limit
