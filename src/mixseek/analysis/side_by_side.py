@@ -30,7 +30,7 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     rules: set[PanelRule | None] = set()
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
-            rule = panel_rule(index, manifest)
+            rule = panel_rule(index.facts, manifest)
             group, is_graded = index.settle(rule, manifest.judge_names).whole(), index.facts.is_graded
             _, control = summarise_whole(index, index.counts(OutcomeCount, final_only=True))
         rules.add(rule)

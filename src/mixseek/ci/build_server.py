@@ -104,7 +104,7 @@ def run_report(
     directory = workspace.run(run)
     manifest = read_manifest(directory.manifest)
     with open_run_index(workspace, directory) as index:
-        panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        panel = index.settle(panel_rule(index.facts, manifest, rule), manifest.judge_names)
         listed, failing_count = panel.failing(MOST_CASES, below=_LOW)
         worst, _ = panel.failing(WORST_SHOWN, below=_FULL, worst_first=True)
         rows = index.rows_of(sorted({sample.key for sample in (*listed, *worst)}))

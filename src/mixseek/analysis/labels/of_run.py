@@ -42,7 +42,7 @@ def open_labelled(
 ) -> AbstractContextManager[LabelUnits]:
     """One row a sample, under the rule of the run's panel, or another one that is asked for."""
     with open_run_index(workspace, run) as index:
-        rule = panel_rule(index, read_manifest(run.manifest), requested)
+        rule = panel_rule(index.facts, read_manifest(run.manifest), requested)
     return open_units(workspace, run, rule)
 
 
