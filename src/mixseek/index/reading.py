@@ -31,11 +31,12 @@ class Reader:
 
     engine: duckdb.DuckDBPyConnection
     index: TrustedIndex
-    journal: Path
+    journal: str
 
 
-# By process, the oldest first: after a fork, what is in there belongs to the parent.
-_kept: dict[int, list[Reader]] = {}
+# By process and journal, the oldest first: after a fork, what is in there belongs to the parent. The threads of a viewer
+# take and keep at once, so each step is one that Python does not interrupt.
+_kept: dict[int, dict[str, Reader]] = {}
 
 
 @contextlib.contextmanager
@@ -61,17 +62,15 @@ def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPy
 def take_reader(workspace: Workspace, run: RunDirectory, scratch: Path) -> Reader:
     """The one that was kept, if its index is the one that would be opened now; else a new one."""
     # First, so that the DuckDB that has made an index can read it.
-    index, journal = loading.ensure_indexed(workspace, run), run.journal.absolute()
+    index, journal = loading.ensure_indexed(workspace, run), str(run.journal.absolute())
     settings = session_settings(scratch, index.path)
-    kept = _kept.get(os.getpid(), [])
-    for reader in list(kept):
-        if reader.journal == journal:
-            kept.remove(reader)
-            if reader.index == index and index.is_still_there():
-                # Whoever ran short of memory was given more.
-                reader.engine.execute(f"SET memory_limit = '{settings['memory_limit']}'")
-                return reader
-            reader.engine.close()
+    reader = _kept.get(os.getpid(), {}).pop(journal, None)
+    if reader is not None and reader.index == index and index.is_still_there():
+        # Whoever ran short of memory was given more.
+        reader.engine.execute(f"SET memory_limit = '{settings['memory_limit']}'")
+        return reader
+    if reader is not None:
+        reader.engine.close()
     engine = take_engine(settings)
     try:
         index = loading.attach_index(engine, workspace, run, INDEX, index)
@@ -85,17 +84,21 @@ def take_reader(workspace: Workspace, run: RunDirectory, scratch: Path) -> Reade
 
 def keep(reader: Reader) -> None:
     """For whoever reads the same index next; closed where it is large, or others have been used since."""
+    kept = _kept.setdefault(os.getpid(), {})
+    # Somebody may have read the same one meanwhile.
+    closed = [kept.pop(reader.journal, None)]
     if reader.index.sealed.content_bytes > _LARGEST_KEPT_BYTES:
-        reader.engine.close()
-        return
-    kept = _kept.setdefault(os.getpid(), [])
-    kept.append(reader)
-    while len(kept) > _MOST_KEPT:
-        kept.pop(0).engine.close()
+        closed.append(reader)
+    else:
+        kept[reader.journal] = reader
+    closed += [kept.pop(journal, None) for journal in list(kept)[:-_MOST_KEPT]]
+    for unused in closed:
+        if unused is not None:
+            unused.engine.close()
 
 
 @atexit.register
 def close_kept() -> None:
     """Sessions are closed before the interpreter takes its parts down in any order."""
-    for reader in _kept.pop(os.getpid(), []):
+    for reader in _kept.pop(os.getpid(), {}).values():
         reader.engine.close()

@@ -125,6 +125,18 @@ def test_runs_beside_each_other_have_sessions_of_their_own(made: Made, tmp_path:
     assert mean_of(made) == 0.5
 
 
+def test_two_read_the_same_index_at_once(made: Made, started: list[str]) -> None:
+    """Each in a session of its own, of which one is kept."""
+    with reading(*made) as first, reading(*made) as second:
+        first.execute("CREATE TEMP TABLE units AS SELECT 1")
+        with pytest.raises(duckdb.CatalogException):
+            second.execute("FROM units")
+
+    assert mean_of(made) == 0.5
+    assert len(started) == 2
+    assert sum(map(len, readers._kept.values())) == 1
+
+
 def test_a_large_index_is_closed(made: Made, started: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """It would fill memory that others need."""
     monkeypatch.setattr(readers, "_LARGEST_KEPT_BYTES", 1)
