@@ -34,7 +34,7 @@ class Reader:
     journal: str
 
 
-# By process and journal, the oldest first: after a fork, what is in there belongs to the parent. The threads of a viewer
+# By process and journal, the oldest first: after a fork, what is in there belongs to the parent. Threads of a viewer
 # take and keep at once, so each step is one that Python does not interrupt.
 _kept: dict[int, dict[str, Reader]] = {}
 
