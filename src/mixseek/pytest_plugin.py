@@ -8,11 +8,12 @@ import io
 import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from mixseek.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from mixseek.api.run import Run
@@ -262,6 +263,6 @@ def settle(run: "Run") -> "list[tuple[str, PanelState, str | None, float | None]
 
     manifest = read_manifest(run.directory.manifest)
     with open_run_index(Workspace(run.workspace), run.directory) as index:
-        panel = index.settle(panel_rule(index, manifest), manifest.judge_names)
+        panel = index.settle(panel_rule(index.facts, manifest), manifest.judge_names)
         rows = panel.ask("SELECT id, state, verdict, value FROM units ORDER BY sample")
     return [(name, PanelState(state), verdict, value) for name, state, verdict, value in rows]

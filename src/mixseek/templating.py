@@ -9,7 +9,6 @@ import hmac
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any
 
@@ -21,6 +20,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_environment
 
 from mixseek.errors import ConfigurationError, TemplateRenderError, suggest
+from mixseek.lazy_dataclass import dataclass
 
 _MAX_SOURCE = 200_000
 # A prompt may show what it is about a few times over.

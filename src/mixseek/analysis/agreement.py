@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from mixseek.domain.counts import Ratings, TakeSums, UnitSums
 from mixseek.domain.scored_counts import Disagreement
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.own_share import own_share_of_variance
 from mixseek.stats.raters import (

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from mixseek.analysis import model, report_data, scored_model
@@ -15,6 +15,7 @@ from mixseek.domain.counts import NO_UNITS, OutcomeCount, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.ports import CallAccount
 from mixseek.domain.scored_counts import ScoredCell
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import unit_bounds, unit_interval
 
 _Item = TypeVar("_Item")

@@ -1,10 +1,11 @@
 """What a judge said of one sample under a protocol with dimensions, read from its record."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from mixseek.domain.judgments import Span
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

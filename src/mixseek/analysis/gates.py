@@ -1,9 +1,10 @@
 """Limits that a finished run must keep; a gate is a number with a name, and so is its failure."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from mixseek.analysis.model import ScoreSummary, split_of
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

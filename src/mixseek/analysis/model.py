@@ -1,11 +1,11 @@
 """What a run found, as plain data: everything a renderer shows is a field here, so renderers only render."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from mixseek.domain.counts import ReaskCount, StatusCounts
 from mixseek.domain.judgments import Flag, Status
 from mixseek.domain.panels import PanelRule
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.text.messages import Message, message
 

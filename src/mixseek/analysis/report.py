@@ -1,7 +1,7 @@
 """The report of a run that is there: its numbers from the index, its judgments as they stand in the journal."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -28,6 +28,7 @@ from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.panels import PanelRule
 from mixseek.index.panel import SettledPanel
 from mixseek.index.run import RunIndex, open_run_index
+from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.protocol_record import rubric_of_run
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
@@ -45,7 +46,7 @@ def load_report(
     run = find_run(workspace, name)
     manifest = read_manifest(run.manifest)
     with open_run_index(workspace, run) as index:
-        panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        panel = index.settle(panel_rule(index.facts, manifest, rule), manifest.judge_names)
         agreement = load_agreement(index, panel)
         scored = load_scored(index, panel, agreement, manifest.protocol)
         headline = load_headline(index, panel, by=by, maximum=scored.maximum if scored else None)
@@ -115,8 +116,11 @@ def load_opinions(index: RunIndex, panel: SettledPanel) -> counts.Ratings | None
 def opinions_of_run(workspace: Workspace, run: RunDirectory) -> counts.Ratings | None:
     """The opinions under the rule of the run."""
     manifest = read_manifest(run.manifest)
+    if len(manifest.judge_names) < 2:
+        # Nobody to agree with: nothing has to be read for that.
+        return None
     with open_run_index(workspace, run) as index:
-        return load_opinions(index, index.settle(panel_rule(index, manifest), manifest.judge_names))
+        return load_opinions(index, index.settle(panel_rule(index.facts, manifest), manifest.judge_names))
 
 
 def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:

@@ -1,7 +1,7 @@
 """The whole report as plain data: headlines, rows, calls, and what dimensions add."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from mixseek.analysis.agreement import Agreement, SelfConsistency
@@ -10,6 +10,7 @@ from mixseek.analysis.scored_model import ScoredReport
 from mixseek.analysis.votes.system_board import Board
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.ports import CallAccount
+from mixseek.lazy_dataclass import dataclass
 from mixseek.text.messages import Message
 
 if TYPE_CHECKING:

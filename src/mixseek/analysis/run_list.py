@@ -1,7 +1,6 @@
 """The list of runs: what each is, how it ended, and why one cannot be counted."""
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 
 from mixseek.analysis.manifests import dataset_name, is_panel
@@ -9,6 +8,7 @@ from mixseek.archive.upkeep import is_half_renamed
 from mixseek.domain.counts import StatusCounts
 from mixseek.errors import StorageError
 from mixseek.index.totals import RunTotals, read_totals, stat_journal
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.journal import broken_seal, find_wrong_length
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.records import Manifest, read_manifest, read_stored_manifest

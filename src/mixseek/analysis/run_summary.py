@@ -1,7 +1,7 @@
 """What a run amounts to, as data: its headline, its judges' scores, and the account of calls."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from mixseek.domain import counts
 from mixseek.domain.counts import ReaskCount
 from mixseek.domain.ports import CallAccount
 from mixseek.domain.scored_counts import TakeSpread
+from mixseek.lazy_dataclass import dataclass
 
 EMPTY = ScoreSummary(counts.StatusCounts(), mean=None, interval=None, bounds=None, is_binary=True)
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from random import Random
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from mixseek.domain import scored_counts
 from mixseek.domain.counts import NO_UNITS, UnitGroups, UnitSums
 from mixseek.domain.judgments import Status
 from mixseek.domain.scored_counts import ScoredCell
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.difference import paired_difference
 from mixseek.stats.intervals import clustered_interval, unit_interval
 from mixseek.stats.raters import Measure

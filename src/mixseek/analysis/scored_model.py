@@ -1,10 +1,9 @@
 """What a run found under a protocol with dimensions, as plain data. Means are shares of the maximum, 0..1."""
 
-from dataclasses import dataclass
-
 from mixseek.analysis.model import ScoreSummary, Tally
 from mixseek.domain.judgments import Status
 from mixseek.domain.scored_counts import CoverageSizes, Disagreement, EvidenceProblem
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.difference import PairedDifference
 from mixseek.stats.intervals import Interval
 from mixseek.stats.uneven import UnevenTest

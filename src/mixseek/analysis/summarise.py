@@ -11,7 +11,7 @@ from mixseek.analysis.manifests import dataset_name, is_panel
 from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ScoreSummary
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.target_pairs import PairsReport, build_pairs
-from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount, RunFacts
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.domain.scored_counts import FailureGroup, TakeSpread
@@ -25,7 +25,7 @@ from mixseek.text.messages import message
 SHOWN = 10
 
 
-def panel_rule(index: RunIndex, manifest: Manifest, requested: PanelRule | None = None) -> PanelRule | None:
+def panel_rule(facts: RunFacts, manifest: Manifest, requested: PanelRule | None = None) -> PanelRule | None:
     """What makes one verdict of several judges: as asked for now, when the run was judged, or by default.
 
     None for one judge and for a cascade: there each sample has one verdict already.
@@ -41,7 +41,7 @@ def panel_rule(index: RunIndex, manifest: Manifest, requested: PanelRule | None 
     if not is_panel(manifest):
         return None
     # Between A, B and a tie there is no middle: a score of a half is a verdict of its own.
-    return default_rule(is_graded=index.facts.is_graded and not index.facts.has_pairs)
+    return default_rule(is_graded=facts.is_graded and not facts.has_pairs)
 
 
 def judge_labels(index: RunIndex, judges: Sequence[str]) -> dict[str, str]:
@@ -79,7 +79,8 @@ def summarise_run(
 ) -> RunSummary:
     """The summary from the index, which is brought up to date first; `rule` is the one asked for."""
     with open_run_index(workspace, run) as index:
-        facts, panel = index.facts, index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        facts = index.facts
+        panel = index.settle(panel_rule(facts, manifest, rule), manifest.judge_names)
         headline = load_headline(index, panel, maximum=facts.maximum)
         pairs = load_pairs(index, panel)
         cells = index.counts(OutcomeCount, final_only=False)

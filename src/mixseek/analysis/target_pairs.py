@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from mixseek.domain.counts import NO_UNITS, PairCounts, TargetPair, UnitSums
 from mixseek.domain.judgments import Status
 from mixseek.domain.panels import PairState, Preference
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.jury import Position, position_of
 

@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -20,6 +20,7 @@ from mixseek.competition.views.evaluation import Evaluation
 from mixseek.competition.views.sections import team_table
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.render.html import sections_html
 from mixseek.reports.sections import Section
 from mixseek.round_controller.orchestrator import CompetitionResult

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cache
 from inspect import formatannotation
@@ -30,6 +30,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeLike, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.function import function_judge
+from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.given_options import GATES, make_request, several
 from mixseek.runs.named import NamedJudge
 from mixseek.runs.request import JudgeRequest

@@ -4,7 +4,6 @@ import hashlib
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, assert_never
@@ -19,6 +18,7 @@ from mixseek.domain.ports import JudgeProtocol, MathsComparer, is_plain
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, judge_shown, refuse_incomplete
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.semantic import read_log_score
 from mixseek.storage.durable import digest_file, storage_error
 from mixseek.storage.journal.records import SampleRecord, decode_object, decode_record

@@ -6,11 +6,11 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from mixseek.errors import ConfigurationError, StorageError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import is_gone, storage_error, sync_directory
 from mixseek.storage.journal.journal import says_nothing
 from mixseek.storage.journal.lock import holding_lock, is_being_written

@@ -11,7 +11,7 @@ import shutil
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import resources
 from io import TextIOWrapper
 from pathlib import Path, PurePath
@@ -24,6 +24,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.index.loading import NOT_JUDGED
 from mixseek.index.run import JudgedTake, open_run_index
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.identity import relate
 from mixseek.storage.documents import encode_document
 from mixseek.storage.durable import (

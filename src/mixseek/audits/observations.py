@@ -2,11 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from mixseek.audits.plan import AuditPlan
 from mixseek.audits.variants.model import APOLOGETIC, NEUTRAL, OTHER_NAME, OWN_NAME, Variant
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.audits import Audit, beyond_retest, jump
 
 # A label that is no higher than this is low.

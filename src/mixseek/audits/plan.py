@@ -3,7 +3,7 @@
 import hashlib
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -12,6 +12,7 @@ from mixseek.audits.variants.model import Inapplicable, Variant
 from mixseek.datasets.memory import keep_rows
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.cards import Card
 from mixseek.runs.request import JudgeRequest, Plan, available_cores, describe_judge, make_plan
 from mixseek.runs.required_cards import read_earlier

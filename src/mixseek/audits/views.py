@@ -1,9 +1,9 @@
 """A judge's card: who was examined, what was found and when it no longer fits; as sections, and as a page."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from mixseek.domain.shown import shown_html, shown_text
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import joined_assets, render_page
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text

@@ -1,7 +1,7 @@
 """What a build server reads, gathered from a run or a comparison, and written where it looks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from mixseek.analysis.gates import GateResult
@@ -18,6 +18,7 @@ from mixseek.domain.pair_counts import Pair
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.index.run import open_run_index
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.headline import describe_headline
 from mixseek.reports.summary import describe_score
 from mixseek.storage.durable import check_replaceable, replacing, storage_error, write_page
@@ -104,7 +105,7 @@ def run_report(
     directory = workspace.run(run)
     manifest = read_manifest(directory.manifest)
     with open_run_index(workspace, directory) as index:
-        panel = index.settle(panel_rule(index, manifest, rule), manifest.judge_names)
+        panel = index.settle(panel_rule(index.facts, manifest, rule), manifest.judge_names)
         listed, failing_count = panel.failing(MOST_CASES, below=_LOW)
         worst, _ = panel.failing(WORST_SHOWN, below=_FULL, worst_first=True)
         rows = index.rows_of(sorted({sample.key for sample in (*listed, *worst)}))

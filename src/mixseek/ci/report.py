@@ -1,7 +1,7 @@
 """What a build server shows of a run: JUnit XML, and a summary as sections. Judged text is inert in both."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from xml.etree import ElementTree as Xml
 
 from mixseek.analysis.details import read_detail
@@ -9,6 +9,7 @@ from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import outcome_word
 from mixseek.comparison.model import DropResult
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.excerpts import cut_row, excerpt_of, split_at_span
 from mixseek.reports.render.markdown import inert, sections_markdown
 from mixseek.reports.sections import VERBATIM, Divider, Facts, Part, Section, Sentence, Words, sections_of

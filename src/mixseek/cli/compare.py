@@ -1,7 +1,6 @@
 """`mixseek compare`: B against A, and the gate that holds a run against a baseline."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +19,7 @@ from mixseek.cli.options import (
     share_option,
     workspace_path,
 )
+from mixseek.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from mixseek.comparison.model import DropGate, DropResult

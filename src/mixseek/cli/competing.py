@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
@@ -14,6 +14,7 @@ from mixseek.competition.views.board import leader_board_document
 from mixseek.competition.views.sections import leader_board_sections
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.rounds import ExecutionStatus
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.forecasts import forecast_document, forecast_sections
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import Stage, TeamEvent, Watcher, watch_nothing

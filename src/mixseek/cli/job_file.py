@@ -7,7 +7,6 @@ default and help are those of the command, whose own parser reads the value.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from mixseek.cli.label import import_sheet
 from mixseek.cli.old_spellings import renew, renew_key
 from mixseek.cli.report import archive, export, report
 from mixseek.errors import ConfigurationError, suggest
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.load import explaining_failures
 from mixseek.settings.models import SETTINGS_FILE, JudgeSettings, Table
 from mixseek.settings.text_files import decode_text, parse_toml, read_bounded

@@ -3,7 +3,6 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mixseek.analysis.gates import Gates
@@ -15,6 +14,7 @@ from mixseek.comparison.baseline import Baseline
 from mixseek.comparison.conclusion import Conclusion, RunState, conclude_run
 from mixseek.comparison.drop_gate import baseline_text
 from mixseek.domain.ports import ProgressSink
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.forecasts import dry_run_document, dry_run_sections
 from mixseek.reports.summary import describe_summary
 from mixseek.reports.unusable import describe_groups

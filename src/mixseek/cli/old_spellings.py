@@ -4,9 +4,9 @@ To be emptied with every release.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from mixseek.cli.console import notify_plainly
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

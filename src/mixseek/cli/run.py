@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +11,7 @@ from typer import Argument, Option
 from mixseek.cli.console import ExitCode, collecting_answers, notify_json, notify_plainly, print_answer, print_result
 from mixseek.cli.options import JsonOption, Quiet, WorkspaceOption
 from mixseek.domain.documents import DocumentName, with_schema
+from mixseek.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from mixseek.analysis.run_summary import RunSummary

@@ -1,6 +1,5 @@
 """A run against the one that it must not fall behind."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +7,7 @@ from mixseek.comparison.compare import CompareRequest, load_comparison, refuse_o
 from mixseek.comparison.model import Comparison, DropGate
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.workspace import Workspace
 

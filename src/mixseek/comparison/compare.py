@@ -1,7 +1,7 @@
 """B against A: two runs, two targets or two prompt variants, paired sample by sample."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.index import pairing as paired
 from mixseek.index.pairing import FACTORS, PairIndex, Side, SideName, open_pairs
-from mixseek.index.run import open_run_index
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.uneven import holm_adjusted
 from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
@@ -46,8 +46,8 @@ def load_comparison(request: CompareRequest, listed: int = LISTED, *, is_complet
     manifests = [read_manifest(run.manifest) for run in runs]
     names = f"run {runs[0].name}", f"run {runs[1].name}"
     refuse_other_protocol(names, manifests[0].protocol, manifests[1].protocol)
-    rules = find_rules(runs, manifests, request.panel)
     with open_pairs(*runs) as index:
+        rules = find_rules(index, runs, manifests, request.panel)
         a, b = (replace(side, rule=rule) for side, rule in zip(choose_sides(index, request, runs), rules, strict=True))
         index.lay_out(a, b)
         comparison = build_comparison(index, (a, b), manifests, listed)
@@ -62,14 +62,14 @@ def find_runs(workspace: Workspace, names: Sequence[str | RunDirectory]) -> tupl
 
 
 def find_rules(
-    runs: Sequence[RunDirectory], manifests: Sequence[Manifest], requested: PanelRule | None
+    index: PairIndex, runs: Sequence[RunDirectory], manifests: Sequence[Manifest], requested: PanelRule | None
 ) -> list[PanelRule | None]:
     """How the judges of each side become one; raises ConfigurationError where two panels would do it differently."""
     cascades = [manifest.cascade and len(manifest.judges) > 1 for manifest in manifests]
-    rules = []
-    for run, manifest, is_cascade in zip(runs, manifests, cascades, strict=True):
-        with open_run_index(Workspace(run.workspace), run) as index:
-            rules.append(panel_rule(index, manifest, None if is_cascade and not all(cascades) else requested))
+    rules = [
+        panel_rule(index.facts(letter), manifest, None if is_cascade and not all(cascades) else requested)
+        for letter, manifest, is_cascade in zip(LETTERS, manifests, cascades, strict=True)
+    ]
     named = list(dict.fromkeys(rule.value for rule in rules if rule is not None))
     if len(named) > 1:
         raise ConfigurationError(

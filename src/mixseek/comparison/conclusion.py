@@ -1,7 +1,7 @@
 """What a judged run comes to: its gates, its baseline, and whether all that was asked for is there."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
@@ -12,6 +12,7 @@ from mixseek.comparison.baseline import Baseline, compare_with_baseline
 from mixseek.comparison.drop_gate import baseline_document, check_drop
 from mixseek.comparison.model import Comparison, DropResult
 from mixseek.domain.scored_counts import FailureGroup
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.summary import summary_document
 from mixseek.reports.unusable import explain_missing, explain_nothing_valid, has_nothing_valid
 from mixseek.text.phrases import plural

@@ -1,12 +1,13 @@
 """B against A as plain data, and how much worse than a baseline a run may be."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.pair_counts import Pair, StatusPairs
 from mixseek.domain.shown import Shown
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.difference import Difference
 from mixseek.text.messages import Message
 

@@ -1,7 +1,7 @@
 """Several runs of one protocol: side by side, and as one where that means something."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from mixseek.analysis.headline import summarise_group
@@ -12,6 +12,7 @@ from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.index.run import open_run_index, pooled_unit_sums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.records import Manifest, read_manifest
 from mixseek.storage.workspace import Workspace
 
@@ -69,7 +70,7 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     rules: set[PanelRule | None] = set()
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
-            rule = panel_rule(index, manifest)
+            rule = panel_rule(index.facts, manifest)
             group, is_graded = index.settle(rule, manifest.judge_names).whole(), index.facts.is_graded
             _, control = summarise_whole(index, index.counts(OutcomeCount, final_only=True))
         rules.add(rule)

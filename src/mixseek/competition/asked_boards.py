@@ -1,6 +1,6 @@
 """Leader boards that somebody asks for: of a table, of a run, or of a competition."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from mixseek.analysis.ratings.relation import PEOPLE, RatingColumns, RatingSource
@@ -11,6 +11,7 @@ from mixseek.competition.boards import is_competition, load_leader_board, write_
 from mixseek.competition.views.board import LeaderBoard
 from mixseek.competition.views.page import render_board
 from mixseek.domain.lines import LONGEST_LINE_BYTES
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import write_page
 from mixseek.storage.workspace import LATEST, Workspace, find_run
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from mixseek.engine.questions import LastingQuestions, Questions
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.evaluator.evaluator import Evaluator
 from mixseek.evaluator.scores import EvaluationRequest, EvaluationResult, MissingMetric
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.phrases import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from mixseek.evaluator.evaluator import PROTOCOL_PREFIX, Evaluator, make_metric
 from mixseek.evaluator.metrics import BaseMetric, JudgeBench, LLMJudgeMetric, MetricSetting, ProtocolMetric
 from mixseek.evaluator.scores import Direction
 from mixseek.judges.replay import FileReplayJudge
+from mixseek.lazy_dataclass import dataclass
 from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
 from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
 from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings

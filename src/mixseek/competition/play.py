@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 
 from mixseek.competition.boards import read_judging
 from mixseek.competition.plan import (
@@ -22,6 +21,7 @@ from mixseek.competition.store import AggregationStore
 from mixseek.competition.views.board import LeaderBoard, build_leader_board
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
+from mixseek.lazy_dataclass import dataclass
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reports.forecasts import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import RoundParts

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ import duckdb
 
 from mixseek.competition.tables import migrate, read_version, refuse_later
 from mixseek.errors import BusyError, StorageError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import confine, first_line, open_duckdb, quoted, session_settings
 from mixseek.storage.durable import storage_error
 

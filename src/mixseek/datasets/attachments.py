@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from mixseek.datasets.response_files import ResponseFiles, decode_text
 from mixseek.datasets.rows import RESPONSE_UNKNOWN, RowError, list_names
 from mixseek.datasets.rubric_files import RUBRIC_COLUMN, RubricDirectory, RubricFile, read_rubric
 from mixseek.domain.samples import SampleNeeds
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

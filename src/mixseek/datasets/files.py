@@ -8,7 +8,6 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
@@ -18,6 +17,7 @@ import orjson
 
 from mixseek.domain.lines import LONGEST_LINE_BYTES, bounded_lines
 from mixseek.errors import DatasetError, reason_of
+from mixseek.lazy_dataclass import dataclass
 
 Row = dict[str, Any]
 Rows = Iterator[tuple[int, Row]]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,6 +13,7 @@ from mixseek.datasets.spool import keep_copy
 from mixseek.datasets.tables import is_nested, select_plain
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import confine, first_line, offline_settings, open_duckdb
 from mixseek.storage.journal.records import make_plain
 

@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +11,7 @@ from mixseek.datasets.files import Row, Rows, RowSource
 from mixseek.datasets.rows import PAIR_ALIASES, RowError, RowReader
 from mixseek.domain.samples import HUMAN_PREFERENCE
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.text.phrases import listed
 
 ALL, BASELINE = "all", "baseline"

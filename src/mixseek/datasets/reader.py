@@ -6,7 +6,7 @@ import stat
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -38,6 +38,7 @@ from mixseek.datasets.wrapped import find_wrapping, read_wrapped
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.samples import RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import digest_file
 
 STDIN = "-"

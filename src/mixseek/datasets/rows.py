@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mixseek.datasets.importers.reading.cells import read_cell
@@ -15,6 +14,7 @@ from mixseek.datasets.importers.samples.values import as_rows
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 
 # Read when the canonical column is absent and nothing is mapped; the first that is present wins.
 ALIASES: Mapping[str, tuple[str, ...]] = {

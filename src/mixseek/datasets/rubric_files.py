@@ -1,7 +1,6 @@
 """Task rubrics as files: one for all rows, or a directory with one for each task."""
 
 import hashlib
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 from mixseek.datasets.response_files import decode_text, read_bytes
 from mixseek.datasets.rows import RowError, list_names
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from mixseek.protocols.rubric import TaskRubric

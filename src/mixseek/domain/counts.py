@@ -1,10 +1,11 @@
 """What a database can count about a run, so that a million judgments are never held at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mixseek.domain.judgments import Flag, Status
 from mixseek.domain.panels import PanelState
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """What can become of a sample under a judge: four outcomes, each a value with a name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
+
+from mixseek.lazy_dataclass import dataclass
 
 
 class Status(StrEnum):

@@ -6,10 +6,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from mixseek.domain.panels import read_preference
+from mixseek.lazy_dataclass import dataclass
 
 # What a person may write for a right or a wrong answer; any case, spaces around it.
 RIGHT = ("correct", "right", "true", "yes", "1", "1.0")

@@ -1,6 +1,6 @@
 """Two sides of a comparison, sample by sample: what a database can count, and the pairs worth looking at."""
 
-from dataclasses import dataclass
+from mixseek.lazy_dataclass import dataclass
 
 # Below this a difference of two scores is rounding.
 SMALLEST_DIFFERENCE = 1e-9

@@ -3,12 +3,12 @@ what is sent to a judge that has to be waited for, what comes back, what it cost
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 from mixseek.domain.judgments import InvalidJudgment, Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mixseek.domain.judgments import Method
+from mixseek.lazy_dataclass import dataclass
 
 MAX_SCORE = 100.0
 # The order in which weighted metrics were added up shows far behind the point; it must not decide a rank.

@@ -2,9 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from operator import attrgetter
 from typing import Any
+
+from mixseek.lazy_dataclass import dataclass
 
 # In the metadata of a sample that stands for a hole: it was planned, and the dataset has no output for it.
 PLANNED_WITHOUT_OUTPUT = "planned_without_output"

@@ -1,10 +1,11 @@
 """What a database can count about a run under a protocol with dimensions: scores, coverage, evidence, agreement."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mixseek.domain.counts import UnitGroups
 from mixseek.domain.judgments import Status
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

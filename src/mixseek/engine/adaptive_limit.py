@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from mixseek.lazy_dataclass import dataclass
 
 # Begin with so many at once, where the caller allows more: the first round trip tells whether it was too much.
 START_CALLS = 256

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -30,6 +30,7 @@ from mixseek.engine.offline import refuse_incomplete
 from mixseek.engine.replies import ReplyCache, reuse
 from mixseek.engine.slots import EXPECTED_OUTPUT_TOKENS, LiveSlot
 from mixseek.errors import DatasetError, DeclinedError, FunctionJudgeError, PermanentJudgeError, TransientJudgeError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.text_files import parse_toml
 from mixseek.templating import fence, unused_nonce
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Collection, Coroutine, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -11,6 +10,7 @@ from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.errors import MixseekError
+from mixseek.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 # So many refusals in a row, before the first reply, are no matter of single samples.

@@ -4,13 +4,14 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self, TypeVar
 
 from mixseek.domain.ports import Answer, Call, LiveJudge, Usage
 from mixseek.engine.adaptive_limit import AdaptiveLimit
 from mixseek.engine.retry import PATIENCE_SECONDS, RetryPolicy
 from mixseek.errors import DeclinedError, FunctionJudgeError, MixseekError, PermanentJudgeError, TransientJudgeError
+from mixseek.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

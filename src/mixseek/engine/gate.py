@@ -6,7 +6,7 @@ The limits themselves are those of one process (`limits.py`), held in one place;
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from mixseek.domain.ports import Answer, Call, LiveJudge, Usage
@@ -19,6 +19,7 @@ from mixseek.engine.rates import RateLimit
 from mixseek.engine.retry import RetryPolicy
 from mixseek.engine.slots import Price
 from mixseek.errors import MixseekError, TransientJudgeError
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

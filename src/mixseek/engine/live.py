@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import NOTHING_LOST, ProgressSink, ReplyKey
@@ -13,6 +12,7 @@ from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.offline import ask
 from mixseek.engine.slots import LiveSlot, Slot
 from mixseek.errors import MixseekError, PermanentJudgeError
+from mixseek.lazy_dataclass import dataclass
 
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.1

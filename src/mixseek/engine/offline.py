@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import assert_never
 
@@ -20,6 +20,7 @@ from mixseek.domain.judgments import (
 )
 from mixseek.domain.ports import PLAIN, Judge, JudgeProtocol, ReplyKey, is_plain
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
+from mixseek.lazy_dataclass import dataclass
 
 # One sample before its judges.
 

@@ -6,7 +6,7 @@ A prompt that holds what changes by the minute (a leader board) is known by a na
 import asyncio
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import NamedTuple, Protocol, Self
 
@@ -19,6 +19,7 @@ from mixseek.engine.offline import ask
 from mixseek.engine.replies import NoCache, RequestKeys, reuse
 from mixseek.engine.slots import LiveSlot, OfflineSlot, Slot
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

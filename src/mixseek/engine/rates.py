@@ -1,6 +1,6 @@
 """How many requests and tokens a minute an endpoint is asked for. Pure arithmetic: time is an argument."""
 
-from dataclasses import dataclass
+from mixseek.lazy_dataclass import dataclass
 
 _BURST_SECONDS = 1.0
 

@@ -1,8 +1,7 @@
 """The one retry policy: what is tried again, after how long, and when it is enough. Pure."""
 
-from dataclasses import dataclass
-
 from mixseek.errors import TransientJudgeError
+from mixseek.lazy_dataclass import dataclass
 
 # An endpoint that has answered is worth waiting for; one that never has is more likely misspelt, or not started.
 PATIENCE_SECONDS, FIRST_PATIENCE_SECONDS = 600.0, 10.0

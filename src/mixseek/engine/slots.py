@@ -1,12 +1,13 @@
 """Who sits before the samples: judges that answer at once, and judges that have to be waited for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mixseek.domain.ports import Judge, LiveJudge, Usage
 from mixseek.engine.endpoint import Endpoint
 from mixseek.engine.rates import RateLimit
 from mixseek.engine.replies import RequestKeys
+from mixseek.lazy_dataclass import dataclass
 
 # Tokens, and the model that answered as far as it is known, to US dollars; None where nobody knows the price.
 Price = Callable[[Usage, str | None], float | None]

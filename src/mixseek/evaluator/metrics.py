@@ -3,7 +3,7 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, assert_never
@@ -16,6 +16,7 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.evaluator.scores import POINTS, Direction, EvaluationRequest, MetricScore, MissingMetric, Scale
+from mixseek.lazy_dataclass import dataclass
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import EvaluatorPromptContext

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.rounds import MAX_SCORE, check_name, check_round_number, check_score
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 
 _SUM_TOLERANCE = 1e-6
 

@@ -5,7 +5,6 @@ import re
 import shutil
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import duckdb
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.index.loading import INDEX, LOADING, attach_index, copy_part, ensure_indexed, object_bytes
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import Settings, confine, escape_glob, first_line, open_duckdb, run_in_scratch
 from mixseek.storage.durable import digest_file, temporary_beside
 from mixseek.storage.journal.records import read_manifest

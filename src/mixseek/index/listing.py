@@ -4,7 +4,7 @@ import bisect
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import duckdb
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.index.loading import attach_index, index_error
 from mixseek.index.run import RunIndex
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import confine, fetch_all, open_duckdb, read_statements, session_settings
 from mixseek.storage.workspace import RunDirectory, Workspace
 

@@ -10,8 +10,8 @@ import os
 import secrets
 import tempfile
 from array import array
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
 from mixseek.index.totals import JournalState, RunTotals, read_totals, stat_journal, write_totals
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,
@@ -48,7 +49,6 @@ from mixseek.storage.journal.journal import (
 )
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.records import Manifest, RunStatus, decode_record, read_manifest
-from mixseek.storage.scratch import spilling_to
 from mixseek.storage.seal import SealedFile, has_seal, is_same_file, read_seal, remember_seal, seal_file
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key, workspace_key
@@ -237,14 +237,18 @@ def is_damaged_index(path: Path) -> bool:
 
 
 def attach_index(
-    connection: duckdb.DuckDBPyConnection, workspace: Workspace, run: RunDirectory, name: str
+    connection: duckdb.DuckDBPyConnection,
+    workspace: Workspace,
+    run: RunDirectory,
+    name: str,
+    ensured: TrustedIndex | None = None,
 ) -> TrustedIndex:
-    """Attaches it for reading, under a name.
+    """Attaches it for reading, under a name; `ensured` is what `ensure_indexed` has given the caller already.
 
     Whatever is put in its place meanwhile: the file that is open is one that we made.
     """
     for _ in range(_MOST_ATTEMPTS):
-        index = ensure_indexed(workspace, run)
+        index, ensured = ensured or ensure_indexed(workspace, run), None
         connection.execute(f"ATTACH {quoted(str(index.path))} AS {name} (READ_ONLY)")
         if not index.is_still_there():
             # Another process has put a newer one there; that one is looked at from the beginning.
@@ -270,26 +274,6 @@ def holds_our_tables(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
     except duckdb.CatalogException:
         return False
     return True
-
-
-def reading_scratch(run: RunDirectory) -> Path:
-    """Where a reader of an index spills to."""
-    return run.workspace / "tmp" / f"{os.getpid()}-0"
-
-
-@contextlib.contextmanager
-def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to the index, which says what the journal says, and to no other file but the journal."""
-    scratch = reading_scratch(run)
-    try:
-        with spilling_to(scratch), attaching(None, config=session_settings(scratch, run.index)) as connection:
-            attach_index(connection, workspace, run, INDEX)
-            connection.execute(f"USE {INDEX}")
-            # Columns of one's own (`--by`) stand in the journal only.
-            confine(connection, run.journal)
-            yield connection
-    except duckdb.Error as error:
-        raise index_error(run.index, error) from error
 
 
 def index_run(workspace: Workspace, run: RunDirectory) -> None:
@@ -473,9 +457,9 @@ def build(
     return facts, state
 
 
-def read_facts(connection: duckdb.DuckDBPyConnection) -> RunFacts:
-    """What the open index says of its run."""
-    return RunFacts(*execute(connection, "FROM facts").fetchall()[0])
+def read_facts(connection: duckdb.DuckDBPyConnection, index: str = "main") -> RunFacts:
+    """What the open index says of its run, or one that is attached under a name."""
+    return RunFacts(*execute(connection, f"FROM {index}.facts").fetchall()[0])
 
 
 def load_lines(

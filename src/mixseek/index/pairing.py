@@ -4,16 +4,17 @@ import contextlib
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
 
+from mixseek.domain.counts import RunFacts
 from mixseek.domain.pair_counts import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
 from mixseek.domain.panels import PanelRule
-from mixseek.index.loading import attach_index, index_error
+from mixseek.index.loading import attach_index, index_error, read_facts
 from mixseek.index.panel import panel_units
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import attaching, confine, fetch_all, read_statements, session_settings
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -60,6 +61,10 @@ class PairIndex:
         self.pairing = Pairing()
         # Whether A and B are the same samples of the same run.
         self.is_one_side = False
+
+    def facts(self, side: SideName) -> RunFacts:
+        """What the whole run of a side has."""
+        return read_facts(self._connection, self._indexes[side])
 
     def names(self, side: SideName, column: str) -> list[str]:
         """What a column of a side's run holds: for hints."""

@@ -6,7 +6,7 @@ the open index, or of several attached ones: a comparison groups and chooses in 
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import duckdb
@@ -26,6 +26,7 @@ from mixseek.domain.scored_counts import Disagreement
 from mixseek.errors import ConfigurationError
 from mixseek.index.loading import object_bytes
 from mixseek.index.unit_sums import unit_sums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import escape_glob, fetch_all, read_statements
 from mixseek.storage.workspace import RunDirectory
 

@@ -6,7 +6,7 @@ import functools
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -20,9 +20,11 @@ from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import PLAIN, CallAccount, Latency
 from mixseek.domain.scored_counts import CoverageCell, CoverageCounts, ScoredUnits
-from mixseek.index.loading import attach_index, find_damage, read_facts, reading
+from mixseek.index.loading import attach_index, find_damage, read_facts
 from mixseek.index.panel import SettledPanel, panel_units, settle_panel
+from mixseek.index.reading import reading
 from mixseek.index.unit_sums import judged_unit_sums, sample_units, unit_sums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import (
     confine,
     fetch_all,

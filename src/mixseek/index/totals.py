@@ -2,12 +2,13 @@
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 import orjson
 
 from mixseek.domain.judgments import Status
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.seal import seal_text
 from mixseek.storage.workspace import RunDirectory

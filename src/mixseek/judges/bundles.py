@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PureWindowsPath
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import orjson
 
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.samples import Sample
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.reply_bundles import Bundle, BundleEntry, fold_identity
 
 # Columns of a bundle's row that say which samples it can be about.

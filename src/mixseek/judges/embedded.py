@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,6 +28,7 @@ from mixseek.judges.gguf import GgufHeader, read_header, weights_digest
 from mixseek.judges.keys.redaction import Redaction
 from mixseek.judges.keys.shapes import without_credentials
 from mixseek.judges.stored_models import find_installed, warning_for
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import DEFAULT_TIMEOUT_SECONDS, JudgeSettings
 
 SPEC_PREFIX = "gguf:"

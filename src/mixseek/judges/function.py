@@ -11,12 +11,13 @@ import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Answer, Call, Usage
 from mixseek.errors import ConfigurationError, DeclinedError, FunctionJudgeError
+from mixseek.lazy_dataclass import dataclass
 
 # What the function is given: the sample, and the protocol's prompt where it has a second parameter.
 JudgeFunction = Callable[..., Any]

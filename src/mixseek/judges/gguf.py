@@ -2,12 +2,12 @@
 
 import hashlib
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from mixseek.errors import ConfigurationError
 from mixseek.judges.endpoint.answers import text_or_none
+from mixseek.lazy_dataclass import dataclass
 
 MAGIC = b"GGUF"
 # Version 1 had 32-bit lengths and is no longer read by llama.cpp either.

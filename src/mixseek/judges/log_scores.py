@@ -1,10 +1,9 @@
 """The scorer of another tool as a judge of its own: what it said is replayed, so that it can be held against ours."""
 
-from dataclasses import dataclass
-
 from mixseek.domain.judgments import InvalidJudgment, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.semantic import read_log_score
 
 

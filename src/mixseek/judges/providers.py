@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,6 +20,7 @@ from mixseek.judges.keys.redaction import Redaction
 from mixseek.judges.keys.refusal import refuse_keys
 from mixseek.judges.keys.secret import Secret
 from mixseek.judges.keys.shapes import looks_like_credential, without_credentials
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import JudgeSettings
 
 SPEC_PREFIX = "pydantic-ai:"

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.bundles import Matching, PlacedBundle, match_bundles, scope_of
 from mixseek.judges.recorded_replies import REPLY_NAMES, judge_of, recorded_reply
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.reply_bundles import split_bundle
 
 

@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
@@ -13,6 +12,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.endpoint.address import PROVIDERS, means_address, refuse_address, resolve_target
 from mixseek.judges.math_verify import find_maths
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import JudgeSettings
 
 

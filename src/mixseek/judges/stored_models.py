@@ -8,11 +8,11 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.judges.keys.redaction import Redaction
+from mixseek.lazy_dataclass import dataclass
 
 # Shown wherever this model is named: the installer, the list of judges, the manifest, the report.
 SMOLLM2_WARNING = "SmolLM2-135M judges at chance (10 of 20 trivial cases): for trying the pipeline, never for a verdict"

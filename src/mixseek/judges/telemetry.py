@@ -5,12 +5,12 @@ import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from mixseek.domain.ports import Answer, Call, LiveJudge
 from mixseek.errors import ConfigurationError, JudgeCallError
+from mixseek.lazy_dataclass import dataclass
 
 _EXPORTER_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _EXPORTER_GROUP = "opentelemetry_traces_exporter"

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +12,7 @@ from mixseek.analysis.labels.units import STRATA, DrawnStratum, LabelUnits
 from mixseek.domain.labels import Draw, DrawnRow, Stratum
 from mixseek.errors import ConfigurationError
 from mixseek.labels.sheets import SheetText, write_sheet
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.records import Manifest, read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run

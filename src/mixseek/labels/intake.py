@@ -1,7 +1,7 @@
 """Taking in what people filled in: which text each label is about, and what cannot be read."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError
 from mixseek.labels.draw import shown_response
 from mixseek.labels.sheets import GivenLabel, is_same_text, list_places, names_of, read_sheet
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore

@@ -9,7 +9,7 @@ import statistics
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -30,6 +30,7 @@ from mixseek.labels.draw import DrawRequest, draw_texts
 from mixseek.labels.intake import check_rater
 from mixseek.labels.status import ProtocolLabels, describe_protocol
 from mixseek.labels.views import plan_document
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.labels import group_document
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.runs.protocol_record import protocol_of_run

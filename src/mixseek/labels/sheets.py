@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from mixseek.datasets.files import Rows, read_delimited, read_json_lines
 from mixseek.datasets.tables import read_json_array, read_parquet
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import replacing
 
 COLUMNS = ("row", "id", "question", "ground_truth", "response", "scale", "label", "note", "text")

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from mixseek.analysis.labels.of_run import open_labelled
 from mixseek.domain.labels import TextLabels, collect_labels
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.labels import LabelStore

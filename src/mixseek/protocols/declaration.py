@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from mixseek.domain.ports import PlainProtocol
 from mixseek.domain.samples import SampleNeeds
 from mixseek.errors import ConfigurationError, suggest
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.reply_json import hash_of
 from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 from mixseek.templating import StrictTemplate, compile_template

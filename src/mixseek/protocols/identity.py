@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from pydantic import Field
 
 from mixseek.domain.judgments import Method, Reply
 from mixseek.domain.samples import Sample
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import Table
 from mixseek.settings.text_files import parse_toml
 

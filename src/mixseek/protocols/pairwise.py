@@ -6,7 +6,7 @@ as they are in the dataset, so that a verdict means the same in either order.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
@@ -29,6 +29,7 @@ from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.evidence.quotes import locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
 from mixseek.protocols.identity import judge_identity, relate

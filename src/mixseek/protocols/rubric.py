@@ -7,12 +7,13 @@ of `Section`. Both functions take any text, never raise, and take linear time.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, StrEnum, auto
 from itertools import count, zip_longest
 from pathlib import Path
 
 from mixseek.errors import suggest
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import Complaint
 from mixseek.settings.text_files import parse_toml
 

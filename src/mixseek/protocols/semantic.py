@@ -6,7 +6,6 @@ they themselves quote as a different one. The first is a doubt, which is counted
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -14,6 +13,7 @@ from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Rep
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.readings import Decision
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, validated
 from mixseek.protocols.extraction import (

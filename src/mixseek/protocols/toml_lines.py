@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import Complaint
 
 _HEADER = re.compile(r"\s*\[{1,2}(?P<path>[^\[\]#]+)\]{1,2}")

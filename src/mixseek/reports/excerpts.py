@@ -1,9 +1,10 @@
 """How much of a text is shown, and where places in the whole lie in that part."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import NamedTuple
 
 from mixseek.domain.judgments import JudgedRow, Span, Status
+from mixseek.lazy_dataclass import dataclass
 
 # Characters of one text that are kept for showing; a run may hold thousands of responses of megabytes.
 LONGEST_TEXT = 100_000

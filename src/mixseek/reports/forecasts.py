@@ -1,10 +1,11 @@
 """What would be sent, before anything is sent, in words and for programs: said to be estimates."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.sections import Section, sections_of, unbroken_lines
 from mixseek.runs.dry_run import DryRun
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
 from mixseek.analysis.model import Beside, Breakdown, Headline, ScoreSummary, split_of
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, estimate_text
 from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text

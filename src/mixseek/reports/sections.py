@@ -1,10 +1,10 @@
 """What a result shows, as plain data: sections of sentences, facts and tables, without a terminal or a page."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import singledispatch
 from pathlib import Path
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.text.messages import Message
 
 # What stands beside the point.

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from mixseek.engine.endpoint import HaltedError
 from mixseek.errors import AfterRoundError
 from mixseek.evaluator.evaluator import Evaluator, describe_failure
 from mixseek.evaluator.scores import EvaluationRequest
+from mixseek.lazy_dataclass import dataclass
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.formatters import read_clock
 from mixseek.prompt_builder.models import RoundPromptContext

@@ -1,7 +1,7 @@
 """The model that is asked whether another round is worth it (seed 004)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from mixseek.engine.endpoint import EndpointDownError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import ConfigurationError
 from mixseek.evaluator.metrics import REPLY_MODE, open_reply, why_no_answer
+from mixseek.lazy_dataclass import dataclass
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import RoundPromptContext

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.engine.questions import Asker, Question
 from mixseek.errors import AfterRoundError, ConfigurationError, MixseekError, PermanentJudgeError
 from mixseek.evaluator.scores import usage_of
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.refusals import is_refusal
 from mixseek.protocols.replies.reply_json import excerpt_text, hash_of
 from mixseek.protocols.replies.thought import without_thought

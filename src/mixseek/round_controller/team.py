@@ -1,11 +1,12 @@
 """What a team is to the controller, what happens to it, and the record of a round."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Protocol
 
 from mixseek.domain.rounds import Opinion, RoundDecision
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from mixseek.engine.offline import Assignment, Batch
 from mixseek.engine.replies import NoCache
 from mixseek.engine.retry import RetryPolicy
 from mixseek.errors import ConfigurationError, JudgeCallError, MixseekError, WorkerError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.live import Asking, Panel, encode_judged, fewer_collections, make_endpoint, open_tracer
 from mixseek.runs.named import get_panel, is_remote
 from mixseek.runs.request import LiveOptions, digest_rules, package_versions

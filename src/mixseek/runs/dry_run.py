@@ -1,6 +1,6 @@
 """What a run would send, judge by judge, as plain data."""
 
-from dataclasses import dataclass
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Protocol, TypeVar
@@ -14,6 +14,7 @@ from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.executor import judge_many
 from mixseek.engine.offline import Assignment, Recall, pending_batches
 from mixseek.errors import ConfigurationError, JudgeCallError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.phrases import written_in
 from mixseek.runs.budget_rounds import budget_rounds
 from mixseek.runs.live import BATCH_SAMPLES, RunObserver, asking_live, encode_judged, panel_of

@@ -9,7 +9,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from mixseek.engine.slots import LiveSlot, OfflineSlot, Price, Slot
 from mixseek.errors import ConfigurationError
 from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced
+from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.kept_replies import BufferedCache
 from mixseek.runs.named import AnyJudge, is_remote
 from mixseek.runs.request import LiveOptions, Plan

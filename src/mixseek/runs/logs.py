@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import ProgressSink
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import replacing
 from mixseek.text.phrases import plural
 

@@ -5,11 +5,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from typing import Any
 
 from mixseek.domain.judgments import Status
+from mixseek.lazy_dataclass import dataclass
 
 SECONDS_BETWEEN_LINES = 5.0
 

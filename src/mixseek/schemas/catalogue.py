@@ -1,12 +1,12 @@
 """All documents by name: who prints them, and their JSON Schema (draft 2020-12)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mixseek.domain.documents import SCHEMA_KEY, VERSION, DocumentName, schema_id
 from mixseek.errors import ConfigurationError
 from mixseek.labels.intake import ImportResult
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import unknown_among
 from mixseek.reports.sections import Section, unbroken_lines
 from mixseek.runs.cards import Card

@@ -5,11 +5,12 @@ every door reads the rest here. Imported by whatever prints help, so nothing hea
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
+
+from mixseek.lazy_dataclass import dataclass
 
 
 class Group(StrEnum):

@@ -4,13 +4,13 @@ Its part that scores submissions may stand alone: that is an evaluation without 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.load import explaining_failures
 from mixseek.settings.models import JudgeSettings, Language, Table
 from mixseek.settings.text_files import decode_text, parse_toml, read_bounded

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from mixseek.index.run import open_run_index
 from mixseek.judges.function import function_judge
 from mixseek.labels.draw import DrawRequest, draw_sheet
 from mixseek.labels.intake import ImportRequest, import_labels
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import write_html
 from mixseek.runs.cards import Card
 from mixseek.runs.judge import Interruption

@@ -1,12 +1,13 @@
 """What the doctor found: how bad it is, and what to do about it; in words and for programs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from itertools import groupby
 from typing import Any
 
 from mixseek.domain.documents import DocumentName, with_schema
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.sections import GAP, Section, Sentence, unbroken_lines
 from mixseek.text.phrases import plural
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import Complaint, read_template
 from mixseek.protocols.registry import declaration_path, protocol_names
 from mixseek.protocols.rubric import TASK_TYPES, lint_task_rubric, read_task_rubric

@@ -9,10 +9,11 @@ flag, however sure. `docs/judge-cards.md` has the formulas, `bench/cards.py` the
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from statistics import NormalDist
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.difference import unvaried_interval
 from mixseek.stats.distributions import mid_p, student_quantile, student_two_sided
 from mixseek.stats.intervals import Interval, IntervalMethod

@@ -11,9 +11,10 @@ Every number names its estimator; what cannot be said is a `State`, never a numb
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import NormalDist
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import hypergeometric_p, jeffreys_limits, student_quantile
 from mixseek.stats.estimates import (
     FEWEST_CLUSTERS,

@@ -6,11 +6,12 @@ test asks how often chance alone, which may swap A and B in every question, give
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from mixseek.domain.pair_counts import SMALLEST_DIFFERENCE, DifferenceSums
 from mixseek.domain.scored_counts import VariantSums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import mid_p, student_quantile
 from mixseek.stats.intervals import Bounds, Interval, IntervalMethod
 

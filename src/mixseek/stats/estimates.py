@@ -5,9 +5,9 @@ What cannot be said is a `State`, never a number.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.text.messages import Message, join, message
 
 # Fewer labels than this say more by themselves than through a judge whose errors they cannot show.

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from statistics import NormalDist
 
 from mixseek.domain.counts import UnitSums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import student_quantile
 
 _FEW_QUESTIONS = 20

@@ -9,8 +9,8 @@ one home of the formulas: Dawid & Skene 1979 (EM from vote shares, no smoothing)
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import binomial_two_sided
 
 ASSUMPTION = (

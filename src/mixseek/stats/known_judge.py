@@ -6,10 +6,11 @@ has a design effect of its own. Formulas: docs/statistics.md.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import truediv
 from statistics import NormalDist
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import student_quantile
 from mixseek.stats.estimates import FEWEST_CLUSTERS, FEWEST_OF_A_KIND, Cell, Cells, Corrected, Estimator, State
 from mixseek.stats.intervals import wilson_limits

@@ -5,8 +5,8 @@ scores. Both for a plain random draw; docs/labels.md says what is assumed where 
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.corrected import ASSURANCE, PairSums, expected_half_width, first_holding
 from mixseek.stats.distributions import student_quantile
 from mixseek.stats.estimates import FEWEST_LABELS

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from mixseek.domain.counts import TakeSums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import Interval, jackknife
 
 

@@ -7,10 +7,10 @@ round, each round from what all earlier rounds said; the same answers and the sa
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from statistics import NormalDist
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.regression import Matrix, inverse, logistic, times
 from mixseek.stats.strengths.maximum import derivatives, group_comparisons
 from mixseek.stats.strengths.model import Comparison

@@ -4,9 +4,9 @@ One value a question and system; what several items of one question say is avera
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.difference import MOST_FLIPPED, sign_flip_p
 from mixseek.stats.distributions import binomial_two_sided, mid_p, student_quantile, student_two_sided
 from mixseek.stats.intervals import Interval, IntervalMethod

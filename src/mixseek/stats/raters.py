@@ -9,12 +9,13 @@ the same pattern are counted together, so that a million judgments of a few judg
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from statistics import NormalDist
 from typing import Any
 
 from mixseek.domain.counts import UnitSums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import Interval, jackknife, unit_interval, with_questions
 
 Pattern = tuple[float | None, ...]

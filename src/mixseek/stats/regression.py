@@ -6,8 +6,8 @@ one home of the formulas: HC3 (MacKinnon & White 1985), the cluster sandwich (Li
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import student_quantile
 from mixseek.stats.intervals import Interval, IntervalMethod
 

@@ -4,11 +4,11 @@ import bisect
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
 from mixseek.domain.counts import UnitSums
+from mixseek.lazy_dataclass import dataclass
 
 # Below this expected count in any cell the chi-square distribution is no longer a good stand-in.
 _SMALL_EXPECTED = 5.0

@@ -5,13 +5,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar
 
 from mixseek.domain.judgments import Reply
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.records import decode_line, decode_reply, encode_line
 
 CACHE_FILE = "replies.sqlite"

@@ -9,11 +9,13 @@ import hashlib
 import hmac
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
+
+from mixseek.lazy_dataclass import dataclass
 
 _MAGIC = b"mixseek1"
 _DIGEST_BYTES = 32

@@ -10,11 +10,11 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from mixseek.domain.samples import Sample
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.extraction import verify_extraction
 from mixseek.protocols.semantic_reply import SemanticReply
 from mixseek.testing.prompts import Prompt, digest_of

@@ -7,7 +7,6 @@ GET /v1/models · GET /stats · POST /reset    what is there, what was asked, fo
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.testing.mock_records import MockRecords
 from mixseek.testing.mock_replies import Fault, MockReply, Reading, pick_fault, say, share_of
 from mixseek.testing.mock_wire import MODELS, WIRE_FORMATS, WireFormat

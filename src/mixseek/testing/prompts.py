@@ -3,8 +3,9 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from mixseek.lazy_dataclass import dataclass
 
 
 def digest_of(*parts: str) -> bytes:

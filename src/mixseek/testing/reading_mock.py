@@ -7,10 +7,10 @@ implanted defect does, and what a defect adds is exactly its size."""
 import hashlib
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from mixseek.audits.variants.texts import injections
+from mixseek.lazy_dataclass import dataclass
 from mixseek.testing.mock_replies import share_of
 from mixseek.testing.prompts import Prompt
 

@@ -10,13 +10,14 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 # The name of the environment variable that holds the token for other machines.

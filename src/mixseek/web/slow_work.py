@@ -5,8 +5,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from mixseek.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 # A page answers within 0.3 s, whatever it shows.

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from mixseek.analysis.run_list import list_runs
 from mixseek.competition.boards import list_competitions
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
 from mixseek.runs.protocol_record import protocol_of_run

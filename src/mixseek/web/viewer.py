@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.comparison.pairs import read_listed
 from mixseek.index.totals import stat_journal
 from mixseek.labels.review import ReviewedRun
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.records import read_manifest
 from mixseek.storage.journal.tail import JournalTail, TextSearches
 from mixseek.storage.labels import LabelStore

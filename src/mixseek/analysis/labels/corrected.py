@@ -7,12 +7,13 @@ everything. Which estimator that means is `stats.corrected.corrected_mean`'s to 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import reduce
 from typing import TypeVar
 
 from mixseek.domain.counts import UnitSums
 from mixseek.domain.labels import WHOLE, CellCount, LabelledRun, LabelledUnit, LabelScale
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.corrected import (
     KnownPairs,
     LabelledItems,

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from mixseek.domain.labels import LabelError, LabelScale
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.pairwise import PairwiseProtocol
 from mixseek.protocols.scored.arithmetic import maxima_of, total_of, total_range, verdict_of
 from mixseek.protocols.scored.languages import in_language

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from mixseek.domain.labels import (
 )
 from mixseek.domain.panels import PanelRule
 from mixseek.index.run import open_run_index
+from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.records import Manifest, read_manifest
@@ -42,7 +42,7 @@ def open_labelled(
 ) -> AbstractContextManager[LabelUnits]:
     """One row a sample, under the rule of the run's panel, or another one that is asked for."""
     with open_run_index(workspace, run) as index:
-        rule = panel_rule(index, read_manifest(run.manifest), requested)
+        rule = panel_rule(index.facts, read_manifest(run.manifest), requested)
     return open_units(workspace, run, rule)
 
 

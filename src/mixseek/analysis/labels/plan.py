@@ -1,10 +1,10 @@
 """How many labels an interval of a given width needs, for one run."""
 
 import math
-from dataclasses import dataclass
 
 from mixseek.analysis.labels.corrected import LEVEL, RIGHT, WRONG, CorrectedReport, scored_sums
 from mixseek.domain.labels import WHOLE, LabelledRun, LabelScale
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.estimates import Drawing
 from mixseek.stats.label_planning import (
     ASSUMED_AGREEMENT,

@@ -1,8 +1,8 @@
 """What a judge and a person say of the same items, as the estimators of a corrected mean need it: counts and sums."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.corrected import KnownPairs, PairSums
 from mixseek.stats.estimates import Cell
 

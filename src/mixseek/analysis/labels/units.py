@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from mixseek.index.loading import INDEX, attach_index, object_bytes, read_facts
 from mixseek.index.panel import panel_units
 from mixseek.index.run import JournalPlaces
 from mixseek.index.totals import stat_journal
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,

@@ -1,9 +1,10 @@
 """What `mixseek stats` says of ratings, as plain data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from mixseek.domain.shown import Shown
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.corrected import PredictionPowered
 from mixseek.stats.estimates import Cell as VerdictCell
 from mixseek.stats.estimates import Corrected, Drawing

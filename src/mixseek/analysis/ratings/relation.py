@@ -6,7 +6,7 @@ expressions run, nothing but the table can be read. All that leaves here is aggr
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import duckdb
@@ -15,6 +15,7 @@ from mixseek.analysis.labels.pool import NO_SCORE, LabelPool
 from mixseek.domain.counts import UnitSums
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.index.unit_sums import unit_sums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.corrected import PairSums
 from mixseek.stats.estimates import Cell
 from mixseek.stats.intervals import Bounds

@@ -3,7 +3,7 @@
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +26,7 @@ from mixseek.analysis.report import opinions_of_run
 from mixseek.analysis.votes.boards import unscored_notes
 from mixseek.domain import counts
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats import raters as formulas
 from mixseek.stats.corrected import (
     LabelledItems,

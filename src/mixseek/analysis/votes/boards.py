@@ -1,7 +1,6 @@
 """Ratings of two systems or more as one board: who is stronger, and how far that can be trusted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mixseek.analysis.ratings.relation import PEOPLE, Rater, Ratings, RatingSource
 from mixseek.analysis.ratings.run import open_run
@@ -9,6 +8,7 @@ from mixseek.analysis.votes.counts import Comparisons, has_pairs
 from mixseek.analysis.votes.system_board import SystemBoard
 from mixseek.domain.panels import PanelRule, voting
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.strengths.fit import fit_strengths
 from mixseek.stats.strengths.model import Comparison, Strengths
 from mixseek.stats.strengths.order import order_agreement

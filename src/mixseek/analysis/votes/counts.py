@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mixseek.analysis.ratings.relation import Rater, Ratings
 from mixseek.domain.counts import UnitSums
@@ -10,6 +9,7 @@ from mixseek.domain.panels import PanelRule, read_preference
 from mixseek.errors import ConfigurationError
 from mixseek.index.panel import pair_value, settle
 from mixseek.index.unit_sums import unit_sums
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.jury import Ballot, Vote, VoteCount
 from mixseek.stats.regression import Row
 from mixseek.stats.strengths.model import Comparison

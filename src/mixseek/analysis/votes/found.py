@@ -1,9 +1,9 @@
 """What votes between two responses, their length and juries come to, as plain data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mixseek.domain.shown import Shown
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import Interval
 from mixseek.stats.jury import Accuracy, DawidSkene, Position, VoteCount
 from mixseek.stats.regression import Fit

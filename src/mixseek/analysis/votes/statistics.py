@@ -1,7 +1,6 @@
 """What `mixseek stats` says of votes, of length and of juries: counts from storage to the closed forms."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mixseek.analysis.ratings.relation import Rater, Ratings
 from mixseek.analysis.ratings.statistics import StatisticsRequest, is_table, open_ratings
@@ -9,6 +8,7 @@ from mixseek.analysis.votes.boards import unscored_notes
 from mixseek.analysis.votes.counts import Votes, ballots, score_lengths
 from mixseek.analysis.votes.found import JurySection, LengthLine, VoteLine, VoterLine, VoteStatistics
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats import jury
 from mixseek.stats.intervals import Interval, unit_interval
 from mixseek.stats.jury import position_of

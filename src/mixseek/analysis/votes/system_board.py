@@ -1,9 +1,9 @@
 """A leader board of systems that were compared two by two, as data that can be printed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mixseek.domain.shown import Shown
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.strengths.model import Strengths
 from mixseek.stats.strengths.order import OrderAgreement
 

@@ -3,11 +3,12 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from random import Random
 from typing import Any
+
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mixseek.analysis.details import read_detail
@@ -11,6 +10,7 @@ from mixseek.comparison.model import ChangedSample, Comparison, GroupDifference
 from mixseek.comparison.views import words
 from mixseek.comparison.views.sections import group_table, side_table
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
 from mixseek.reports.pages.html import joined_assets, render_page
 from mixseek.stats.difference import Difference

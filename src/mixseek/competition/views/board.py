@@ -1,7 +1,6 @@
 """A competition as every view shows it: places, rounds, metrics, opinions beside decisions, what it took."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from mixseek.analysis.details import document_of
@@ -9,6 +8,7 @@ from mixseek.domain import rounds
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.judgments import Method
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
+from mixseek.lazy_dataclass import dataclass
 from mixseek.text.messages import Message, message
 
 STOP_TEXTS = {

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mixseek.competition.views.board import LeaderBoard, TeamView
+from mixseek.lazy_dataclass import dataclass
 from mixseek.text.phrases import shortened
 
 WIDTH, HEIGHT = 860, 320

@@ -1,13 +1,13 @@
 """An evaluation without a race: each submission with its scores, or the name of what is missing."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mixseek.competition.views.words import points_text, scale_text
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.evaluator.scores import POINTS, EvaluationResult, MetricScore, MissingMetric
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.accounts import masked_text
 from mixseek.reports.render.html import result_html
 from mixseek.reports.sections import Section, Sentence, TableRows, notes, sections_of

@@ -1,10 +1,11 @@
 """What a log holds, counted row by row."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from mixseek.datasets.files import Row
 from mixseek.datasets.importers.samples.record import WITHHELD
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)

@@ -1,12 +1,13 @@
 """What a format is: how its logs show in their first bytes, and what an opened one gives."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
 from mixseek.datasets.importers.reading.sniffing import Mark, Place, Sniffed
 from mixseek.datasets.importers.samples.record import LoggedSample
+from mixseek.lazy_dataclass import dataclass
 
 # Sentences about a log as a whole: what is cut off, what was left out.
 Notices = list[str]

@@ -1,7 +1,7 @@
 """A recognised log as rows of a dataset."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from mixseek.datasets.importers.log_format import Log, LogFormat, Notices
 from mixseek.datasets.importers.samples.grades import ScoreScales
 from mixseek.datasets.importers.samples.record import Naming
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from shlex import quote
 from unicodedata import normalize
@@ -16,6 +16,7 @@ from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.keys.refusal import CREDENTIAL_IN_URL, holds_credential, refuse_keys
 from mixseek.judges.keys.secret import Secret, read_key
 from mixseek.judges.keys.shapes import looks_like_key
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import JudgeSettings, WireFormat
 
 

@@ -4,7 +4,6 @@ import os
 import re
 import ssl
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from mixseek.errors import PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.refusals import Refusal, read_refusal
 from mixseek.judges.endpoint.retry_after import retry_after_seconds
 from mixseek.judges.keys.redaction import Redaction
+from mixseek.lazy_dataclass import dataclass
 
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 # What a request may raise; asyncio.CancelledError is not a failure and passes through.

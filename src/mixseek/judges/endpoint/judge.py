@@ -8,7 +8,7 @@ import re
 import time
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -40,6 +40,7 @@ from mixseek.judges.endpoint.refusals import read_refusal
 from mixseek.judges.keys.redaction import Redaction
 from mixseek.judges.keys.secret import Secret
 from mixseek.judges.keys.shapes import looks_like_credential, names_variable, without_credentials
+from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import WireFormat
 
 # Control tokens of chat templates in a prompt are split so that no server can read them as turns.

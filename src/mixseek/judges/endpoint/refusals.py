@@ -3,11 +3,12 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
+
+from mixseek.lazy_dataclass import dataclass
 
 _REFUSALS = tomllib.loads((Path(__file__).parent / "refusals.toml").read_text(encoding="utf-8"))
 _WORDINGS = {subject: re.compile("|".join(wordings), re.IGNORECASE) for subject, wordings in _REFUSALS.items()}

@@ -4,9 +4,9 @@ A family is the pair a question asks for. Words of another family in the same se
 """
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.phrases import Phrases, table
 from mixseek.matching.readings import Decision, Reader, Reading
 

@@ -6,11 +6,11 @@ to a `MathsComparer`; without one it is undecided. Nothing is decided about LaTe
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from mixseek.domain.ports import MathsComparer
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.numbers import read_numbers
 from mixseek.matching.phrases import table
 from mixseek.matching.readings import NEEDS_MATHS, Decision, Reader, Reading

@@ -1,9 +1,9 @@
 """Several options at once: the ground truth is a set of letters, "A, B, D"."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.closed.options import lettered_options
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Decision, Reader, Reading

@@ -5,12 +5,12 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from functools import cached_property
 
 from mixseek.domain.ports import MathsComparer
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.numbers import (
     NumberToken,
     currency_of,

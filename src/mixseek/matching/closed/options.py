@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.numbers import UNITS, read_numbers, with_plain_dates, word_numbers
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Decision, Reader, Reading

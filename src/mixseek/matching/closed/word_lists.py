@@ -1,9 +1,9 @@
 """Ordered word lists: the same words in the same order, however they are separated."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.phrases import table
 from mixseek.matching.readings import Decision, Reader, Reading
 

@@ -7,10 +7,10 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 from mixseek.domain.judgments import Span
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.folding import CharacterTable
 
 # CJK radicals supplement: shapes that PDF fonts put in the place of the whole character. NFKC folds the Kangxi

@@ -11,11 +11,11 @@ that ends where the response goes on to turn it round. Time is linear in the tex
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from mixseek.domain.judgments import Span
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.evidence.edges import turns_at_an_edge
 from mixseek.matching.evidence.folding import (
     CJK,

@@ -1,9 +1,9 @@
 """Dates in prose, by granularity: a year accepts a day in it, two days of one year contradict each other."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.numbers import MONTHS
 from mixseek.matching.open_text.words import LAST_MONTH, Words
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.open_text.dates import PartialDate, dates_in
 from mixseek.matching.open_text.gold import Gold, GoldAnswer, Question
 from mixseek.matching.open_text.words import Words

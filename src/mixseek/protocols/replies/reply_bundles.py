@@ -5,10 +5,11 @@ Every entry keeps its own text, so a protocol reads it like any other reply; a b
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.reply_json import MAX_DEPTH, Decoded, canonical, decode_object, excerpt
 from mixseek.protocols.replies.reply_objects import STRUCTURE, find_objects
 from mixseek.protocols.replies.thought import without_thought

@@ -5,12 +5,12 @@ import json
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from mixseek.domain.judgments import Finding, Flag
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.repairs import Repair
 
 # No protocol nests deeper than five; the limit keeps every later walk over the value safe from deep recursion.

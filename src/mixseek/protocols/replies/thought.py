@@ -2,8 +2,8 @@
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.reply_objects import find_objects
 
 _TAGS = "think(?:ing)?|thought|reasoning|scratchpad"

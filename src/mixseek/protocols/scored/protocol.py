@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +16,7 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Undecided, Va
 from mixseek.domain.ports import MathsComparer, Message
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.evidence.quotes import QuoteFinding, locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, PromptSource, ProtocolDeclaration, read_template, validated
 from mixseek.protocols.replies.copied_verdicts import repetitions

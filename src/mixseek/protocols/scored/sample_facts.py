@@ -1,11 +1,11 @@
 """What a sample fixes before anybody is asked: its task type, its task rubric, and what its names must be."""
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import get_args
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.rubric import TaskRubric, read_task_rubric
 from mixseek.protocols.scored.parameters import IdentityRole, SampleRole, ScoredParameters
 

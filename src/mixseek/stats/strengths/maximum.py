@@ -5,8 +5,8 @@ Comparisons of one question resemble each other: the covariance is the sandwich 
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.regression import Matrix, inverse, logistic, sandwich, times
 from mixseek.stats.strengths.model import EQUAL, Comparison, StrengthState
 

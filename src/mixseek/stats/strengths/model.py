@@ -1,9 +1,9 @@
 """What is compared, where each stands, and the strengths of all; or the state that there are none."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import Interval
 from mixseek.text.messages import Message
 

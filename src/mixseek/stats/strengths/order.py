@@ -3,9 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.ordering import kendall_tau_b
 from mixseek.stats.strengths.model import EQUAL
 

@@ -7,8 +7,9 @@ Romano, Shaikh & Wilhelm 2024).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import student_quantile, student_two_sided
 from mixseek.stats.intervals import Interval, IntervalMethod
 from mixseek.stats.regression import Matrix, times

@@ -8,7 +8,6 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from shlex import quote
@@ -16,6 +15,7 @@ from typing import BinaryIO, Self
 
 from mixseek.domain.judgments import Missing
 from mixseek.errors import DamagedError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.lock import acquire_lock, held
 from mixseek.storage.journal.records import (

@@ -22,7 +22,6 @@ import re
 import sys
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -49,6 +48,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import NOTHING_LOST, LostRequests
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, DamagedError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import replacing, storage_error
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

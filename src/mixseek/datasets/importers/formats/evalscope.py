@@ -1,7 +1,7 @@
 """Logs of EvalScope (ModelScope): reviews hold responses and scores, predictions the responses only."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from mixseek.datasets.importers.samples.record import LoggedSample
 from mixseek.datasets.importers.samples.texts import target_texts
 from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 
 # A review, a prediction, a report.
 _SIGNATURES = (

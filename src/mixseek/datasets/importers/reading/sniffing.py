@@ -1,7 +1,7 @@
 """What a file looks like, told from its beginning, which is read once."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum, auto
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from mixseek.datasets.importers.reading.rows import JsonRow, read_items, read_li
 from mixseek.datasets.importers.reading.zip_members import list_members
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 
 _FIRST_LINE_BYTES = 4 << 20
 _ZIP_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")

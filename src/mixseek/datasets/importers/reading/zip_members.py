@@ -5,13 +5,13 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from mixseek.datasets.importers.reading.json_stream import LARGEST_VALUE_BYTES, parse_or_none
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 
 _ZSTANDARD = 93
 _LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")

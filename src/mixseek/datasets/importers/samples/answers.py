@@ -5,12 +5,13 @@ gave. The last message counts, and only if the assistant wrote it and asks for n
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from mixseek.datasets.importers.samples.messages import content_text, is_message, messages_of, plain_message, role_of
 from mixseek.datasets.importers.samples.texts import TEXT_KEYS
 from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
+from mixseek.lazy_dataclass import dataclass
 
 _ANSWER_KEYS = ("response", "output", "answer", *TEXT_KEYS)
 # Kinds of items that ask the caller to do something; what a provider does by itself (`server_tool_use`) is not asked.

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from mixseek.datasets.importers.samples.values import as_table
 from mixseek.domain.samples import GRADED, LOG_SCORES
+from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

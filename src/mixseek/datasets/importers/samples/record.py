@@ -6,11 +6,12 @@ where one file holds several targets, and `#N` for the second and later repeats:
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from mixseek.datasets.importers.samples.grades import LoggedScore
 from mixseek.domain.samples import LOG_SCORES, RESPONSE_ERROR
+from mixseek.lazy_dataclass import dataclass
 
 # The words of a row beyond those that every dataset has.
 REPEAT = "repeat"

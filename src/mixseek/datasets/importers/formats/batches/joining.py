@@ -4,7 +4,7 @@ A request has no target and no score; where a batch was asked to judge, its impo
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from mixseek.datasets.importers.reading.sniffing import Shape, Sniffed, sniff
 from mixseek.datasets.importers.samples.record import LoggedSample
 from mixseek.datasets.importers.samples.values import as_table
 from mixseek.errors import DatasetError
+from mixseek.lazy_dataclass import dataclass
 
 Request = tuple[str, str | None]  # the question, and the model that was asked
 # What files of one batch are called; the output of OpenAI is split into what came and what failed.
