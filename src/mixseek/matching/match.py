@@ -15,6 +15,7 @@ from mixseek.matching.long_responses import match_long
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Comparison, Decision, MatchResult, Reader
 from mixseek.matching.stance.behind import verdict_on_answer
+from mixseek.matching.stance.reservations import ill_spoken_before, ill_spoken_behind
 from mixseek.matching.stance.stance import stance_on, stance_outside
 from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import firm_statements
@@ -86,7 +87,7 @@ def _match_golds(
     elif texts:
         results.append(_match_text(visible, texts, question))
     best = results[0] if len(results) == 1 else min(results, key=lambda result: _BEST_FIRST.index(result.decision))
-    closed = _stood_by(visible, best)
+    closed = _stood_by(visible, best, question)
     return _unflipped(visible, closed, lambda rest: _match_golds(rest, golds, question, is_open, maths))
 
 
@@ -212,7 +213,7 @@ def _unhedged(visible: Visible, closed: Comparison, is_other: OtherValue) -> Com
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
 
 
-def _stood_by(visible: Visible, closed: Comparison) -> Comparison:
+def _stood_by(visible: Visible, closed: Comparison, question: str) -> Comparison:
     """A right answer that the response denies, drops, doubts or leaves to somebody else is nobody's to count yet."""
     if closed.decision is not Decision.CORRECT or closed.span is None:
         return closed
@@ -220,6 +221,12 @@ def _stood_by(visible: Visible, closed: Comparison) -> Comparison:
     stance = stance_on(visible.text, visible.lowered, start, end, visible.cut, closed.rules[0])
     if stance is Stance.ASSERTED and (visible.ahead or visible.beyond):
         stance = stance_outside(visible.ahead, visible.beyond)
+    if stance is Stance.ASSERTED:
+        stance = (
+            ill_spoken_before(visible.text, start, question)
+            or ill_spoken_behind(visible.text, end, visible.cut, question, closed.rules[0])
+            or stance
+        )
     if stance is Stance.ASSERTED:
         return closed
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))

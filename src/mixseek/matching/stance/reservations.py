@@ -1,0 +1,253 @@
+"""One word that speaks ill of an answer, where its place says that the answer is what is spoken of.
+
+A paragraph of its own behind an answer that gives no answer, calculates nothing and names nothing of the question is a
+remark about the answer; so is a bracket at the end, and the clause that hands over to a response. Which words stand in
+it nobody can foresee, so none is asked for but one: that something is false, invented, careless, withdrawn, doubted.
+What speaks of other options, of everybody, on a condition or as advice speaks of something else.
+"""
+
+import re
+from itertools import pairwise
+
+from mixseek.matching.phrases import Phrases, table
+from mixseek.matching.stance.sentences import is_opener
+from mixseek.matching.stance.words import (
+    AHEAD,
+    ANSWERS,
+    DEGREES,
+    FIRST_PERSON,
+    FORWARD,
+    LABELS,
+    MATTERS,
+    OF_ANSWERING,
+    SOURCES,
+    SPEAKERS,
+    UNSPACED,
+    Stance,
+    is_negated,
+    is_unspaced,
+    split_words,
+)
+
+_SAYS = Phrases("reservation_patterns")
+_WORDS = table("reservations")
+
+
+class Lexicon:
+    """Words and beginnings of words ("fabricat*"), looked up by their first letters."""
+
+    def __init__(self, *entries: str) -> None:
+        words = " ".join(entries).split()
+        self.whole = frozenset(word for word in words if not word.endswith("*"))
+        stems = [word[:-1] for word in words if word.endswith("*")]
+        heads = {stem[:_KEY] for stem in stems}
+        self.stems = {head: tuple(stem for stem in stems if stem[:_KEY] == head) for head in heads}
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.whole or word.startswith(self.stems.get(word[:_KEY], _NO_STEM))
+
+
+_KEY = 3
+_NO_STEM: tuple[str, ...] = ()
+_ILL_CLASSES = ("falsity", "deception", "carelessness", "omission", "withdrawal", "doubt", "objection")
+ILL = Lexicon(*(_WORDS[name] for name in _ILL_CLASSES))
+_WARRANTS = Lexicon(_WORDS["warrants"])
+_UTTERS = Lexicon(_WORDS["utters"])
+_LEAD_LABELS = frozenset(_WORDS["lead_labels"].split())
+_ADVISES = frozenset(_WORDS["advises"].split())
+_GENERAL = frozenset(_WORDS["general"].split())
+_REST = frozenset(_WORDS["rest"].split())
+# Words that can mean the answer; in advice nothing else makes it one about the answer.
+_POINTS = frozenset(
+    "this that it above me my i answer response reply solution conclusion result everything anything".split()
+)
+_LONGEST = 300
+_LONGEST_CLAUSE = 40
+_CLAUSE = re.compile(r"[,;:()\[\]]|\s-+\s|\b(?:but|and|yet)\b")
+_SENTENCE = re.compile(r"(?<=[.!?])\s|[。\n]")
+# Numbers, formulas, items of a list and letters of options make a line part of the matter.
+_MATTER = re.compile(r"[\d=\\${}^|<>`→∠°]|(?:^|\s)[-*•] |(?<![\w'.])(?![AI](?![\w'.]))[A-Z](?![\w'.&])")
+_MATTER_UNSPACED = re.compile(r"[0-9A-Za-z=+]")
+_OF_ANY_QUESTION = OF_ANSWERING | SPEAKERS | FORWARD | AHEAD | LABELS | frozenset(_WORDS["of_any_question"].split())
+_QUESTION_WORD = re.compile(r"[a-z]{5,}")
+_STEM = 6
+# Where a polarity is the answer these are it as often as they are a verdict on it.
+_POLARITY = re.compile(r"\b(?:in)?valid\b|\b(?:true|false|implausible|impossible)\b")
+_NOTE = re.compile(r"[\[({]([^\[\](){}]{3,120})[\])}]\W{0,3}$")
+
+
+def ill_spoken_behind(text: str, start: int, end: int, question: str, kind: str) -> Stance | None:
+    """Whether the last line of text[start:end], its last sentence or a bracket at its end speaks ill of the answer."""
+    closing = text[start:end].rstrip()
+    if not closing.strip(_BLANK):
+        return None
+    line = closing[closing.rfind("\n") + 1 :] if "\n" in closing else ""
+    if line.strip() and len(line) <= _LONGEST and is_ill_remark(line, question, kind):
+        return Stance.DOUBTED
+    note = _NOTE.search(closing[-_LONGEST:])
+    if note is not None and is_ill_remark(note[1], question, kind):
+        return Stance.DOUBTED
+    last = _last_words(closing[-_LONGEST:])
+    is_pointed = bool(last) and (is_unspaced(last) or _points_back(last, kind))
+    return Stance.DOUBTED if is_pointed and is_ill_remark(last, question, kind) else None
+
+
+_BLANK = " \t\n\r.!*_\"'`)]}$>|#-。"
+_LAST = re.compile(r"(?:[.!?\")\]}*](?=\s)|[。!?\"](?=[^\x00-\x7f])|\.\.\.|…|,(?= (?:but|though|although|however|yet|or so)\b))")
+
+
+def _last_words(closing: str) -> str:
+    """The last sentence of a line behind an answer, or what a "but" adds to it."""
+    stripped = closing.rstrip(_BLANK)
+    places = [mark.end() for mark in _LAST.finditer(closing, 0, len(stripped))]
+    return closing[places[-1] :].strip() if places else ""
+
+
+def _points_back(sentence: str, kind: str) -> bool:
+    """Whether a few words begin with what was said, or with whoever said it: "this is …", "but that misses …"."""
+    words = split_words(sentence.lower())
+    if len(words) > _MOST_INLINE or _NAME.search(sentence):
+        return False
+    body = words[next((place for place in range(len(words)) if not is_opener(words, place)), len(words)) :]
+    if not body:
+        return False
+    if body[0] in FIRST_PERSON or body[0] in {"it", "this", "that", "or", "none", "nothing"}:
+        return True
+    nouns = {noun for determiner, noun in pairwise(body) if determiner in {"this", "that", "my", "the"}}
+    return not (_SAID - (MATTERS if kind == "boolean" else frozenset())).isdisjoint(nouns)
+
+
+_SAID = ANSWERS | {"above", "reply", "response"}
+_MOST_INLINE = 14
+_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z]")
+
+
+def is_ill_remark(line: str, question: str, kind: str) -> bool:
+    """Whether a line that stands for itself speaks ill of something, and of nothing that the question is about."""
+    if is_unspaced(line):
+        return _MATTER_UNSPACED.search(line) is None and speaks_ill_unspaced(line)
+    if _MATTER.search(line):
+        return False
+    lowered = line.lower()
+    spoken = _POLARITY.sub("", lowered) if kind == "boolean" else lowered
+    is_ill = any(speaks_ill(sentence) for sentence in _SENTENCE.split(spoken) if sentence)
+    return is_ill and not shares_words(lowered, question)
+
+
+def shares_words(lowered: str, question: str) -> bool:
+    """Whether a line holds a word of the question that is none of those that speak of answers."""
+    asked = {word[:_STEM] for word in _QUESTION_WORD.findall(question.lower())}
+    shared = (word for word in _QUESTION_WORD.findall(lowered) if word[:_STEM] in asked)
+    return any(word not in _OF_ANY_QUESTION and word not in ILL for word in shared)
+
+
+def speaks_ill(sentence: str, *, is_ahead: bool = False) -> bool:
+    """Whether a sentence, in lower case, calls something false, careless, withdrawn or doubtful, of all that it may be."""
+    words = split_words(sentence)
+    if not words or len(words) > _LONGEST_CLAUSE or sentence.rstrip(" \"')").endswith("?"):
+        return False
+    condition = _SAYS.conditional.search(sentence)
+    if condition is not None and not sentence[: condition.start()].endswith("as "):
+        sentence = _without_condition(sentence, condition)
+        words = split_words(sentence)
+    if condition is not None and condition[0] == "whether ":
+        return False  # what is doubted is named
+    if not words or (not is_ahead and _is_elsewhere(words)):
+        return False
+    if _SAYS.phrases.search(sentence) and not is_negated(words):
+        return True
+    return any(_is_ill_clause(clause) for clause in _CLAUSE.split(sentence))
+
+
+def _without_condition(sentence: str, condition: re.Match[str]) -> str:
+    """What a sentence says outright: what stands before its condition, or behind the comma that ends it."""
+    if sentence[: condition.start()].strip():
+        return sentence[: condition.start()]
+    return sentence[condition.end() :].partition(",")[2]
+
+
+def _is_elsewhere(words: list[str]) -> bool:
+    """Whether a sentence is advice, or is about everybody or the other options."""
+    while words and words[0] in _LEAD_LABELS:
+        words = words[1:]
+    if not words:
+        return True
+    if words[0] == "the" and words[1:2] == ["question"]:
+        return True
+    points = not _POINTS.isdisjoint(words)
+    if words[0] in _ADVISES and not points:
+        return True
+    if not _REST.isdisjoint(words[:4]) and not {"this", "that", "my"} & set(words[:4]):
+        return True
+    first = words[1] if words[0] in {"a", "the", "one", "it", "is"} and len(words) > 1 else words[0]
+    is_general = first in _GENERAL or (words[0] == "it" and not _GENERAL.isdisjoint(words[:4]))
+    return is_general or (not points and not _GENERAL.isdisjoint(words))
+
+
+def _is_ill_clause(clause: str) -> bool:
+    words = split_words(clause)
+    ill = next((place for place, word in enumerate(words) if word in ILL), None)
+    negated = is_negated(words)
+    if ill is not None:
+        before = clause[: clause.find(words[ill].partition("-")[0])]
+        return not negated and _SAYS.any_answer.search(before) is None
+    return negated and DEGREES.isdisjoint(words) and any(word in _WARRANTS for word in words)
+
+
+def speaks_ill_unspaced(text: str) -> bool:
+    if _SAYS.unspaced_harmless.search(text) or text.rstrip(" \"')").endswith(("?", "吗。", "か。")):
+        return False
+    cleared = _SAYS.unspaced_unsaid.sub("", text)
+    return _SAYS.unspaced_ill.search(cleared) is not None or _SAYS.unspaced_denied.search(cleared) is not None
+
+
+# A clause at the head, up to where it hands over: a colon, a quotation, or the end of a line.
+_HANDS_OVER = re.compile(r":(?=\s|$|[^\x00-\x7f])|(?<=[^\x00-\x7f]):|\"|\n")
+_HEAD = 240
+_OWN_WORDS = frozenset({"let", "lets", "we", "to", "given", "first", "step", "since", "because", "therefore", "so"})
+
+
+def ill_spoken_before(text: str, start: int, question: str) -> Stance | None:
+    """Whether the clause that hands over to the response names somebody else or speaks ill of what follows."""
+    head = len(text) - len(text.lstrip())
+    mark = _HANDS_OVER.search(text, head, min(start, head + _HEAD))
+    if mark is None or mark.start() == head:
+        return None
+    if mark[0] == '"' and text.rfind('"') < start:
+        return None  # what is quoted is a name, and the answer stands behind it
+    clause = _SENTENCE.split(text[head : mark.start()])[-1]
+    is_line = mark[0] == "\n"
+    if is_unspaced(clause):
+        return _introduced_unspaced(clause, is_line)
+    lowered = clause.lower()
+    words = split_words(lowered)
+    if not words or len(words) > _LONGEST_CLAUSE or words[0] in _OWN_WORDS or _MATTER.search(clause):
+        return None
+    if is_line and not _points_ahead(words):
+        return None
+    if not is_line and _is_uttered(words) and not shares_words(lowered, question):
+        return Stance.ATTRIBUTED
+    return Stance.DENIED if speaks_ill(lowered, is_ahead=True) and not shares_words(lowered, question) else None
+
+
+def _points_ahead(words: list[str]) -> bool:
+    return not FORWARD.isdisjoint(words) or words[0] in AHEAD or "now" in words
+
+
+def _is_uttered(words: list[str]) -> bool:
+    """Whether the last words before a colon say that somebody else speaks: "my uncle whispered", "one would say"."""
+    if words[0] in FIRST_PERSON - {"my", "our"} or not SOURCES.isdisjoint(words[:3]):
+        return False
+    place = next((place for place in range(len(words) - 1, 0, -1) if words[place] in _UTTERS), 0)
+    return place > 0 and len(words) - place <= 4 and FIRST_PERSON.isdisjoint(words[max(0, place - 2) : place])
+
+
+def _introduced_unspaced(clause: str, is_line: bool) -> Stance | None:
+    if _MATTER_UNSPACED.search(clause) or _SAYS.unspaced_source.match(clause):
+        return None
+    if is_line:
+        is_ahead = UNSPACED.forward.search(clause) is not None and UNSPACED.asks.search(clause) is None
+        return Stance.DENIED if is_ahead and speaks_ill_unspaced(clause) else None
+    if _SAYS.unspaced_uttered.search(clause):
+        return Stance.ATTRIBUTED
+    return Stance.DENIED if speaks_ill_unspaced(clause) and UNSPACED.asks.search(clause) is None else None
