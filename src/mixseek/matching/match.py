@@ -223,7 +223,7 @@ def _stood_by(visible: Visible, closed: Comparison, question: str) -> Comparison
         stance = stance_outside(visible.ahead, visible.beyond)
     if stance is Stance.ASSERTED:
         stance = (
-            ill_spoken_before(visible.text, start, question)
+            ill_spoken_before(visible.text, start, question, closed.rules[0])
             or ill_spoken_behind(visible.text, end, visible.cut, question, closed.rules[0])
             or stance
         )

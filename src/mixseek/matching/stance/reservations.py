@@ -18,6 +18,7 @@ from mixseek.matching.stance.words import (
     FIRST_PERSON,
     FORWARD,
     LABELS,
+    LINKS,
     MATTERS,
     OF_ANSWERING,
     SOURCES,
@@ -49,8 +50,11 @@ class Lexicon:
 
 _KEY = 3
 _NO_STEM: tuple[str, ...] = ()
-_ILL_CLASSES = ("falsity", "deception", "carelessness", "omission", "withdrawal", "doubt", "objection")
-ILL = Lexicon(*(_WORDS[name] for name in _ILL_CLASSES))
+_ILL_CLASSES = ("falsity", "deception", "carelessness", "sources", "omission", "withdrawal", "doubt", "objection")
+_ILL = Lexicon(*(_WORDS[name] for name in _ILL_CLASSES))
+_UNMARKED = Lexicon(_WORDS["unmarked"])
+_PREFIXES = ("mis", "un", "non", "dis")
+_HARMLESS = Lexicon(_WORDS["harmless"])
 _WARRANTS = Lexicon(_WORDS["warrants"])
 _UTTERS = Lexicon(_WORDS["utters"])
 _LEAD_LABELS = frozenset(_WORDS["lead_labels"].split())
@@ -66,8 +70,24 @@ _LONGEST_CLAUSE = 40
 _CLAUSE = re.compile(r"[,;:()\[\]]|\s-+\s|\b(?:but|and|yet)\b")
 _SENTENCE = re.compile(r"(?<=[.!?])\s|[。\n]")
 # Numbers, formulas, items of a list and letters of options make a line part of the matter.
-_MATTER = re.compile(r"[\d=\\${}^|<>`→∠°]|(?:^|\s)[-*•] |(?<![\w'.])(?![AI](?![\w'.]))[A-Z](?![\w'.&])")
+_MATTER = re.compile(r"[\d=\\${}^|<>`→∠°]|(?:^|\s)[-*•] |\([A-Z]\)|(?<![\w'.])(?![AI](?![\w'.]))[A-Z](?![\w'.&])")
 _MATTER_UNSPACED = re.compile(r"[0-9A-Za-z=+]")
+
+
+def is_ill(word: str) -> bool:
+    """Also by how it begins: what is un-founded or mis-guided nobody needs to list."""
+    return word in _ILL or (word.startswith(_PREFIXES) and len(word) > _SHORT_WORD and word not in _UNMARKED)
+
+
+def _ill_place(words: list[str]) -> int | None:
+    """Where the first such word stands; by its beginning it is known in English only."""
+    is_english = not _ENGLISH.isdisjoint(words) or len(words) < 4
+    known = (place for place, word in enumerate(words) if word in _ILL or (is_english and is_ill(word)))
+    return next(known, None)
+
+
+_ENGLISH = frozenset("the a an this that is was are it i my of to by and with be".split())
+_SHORT_WORD = 5
 _OF_ANY_QUESTION = OF_ANSWERING | SPEAKERS | FORWARD | AHEAD | LABELS | frozenset(_WORDS["of_any_question"].split())
 _QUESTION_WORD = re.compile(r"[a-z]{5,}")
 _STEM = 6
@@ -82,10 +102,10 @@ def ill_spoken_behind(text: str, start: int, end: int, question: str, kind: str)
     if not closing.strip(_BLANK):
         return None
     line = closing[closing.rfind("\n") + 1 :] if "\n" in closing else ""
-    if line.strip() and len(line) <= _LONGEST and is_ill_remark(line, question, kind):
+    if line.strip() and len(line) <= _LONGEST and is_ill_remark(line, question, kind, is_own=True):
         return Stance.DOUBTED
     note = _NOTE.search(closing[-_LONGEST:])
-    if note is not None and is_ill_remark(note[1], question, kind):
+    if note is not None and not _NAME.search(note[1]) and is_ill_remark(note[1], question, kind):
         return Stance.DOUBTED
     last = _last_words(closing[-_LONGEST:])
     is_pointed = bool(last) and (is_unspaced(last) or _points_back(last, kind))
@@ -111,7 +131,7 @@ def _points_back(sentence: str, kind: str) -> bool:
     body = words[next((place for place in range(len(words)) if not is_opener(words, place)), len(words)) :]
     if not body:
         return False
-    if body[0] in FIRST_PERSON or body[0] in {"it", "this", "that", "or", "none", "nothing"}:
+    if "that what" in " ".join(body[:5]) or body[0] in FIRST_PERSON or body[0] in {"it", "this", "that", "or", "none", "nothing"}:
         return True
     nouns = {noun for determiner, noun in pairwise(body) if determiner in {"this", "that", "my", "the"}}
     return not (_SAID - (MATTERS if kind == "boolean" else frozenset())).isdisjoint(nouns)
@@ -122,27 +142,30 @@ _MOST_INLINE = 14
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z]")
 
 
-def is_ill_remark(line: str, question: str, kind: str) -> bool:
+def is_ill_remark(line: str, question: str, kind: str, *, is_own: bool = False) -> bool:
     """Whether a line that stands for itself speaks ill of something, and of nothing that the question is about."""
     if is_unspaced(line):
-        return _MATTER_UNSPACED.search(line) is None and speaks_ill_unspaced(line)
+        is_matter = _MATTER_UNSPACED.search(line) is not None
+        return not is_matter and (speaks_ill_unspaced(line) or (is_own and _is_strange_unspaced(line)))
     if _MATTER.search(line):
         return False
     lowered = line.lower()
     spoken = _POLARITY.sub("", lowered) if kind == "boolean" else lowered
-    is_ill = any(speaks_ill(sentence) for sentence in _SENTENCE.split(spoken) if sentence)
-    return is_ill and not shares_words(lowered, question)
+    sentences = [sentence for sentence in _SENTENCE.split(spoken) if sentence]
+    is_ill = any(map(speaks_ill, sentences)) or (is_own and any(map(_is_strange, sentences)))
+    return is_ill and shared_words(lowered, question) < (1 if kind == "boolean" else 2)
 
 
-def shares_words(lowered: str, question: str) -> bool:
-    """Whether a line holds a word of the question that is none of those that speak of answers."""
+def shared_words(lowered: str, question: str) -> int:
+    """How many words a line has in common with the question, of those that do not speak of answers."""
     asked = {word[:_STEM] for word in _QUESTION_WORD.findall(question.lower())}
     shared = (word for word in _QUESTION_WORD.findall(lowered) if word[:_STEM] in asked)
-    return any(word not in _OF_ANY_QUESTION and word not in ILL for word in shared)
+    return len({word[:_STEM] for word in shared if word not in _OF_ANY_QUESTION and not is_ill(word)})
 
 
 def speaks_ill(sentence: str, *, is_ahead: bool = False) -> bool:
     """Whether a sentence, in lower case, calls something false, careless, withdrawn or doubtful, of all that it may be."""
+    sentence = _SAYS.neutral.sub("", sentence)
     words = split_words(sentence)
     if not words or len(words) > _LONGEST_CLAUSE or sentence.rstrip(" \"')").endswith("?"):
         return False
@@ -157,6 +180,24 @@ def speaks_ill(sentence: str, *, is_ahead: bool = False) -> bool:
     if _SAYS.phrases.search(sentence) and not is_negated(words):
         return True
     return any(_is_ill_clause(clause) for clause in _CLAUSE.split(sentence))
+
+
+def _is_strange(sentence: str) -> bool:
+    """Whether a sentence speaks of the answer or of who gave it, and nothing in it is known to be harmless."""
+    words = split_words(sentence)
+    if not 3 <= len(words) <= _LONGEST_CLAUSE or sentence.rstrip(" \"')").endswith("?") or _is_elsewhere(words):
+        return False
+    if _SAYS.conditional.search(sentence) or not _is_of_answer(words):
+        return False
+    return not any(word in _HARMLESS for word in words)
+
+
+def _is_of_answer(words: list[str]) -> bool:
+    if not {"i", "my", "me"}.isdisjoint(words):
+        return True
+    return any(word in {"this", "that", "it"} and (behind in LINKS or behind == "what") for word, behind in pairwise(words)) or (
+        words[-1] in {"this", "that", "it"}
+    )
 
 
 def _without_condition(sentence: str, condition: re.Match[str]) -> str:
@@ -186,7 +227,7 @@ def _is_elsewhere(words: list[str]) -> bool:
 
 def _is_ill_clause(clause: str) -> bool:
     words = split_words(clause)
-    ill = next((place for place, word in enumerate(words) if word in ILL), None)
+    ill = _ill_place(words)
     negated = is_negated(words)
     if ill is not None:
         before = clause[: clause.find(words[ill].partition("-")[0])]
@@ -201,37 +242,61 @@ def speaks_ill_unspaced(text: str) -> bool:
     return _SAYS.unspaced_ill.search(cleared) is not None or _SAYS.unspaced_denied.search(cleared) is not None
 
 
+def _is_strange_unspaced(text: str) -> bool:
+    if _SAYS.unspaced_harmless.search(text) or not _SAYS.unspaced_points.search(text):
+        return False
+    return _SAYS.unspaced_fine.search(text) is None and not text.rstrip(" \"')").endswith(("?", "吗。", "か。"))
+
+
 # A clause at the head, up to where it hands over: a colon, a quotation, or the end of a line.
 _HANDS_OVER = re.compile(r":(?=\s|$|[^\x00-\x7f])|(?<=[^\x00-\x7f]):|\"|\n")
 _HEAD = 240
 _OWN_WORDS = frozenset({"let", "lets", "we", "to", "given", "first", "step", "since", "because", "therefore", "so"})
 
 
-def ill_spoken_before(text: str, start: int, question: str) -> Stance | None:
+def ill_spoken_before(text: str, start: int, question: str, kind: str) -> Stance | None:
     """Whether the clause that hands over to the response names somebody else or speaks ill of what follows."""
     head = len(text) - len(text.lstrip())
-    mark = _HANDS_OVER.search(text, head, min(start, head + _HEAD))
-    if mark is None or mark.start() == head:
-        return None
-    if mark[0] == '"' and text.rfind('"') < start:
-        return None  # what is quoted is a name, and the answer stands behind it
-    clause = _SENTENCE.split(text[head : mark.start()])[-1]
-    is_line = mark[0] == "\n"
+    for place, mark in enumerate(_HANDS_OVER.finditer(text, head, min(start, head + _HEAD))):
+        if place == _MOST_MARKS:
+            break
+        if mark[0] == '"' and _is_name(text, mark.end(), start):
+            continue
+        clause = _SENTENCE.split(text[head : mark.start()])[-1]
+        stance = _introduced(clause, question, kind, is_line=mark[0] == "\n")
+        if stance is not None or mark[0] == "\n":
+            return stance
+    return None
+
+
+_MOST_MARKS = 3
+_GOES_ON = re.compile(r"[,.]?\"[,.]? [a-z(]")
+
+
+def _is_name(text: str, quote: int, start: int) -> bool:
+    """Whether what a mark of quotation opens ends before the answer, in the middle of a sentence."""
+    close = text.find('"', quote)
+    return close < 0 or text.rfind('"') < start or (close < start and _GOES_ON.match(text, close) is not None)
+
+
+def _introduced(clause: str, question: str, kind: str, *, is_line: bool) -> Stance | None:
     if is_unspaced(clause):
         return _introduced_unspaced(clause, is_line)
-    lowered = clause.lower()
+    lowered = _POLARITY.sub("", clause.lower()) if kind == "boolean" else clause.lower()
     words = split_words(lowered)
     if not words or len(words) > _LONGEST_CLAUSE or words[0] in _OWN_WORDS or _MATTER.search(clause):
         return None
     if is_line and not _points_ahead(words):
         return None
-    if not is_line and _is_uttered(words) and not shares_words(lowered, question):
+    if not is_line and _is_uttered(words) and not shared_words(lowered, question):
         return Stance.ATTRIBUTED
-    return Stance.DENIED if speaks_ill(lowered, is_ahead=True) and not shares_words(lowered, question) else None
+    return Stance.DENIED if speaks_ill(lowered, is_ahead=True) and not shared_words(lowered, question) else None
 
 
 def _points_ahead(words: list[str]) -> bool:
-    return not FORWARD.isdisjoint(words) or words[0] in AHEAD or "now" in words
+    if words[0] in AHEAD and not (_SAID | {"what"}).isdisjoint(words):
+        return True
+    return not FORWARD.isdisjoint(words) or "now" in words
 
 
 def _is_uttered(words: list[str]) -> bool:
