@@ -15,8 +15,7 @@ from mixseek.matching.long_responses import match_long
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Comparison, Decision, MatchResult, Reader
 from mixseek.matching.stance.behind import verdict_on_answer
-from mixseek.matching.stance.reservations import ill_spoken_before, ill_spoken_behind
-from mixseek.matching.stance.stance import stance_on, stance_outside
+from mixseek.matching.stance.stance import stance_on
 from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import firm_statements
 from mixseek.matching.visible import Visible, visible_part
@@ -218,15 +217,7 @@ def _stood_by(visible: Visible, closed: Comparison, question: str) -> Comparison
     if closed.decision is not Decision.CORRECT or closed.span is None:
         return closed
     start, end = closed.span.start, closed.span.end
-    stance = stance_on(visible.text, visible.lowered, start, end, visible.cut, closed.rules[0])
-    if stance is Stance.ASSERTED and (visible.ahead or visible.beyond):
-        stance = stance_outside(visible.ahead, visible.beyond)
-    if stance is Stance.ASSERTED:
-        stance = (
-            ill_spoken_before(visible.text, start, question, closed.rules[0])
-            or ill_spoken_behind(visible.text, end, visible.cut, question, closed.rules[0])
-            or stance
-        )
+    stance = stance_on(visible, start, end, closed.rules[0], question)
     if stance is Stance.ASSERTED:
         return closed
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))

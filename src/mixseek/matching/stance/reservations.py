@@ -9,17 +9,21 @@ What speaks of other options, of everybody, on a condition or as advice speaks o
 import re
 from itertools import pairwise
 
-from mixseek.matching.phrases import Phrases, table
+from mixseek.matching.phrases import Lexicon, Phrases, table
+from mixseek.matching.stance.before import own_voice
 from mixseek.matching.stance.sentences import is_opener
 from mixseek.matching.stance.words import (
     AHEAD,
     ANSWERS,
+    CONTRASTS,
     DEGREES,
+    DETERMINERS,
     FIRST_PERSON,
     FORWARD,
     LABELS,
     LINKS,
     MATTERS,
+    NEAR_DETERMINERS,
     OF_ANSWERING,
     SOURCES,
     SPEAKERS,
@@ -34,22 +38,6 @@ _SAYS = Phrases("reservation_patterns")
 _WORDS = table("reservations")
 
 
-class Lexicon:
-    """Words and beginnings of words ("fabricat*"), looked up by their first letters."""
-
-    def __init__(self, *entries: str) -> None:
-        words = " ".join(entries).split()
-        self.whole = frozenset(word for word in words if not word.endswith("*"))
-        stems = [word[:-1] for word in words if word.endswith("*")]
-        heads = {stem[:_KEY] for stem in stems}
-        self.stems = {head: tuple(stem for stem in stems if stem[:_KEY] == head) for head in heads}
-
-    def __contains__(self, word: str) -> bool:
-        return word in self.whole or word.startswith(self.stems.get(word[:_KEY], _NO_STEM))
-
-
-_KEY = 3
-_NO_STEM: tuple[str, ...] = ()
 _ILL_CLASSES = ("falsity", "deception", "carelessness", "sources", "omission", "withdrawal", "doubt", "objection")
 _ILL = Lexicon(*(_WORDS[name] for name in _ILL_CLASSES))
 _UNMARKED = Lexicon(_WORDS["unmarked"])
@@ -70,7 +58,7 @@ _LONGEST_CLAUSE = 40
 _CLAUSE = re.compile(r"[,;:()\[\]]|\s-+\s|\b(?:but|and|yet)\b")
 _SENTENCE = re.compile(r"(?<=[.!?])\s|[。\n]")
 # Numbers, formulas, items of a list and letters of options make a line part of the matter.
-_MATTER = re.compile(r"[\d=\\${}^|<>`→∠°]|(?:^|\s)[-*•] |\([A-Z]\)|(?<![\w'.])(?![AI](?![\w'.]))[A-Z](?![\w'.&])")
+MATTER = re.compile(r"[\d=\\${}^|<>`_→∠°]|\w\(|(?:^|\s)[-*•] |\([A-Z]\)|(?<![\w'.])(?![AI](?![\w'.]))[A-Z](?![\w'.&])")
 _MATTER_UNSPACED = re.compile(r"[0-9A-Za-z=+]")
 
 
@@ -89,7 +77,7 @@ def _ill_place(words: list[str]) -> int | None:
 _ENGLISH = frozenset("the a an this that is was are it i my of to by and with be".split())
 _SHORT_WORD = 5
 _OF_ANY_QUESTION = OF_ANSWERING | SPEAKERS | FORWARD | AHEAD | LABELS | frozenset(_WORDS["of_any_question"].split())
-_QUESTION_WORD = re.compile(r"[a-z]{5,}")
+_QUESTION_WORD = re.compile(r"[a-z]{4,}")
 _STEM = 6
 # Where a polarity is the answer these are it as often as they are a verdict on it.
 _POLARITY = re.compile(r"\b(?:in)?valid\b|\b(?:true|false|implausible|impossible)\b")
@@ -101,37 +89,48 @@ def ill_spoken_behind(text: str, start: int, end: int, question: str, kind: str)
     closing = text[start:end].rstrip()
     if not closing.strip(_BLANK):
         return None
-    line = closing[closing.rfind("\n") + 1 :] if "\n" in closing else ""
-    if line.strip() and len(line) <= _LONGEST and is_ill_remark(line, question, kind, is_own=True):
+    line = closing[closing.rfind("\n") + 1 :].strip(_EDGES) if "\n" in closing else ""
+    if line and len(line) <= _LONGEST and is_ill_remark(line, question, kind, is_own=True):
         return Stance.DOUBTED
     note = _NOTE.search(closing[-_LONGEST:])
-    if note is not None and not _NAME.search(note[1]) and is_ill_remark(note[1], question, kind):
+    if note is not None and not NAME.search(note[1]) and is_ill_remark(note[1], question, kind):
         return Stance.DOUBTED
-    last = _last_words(closing[-_LONGEST:])
+    last = _last_words(closing[-_LONGEST:], is_own=line == "")
     is_pointed = bool(last) and (is_unspaced(last) or _points_back(last, kind))
     return Stance.DOUBTED if is_pointed and is_ill_remark(last, question, kind) else None
 
 
+def ill_spoken_aside(aside: str, question: str) -> Stance | None:
+    """The same of closing lines that are no part of the answer: "-- this post was taken down"."""
+    lines = (line for line in aside.split("\n") if line.strip() and len(line) <= _LONGEST)
+    is_ill = any(is_ill_remark(line.strip(_EDGES), question, "text") for line in lines)
+    return Stance.DOUBTED if is_ill else None
+
+
+_EDGES = " \t-*_~=>|#"
 _BLANK = " \t\n\r.!*_\"'`)]}$>|#-。"
-_LAST = re.compile(r"(?:[.!?\")\]}*](?=\s)|[。!?\"](?=[^\x00-\x7f])|\.\.\.|…|,(?= (?:but|though|although|however|yet|or so)\b))")
+_LAST = re.compile(r"(?:[.!?\")\]}*>](?=\s)|[。!?\"](?=[^\x00-\x7f])|\.\.\.|…|,(?= (?:but|though|although|however|yet|or so)\b))")
 
 
-def _last_words(closing: str) -> str:
-    """The last sentence of a line behind an answer, or what a "but" adds to it."""
+def _last_words(closing: str, *, is_own: bool) -> str:
+    """The last sentence in the line of an answer, what a "but" adds to it, or what stands behind a quotation."""
     stripped = closing.rstrip(_BLANK)
-    places = [mark.end() for mark in _LAST.finditer(closing, 0, len(stripped))]
-    return closing[places[-1] :].strip() if places else ""
+    marks = [mark for mark in _LAST.finditer(closing, 0, len(stripped))]
+    line = closing[closing.rfind("\n") + 1 : marks[-1].end()] if marks else ""
+    if not marks or not (is_own or marks[-1][0] == '"' or not line.strip(_BLANK + "{[(<")):
+        return ""
+    return closing[marks[-1].end() :].strip(_EDGES + "<")
 
 
 def _points_back(sentence: str, kind: str) -> bool:
     """Whether a few words begin with what was said, or with whoever said it: "this is …", "but that misses …"."""
     words = split_words(sentence.lower())
-    if len(words) > _MOST_INLINE or _NAME.search(sentence):
+    if len(words) > _MOST_INLINE or NAME.search(sentence):
         return False
     body = words[next((place for place in range(len(words)) if not is_opener(words, place)), len(words)) :]
     if not body:
         return False
-    if "that what" in " ".join(body[:5]) or body[0] in FIRST_PERSON or body[0] in {"it", "this", "that", "or", "none", "nothing"}:
+    if "that what" in " ".join(body[:5]) or body[0] in FIRST_PERSON or body[0] in {"this", "that", "or", "not", "none", "nothing"}:
         return True
     nouns = {noun for determiner, noun in pairwise(body) if determiner in {"this", "that", "my", "the"}}
     return not (_SAID - (MATTERS if kind == "boolean" else frozenset())).isdisjoint(nouns)
@@ -139,7 +138,7 @@ def _points_back(sentence: str, kind: str) -> bool:
 
 _SAID = ANSWERS | {"above", "reply", "response"}
 _MOST_INLINE = 14
-_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z]")
+NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z]")
 
 
 def is_ill_remark(line: str, question: str, kind: str, *, is_own: bool = False) -> bool:
@@ -147,7 +146,7 @@ def is_ill_remark(line: str, question: str, kind: str, *, is_own: bool = False) 
     if is_unspaced(line):
         is_matter = _MATTER_UNSPACED.search(line) is not None
         return not is_matter and (speaks_ill_unspaced(line) or (is_own and _is_strange_unspaced(line)))
-    if _MATTER.search(line):
+    if MATTER.search(line):
         return False
     lowered = line.lower()
     spoken = _POLARITY.sub("", lowered) if kind == "boolean" else lowered
@@ -167,15 +166,19 @@ def speaks_ill(sentence: str, *, is_ahead: bool = False) -> bool:
     """Whether a sentence, in lower case, calls something false, careless, withdrawn or doubtful, of all that it may be."""
     sentence = _SAYS.neutral.sub("", sentence)
     words = split_words(sentence)
-    if not words or len(words) > _LONGEST_CLAUSE or sentence.rstrip(" \"')").endswith("?"):
+    if not words or len(words) > _LONGEST_CLAUSE:
         return False
+    if sentence.rstrip(" \"')").endswith("?"):
+        return _SAYS.rhetorical.search(sentence) is not None
     condition = _SAYS.conditional.search(sentence)
     if condition is not None and not sentence[: condition.start()].endswith("as "):
         sentence = _without_condition(sentence, condition)
         words = split_words(sentence)
+        if words[:1] in (["your"], ["you"], ["please"]):
+            return False  # of somebody else, or an offer
     if condition is not None and condition[0] == "whether ":
         return False  # what is doubted is named
-    if not words or (not is_ahead and _is_elsewhere(words)):
+    if not words or (not is_ahead and is_elsewhere(words)):
         return False
     if _SAYS.phrases.search(sentence) and not is_negated(words):
         return True
@@ -185,15 +188,25 @@ def speaks_ill(sentence: str, *, is_ahead: bool = False) -> bool:
 def _is_strange(sentence: str) -> bool:
     """Whether a sentence speaks of the answer or of who gave it, and nothing in it is known to be harmless."""
     words = split_words(sentence)
-    if not 3 <= len(words) <= _LONGEST_CLAUSE or sentence.rstrip(" \"')").endswith("?") or _is_elsewhere(words):
+    if words and _NOES.issuperset(words):
+        return True
+    if not 3 <= len(words) <= _LONGEST_CLAUSE or sentence.rstrip(" \"')").endswith("?") or is_elsewhere(words):
         return False
-    if _SAYS.conditional.search(sentence) or not _is_of_answer(words):
+    if _SAYS.affirmed.match(sentence):
+        return False
+    if _SAYS.conditional.search(sentence) or not (_is_of_answer(words) or words[0] in _TURNS):
         return False
     return not any(word in _HARMLESS for word in words)
 
 
+_NOES = frozenset({"no", "nope", "nah", "not", "never", "wrong", "false", "oops"})
+_TURNS = CONTRASTS | {"alas", "sadly", "except", "though", "although"}
+
+
 def _is_of_answer(words: list[str]) -> bool:
     if not {"i", "my", "me"}.isdisjoint(words):
+        return True
+    if words[0] in {"this", "that", "the"} and words[1] in ANSWERS:
         return True
     return any(word in {"this", "that", "it"} and (behind in LINKS or behind == "what") for word, behind in pairwise(words)) or (
         words[-1] in {"this", "that", "it"}
@@ -207,16 +220,22 @@ def _without_condition(sentence: str, condition: re.Match[str]) -> str:
     return sentence[condition.end() :].partition(",")[2]
 
 
-def _is_elsewhere(words: list[str]) -> bool:
+def is_elsewhere(words: list[str]) -> bool:
     """Whether a sentence is advice, or is about everybody or the other options."""
     while words and words[0] in _LEAD_LABELS:
-        words = words[1:]
+        words = words[2:] if words[1:2] == ["that"] else words[1:]
     if not words:
         return True
     if words[0] == "the" and words[1:2] == ["question"]:
         return True
+    if words[0] in {"anyone", "whoever", "everyone"} and not {"otherwise", "else", "differently"}.isdisjoint(words):
+        return True
+    if "hope" in words and not _CLEARS.isdisjoint(words):
+        return True
+    if "else" in words and not _EXCLUDES.isdisjoint(words):
+        return True
     points = not _POINTS.isdisjoint(words)
-    if words[0] in _ADVISES and not points:
+    if (words[0] in _ADVISES or words[0] == "not") and not points:
         return True
     if not _REST.isdisjoint(words[:4]) and not {"this", "that", "my"} & set(words[:4]):
         return True
@@ -225,18 +244,26 @@ def _is_elsewhere(words: list[str]) -> bool:
     return is_general or (not points and not _GENERAL.isdisjoint(words))
 
 
+_EXCLUDES = frozenset({"rule", "rules", "ruled", "exclude", "excludes", "excluded", "eliminate", "eliminated", "everything"})
+# "I hope this clears up the confusion."
+_CLEARS = frozenset({"clear", "clears", "help", "helps", "helped", "resolve", "resolves", "remove", "removes", "answers", "avoid", "explains"})
+
+
 def _is_ill_clause(clause: str) -> bool:
     words = split_words(clause)
     ill = _ill_place(words)
-    negated = is_negated(words)
+    negated = is_negated([word for word in words if word != "anything"])
     if ill is not None:
         before = clause[: clause.find(words[ill].partition("-")[0])]
         return not negated and _SAYS.any_answer.search(before) is None
     return negated and DEGREES.isdisjoint(words) and any(word in _WARRANTS for word in words)
 
 
-def speaks_ill_unspaced(text: str) -> bool:
-    if _SAYS.unspaced_harmless.search(text) or text.rstrip(" \"')").endswith(("?", "吗。", "か。")):
+def speaks_ill_unspaced(text: str, *, is_ahead: bool = False) -> bool:
+    """The same where no spaces part the words."""
+    if not is_ahead and _SAYS.unspaced_harmless.search(text):
+        return False
+    if text.rstrip(" \"')").endswith(("?", "吗。", "か。")):
         return False
     cleared = _SAYS.unspaced_unsaid.sub("", text)
     return _SAYS.unspaced_ill.search(cleared) is not None or _SAYS.unspaced_denied.search(cleared) is not None
@@ -254,21 +281,36 @@ _HEAD = 240
 _OWN_WORDS = frozenset({"let", "lets", "we", "to", "given", "first", "step", "since", "because", "therefore", "so"})
 
 
-def ill_spoken_before(text: str, start: int, question: str, kind: str) -> Stance | None:
+def ill_spoken_before(text: str, start: int, cut: int, question: str, kind: str) -> Stance | None:
     """Whether the clause that hands over to the response names somebody else or speaks ill of what follows."""
     head = len(text) - len(text.lstrip())
+    if (source := _ACCORDING.match(text, head, start)) is not None and speaks_ill(source[1].lower(), is_ahead=True):
+        return Stance.ATTRIBUTED
     for place, mark in enumerate(_HANDS_OVER.finditer(text, head, min(start, head + _HEAD))):
         if place == _MOST_MARKS:
             break
-        if mark[0] == '"' and _is_name(text, mark.end(), start):
+        quote = _opened(text, mark)
+        if quote is not None and _is_name(text, quote, start):
             continue
-        clause = _SENTENCE.split(text[head : mark.start()])[-1]
-        stance = _introduced(clause, question, kind, is_line=mark[0] == "\n")
+        clause = _SENTENCE.split(text[head : mark.start()].rstrip("。"))[-1]
+        is_alone = text.startswith("\n\n", mark.start()) and len(clause) == mark.start() - head
+        stance = _introduced(clause, question, kind, is_line=mark[0] == "\n", is_alone=is_alone)
+        if stance is not None and quote is None and own_voice(text.lower(), mark.end(), cut) <= start:
+            return None
         if stance is not None or mark[0] == "\n":
             return stance
     return None
 
 
+def _opened(text: str, mark: re.Match[str]) -> int | None:
+    """Where a quotation begins that a mark opens or leads to."""
+    if mark[0] == '"':
+        return mark.end()
+    behind = text[mark.end() : mark.end() + 3].lstrip()
+    return text.index('"', mark.end()) + 1 if behind[:1] == '"' else None
+
+
+_ACCORDING = re.compile(r"according to ([^,:.\n\d]{3,80}),", re.IGNORECASE)
 _MOST_MARKS = 3
 _GOES_ON = re.compile(r"[,.]?\"[,.]? [a-z(]")
 
@@ -279,18 +321,21 @@ def _is_name(text: str, quote: int, start: int) -> bool:
     return close < 0 or text.rfind('"') < start or (close < start and _GOES_ON.match(text, close) is not None)
 
 
-def _introduced(clause: str, question: str, kind: str, *, is_line: bool) -> Stance | None:
+def _introduced(clause: str, question: str, kind: str, *, is_line: bool, is_alone: bool) -> Stance | None:
     if is_unspaced(clause):
         return _introduced_unspaced(clause, is_line)
     lowered = _POLARITY.sub("", clause.lower()) if kind == "boolean" else clause.lower()
     words = split_words(lowered)
-    if not words or len(words) > _LONGEST_CLAUSE or words[0] in _OWN_WORDS or _MATTER.search(clause):
+    if not words or len(words) > _LONGEST_CLAUSE or words[0] in _OWN_WORDS or MATTER.search(clause):
         return None
-    if is_line and not _points_ahead(words):
+    if is_line and not _points_ahead(words) and not (is_alone and _is_of_all(words, clause)):
         return None
-    if not is_line and _is_uttered(words) and not shared_words(lowered, question):
-        return Stance.ATTRIBUTED
-    return Stance.DENIED if speaks_ill(lowered, is_ahead=True) and not shared_words(lowered, question) else None
+    is_uttered = not is_line and _is_uttered(words)
+    if not is_uttered and not speaks_ill(lowered, is_ahead=True):
+        return None
+    if shared_words(lowered, question) > (0 if kind == "boolean" else 1):
+        return None
+    return Stance.ATTRIBUTED if is_uttered else Stance.DENIED
 
 
 def _points_ahead(words: list[str]) -> bool:
@@ -299,20 +344,38 @@ def _points_ahead(words: list[str]) -> bool:
     return not FORWARD.isdisjoint(words) or "now" in words
 
 
+def _is_of_all(words: list[str], clause: str) -> bool:
+    """Whether a first line speaks of who or what the rest is: "Role-play: you are …", "This is a prank."."""
+    return words[0] not in {"the", "a", "an"} and NAME.search(clause) is None and _OWN_VOICE.isdisjoint(words)
+
+
+_OWN_VOICE = frozenset({"question", "problem", "one", "we", "us", "will", "let", "step"})
+
+
 def _is_uttered(words: list[str]) -> bool:
     """Whether the last words before a colon say that somebody else speaks: "my uncle whispered", "one would say"."""
     if words[0] in FIRST_PERSON - {"my", "our"} or not SOURCES.isdisjoint(words[:3]):
         return False
     place = next((place for place in range(len(words) - 1, 0, -1) if words[place] in _UTTERS), 0)
-    return place > 0 and len(words) - place <= 4 and FIRST_PERSON.isdisjoint(words[max(0, place - 2) : place])
+    if not place and words[-1].endswith("ed") and len(words[-1]) > _SHORT_WORD and words[-1] not in _DESCRIBED:
+        place = len(words) - 1
+    if not place or len(words) - place > _LAST_VERB or words[place - 1] in DETERMINERS | NEAR_DETERMINERS | LINKS:
+        return False  # "the claim:", "the answer is put:"
+    return FIRST_PERSON.isdisjoint(words[max(0, place - 2) : place])
+
+
+_LAST_VERB = 4
+_DESCRIBED = frozenset(_WORDS["described"].split())
 
 
 def _introduced_unspaced(clause: str, is_line: bool) -> Stance | None:
-    if _MATTER_UNSPACED.search(clause) or _SAYS.unspaced_source.match(clause):
+    clause = _MACHINES.sub("", clause)
+    if _MATTER_UNSPACED.search(clause) or _SAYS.unspaced_source.match(clause) or UNSPACED.asks.search(clause):
         return None
-    if is_line:
-        is_ahead = UNSPACED.forward.search(clause) is not None and UNSPACED.asks.search(clause) is None
-        return Stance.DENIED if is_ahead and speaks_ill_unspaced(clause) else None
-    if _SAYS.unspaced_uttered.search(clause):
+    if not is_line and _SAYS.unspaced_uttered.search(clause):
         return Stance.ATTRIBUTED
-    return Stance.DENIED if speaks_ill_unspaced(clause) and UNSPACED.asks.search(clause) is None else None
+    is_ahead = not is_line or UNSPACED.ahead.search(clause) is not None
+    return Stance.DENIED if is_ahead and speaks_ill_unspaced(clause, is_ahead=True) else None
+
+
+_MACHINES = re.compile(r"(?i)(?:chat)?gpt|ai|llm|bot")
