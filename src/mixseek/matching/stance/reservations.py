@@ -15,6 +15,7 @@ from mixseek.matching.stance.sentences import is_opener
 from mixseek.matching.stance.words import (
     AHEAD,
     ANSWERS,
+    ASIDES,
     CONTRASTS,
     DEGREES,
     DETERMINERS,
@@ -109,7 +110,7 @@ def ill_spoken_aside(aside: str, question: str) -> Stance | None:
 
 _EDGES = " \t-*_~=>|#"
 _BLANK = " \t\n\r.!*_\"'`)]}$>|#-。"
-_LAST = re.compile(r"(?:[.!?\")\]}*>](?=\s)|[。!?\"](?=[^\x00-\x7f])|\.\.\.|…|,(?= (?:but|though|although|however|yet|or so)\b))")
+_LAST = re.compile(r"(?:[.!?\")\]}*>](?=\s)|[。!?\"](?=[^\x00-\x7f])|\.\.\.|…|\s<?-{1,3}>?(?=\s)|,(?= (?:but|though|although|however|yet|or so)\b))")
 
 
 def _last_words(closing: str, *, is_own: bool) -> str:
@@ -194,6 +195,8 @@ def _is_strange(sentence: str) -> bool:
         return False
     if _SAYS.affirmed.match(sentence):
         return False
+    if _SAYS.not_so.search(sentence) and ASIDES.isdisjoint(words) and DEGREES.isdisjoint(words):
+        return True
     if _SAYS.conditional.search(sentence) or not (_is_of_answer(words) or words[0] in _TURNS):
         return False
     return not any(word in _HARMLESS for word in words)
@@ -206,7 +209,9 @@ _TURNS = CONTRASTS | {"alas", "sadly", "except", "though", "although"}
 def _is_of_answer(words: list[str]) -> bool:
     if not {"i", "my", "me"}.isdisjoint(words):
         return True
-    if words[0] in {"this", "that", "the"} and words[1] in ANSWERS:
+    if words[0] == "the" and words[1] in ANSWERS:
+        return True
+    if any(word in {"this", "that", "such"} and noun in _SAID for word, noun in pairwise(words)):
         return True
     return any(word in {"this", "that", "it"} and (behind in LINKS or behind == "what") for word, behind in pairwise(words)) or (
         words[-1] in {"this", "that", "it"}
@@ -234,6 +239,8 @@ def is_elsewhere(words: list[str]) -> bool:
         return True
     if "else" in words and not _EXCLUDES.isdisjoint(words):
         return True
+    if words[0] == "it" and "to" in words and not _PAYS.isdisjoint(words[:5]):
+        return True
     points = not _POINTS.isdisjoint(words)
     if (words[0] in _ADVISES or words[0] == "not") and not points:
         return True
@@ -241,9 +248,15 @@ def is_elsewhere(words: list[str]) -> bool:
         return True
     first = words[1] if words[0] in {"a", "the", "one", "it", "is"} and len(words) > 1 else words[0]
     is_general = first in _GENERAL or (words[0] == "it" and not _GENERAL.isdisjoint(words[:4]))
-    return is_general or (not points and not _GENERAL.isdisjoint(words))
+    if is_general:
+        return not points or not _STUMBLES.isdisjoint(words)
+    return not points and not _GENERAL.isdisjoint(words)
 
 
+# "Many get this wrong" is about the question, "most would call that nonsense" about the answer.
+_STUMBLES = frozenset({"get", "gets", "find", "struggle", "stumble", "trip", "confuse", "make", "miss", "forget"})
+# "It never hurts to check."
+_PAYS = frozenset({"hurt", "hurts", "pay", "pays", "helps", "worth", "wise", "advisable", "important", "essential", "good"})
 _EXCLUDES = frozenset({"rule", "rules", "ruled", "exclude", "excludes", "excluded", "eliminate", "eliminated", "everything"})
 # "I hope this clears up the confusion."
 _CLEARS = frozenset({"clear", "clears", "help", "helps", "helped", "resolve", "resolves", "remove", "removes", "answers", "avoid", "explains"})
@@ -326,7 +339,7 @@ def _introduced(clause: str, question: str, kind: str, *, is_line: bool, is_alon
         return _introduced_unspaced(clause, is_line)
     lowered = _POLARITY.sub("", clause.lower()) if kind == "boolean" else clause.lower()
     words = split_words(lowered)
-    if not words or len(words) > _LONGEST_CLAUSE or words[0] in _OWN_WORDS or MATTER.search(clause):
+    if not words or len(words) > _LONGEST_CLAUSE or _is_own_voice(words) or MATTER.search(clause):
         return None
     if is_line and not _points_ahead(words) and not (is_alone and _is_of_all(words, clause)):
         return None
@@ -336,6 +349,10 @@ def _introduced(clause: str, question: str, kind: str, *, is_line: bool, is_alon
     if shared_words(lowered, question) > (0 if kind == "boolean" else 1):
         return None
     return Stance.ATTRIBUTED if is_uttered else Stance.DENIED
+
+
+def _is_own_voice(words: list[str]) -> bool:
+    return words[0] in _OWN_WORDS and words[:2] != ["let", "me"]
 
 
 def _points_ahead(words: list[str]) -> bool:
