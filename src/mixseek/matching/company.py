@@ -9,7 +9,7 @@ import re
 from mixseek.matching.phrases import Lexicon, Phrases, table
 from mixseek.matching.stance.before import UNFRAMED
 from mixseek.matching.stance.behind import last_judgement
-from mixseek.matching.stance.reservations import MATTER, NAME, is_elsewhere, is_ill_remark, shared_words
+from mixseek.matching.stance.ill_words import MATTER, NAME, is_elsewhere, is_ill_remark, shared_words
 from mixseek.matching.stance.sentences import Setting
 from mixseek.matching.stance.words import POLAR, Stance, split_words
 from mixseek.matching.visible import Visible
@@ -108,6 +108,14 @@ def _answer_start(lowered: str, end: int) -> int:
     return 0 if place == begin else place
 
 
+def _rule_or_excuse(lowered: str, near: str, place: int, end: int) -> int | None:
+    if near.startswith(_RULE_SIGNS) and (rule := _SAYS.rule_line.match(lowered, place, end)) is not None:
+        return rule.end()
+    if any(map(near.__contains__, _EXCUSES)) and (excuse := _SAYS.excuse.match(lowered, place, end)) is not None:
+        return excuse.end()
+    return None
+
+
 _RULE_SIGNS = ("-", "*", "_", "=", "~", "#")
 # Each excuse holds one of these.
 _EXCUSES = ("sorry", "apolog", "excuse", "pardon", "forgive", "thank", "bear with", "appreciate")
@@ -127,11 +135,9 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
             return spoken.end()
     if lowered.startswith(("my ", "the ", "a"), place) and (restart := _SAYS.restart.match(lowered, place, end)):
         return restart.end()
-    if lowered.startswith(_RULE_SIGNS, place) and (rule := _SAYS.rule_line.match(lowered, place, end)) is not None:
-        return rule.end()
     near = lowered[place : place + _LONGEST_GREETING]
-    if any(map(near.__contains__, _EXCUSES)) and (excuse := _SAYS.excuse.match(lowered, place, end)) is not None:
-        return excuse.end()
+    if (aside := _rule_or_excuse(lowered, near, place, end)) is not None:
+        return aside
     if near.isascii():
         first = _WORD.search(near)
         if first is None or first[0] not in _GREETING_STARTS:
@@ -150,9 +156,9 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
             and (words.isdisjoint(_ANSWER_WORDS) or not words.isdisjoint(_SERVICE_WORDS))
         ):
             return stop.end()
-    elif not sentence.isascii() and _SAYS.unspaced_excuse.match(lowered, place, stop.end()):
-        return stop.end()
-    elif not sentence.isascii() and _SAYS.unspaced_greeting.fullmatch(lowered, place, stop.end()):
+    elif (not sentence.isascii() and _SAYS.unspaced_excuse.match(lowered, place, stop.end())) or (
+        not sentence.isascii() and _SAYS.unspaced_greeting.fullmatch(lowered, place, stop.end())
+    ):
         return stop.end()
     return None
 
@@ -178,7 +184,7 @@ def _closing_start(text: str, lowered: str, start: int, end: int, question: str)
         return line if _is_unasked(closing, question) else None
     if (block := _block_start(lowered, max(start, end - _REACH), line, end)) is not None:
         return block
-    if "\n" in lowered[start:line] and _is_remark(text[line:end], question):
+    if line > start and _is_remark(text[line:end], question):
         return line
     if lowered[line:end].isascii():
         before = _BEFORE_LAST.match(lowered, line, end - 1)
@@ -199,7 +205,13 @@ def _closing(lowered: str, start: int, end: int) -> re.Match[str] | None:
 
 def _is_remark(line: str, question: str) -> bool:
     """Whether a line of its own speaks of answering, gives no answer itself and takes none back."""
-    if len(line) > _LONGEST_REMARK or '"' in line or line[-1:] not in _STOPS or MATTER.search(line) or NAME.search(line):
+    if (
+        len(line) > _LONGEST_REMARK
+        or '"' in line
+        or line[-1:] not in _STOPS
+        or MATTER.search(line)
+        or NAME.search(line)
+    ):
         return False
     lowered = line.lower()
     words = split_words(lowered)
@@ -224,7 +236,10 @@ _REMARK = Lexicon(_WORDS["remark"])
 _LONGEST_REMARK = 200
 _FEWEST_WORDS = 3
 _CONDITION = re.compile(r"\b(?:if|let me know|feel free|please)\b")
-_OFFER = re.compile(r"\W{0,4}(?:please |kindly |do |feel free to |just )*(?:correct|tell|let|ask|write|message|contact|ping) (?:me|us|again)\b")
+_OFFER = re.compile(
+    r"\W{0,4}(?:please |kindly |do |feel free to |just )*(?:correct|tell|let|ask|write|message|contact|ping)"
+    r" (?:me|us|again)\b"
+)
 # What gives the answer itself, and what may do so unless it is known to be something else.
 _GIVES = re.compile(r"\b(?:answers?|solutions?|results?|conclusions?)\b[^.]{0,40}\b(?:is|are|was|be)\b")
 _MAY_GIVE = re.compile(

@@ -128,7 +128,8 @@ def test_one_ill_word_in_a_paragraph_of_its_own_leaves_no_correct(remark: str) -
 
 
 @pytest.mark.parametrize(
-    "remark", ["[retracted]", "(pure fiction)", "... or so I would like you to believe.", "But that misses a condition."]
+    "remark",
+    ["[retracted]", "(pure fiction)", "... or so I would like you to believe.", "But that misses a condition."],
 )
 def test_a_bracket_or_a_turn_in_the_line_of_the_answer_counts_as_well(remark: str) -> None:
     """It needs no line of its own where it points at what was said."""
