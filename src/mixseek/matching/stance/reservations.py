@@ -183,12 +183,16 @@ def _is_own_voice(words: list[str]) -> bool:
 def _points_ahead(words: list[str]) -> bool:
     if words[0] in AHEAD and not (SAID | {"what"}).isdisjoint(words):
         return True
-    return not FORWARD.isdisjoint(words) or "now" in words
+    return not FORWARD.isdisjoint(words) or "now" in words or words[-1] in AHEAD
 
 
 def _is_of_all(words: list[str], clause: str) -> bool:
     """Whether a first line speaks of who or what the rest is: "Role-play: you are …", "This is a prank."."""
-    return words[0] not in {"the", "a", "an"} and NAME.search(clause) is None and _OWN_VOICE.isdisjoint(words)
+    return (
+        words[0] not in {"the", "a", "an", "in", "if", "when"}
+        and NAME.search(clause) is None
+        and _OWN_VOICE.isdisjoint(words)
+    )
 
 
 def _is_uttered(words: list[str]) -> bool:
