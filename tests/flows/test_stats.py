@@ -332,6 +332,16 @@ def test_numbers_are_written_as_the_report_writes_them(tmp_path: Path) -> None:
     assert "95% interval" in done.stdout
 
 
+def test_ends_of_a_graded_mean_stand_around_a_dash_and_around_to_beside_a_minus(tmp_path: Path) -> None:
+    graded = write_jsonl(tmp_path / "r.jsonl", ratings())
+    below = write_jsonl(tmp_path / "b.jsonl", ({**row, "score": row["score"] - 0.7} for row in ratings()))
+    above_nought = mixseek_here("stats", graded.name, "--scale", "0..5", cwd=tmp_path).stdout
+    around_nought = mixseek_here("stats", below.name, "--scale=-5..5", cwd=tmp_path).stdout
+
+    assert re.search(r" 0\.\d{3} +0\.\d{3}–0\.\d{3}\b", above_nought)
+    assert re.search(r"−?0\.\d{3} +−0\.\d{3} to −?0\.\d{3}\b", around_nought)
+
+
 def test_a_mean_of_a_run_is_spelled_alike_by_stats_and_report(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "d.jsonl", sums(40))
     mixseek_here("judge", "d.jsonl", "--judge", "rules", "--run", "r", "-w", "ws", cwd=tmp_path)

@@ -1,6 +1,7 @@
 """Group commit: a reply is written at once, one fsync makes many durable, and only then are they read and counted."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Protocol
@@ -89,6 +90,11 @@ class GroupCommit:
     async def commit(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
         """The lines are on disk when this returns; raises StorageError when they are not."""
         await self.keep(lines, counts)
+
+    async def settle(self) -> None:
+        """Whoever waited before this has got its reply, or knows that it could not be kept."""
+        with contextlib.suppress(StorageError):
+            await self.commit(())
 
     async def make_room(self) -> None:
         """Returns at once unless the disk lags behind."""

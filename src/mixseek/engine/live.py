@@ -12,7 +12,7 @@ from mixseek.engine.endings import ENDINGS, STOPPING, Ending, RunEnd, all_of
 from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.offline import ask
 from mixseek.engine.slots import LiveSlot, Slot
-from mixseek.errors import MixseekError
+from mixseek.errors import MixseekError, PermanentJudgeError
 
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.1
@@ -186,6 +186,11 @@ class LiveRun:
             if any(self.context.lost.get((pending.key, place), NOTHING_LOST)[1:]):
                 # It is on the bill: the run's account must not forget it until the sample is asked about again.
                 conclude(self.context, pending, place, Missing("the run stopped before its reply came"))
+            raise
+        except PermanentJudgeError:
+            # It ends the run for everybody. Replies that are here already are read first: nobody may come for them.
+            self._halt(Ending.STOPPED, None)
+            await self.context.commits.settle()
             raise
         conclude(self.context, pending, place, outcome)
         return outcome

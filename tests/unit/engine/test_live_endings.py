@@ -3,6 +3,7 @@
 import pytest
 from tests.unit.engine.live_stubs import Court, ScriptedJudge, pending
 
+from mixseek.domain.judgments import Status
 from mixseek.domain.ports import Call
 from mixseek.errors import PermanentJudgeError, StorageError
 
@@ -37,3 +38,16 @@ def test_nothing_is_asked_once_the_endpoint_refuses_everything() -> None:
         court.judge(pending(*TEN), court.slot(judge))
 
     assert len(judge.calls) == 4
+
+
+def test_a_reply_that_is_here_when_a_key_is_revoked_is_read() -> None:
+    """It waits for the disk at that moment. Of a run in memory it would be lost for good."""
+    court = Court(maximum=2, pending_samples=2)
+    revoked = PermanentJudgeError("revoked", concerns_everything=True)
+    samples = pending("a", "b")
+    judge = ScriptedJudge(lambda call, times: "good" if call.sample_key == samples[0].key else revoked, court.time)
+
+    with pytest.raises(PermanentJudgeError, match="revoked"):
+        court.judge(samples, court.slot(judge))
+
+    assert court.statuses() == {Status.VALID: 1}

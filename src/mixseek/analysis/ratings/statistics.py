@@ -173,7 +173,7 @@ class _Analysis:
     def _missing_notes(self) -> list[str]:
         """What is without a score, and that it is in no mean: nobody sees in a mean what was left out of it."""
         notes = unscored_notes(self._ratings, self._human)
-        if notes and not self._is_nominal and not (self._is_run or self._scale) and not self._all_binary():
+        if notes and not self._is_nominal and not (self._is_run or self._scale) and not self._all_shares():
             least, greatest = self._bounds_span()
             span = f"{least:g} to {greatest:g}"
             notes.append(f"bounds are on {span}, the values that were given; --scale says what could have been")
@@ -181,8 +181,12 @@ class _Analysis:
 
     # Means.
 
-    def _all_binary(self) -> bool:
-        return all(rater.is_binary for rater in self._ratings.raters)
+    def _is_share(self, rater: Rater) -> bool:
+        """Whether a mean is a share of right answers: 0 and 1 on a scale that goes further are two of its grades."""
+        return rater.is_binary and self._scale in (None, (0, 1))
+
+    def _all_shares(self) -> bool:
+        return all(map(self._is_share, self._ratings.raters))
 
     def _bounds_span(self) -> tuple[float, float]:
         """What an item without a score could have got."""
@@ -198,14 +202,14 @@ class _Analysis:
 
     def _silent_lines(self) -> list[RaterLine]:
         bounds = None if self._is_nominal else Bounds(*self._bounds_span())
-        is_binary = not self._is_nominal and self._all_binary()
+        is_binary = not self._is_nominal and self._all_shares()
         return [RaterLine(rater.name, 0, rater.missing, 0, is_binary, bounds=bounds) for rater in self._ratings.silent]
 
     def _rater_lines(self) -> list[RaterLine]:
         lines = []
         for rater in self._ratings.raters:
             sums = self._sums[rater.number]
-            line = RaterLine(rater.name, rater.ratings, rater.missing, sums.questions, rater.is_binary)
+            line = RaterLine(rater.name, rater.ratings, rater.missing, sums.questions, self._is_share(rater))
             if not self._is_nominal:
                 errors, mean = standard_errors(sums), sums.mean
                 limits = None
@@ -313,7 +317,11 @@ class _Analysis:
 
     def _counted_pair(self, first: Rater, second: Rater, counts: PairCounts, groups: Sequence[PairCounts]) -> PairLine:
         """The line of two raters, with intervals over questions where `groups` are given."""
-        is_binary = not self._is_nominal and all(value in (0, 1) for pair in counts for value in pair)
+        is_binary = (
+            not self._is_nominal
+            and self._scale in (None, (0, 1))
+            and all(value in (0, 1) for pair in counts for value in pair)
+        )
         is_countable = max(first.distinct, second.distinct) <= MOST_CATEGORIES
         coefficients = list(self._pair_coefficients(counts, groups)) if is_countable and counts else []
         ordered = {} if self._is_nominal else counts
@@ -370,7 +378,7 @@ class _Analysis:
             pool = self._ratings.pool(judge, self._human, only_rated=self._request.only_rated)
             known = (judge, self._human) if isinstance(judge, Rater) else (self._human,)
             scale = ValueScale(*self._span(*known))
-            is_binary = all(rater.is_binary for rater in known)
+            is_binary = all(map(self._is_share, known))
             lines.append(self._corrected_line(judge, pool, scale, is_binary=is_binary, is_difference=False))
         return lines
 
@@ -434,7 +442,7 @@ class _Analysis:
         for rater in raters:
             test = paired_test(self._ratings.compared(rater, first, second))
             missing, bounds = self._ratings.compared_bounds(rater, first, second, self._bounds_span())
-            is_share = rater.is_binary if isinstance(rater, Rater) else self._all_binary()
+            is_share = self._is_share(rater) if isinstance(rater, Rater) else self._all_shares()
             # What a human has not rated is no rating that went wrong.
             tests.append(ComparedLine(rater.name, test, missing, None if rater is self._human else bounds, is_share))
         if all(line.test is None for line in tests):

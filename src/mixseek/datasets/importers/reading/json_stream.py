@@ -165,10 +165,12 @@ class JsonStream:
             if match is None:
                 at = self._buffer[self._position : self._position + 1]
                 raise DatasetError(f"{self._name}: invalid JSON: no value begins with {at!r}")
-            # At the very end of what was read there may be more of it.
-            if match.end() < len(self._buffer) or not self._fill():
+            if match.end() < len(self._buffer):
                 self._position = match.end()
                 return
+            # At the very end of what was read there may be more of it; at the very end of all, digits may be lost.
+            if not self._fill():
+                raise CutShortError
 
     def _move_past_container(self) -> None:
         depth = 0

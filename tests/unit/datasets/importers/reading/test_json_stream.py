@@ -114,7 +114,7 @@ def test_a_file_that_is_cut_short_says_how_many_items_are_whole(tmp_path: Path) 
     """Settings beside the items are no items."""
     path = tmp_path / "log.json"
     wanted: dict[tuple[str, ...], bool] = {("version",): False, ("rows",): True}
-    for rows, count in (("[", 0), ("[{}, {", 1), ("[{}, {}, {}, ", 3)):
+    for rows, count in (("[", 0), ("[{}, {", 1), ("[{}, {}, {}, ", 3), ("[1, 2", 1)):
         path.write_text('{"version": 2, "rows": ' + rows, encoding="utf-8")
         notices: list[str] = []
         items = [value for steps, value in walk_file(path, wanted, notices) if steps == ("rows",)]
