@@ -31,6 +31,9 @@ _PLACES = {
     "said_of_another": None,
     "named_within": None,
     "left_open": None,
+    "ill_spoken_before": None,
+    "ill_spoken_behind": None,
+    "ill_spoken_aside": None,
 }
 _NEVER = re.compile(r"(?!)")
 

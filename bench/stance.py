@@ -90,6 +90,15 @@ FRAMES = {
         "{}\n\n確認したところ、上の答えは間違いであることが判明しました。",
         "{}\n\n后来证明上面的答案是错误的。",
         "{}\n\nThis has long been debunked.",
+        # One ill word in a place that says what it is about.
+        "{}\n\nTo be honest, I improvised all of that.",
+        "{}\n\n(answer withdrawn)",
+        "{} [retracted]",
+        "{}\n\nThis is exactly what a careless reader would write.",
+        "{}\n\nThat is the trap most people fall into.",
+        "{}\n\nI typed this half-asleep.",
+        "{}\n\n粗心的人才会这么答。",
+        "{}\n\nこれはひっかけにはまった人の答えです。",
         # Dismissed by a noun.
         "{}\n\nThat is garbage.",
         "{}\n\nWhat a load of rubbish.",
@@ -122,9 +131,16 @@ FRAMES = {
         "Score: 0/10\n\n{}",
         "It is not true to say that {}",
         "Nobody should believe that {}",
+        "A glitchy calculator displayed:\n\n{}",
+        "My parrot squawked: {}",
+        "Specimen of sloppy work:\n\n{}",
+        "故事里的骗子说道:“{}”",
+        "バグのあるプログラムが出力した内容:\n\n{}",
     ),
     "around": (
         'A student wrote: "{}" This is not right.',
+        "A naive solver would conclude: {}\n\nThis overlooks a key condition.",
+        "うっかり者ならこう答えるでしょう:{}\n\nしかし大事な点を見落としています。",
         'According to a forum post, "{}" I disagree with it.',
         "Imagine that a chatbot replied:\n\n> {}\n\nIt would have been lying.",
         'The claim "{}" is false.',
@@ -156,6 +172,14 @@ HARMLESS = (
     "{}\n\n以上です。ご不明な点があればお知らせください。",
     "{}\n\n検算しても間違いありません。",
     "{}\n\n希望对你有帮助!",
+    "Sorry for the wait.\n\n{}",
+    "---\n{}\n---",
+    "{}\n\nThe other options are incorrect.",
+    "{}\n\nDon't forget to check the units.",
+    "{}\n\nCorrect me if I am wrong.",
+    "{}\n\n以上是我的解答过程。",
+    "{}\n\n经检验,两边相等。",
+    "{}\n\n間違いがあればご指摘ください。",
 )
 # Of each file so many rows tell.
 _ROWS = 90

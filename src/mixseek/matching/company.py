@@ -6,7 +6,12 @@ remembered that it announces what follows.
 
 import re
 
-from mixseek.matching.phrases import Phrases, table
+from mixseek.matching.phrases import Lexicon, Phrases, table
+from mixseek.matching.stance.before import UNFRAMED
+from mixseek.matching.stance.behind import last_judgement
+from mixseek.matching.stance.ill_words import MATTER, NAME, is_elsewhere, is_ill_remark, shared_words
+from mixseek.matching.stance.sentences import Setting
+from mixseek.matching.stance.words import POLAR, Stance, split_words
 from mixseek.matching.visible import Visible
 
 _SAYS = Phrases("company")
@@ -62,11 +67,12 @@ def without_company(visible: Visible, question: str) -> Visible:
     cut = len(text) if run_on is None else run_on.start()
     lead = _answer_start(lowered, cut)
     is_headed = bool(lead) and _SAYS.announces.search(lowered, 0, lead) is not None
-    end = _answer_end(lowered, lead, question) if cut == len(text) else len(text)
+    end = _answer_end(text, lowered, lead, question) if cut == len(text) else len(text)
+    aside = text[end:].strip()
     if lead or end < len(text):
         before, behind = " " * lead, " " * (len(text) - end)
         text, lowered = before + text[lead:end] + behind, before + lowered[lead:end] + behind
-    return visible._replace(text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed)
+    return visible._replace(text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed, aside=aside)
 
 
 def _unwrapped(text: str) -> str:
@@ -102,6 +108,17 @@ def _answer_start(lowered: str, end: int) -> int:
     return 0 if place == begin else place
 
 
+def _rule_or_excuse(lowered: str, near: str, place: int, end: int) -> int | None:
+    if near.startswith(_RULE_SIGNS) and (rule := _SAYS.rule_line.match(lowered, place, end)) is not None:
+        return rule.end()
+    if any(map(near.__contains__, _EXCUSES)) and (excuse := _SAYS.excuse.match(lowered, place, end)) is not None:
+        return excuse.end()
+    return None
+
+
+_RULE_SIGNS = ("-", "*", "_", "=", "~", "#")
+# Each excuse holds one of these.
+_EXCUSES = ("sorry", "apolog", "excuse", "pardon", "forgive", "thank", "bear with", "appreciate")
 _NO_CONTENT = " \n\t\r*_#:-=`\"'."
 
 
@@ -119,6 +136,8 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
     if lowered.startswith(("my ", "the ", "a"), place) and (restart := _SAYS.restart.match(lowered, place, end)):
         return restart.end()
     near = lowered[place : place + _LONGEST_GREETING]
+    if (aside := _rule_or_excuse(lowered, near, place, end)) is not None:
+        return aside
     if near.isascii():
         first = _WORD.search(near)
         if first is None or first[0] not in _GREETING_STARTS:
@@ -137,17 +156,19 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
             and (words.isdisjoint(_ANSWER_WORDS) or not words.isdisjoint(_SERVICE_WORDS))
         ):
             return stop.end()
-    elif not sentence.isascii() and _SAYS.unspaced_greeting.fullmatch(lowered, place, stop.end()):
+    elif (not sentence.isascii() and _SAYS.unspaced_excuse.match(lowered, place, stop.end())) or (
+        not sentence.isascii() and _SAYS.unspaced_greeting.fullmatch(lowered, place, stop.end())
+    ):
         return stop.end()
     return None
 
 
-def _answer_end(lowered: str, start: int, question: str) -> int:
+def _answer_end(text: str, lowered: str, start: int, question: str) -> int:
     """Where the response ends before its closing lines; the end of the text where it has none."""
     kept = len(lowered.rstrip())
     whole = kept
     for _ in range(_MOST_LINES):
-        place = _closing_start(lowered, start, kept, question)
+        place = _closing_start(text, lowered, start, kept, question)
         rest = start if place is None else len(lowered[:place].rstrip())
         if rest <= start:
             break
@@ -155,7 +176,7 @@ def _answer_end(lowered: str, start: int, question: str) -> int:
     return len(lowered) if kept == whole else kept
 
 
-def _closing_start(lowered: str, start: int, end: int, question: str) -> int | None:
+def _closing_start(text: str, lowered: str, start: int, end: int, question: str) -> int | None:
     """Where the last line, its last sentence or a list of sources begins, if that is no part of the answer."""
     line = max(start, lowered.rfind("\n", start, end) + 1, end - _LONGEST_LINE)
     line = end - len(lowered[line:end].lstrip())
@@ -163,6 +184,8 @@ def _closing_start(lowered: str, start: int, end: int, question: str) -> int | N
         return line if _is_unasked(closing, question) else None
     if (block := _block_start(lowered, max(start, end - _REACH), line, end)) is not None:
         return block
+    if line > start and _is_remark(text[line:end], question):
+        return line
     if lowered[line:end].isascii():
         before = _BEFORE_LAST.match(lowered, line, end - 1)
     else:
@@ -180,6 +203,49 @@ def _closing(lowered: str, start: int, end: int) -> re.Match[str] | None:
     return _SAYS.closing.fullmatch(lowered, start, end)
 
 
+def _is_remark(line: str, question: str) -> bool:
+    """Whether a line of its own speaks of answering, gives no answer itself and takes none back."""
+    if (
+        len(line) > _LONGEST_REMARK
+        or '"' in line
+        or line[-1:] not in _STOPS
+        or MATTER.search(line)
+        or NAME.search(line)
+    ):
+        return False
+    lowered = line.lower()
+    words = split_words(lowered)
+    is_offer = _OFFER.match(lowered) is not None
+    if len(words) < _FEWEST_WORDS or not (is_offer or any(word in _REMARK for word in words)):
+        return False
+    if _GIVES.search(lowered) or shared_words(lowered, question):
+        return False
+    if is_offer or is_elsewhere(words):
+        return True
+    if _MAY_GIVE.search(lowered) or (not _POLAR.isdisjoint(words) and not _CONDITION.search(lowered)):
+        return False
+    if is_ill_remark(line, "", "text", is_own=True):
+        return False
+    text = f"\n{line}"
+    return last_judgement(text, text.lower(), 0, len(text), Setting("text"), UNFRAMED) in {None, Stance.ASSERTED}
+
+
+_STOPS = ".!)~"
+_POLAR = POLAR - {"no", "not"}
+_REMARK = Lexicon(_WORDS["remark"])
+_LONGEST_REMARK = 200
+_FEWEST_WORDS = 3
+_CONDITION = re.compile(r"\b(?:if|let me know|feel free|please)\b")
+_OFFER = re.compile(
+    r"\W{0,4}(?:please |kindly |do |feel free to |just )*(?:correct|tell|let|ask|write|message|contact|ping)"
+    r" (?:me|us|again)\b"
+)
+# What gives the answer itself, and what may do so unless it is known to be something else.
+_GIVES = re.compile(r"\b(?:answers?|solutions?|results?|conclusions?)\b[^.]{0,40}\b(?:is|are|was|be)\b")
+_MAY_GIVE = re.compile(
+    r"\b(?:options?|choices?)\b[^.]{0,40}\b(?:is|are|was|be)\b|^\W{0,4}(?:yes|no|not)\b[,.!;:]"
+    r"|^\W{0,4}(?:so|thus|hence|therefore|because|since|it|they|he|she|we|in)\b"
+)
 # Signs of ASCII but no dash, which may lead a signature, then two words.
 _FIRST_WORDS = re.compile(r"(?=[!-,.-~])[!-/:-@\[-`{-~ ]*([a-z]++)(?!\w)(?:\s+([a-z]++))?")
 _CLOSING_WORDS = frozenset(_WORDS["closing"].split())

@@ -15,7 +15,7 @@ from mixseek.matching.long_responses import match_long
 from mixseek.matching.phrases import Phrases
 from mixseek.matching.readings import Comparison, Decision, MatchResult, Reader
 from mixseek.matching.stance.behind import verdict_on_answer
-from mixseek.matching.stance.stance import stance_on, stance_outside
+from mixseek.matching.stance.stance import stance_on
 from mixseek.matching.stance.words import Stance
 from mixseek.matching.statements import firm_statements
 from mixseek.matching.visible import Visible, visible_part
@@ -86,7 +86,7 @@ def _match_golds(
     elif texts:
         results.append(_match_text(visible, texts, question))
     best = results[0] if len(results) == 1 else min(results, key=lambda result: _BEST_FIRST.index(result.decision))
-    closed = _stood_by(visible, best)
+    closed = _stood_by(visible, best, question)
     return _unflipped(visible, closed, lambda rest: _match_golds(rest, golds, question, is_open, maths))
 
 
@@ -212,14 +212,12 @@ def _unhedged(visible: Visible, closed: Comparison, is_other: OtherValue) -> Com
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, "hedged"))
 
 
-def _stood_by(visible: Visible, closed: Comparison) -> Comparison:
+def _stood_by(visible: Visible, closed: Comparison, question: str) -> Comparison:
     """A right answer that the response denies, drops, doubts or leaves to somebody else is nobody's to count yet."""
     if closed.decision is not Decision.CORRECT or closed.span is None:
         return closed
     start, end = closed.span.start, closed.span.end
-    stance = stance_on(visible.text, visible.lowered, start, end, visible.cut, closed.rules[0])
-    if stance is Stance.ASSERTED and (visible.ahead or visible.beyond):
-        stance = stance_outside(visible.ahead, visible.beyond)
+    stance = stance_on(visible, start, end, closed.rules[0], question)
     if stance is Stance.ASSERTED:
         return closed
     return Comparison(Decision.UNDECIDED, closed.span, (*closed.rules, stance.value))

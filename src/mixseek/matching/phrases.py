@@ -40,6 +40,24 @@ class Phrases:
 
 # Not \text{...}, whose braces are escaped.
 _ENTRY = re.compile(r"\{([a-z_]+)\}")
+_KEY = 3
+_NO_STEM: tuple[str, ...] = ()
+
+
+class Lexicon:
+    """Words and beginnings of words ("fabricat*"), looked up by their first letters."""
+
+    def __init__(self, *entries: str) -> None:
+        words = " ".join(entries).split()
+        self.whole = frozenset(word for word in words if not word.endswith("*"))
+        stems = [word[:-1] for word in words if word.endswith("*")]
+        heads = {stem[:_KEY] for stem in stems}
+        self.stems = {head: tuple(stem for stem in stems if stem[:_KEY] == head) for head in heads}
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.whole or word.startswith(self.stems.get(word[:_KEY], _NO_STEM))
+
+
 # A dataset's language is told by its scripts: enough to say that a prompt speaks another one.
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")

@@ -46,7 +46,8 @@ class Visible(NamedTuple):
 
     `offset` is where it begins in the response; `cut` is where a run-on question begins (or the end), and `lead` where
     the answer begins behind greetings and headings, one of which may announce it. `ahead` and `beyond` are blanked as
-    well, and may still be about the answer: the head of reasoning that nothing opens, and what stands behind its end.
+    well, and may still be about the answer: the head of reasoning that nothing opens, and what stands behind its end;
+    so are the closing lines, `aside`.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Visible(NamedTuple):
     is_headed: bool = False
     ahead: str = ""
     beyond: str = ""
+    aside: str = ""
 
 
 def visible_part(response: str) -> Visible:

@@ -9,7 +9,7 @@ from mixseek import matching
 
 _ROWS = [
     {"response": "The answer is about 42.", "ground_truth": "42", "label": True},
-    {"response": "The answer is 42.\n\nThat is wrong.", "ground_truth": "42", "label": False},
+    {"response": "The answer is 42. Is that right? I fear not.", "ground_truth": "42", "label": False},
     {"response": "The answer is 42.", "ground_truth": "42", "label": True},
 ]
 

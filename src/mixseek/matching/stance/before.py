@@ -106,7 +106,7 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
             words = opening.words if is_whole else split_words(text[sentence.start : min(start, sentence.end)])
             if _forbids_saying(words):
                 is_handed_over = mark is not None or not FORWARD.isdisjoint(opening.words)
-                reach = _own_voice(text, sentence.end, cut) if is_handed_over else _turned(text, sentence.end, cut)
+                reach = own_voice(text, sentence.end, cut) if is_handed_over else _turned(text, sentence.end, cut)
                 return Frame(Stance.DENIED, reach) if start < reach else UNFRAMED
         if mark is None:
             ends_line = text.startswith("\n", sentence.end) or sentence.text[-1] == "\n"
@@ -118,7 +118,7 @@ def frame_before(text: str, start: int, cut: int) -> Frame:
         stance = _introduced(opening) or (_said_around(text, opening, quote) if quote is not None else None)
         if stance is None:
             continue
-        reach = quote if quote is not None else _own_voice(text, sentence.end, cut)
+        reach = quote if quote is not None else own_voice(text, sentence.end, cut)
         if start < reach:
             return Frame(stance, reach)
     return hint
@@ -366,7 +366,7 @@ def _said_around(text: str, opening: _Opening, quote: int) -> Stance | None:
 _TAKES_AWAY = frozenset({Stance.DENIED, Stance.DOUBTED, Stance.TAKEN_BACK})
 
 
-def _own_voice(text: str, start: int, cut: int) -> int:
+def own_voice(text: str, start: int, cut: int) -> int:
     """Where the response speaks for itself again, soon behind what it introduced; farther on the slip is quoted."""
     setting = Setting("text", is_framed=True)
     for sentence in split_sentences(text, start, min(cut, start + HEAD)):

@@ -3,16 +3,37 @@
 from mixseek.matching.stance.before import UNFRAMED, frame_before
 from mixseek.matching.stance.behind import last_judgement, said_of_another
 from mixseek.matching.stance.marks import marked_before, marked_behind, stands_in_grade
+from mixseek.matching.stance.reservations import ill_spoken_aside, ill_spoken_before, ill_spoken_behind
 from mixseek.matching.stance.sentences import Setting, labelled
 from mixseek.matching.stance.within import left_open, named_within
 from mixseek.matching.stance.words import BLANK, MATTERS, POLAR_NO, Stance, split_words
+from mixseek.matching.visible import Visible
 
 # Of these kinds an answer is a word or a number that a later sentence can repeat.
 _NAMED = frozenset({"text", "number", "expression", "boolean"})
 
 
-def stance_on(text: str, lowered: str, start: int, end: int, cut: int, kind: str) -> Stance:
-    """What the response does with the answer at [start, end) of its text, of which [0, cut) counts."""
+def stance_on(visible: Visible, start: int, end: int, kind: str, question: str) -> Stance:
+    """What the response does with the answer at [start, end) of its text."""
+    text, lowered, cut = visible.text, visible.lowered, visible.cut
+    stance = _stance_within(text, lowered, start, end, cut, kind)
+    if stance in _UNSAID and (visible.ahead or visible.beyond):
+        stance = stance_outside(visible.ahead, visible.beyond) or stance
+    if stance is not None:
+        return stance
+    return (
+        ill_spoken_before(text, start, cut, question, kind)
+        or ill_spoken_behind(text, end, cut, question, kind)
+        or ill_spoken_aside(visible.aside, question)
+        or Stance.ASSERTED
+    )
+
+
+_UNSAID = frozenset({None, Stance.ASSERTED})
+
+
+def _stance_within(text: str, lowered: str, start: int, end: int, cut: int, kind: str) -> Stance | None:
+    """What is said of the answer in so many words; None where nothing is."""
     frame = frame_before(lowered, start, cut)
     behind = None
     if marked_before(lowered, start, kind):
@@ -27,23 +48,23 @@ def stance_on(text: str, lowered: str, start: int, end: int, cut: int, kind: str
             return Stance.DENIED
         behind = behind or said_of_another(lowered, start, end, cut)
     if behind is not None or frame.stance is not None:
-        return behind or frame.stance or Stance.ASSERTED
+        return behind or frame.stance
     within = named_within(lowered, start, end, cut) if kind == "text" else None
-    return within or left_open(lowered, start, end, cut, kind) or Stance.ASSERTED
+    return within or left_open(lowered, start, end, cut, kind)
 
 
-def stance_outside(ahead: str, beyond: str) -> Stance:
+def stance_outside(ahead: str, beyond: str) -> Stance | None:
     """What is said of an answer where none is looked for: over reasoning that nothing opens, and behind the end."""
     frame = frame_before(ahead, len(ahead), len(ahead) + 1) if ahead else UNFRAMED
     if frame.stance is not None:
         return frame.stance
     if not beyond:
-        return Stance.ASSERTED
+        return None
     # Another conversation may follow; a remark of a line or two is about this one.
     text = f"\n{beyond}"
     judgement = last_judgement(text, text.lower(), 0, len(text), Setting("text"), UNFRAMED)
     is_mark = marked_behind(text.lower(), 0, len(text), Setting("text"))
-    return Stance.DENIED if is_mark else judgement or Stance.ASSERTED
+    return Stance.DENIED if is_mark else judgement
 
 
 def _setting(lowered: str, start: int, end: int, kind: str, *, is_framed: bool) -> Setting:
