@@ -18,6 +18,11 @@ Decorator = Callable[..., Any]
 
 def make_classes(dataclass: Decorator) -> dict[str, type[Any]]:
     """One class of each shape that the source has."""
+    return {cls.__name__: cls for cls in (*make_fields(dataclass), *make_others(dataclass))}
+
+
+def make_fields(dataclass: Decorator) -> tuple[type[Any], ...]:
+    """Classes that differ in their fields."""
 
     @dataclass(frozen=True, slots=True)
     class Plain:
@@ -43,6 +48,12 @@ def make_classes(dataclass: Decorator) -> dict[str, type[Any]]:
         kind: ClassVar[str] = "named"
         name: str
         secret: str = dataclasses.field(default="x", repr=False, compare=False)
+
+    return Plain, Open, Named
+
+
+def make_others(dataclass: Decorator) -> tuple[type[Any], ...]:
+    """Classes with methods of their own, without fields, and not frozen."""
 
     @dataclass(frozen=True, slots=True)
     class OwnMethods:
@@ -71,7 +82,7 @@ def make_classes(dataclass: Decorator) -> dict[str, type[Any]]:
         name: str
         count: int = 0
 
-    return {cls.__name__: cls for cls in (Plain, Open, Named, OwnMethods, Empty, Mutable)}
+    return OwnMethods, Empty, Mutable
 
 
 LAZY, USUAL = make_classes(lazy_dataclass.dataclass), make_classes(dataclasses.dataclass)

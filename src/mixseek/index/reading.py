@@ -83,7 +83,7 @@ def take_reader(workspace: Workspace, run: RunDirectory, scratch: Path) -> Reade
 
 
 def keep(reader: Reader) -> None:
-    """For whoever reads the same index next; closed where it is large, or others have been used since."""
+    """Keep it for whoever reads the same index next; close it where that is large, and what was used longest ago."""
     kept = _kept.setdefault(os.getpid(), {})
     # Somebody may have read the same one meanwhile.
     closed = [kept.pop(reader.journal, None)]
