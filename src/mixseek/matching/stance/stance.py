@@ -24,7 +24,7 @@ def stance_on(visible: Visible, start: int, end: int, kind: str, question: str) 
     return (
         ill_spoken_before(text, start, cut, question, kind)
         or ill_spoken_behind(text, end, cut, question, kind)
-        or ill_spoken_aside(visible.aside, question)
+        or (ill_spoken_aside(visible.aside, question) if visible.aside else None)
         or Stance.ASSERTED
     )
 
