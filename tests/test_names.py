@@ -15,6 +15,7 @@ FINISHED_ROOMS = (
     "audits",
     "ci",
     "cli",
+    "comparison",
     "competition",
     "datasets",
     "domain",

@@ -23,7 +23,7 @@ from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt,
 from mixseek.protocols.identity import relate
 from mixseek.protocols.registry import protocol_names
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
-from mixseek.round_controller.orchestrator import check_command
+from mixseek.round_controller.program_teams import check_command
 from mixseek.runs.named import AnyJudge, get_panel, is_remote
 from mixseek.runs.request import RULES, LiveOptions, describe_judge
 from mixseek.settings.load import importable_from, is_import_path, load_object

@@ -25,7 +25,9 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.reports.forecasts import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import RoundParts
-from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, CompetitionResult, ModelTeam, Orchestrator
+from mixseek.round_controller.model_team import ModelTeam
+from mixseek.round_controller.orchestrator import CompetitionResult, Orchestrator
+from mixseek.round_controller.program_teams import CallableTeam, CommandTeam
 from mixseek.round_controller.team import AfterRound, Team, Watcher, watch_nothing
 from mixseek.runs.live import Panel
 from mixseek.runs.named import is_remote

@@ -12,7 +12,7 @@ from mixseek.engine.call import CallContext
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.questions import AnsweredBefore, Place, Questions
 from mixseek.engine.replies import NoCache
-from mixseek.round_controller.orchestrator import FreeTextProtocol
+from mixseek.round_controller.model_team import FreeTextProtocol
 from mixseek.runs.live import Panel, open_cache, open_tracer
 from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, read_records

@@ -22,7 +22,7 @@ import orjson
 from mixseek.domain.ports import Answer, Call
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.answers import SchemaMode, count, decoding, make_answer, mapping
-from mixseek.judges.endpoint.judge import ControlTokens, split_control_tokens
+from mixseek.judges.endpoint.control_tokens import ControlTokens, split_control_tokens
 from mixseek.judges.endpoint.openai_chat import OpenAIChat, schema_format, turns_of
 from mixseek.judges.gguf import GgufHeader, read_header, weights_digest
 from mixseek.judges.keys.redaction import Redaction

@@ -20,7 +20,7 @@ from mixseek.testing.mock_replies import Fault
 from mixseek.testing.reading_mock import Defect
 
 if TYPE_CHECKING:
-    from mixseek.judges.endpoint.judge import CheckResult
+    from mixseek.judges.endpoint.check import CheckResult
 
 
 def list_judges(configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def check_one(name: str, configured: Mapping[str, JudgeSettings], environment: M
     if name in ("rules", "replay") or name.startswith("replay:"):
         raise ConfigurationError(f"judge {name!r} answers without being called; there is nothing to check")
     judge = make_live_judge(name, configured, environment)
-    from mixseek.judges.endpoint.judge import check_judge
+    from mixseek.judges.endpoint.check import check_judge
 
     async def check() -> "CheckResult":
         try:

@@ -13,9 +13,9 @@ from tests.unit.judges.loopback import CANARY, Scripted, drops, judge_at, says, 
 from tests.unit.judges.wire_documents import anthropic_error, completion, message, openai_error
 
 from mixseek.domain.ports import Answer, Call
-from mixseek.judges.endpoint import judge as checks
+from mixseek.judges.endpoint import check as checks
+from mixseek.judges.endpoint.check import CheckResult, check_judge
 from mixseek.judges.endpoint.errors import Place, map_exception
-from mixseek.judges.endpoint.judge import CheckResult, check_judge
 from mixseek.judges.keys.redaction import Redaction
 from mixseek.reports.render.tables import as_text
 from mixseek.reports.render.terminal import print_sections

@@ -20,7 +20,7 @@ from mixseek.domain.ports import Answer, Message
 from mixseek.domain.samples import Sample
 from mixseek.judges.endpoint import judge as endpoint_judge
 from mixseek.judges.endpoint.address import resolve_target
-from mixseek.judges.endpoint.judge import ControlTokens, split_control_tokens
+from mixseek.judges.endpoint.control_tokens import ControlTokens, split_control_tokens
 from mixseek.matching.evidence.quotes import locate_quote
 from mixseek.protocols.registry import load_protocol, protocol_names
 from mixseek.settings.models import JudgeSettings

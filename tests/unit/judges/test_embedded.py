@@ -16,7 +16,7 @@ from mixseek.domain.ports import Call, LiveJudge, Message, Usage
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges import embedded
 from mixseek.judges.embedded import EmbeddedJudge, Loading, Runtime, make_embedded_judge
-from mixseek.judges.endpoint.judge import check_judge
+from mixseek.judges.endpoint.check import check_judge
 from mixseek.judges.gguf import read_header, weights_digest
 from mixseek.settings.models import JudgeSettings
 

@@ -25,7 +25,7 @@ from tests.unit.judges.wire_documents import TEXT, completion, message, openai_e
 
 from mixseek.domain.ports import Answer
 from mixseek.errors import ConfigurationError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint import judge as http
+from mixseek.judges.endpoint import connection
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.settings.models import JudgeSettings, WireFormat
@@ -99,7 +99,7 @@ def test_too_many_requests_carries_the_wait(wire: str) -> None:
 
 
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "MAX_BODY_BYTES", 1000)
+    monkeypatch.setattr(connection, "MAX_BODY_BYTES", 1000)
 
     with pytest.raises(TransientJudgeError, match="the answer broke off"):
         run_script(says(b" " * 5000))
@@ -204,7 +204,7 @@ def test_a_packed_answer_is_unpacked_and_bounded_all_the_same(monkeypatch: pytes
     bomb = says(gzip.compress(b" " * 5_000_000), headers={"Content-Encoding": "gzip"})
 
     assert run_script(packed)[0].reply.text == TEXT
-    monkeypatch.setattr(http, "MAX_BODY_BYTES", 1_000_000)
+    monkeypatch.setattr(connection, "MAX_BODY_BYTES", 1_000_000)
     with pytest.raises(TransientJudgeError, match="the answer broke off"):
         run_script(bomb)
 
@@ -431,7 +431,7 @@ def test_who_is_cancelled_stays_cancelled_and_who_is_late_goes_on() -> None:
     ],
 )
 def test_the_environments_proxy_is_found(url: str, environment: dict[str, str], proxy: str | None) -> None:
-    assert http.proxy_for(url, environment) == proxy
+    assert connection.proxy_for(url, environment) == proxy
 
 
 def test_proxies_are_obeyed_only_when_asked() -> None:
@@ -454,7 +454,7 @@ def test_proxies_are_obeyed_only_when_asked() -> None:
 
 def test_the_pool_takes_as_many_connections_as_the_engine_allows() -> None:
     async def run() -> Any:
-        session = http.open_session()
+        session = connection.open_session()
         connector = session.connector
         await session.close()
         return connector

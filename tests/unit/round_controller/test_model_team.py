@@ -13,7 +13,7 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.endpoint import EndpointDownError
 from mixseek.errors import PermanentJudgeError
-from mixseek.round_controller.orchestrator import FreeTextProtocol, ModelTeam
+from mixseek.round_controller.model_team import FreeTextProtocol, ModelTeam
 from mixseek.round_controller.team import FailedSubmission, Submission
 
 SAMPLE = Sample("alpha/1", "")

@@ -12,8 +12,8 @@ import pytest
 from tests.waiting import patiently, wait_for
 
 from mixseek.errors import ConfigurationError
-from mixseek.round_controller import orchestrator as processes
-from mixseek.round_controller.orchestrator import CallableTeam, CommandTeam, check_command
+from mixseek.round_controller import programs
+from mixseek.round_controller.program_teams import CallableTeam, CommandTeam, check_command
 from mixseek.round_controller.team import FailedSubmission, Submission
 
 
@@ -156,7 +156,7 @@ def test_children_that_stay_behind_hold_nobody_up(tmp_path: Path) -> None:
 def test_commands_die_with_us_however_we_die(tmp_path: Path) -> None:
     """kill -9 leaves no program behind."""
     code = (
-        "import asyncio, sys; from pathlib import Path; from mixseek.round_controller.orchestrator import run_program\n"
+        "import asyncio, sys; from pathlib import Path; from mixseek.round_controller.programs import run_program\n"
         "asyncio.run(run_program(['sh', '-c', 'sleep 6000 & echo $$ $! > pids; sleep 6001'], b'', Path('.')))"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
@@ -260,4 +260,4 @@ def test_a_program_that_vanished_is_a_failure_and_no_traceback(tmp_path: Path) -
 
     assert isinstance(failed, FailedSubmission)
     assert "exit code 127" in failed.reason
-    assert processes.MAX_OUTPUT_BYTES == 4 << 20
+    assert programs.MAX_OUTPUT_BYTES == 4 << 20

@@ -21,7 +21,7 @@ from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings, RoundPromptContext
 from mixseek.protocols.registry import load_protocol
 from mixseek.round_controller.judgment_client import JudgmentProtocol
-from mixseek.round_controller.orchestrator import FreeTextProtocol
+from mixseek.round_controller.model_team import FreeTextProtocol
 from mixseek.setup.protocol_files import write_starter
 from mixseek.testing.mock_replies import Fault, say
 from mixseek.testing.prompts import Prompt, make_prompt

@@ -4,142 +4,36 @@ import asyncio
 import difflib
 import hashlib
 import json
-import re
 import time
-import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
 from multidict import CIMultiDict
 from yarl import URL
 
-from mixseek.domain.ports import Answer, Call, LiveJudge, Message
+from mixseek.domain.ports import Answer, Call, LiveJudge
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.address import Target
-from mixseek.judges.endpoint.answers import (
-    Dialect,
-    NoReplyError,
-    ReadAnswer,
-    SchemaMode,
-    decoding,
-    make_answer,
-    without_keys,
-)
+from mixseek.judges.endpoint.answers import Dialect, NoReplyError, ReadAnswer, decoding, make_answer, without_keys
 from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
+from mixseek.judges.endpoint.connection import CONNECT_TIMEOUT_SECONDS, open_session, proxy_for, read_body
+from mixseek.judges.endpoint.control_tokens import split_control_tokens
 from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory, Wire
-from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status, mishap_of
+from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
 from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
 from mixseek.judges.endpoint.refusals import read_refusal
 from mixseek.judges.keys.redaction import Redaction
 from mixseek.judges.keys.secret import Secret
 from mixseek.judges.keys.shapes import looks_like_credential, names_variable, without_credentials
-from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import WireFormat
 
-# Control tokens of chat templates in a prompt are split so that no server can read them as turns.
-#
-# Servers such as vLLM, SGLang and llama.cpp render messages into one text and then look for their tokens in all of it:
-# a judged text that says `<|im_end|>` could close its turn and open the system's. The blank keeps the words readable,
-# and quotes that a judge takes from them are still found, because the locator folds blanks.
-#
-# Two patterns that each begin with one character: a search for that costs a tenth of a search for either.
-_TOKENS = tomllib.loads((Path(__file__).parent / "control_tokens.toml").read_text(encoding="utf-8"))
-# Only tokens of bars hold blanks, and the others a closing mark before the first one: fences of a prompt do not, and
-# are passed by without a try at each kind of token.
-_ANGLED = re.compile(rf"<(?=[|｜]|<?[^\s<>]++>)(?:{'|'.join(_TOKENS['angled'])})", re.IGNORECASE)
-_SQUARE = re.compile(rf"\[(?:{'|'.join(_TOKENS['square'])})\]", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ControlTokens:
-    """What is split. Known by its identity: to hash a pattern takes as long as to search with it."""
-
-    patterns: tuple[re.Pattern[str], ...]
-
-
-WIDESPREAD_TOKENS = ControlTokens((_ANGLED, _SQUARE))
-
-
-def split_control_tokens(
-    messages: Sequence[Message], tokens: ControlTokens = WIDESPREAD_TOKENS
-) -> tuple[tuple[Message, ...], int]:
-    """The messages with a blank inside every token, and how many there were."""
-    split = [_split_text(message.content, tokens) for message in messages]
-    total = sum(count for _, count in split)
-    if not total:
-        return tuple(messages), 0
-    return tuple(replace(message, content=text) for message, (text, _) in zip(messages, split, strict=True)), total
-
-
-# The system's message is the same for every sample, and three times as long as the rest.
-@lru_cache(maxsize=16)
-def _split_text(text: str, tokens: ControlTokens) -> tuple[str, int]:
-    total = 0
-    for pattern in tokens.patterns:
-        text, count = pattern.subn(_with_blank, text)
-        total += count
-    return text, total
-
-
-def _with_blank(token: re.Match[str]) -> str:
-    return f"{token[0][0]} {token[0][1:]}"
-
-
-_CONNECT_TIMEOUT_SECONDS = 10.0
-# More than any judgment; a stream without end must not fill the memory.
-MAX_BODY_BYTES = 16 * 1024 * 1024
-
-
-def open_session() -> aiohttp.ClientSession:
-    """Nothing between it and the socket: no cookies, and no proxies or .netrc that nobody asked for."""
-    connector = aiohttp.TCPConnector(
-        # The engine limits what is in flight; a second limit here would only make calls wait inside their timeout.
-        limit=0,
-        ttl_dns_cache=300,
-        # Shorter than what servers keep an idle connection for: one closed under our hands costs a retry.
-        keepalive_timeout=30.0,
-    )
-    return aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        # Answers are small: unpacking them costs more than receiving them.
-        headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "mixseek"},
-        trust_env=False,
-    )
-
-
-async def read_body(response: aiohttp.ClientResponse) -> bytes:
-    """More than MAX_BODY_BYTES, once unpacked, is given up on as aiohttp.ClientPayloadError."""
-    length = response.content_length
-    if length is not None and length <= MAX_BODY_BYTES and "Content-Encoding" not in response.headers:
-        return await response.read()
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise aiohttp.ClientPayloadError(f"the answer is larger than {MAX_BODY_BYTES // 2**20} MiB")
-    return bytes(body)
-
-
-def proxy_for(url: str, environment: Mapping[str, str]) -> str | None:
-    """What HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say about `url`."""
-    given = {name.lower(): value for name, value in environment.items() if value}
-    parts = urlsplit(url)
-    # `*`, a host, or a domain with all that is below it; ports are not looked at.
-    exempt = [entry.strip().lower().lstrip(".").partition(":")[0] for entry in given.get("no_proxy", "").split(",")]
-    if "*" in exempt or any(f".{parts.hostname}".endswith(f".{entry}") for entry in exempt if entry):
-        return None
-    return given.get(f"{parts.scheme}_proxy") or given.get("all_proxy")
-
-
 _WIRES: Mapping[WireFormat, Wire] = {WireFormat.OPENAI: OpenAIChat(), WireFormat.ANTHROPIC: AnthropicMessages()}
+_SHOWN_MODELS = 12
 _WRONG_PATH = "the path may be wrong: a base URL often ends in /v1"
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id")
 # Schema → object → none, and the other name for the token limit: no endpoint can send us round more often.
@@ -166,7 +60,7 @@ class EndpointJudge:
         self._advising: asyncio.Future[str] | None = None
         self._url = URL(target.url(self._wire.path), encoded=True)
         # For connecting alone: aiohttp's own limit for a whole call costs a sixth of it, asyncio's next to nothing.
-        connect_seconds = min(_CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
+        connect_seconds = min(CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds)
         extra = _resolved_headers(target, environment)
         self._headers = CIMultiDict({"Content-Type": "application/json", **self._wire.headers})
@@ -241,7 +135,7 @@ class EndpointJudge:
             return failure
         if self._advising is None:
             # Once, however many requests meet it at the same time.
-            self._advising = asyncio.ensure_future(_models_advice(self))
+            self._advising = asyncio.ensure_future(models_advice(self))
         advice = await asyncio.shield(self._advising)
         advised = PermanentJudgeError(f"{failure}; {advice}", concerns_everything=True)
         advised.__cause__ = cause
@@ -367,130 +261,8 @@ def _secrets(target: Target, headers: Mapping[str, str], proxy: str | None) -> l
     return [*secrets, Secret(password)] if password else secrets
 
 
-# One cheap call that says whether a judge can be used, and if not, what to change.
-
-SLOW_SECONDS = 20.0
-_SHOWN_MODELS = 12
-# The prompt says nothing of the second property: only a schema that is obeyed brings it into the reply.
-_SHAPE_NAMES = ("ok", "shape")
-_SHAPE = {
-    "type": "object",
-    "properties": {"ok": {"type": "boolean"}, "shape": {"type": "string", "enum": ["obeyed"]}},
-    "required": list(_SHAPE_NAMES),
-    "additionalProperties": False,
-}
-_CALL = Call(
-    "check",
-    (
-        Message("system", "You answer with one JSON object and nothing else."),
-        Message("user", 'Answer with the JSON object {"ok": true}.'),
-    ),
-    reply_schema=_SHAPE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """`problem` is None when the judge answered; `advice` may stand beside an answer that is usable but not good."""
-
-    judge: str
-    endpoint: str
-    problem: str | None
-    advice: tuple[str, ...]
-    latency_seconds: float | None = None
-    # The model that answered, and how the reply's shape could be asked for: json_schema, json_object or none.
-    model: str | None = None
-    schema: str | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    # Whether the reply has the shape that was asked for; None where it was not asked for, or there is no whole reply.
-    is_schema_obeyed: bool | None = None
-
-    @property
-    def is_usable(self) -> bool:
-        return self.problem is None
-
-
-async def check_judge(judge: LiveJudge) -> CheckResult:
-    """Makes one call (and, when the model is unknown, one request for the list of models); never raises."""
-    try:
-        answer = await judge.call(_CALL)
-    except JudgeCallError as error:
-        advice = await _advice_on(error, judge)
-        # A run says both in one line.
-        return CheckResult(judge.name, judge.endpoint, str(error).removesuffix(f"; {advice}"), (advice,))
-    # What must be said wherever this judge is shown, such as that its model judges at chance.
-    warning = judge.description.get("warning")
-    schema, is_obeyed = answer.reply.details.get("schema"), _is_shape_obeyed(answer)
-    remarks = (*([warning] if isinstance(warning, str) else []), *_remarks(answer, is_obeyed))
-    seconds, (spent, written, _) = answer.latency_seconds, answer.usage
-    counted = (seconds, answer.model, schema, spent, written, is_obeyed)
-    return CheckResult(judge.name, judge.endpoint, None, remarks, *counted)
-
-
-def _is_shape_obeyed(answer: Answer) -> bool | None:
-    schema = answer.reply.details.get("schema")
-    if schema == SchemaMode.NONE or not answer.reply.text.strip() or answer.finish_reason not in (None, "stop"):
-        return None
-    try:
-        document = orjson.loads(answer.reply.text)
-    except orjson.JSONDecodeError:
-        return False
-    wanted = _SHAPE_NAMES if schema == SchemaMode.JSON_SCHEMA else ()
-    return isinstance(document, dict) and all(name in document for name in wanted)
-
-
-def _remarks(answer: Answer, is_obeyed: bool | None) -> list[str]:
-    remarks = []
-    if answer.reply.details.get("schema") == SchemaMode.NONE:
-        remarks.append("no JSON mode: the endpoint does not constrain replies; expect more invalid ones")
-    if is_obeyed is False:
-        mode = answer.reply.details.get("schema")
-        remarks.append(
-            f"{mode} is taken without a complaint and not obeyed: nothing constrains replies; expect more invalid ones"
-        )
-    if not answer.reply.text.strip():
-        reason = answer.finish_reason or "no reason given"
-        remarks.append(f"the reply was empty (finish reason: {reason}); raise max_tokens or choose another model")
-    elif answer.finish_reason == "length":
-        remarks.append("the reply was cut off at max_tokens; raise it")
-    elif answer.finish_reason in ("refusal", "content_filter"):
-        remarks.append(f"the judge refused a harmless request (finish reason: {answer.finish_reason})")
-    if answer.latency_seconds > SLOW_SECONDS:
-        remarks.append(f"slow: {answer.latency_seconds:.0f} s for one short reply; a run will take long")
-    if answer.usage.output_tokens is None:
-        remarks.append("the endpoint reports no token counts: cost and tokens per minute cannot be followed")
-    return remarks
-
-
-async def _advice_on(error: JudgeCallError, judge: LiveJudge) -> str:
-    cause = error.__cause__
-    if isinstance(cause, StatusError):
-        return await _advice_on_status(cause, judge)
-    known = None if cause is None else mishap_of(cause).advice
-    if known is None and isinstance(error, TransientJudgeError):
-        return "this may pass; if it stays, check that the base URL is that of the API (it often ends in /v1)"
-    return known or "correct the judge's settings"
-
-
-async def _advice_on_status(cause: StatusError, judge: LiveJudge) -> str:
-    refusal = cause.refusal
-    if refusal.is_about("out_of_money"):
-        return "the account has no credit left: top it up, or use another key"
-    if cause.status == 401:
-        return "the key was refused or is missing: set the variable that api_key_env or the provider names"
-    if cause.status == 403 and not refusal.names_model:
-        return "the key is valid but not allowed to do this: check its project, region and permissions"
-    if cause.status in (403, 404, 405) or refusal.names_model:
-        return await _models_advice(judge)
-    if cause.status == 429:
-        return "the endpoint limits its rate: set rpm, tpm or concurrency for this judge"
-    if cause.status >= 500:
-        return "the endpoint is up but failing: try again later, or look into its log"
-    return "the endpoint refuses the request as it was put: remove the parameter that it names"
-
-
-async def _models_advice(judge: LiveJudge) -> str:
+async def models_advice(judge: LiveJudge) -> str:
+    """What to do about a path or a model that the endpoint does not know: whether it is listed there, and what is."""
     if not isinstance(judge, EndpointJudge):
         return _WRONG_PATH
     try:
