@@ -48,8 +48,13 @@ def make_method(cls: type[Any], name: str) -> FunctionType:
     content |= {key: getattr(cls, key) for key in ("__module__", "__qualname__", "__doc__")}
     if hasattr(cls, "__post_init__"):
         content["__post_init__"] = cls.__post_init__
-    is_compared = name in ("__eq__", "__hash__")
-    make = dataclasses.dataclass(frozen=True, init=name == "__init__", repr=name == "__repr__", eq=is_compared)
+    make = dataclasses.dataclass(
+        frozen=True,
+        init=name == "__init__",
+        repr=name == "__repr__",
+        eq=name in ("__eq__", "__hash__"),
+        slots="__slots__" in vars(cls),
+    )
     method: FunctionType = vars(make(type(cls.__name__, (), content)))[name]
     return method
 

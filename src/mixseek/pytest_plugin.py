@@ -8,12 +8,11 @@ import io
 import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from mixseek.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from mixseek.api.run import Run

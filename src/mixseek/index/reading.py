@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 
 from mixseek.index import loading
-from mixseek.index.loading import INDEX, TrustedIndex
+from mixseek.index.loading import INDEX
 from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import confine, session_settings, take_engine
 from mixseek.storage.scratch import spilling_to
@@ -27,10 +27,11 @@ _MOST_KEPT = 2
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A DuckDB that has one index open, and cannot open any other."""
+    """A DuckDB that can open one index, and no other."""
 
     engine: duckdb.DuckDBPyConnection
-    index: TrustedIndex
+    path: Path
+    content_bytes: int
     journal: str
 
 
@@ -51,6 +52,8 @@ def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPy
                 with reader.engine.cursor() as connection:
                     connection.execute(f"USE {INDEX}")
                     yield connection
+                # Nobody finds the file in use where nobody reads it.
+                reader.engine.execute(f"DETACH {INDEX}")
             except BaseException:
                 reader.engine.close()
                 raise
@@ -60,26 +63,27 @@ def reading(workspace: Workspace, run: RunDirectory) -> Iterator[duckdb.DuckDBPy
 
 
 def take_reader(workspace: Workspace, run: RunDirectory, scratch: Path) -> Reader:
-    """The one that was kept, if its index is the one that would be opened now; else a new one."""
+    """The one that was kept for this index, or a new one; with the index open, as it is now."""
     # First, so that the DuckDB that has made an index can read it.
     index, journal = loading.ensure_indexed(workspace, run), str(run.journal.absolute())
     settings = session_settings(scratch, index.path)
     reader = _kept.get(os.getpid(), {}).pop(journal, None)
-    if reader is not None and reader.index == index and index.is_still_there():
-        # Whoever ran short of memory was given more.
-        reader.engine.execute(f"SET memory_limit = '{settings['memory_limit']}'")
-        return reader
-    if reader is not None:
+    if reader is not None and reader.path != index.path:
         reader.engine.close()
-    engine = take_engine(settings)
+        reader = None
+    engine = reader.engine if reader is not None else take_engine(settings)
     try:
+        if reader is not None:
+            # Whoever ran short of memory was given more.
+            engine.execute(f"SET memory_limit = '{settings['memory_limit']}'")
         index = loading.attach_index(engine, workspace, run, INDEX, index)
-        # Columns of one's own (`--by`) stand in the journal only.
-        confine(engine, run.journal)
+        if reader is None:
+            # Columns of one's own (`--by`) stand in the journal only; the index is opened again by whoever is next.
+            confine(engine, run.journal, index.path)
     except BaseException:
         engine.close()
         raise
-    return Reader(engine, index, journal)
+    return Reader(engine, index.path, index.sealed.content_bytes, journal)
 
 
 def keep(reader: Reader) -> None:
@@ -87,7 +91,7 @@ def keep(reader: Reader) -> None:
     kept = _kept.setdefault(os.getpid(), {})
     # Somebody may have read the same one meanwhile.
     closed = [kept.pop(reader.journal, None)]
-    if reader.index.sealed.content_bytes > _LARGEST_KEPT_BYTES:
+    if reader.content_bytes > _LARGEST_KEPT_BYTES:
         closed.append(reader)
     else:
         kept[reader.journal] = reader
