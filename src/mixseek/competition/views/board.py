@@ -76,7 +76,7 @@ class RoundView:
     is_best: bool
     metrics: tuple[MetricLine, ...]
     opinion: rounds.Opinion | None
-    decision: Message | None
+    decision: str | None
     submitted_at: str
     submission: str
     is_self_judged: bool = False
@@ -92,7 +92,7 @@ class TeamView:
     best_score: float | None
     best_round: int | None
     stop_reason: StopReason | None
-    ending: Message
+    ending: str
     message: str
     submitting: Expense
     evaluating: Expense
