@@ -68,11 +68,13 @@ def without_company(visible: Visible, question: str) -> Visible:
     lead = _answer_start(lowered, cut)
     is_headed = bool(lead) and _SAYS.announces.search(lowered, 0, lead) is not None
     end = _answer_end(text, lowered, lead, question) if cut == len(text) else len(text)
-    aside = text[end:].strip()
+    opening, aside = text[:lead].strip(), text[end:].strip()
     if lead or end < len(text):
         before, behind = " " * lead, " " * (len(text) - end)
         text, lowered = before + text[lead:end] + behind, before + lowered[lead:end] + behind
-    return visible._replace(text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed, aside=aside)
+    return visible._replace(
+        text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed, opening=opening, aside=aside
+    )
 
 
 def _unwrapped(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from mixseek.matching.stance.before import UNFRAMED, frame_before
 from mixseek.matching.stance.behind import last_judgement, said_of_another
+from mixseek.matching.stance.heads import ill_spoken_over
 from mixseek.matching.stance.marks import marked_before, marked_behind, stands_in_grade
 from mixseek.matching.stance.reservations import ill_spoken_aside, ill_spoken_before, ill_spoken_behind
 from mixseek.matching.stance.sentences import Setting, labelled
@@ -23,6 +24,8 @@ def stance_on(visible: Visible, start: int, end: int, kind: str, question: str) 
         return stance
     return (
         ill_spoken_before(text, start, cut, question, kind)
+        or ill_spoken_over(text, start, question, kind)
+        or (ill_spoken_over(f"{visible.opening}\n\n", len(visible.opening) + 2, question, kind) if visible.opening else None)
         or ill_spoken_behind(text, end, cut, question, kind)
         or ill_spoken_aside(visible.aside, question)
         or Stance.ASSERTED

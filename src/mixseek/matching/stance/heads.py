@@ -1,0 +1,264 @@
+"""Over a response: a note, a title, a header or a condition in front of it that speaks of all that follows.
+
+A block in front that gives no answer and calculates nothing is about the response where it is a label by its form, or
+where it speaks of the text as a text: "the message below", "this", a title without a verb. One word that speaks ill is
+enough there.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from mixseek.matching.phrases import Lexicon, Phrases, table
+from mixseek.matching.stance.ill_words import (
+    MATTER,
+    MATTER_UNSPACED,
+    POLARITY,
+    SENTENCE,
+    is_elsewhere,
+    shared_words,
+    speaks_ill,
+    speaks_ill_unspaced,
+)
+from mixseek.matching.stance.words import BACKWARD, FORWARD, Stance, is_negated, is_unspaced, split_words
+
+_SAYS = Phrases("head_patterns")
+_WORDS = table("heads")
+_ILL = Lexicon(_WORDS["ill"])
+_SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
+_TEXTS, _GRANTS, _NOTHING, _ANSWERING = (_SETS[name] for name in ("texts", "grants", "nothing", "answering"))
+_WORKS, _ASKED, _MENDS, _VERBS, _UNTITLED = (_SETS[name] for name in ("works", "asked", "mends", "verbs", "untitled"))
+_REACH = 900
+_MOST_LINES = 14
+_MOST_BLOCKS = 4
+_LONGEST_NOTE = 420
+_LONGEST_LABEL = 120
+_MOST_WORDS = 70
+_MOST_TITLE_WORDS = 14
+_MOST_VALUE_WORDS = 10
+_MOST_KEY_WORDS = 3
+_SHORT_UNSPACED = 40
+_RULE = re.compile(r"\s*(?:[-=*_~#+]\s?){3,90}")
+_EDGES = " \t-*_~=>#/%!\"'"
+# A line of labels: between brackets, between bars, or with a key.
+_BRACKETED = re.compile(r"\s{0,8}[*_#]{0,3}\s?[\[(<|].{1,118}[\])>|][*_.:]{0,3}\s{0,8}")
+_KEY = re.compile(r"(?P<key>[^\W\d][^:=\n.,!?\"]{0,30}?)\s{0,3}[:=]\s{0,3}(?P<value>[^\s].{0,100})")
+_PARTS = re.compile(r"[\[\]()<>;]")
+_DETERMINERS = frozenset({"the", "this", "that", "these", "those", "my", "our", "a", "an", "whole", "entire", "old"})
+
+
+class _Block(NamedTuple):
+    """Lines in front of a response that belong together; labels stand alone, notes are parted by a blank line."""
+
+    text: str
+    is_label: bool
+    is_parted: bool
+
+
+def ill_spoken_over(text: str, start: int, question: str, kind: str) -> Stance | None:
+    """Whether what stands over the answer at `start` speaks ill of it, or makes it one of a condition."""
+    if _is_contrary(text, start):
+        return Stance.SUPPOSED
+    for block in _blocks(text, start):
+        is_other_script = not block.text.isascii() and is_unspaced(block.text)
+        if block.is_label:
+            is_ill = _is_ill_label_unspaced(block.text) if is_other_script else _is_ill_label(block, question, kind)
+        else:
+            is_ill = _is_ill_note_unspaced(block) if is_other_script else _is_ill_note(block, question, kind)
+        if is_ill is None:
+            return None  # the response has begun
+        if is_ill:
+            return Stance.DENIED
+    return None
+
+
+def _blocks(text: str, start: int) -> Iterator[_Block]:
+    head = len(text) - len(text.lstrip())
+    if text[head : head + 1] in {"{", "\\", "$"}:
+        return
+    lines = text[head : min(start, head + _REACH)].split("\n")[:-1]
+    note: list[str] = []
+    count = 0
+    for line in lines[:_MOST_LINES]:
+        is_rule = bool(line.strip()) and _RULE.fullmatch(line) is not None
+        is_label = not is_rule and not note and _is_label(line)
+        if note and (is_rule or not line.strip()):
+            yield _Block("\n".join(note), False, True)
+            note, count = [], count + 1
+        elif is_label:
+            yield _Block(line, True, False)
+        elif line.strip() and not is_rule:
+            note.append(line)
+        if count == _MOST_BLOCKS:
+            return
+    if note and not count:
+        yield _Block(note[0], False, False)
+
+
+def _is_label(line: str) -> bool:
+    if len(line) > _LONGEST_LABEL:
+        return False
+    if _BRACKETED.fullmatch(line):
+        return True
+    key = _KEY.fullmatch(line.strip(_EDGES))
+    return key is not None and len(key["key"].split()) <= _MOST_KEY_WORDS
+
+
+def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
+    lowered = block.text.lower()
+    if shared_words(lowered, question) > (0 if kind == "boolean" else 1):
+        return None
+    is_bracketed = _BRACKETED.fullmatch(block.text) is not None
+    for part in _parts(lowered):
+        label = _KEY.fullmatch(part)
+        key, value = (label["key"], label["value"]) if label is not None else ("", part)
+        words, keys = split_words(value), split_words(key)
+        if not _ANSWERING.isdisjoint(keys) and not is_bracketed:
+            return None
+        if len(words) > _MOST_VALUE_WORDS and not is_bracketed:
+            return _is_ill_note(_Block(block.text, False, True), question, kind)
+        is_nothing = value.strip(" .!") == "0" or (bool(words) and words[0] in _NOTHING and len(words) <= 2)
+        if is_nothing and not _GRANTS.isdisjoint(_key_words(key)) and (kind != "boolean" or keys[-1:] != ["true"]):
+            return True
+        is_denying = not _GRANTS.isdisjoint(words) and is_negated(words)
+        if (key and _speaks_ill(value, kind)) or (is_denying and kind != "boolean") or _is_flag(keys, words):
+            return True
+        if not key and is_bracketed and len(words) > 0 and _is_ill_sentence(part, kind):
+            return True
+    return False
+
+
+def _parts(line: str) -> list[str]:
+    """The labels of a line: those in brackets, and each row of a table as one."""
+    cells = [cell.strip(_EDGES) for cell in line.split("|")] if "|" in line else []
+    if cells and not any(":" in cell or "=" in cell for cell in cells):
+        return [": ".join(cell for cell in cells if cell)]
+    parts = (part.strip(_EDGES) for cell in (cells or [line]) for part in _PARTS.split(cell))
+    return [part.rstrip(":") for part in parts if part and any(map(str.isalpha, part))]
+
+
+def _key_words(key: str) -> list[str]:
+    return re.split(r"[\s_-]", key.strip())
+
+
+def _is_flag(keys: list[str], words: list[str]) -> bool:
+    """ "rejected: true". """
+    return any(key in _ILL or speaks_ill(key, is_ahead=True) for key in keys) and words[:1] in (["yes"], ["true"], ["y"])
+
+
+def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
+    plain = _SAYS.stamp.sub("", block.text.lower())
+    cased = _SAYS.stamp.sub("", block.text)
+    words = split_words(plain)
+    if len(block.text) > _LONGEST_NOTE or len(words) > _MOST_WORDS or not words:
+        return None
+    if any(MATTER.search(line.strip(_EDGES + "[]()<>|")) for line in cased.split("\n")):
+        return None
+    if words[0] in {"to", "first", "step"} or not _WORKS.isdisjoint(words):
+        return None
+    if shared_words(plain, question) > (0 if kind == "boolean" else 1):
+        return None
+    is_pointed = _refers(words)
+    if not block.is_parted and not _points_ahead(words):
+        return False
+    for line in plain.split("\n"):
+        for sentence in SENTENCE.split(line):
+            if (is_pointed or _is_title(sentence, kind)) and _is_ill_sentence(sentence, kind):
+                return True
+    return False
+
+
+def _is_ill_sentence(sentence: str, kind: str) -> bool:
+    words = split_words(sentence)
+    return bool(words) and not _is_harmless(words) and _speaks_ill(sentence, kind)
+
+
+def _speaks_ill(sentence: str, kind: str) -> bool:
+    """Whether a sentence speaks ill of anything, in words of remarks or of labels."""
+    spoken = POLARITY.sub("", sentence) if kind == "boolean" else sentence
+    if sentence.rstrip(" \"')").endswith("?"):
+        return False
+    words = split_words(spoken)
+    is_marked = any(word in _ILL for word in words) and not is_negated(words)
+    return is_marked or _SAYS.ill.search(spoken) is not None or speaks_ill(spoken, is_ahead=True)
+
+
+def _is_harmless(words: list[str]) -> bool:
+    """Whether something else is spoken of: the question, what was mended, an earlier attempt, everybody."""
+    if not _MENDS.isdisjoint(words) or words[:2] in (["let", "me"], ["i", "will"]):
+        return True
+    if FORWARD.isdisjoint(words):
+        if not _ASKED.isdisjoint(words):
+            return True
+        if any(word in BACKWARD and noun in _TEXTS for word, noun in pairwise(words)):
+            return True
+    return is_elsewhere(words) and not _refers(words)
+
+
+def _points_ahead(words: list[str]) -> bool:
+    return not FORWARD.isdisjoint(words) or words[0] in {"this", "these", "here"}
+
+
+def _refers(words: list[str]) -> bool:
+    """Whether a note speaks of a text."""
+    if not FORWARD.isdisjoint(words) or "here" in words or "it" in words[1:]:
+        return True
+    follows = [*words[1:], ""]
+    if any(word in {"this", "these"} and noun not in _ASKED for word, noun in zip(words, follows, strict=True)):
+        return True
+    return any(word in _DETERMINERS and noun in _TEXTS for word, noun in pairwise(words)) or words[0] in _TEXTS
+
+
+def _is_title(sentence: str, kind: str) -> bool:
+    words = split_words(sentence)
+    if not words or len(words) > _MOST_TITLE_WORDS or words[0] in _UNTITLED:
+        return False
+    return _VERBS.isdisjoint(words) and (len(words) > 1 or kind != "boolean")
+
+
+def _is_ill_label_unspaced(line: str) -> bool | None:
+    for part in _parts(line):
+        label = _KEY.fullmatch(part)
+        if label is not None and _SAYS.unspaced_answering.match(label["key"]):
+            return None
+        if label is not None and _SAYS.unspaced_nothing.match(label["value"]):
+            return True
+    return _is_ill_unspaced(line)
+
+
+def _is_ill_note_unspaced(block: _Block) -> bool | None:
+    plain = _SAYS.stamp.sub("", block.text)
+    if len(plain) > _LONGEST_NOTE // 2 or MATTER_UNSPACED.search(plain) or _SAYS.unspaced_works.search(plain):
+        return None
+    if not block.is_parted and not _SAYS.unspaced_ahead.search(plain):
+        return False
+    if len(plain) > _SHORT_UNSPACED and not _SAYS.unspaced_refers.search(plain):
+        return False
+    return any(map(_is_ill_unspaced, re.split(r"[。!\n]", plain)))
+
+
+def _is_ill_unspaced(sentence: str) -> bool:
+    if not sentence.strip() or _SAYS.unspaced_mends.search(sentence) or sentence.rstrip().endswith("?"):
+        return False
+    return _SAYS.unspaced_ill.search(sentence) is not None or speaks_ill_unspaced(sentence, is_ahead=True)
+
+
+# What leads to a response in the same line.
+_LEADS = re.compile(r"[^:\"\n]{4,240}?[:,]?\s?[:\"]")
+_LONGEST_BEHIND = 60
+
+
+def _is_contrary(text: str, start: int) -> bool:
+    """ "Had I …, I would have written: …": what nobody did write."""
+    head = len(text) - len(text.lstrip())
+    leading = _LEADS.match(text, head, start)
+    if leading is None:
+        return False
+    clause = leading[0].rstrip(':" ,')
+    if clause.isascii() or not is_unspaced(clause):
+        return _SAYS.contrary.search(clause.lower()) is not None
+    close = text.rfind('"', start)
+    if close < 0 or _SAYS.unspaced_contrary.search(clause) is None:
+        return False
+    return _SAYS.contrary_behind.match(text, close + 1, close + 1 + _LONGEST_BEHIND) is not None
