@@ -33,7 +33,7 @@ _MOST_SENTENCES = 4
 # The lines of a signature and a few remarks; a list of sources counts once.
 _MOST_LINES = 8
 _LONGEST_LINE = 300
-_SIGNATURE_LINES = 5
+_SIGNATURE_LINES = 7
 _REACH = 2_000
 # Up to the end of the last sentence but one; without spaces between sentences, two more signs end one.
 _BEFORE_LAST = re.compile(r".*(?:[.!?)*}] |。)", re.DOTALL)

@@ -45,6 +45,7 @@ _EDGES = " \t-*_~=>#/%!\"'"
 _BRACKETED = re.compile(r"\s{0,8}[*_#]{0,3}\s?[\[(<|].{1,118}[\])>|][*_.:]{0,3}\s{0,8}")
 _KEY = re.compile(r"(?P<key>[^\W\d][^:=\n.,!?\"]{0,30}?)\s{0,3}[:=]\s{0,3}(?P<value>[^\s].{0,100})")
 _PARTS = re.compile(r"[\[\]()<>;]")
+_DASH = re.compile(r"\s-{1,3}\s")
 _DETERMINERS = frozenset({"the", "this", "that", "these", "those", "my", "our", "a", "an", "whole", "entire", "old"})
 
 
@@ -148,8 +149,8 @@ def _is_flag(keys: list[str], words: list[str]) -> bool:
 
 
 def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
-    plain = _SAYS.stamp.sub("", block.text.lower())
-    cased = _SAYS.stamp.sub("", block.text)
+    cased = _DASH.sub(", ", _SAYS.stamp.sub("", block.text.strip(_EDGES)))
+    plain = cased.lower()
     words = split_words(plain)
     if len(block.text) > _LONGEST_NOTE or len(words) > _MOST_WORDS or not words:
         return None
@@ -193,7 +194,7 @@ def _is_harmless(words: list[str]) -> bool:
             return True
         if any(word in BACKWARD and noun in _TEXTS for word, noun in pairwise(words)):
             return True
-    return is_elsewhere(words) and not _refers(words)
+    return words[0] != "not" and is_elsewhere(words) and not _refers(words)
 
 
 def _points_ahead(words: list[str]) -> bool:

@@ -43,6 +43,7 @@ _SHORT_WORD = 5
 LONGEST_CLAUSE = 40
 _CLAUSE = re.compile(r"[,;:()\[\]]|\s-+\s|\b(?:but|and|yet)\b")
 SENTENCE = re.compile(r"(?<=[.!?])\s|[。\n]")
+_SENTENCE_UNSPACED = re.compile(r"(?<=[。!?])(?=[^\s\"')])")
 # Numbers, formulas, items of a list and letters of options make a line part of the matter.
 MATTER = re.compile(r"[\d=\\${}^|<>`_→∠°]|\w\(|(?:^|\s)[-*•] |\([A-Z]\)|(?<![\w'.])(?![AI](?![\w'.]))[A-Z](?![\w'.&])")
 MATTER_UNSPACED = re.compile(r"[0-9A-Za-z=+]")
@@ -58,7 +59,8 @@ def is_ill_remark(line: str, question: str, kind: str, *, is_own: bool = False) 
     """Whether a line that stands for itself speaks ill of something, and of nothing that the question is about."""
     if is_unspaced(line):
         is_matter = MATTER_UNSPACED.search(line) is not None
-        return not is_matter and (speaks_ill_unspaced(line) or (is_own and _is_strange_unspaced(line)))
+        is_ill = any(map(speaks_ill_unspaced, _SENTENCE_UNSPACED.split(line)))
+        return not is_matter and (is_ill or (is_own and _is_strange_unspaced(line)))
     if MATTER.search(line):
         return False
     lowered = line.lower()
