@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from mixseek.matching.phrases import Lexicon, Phrases, table
 from mixseek.matching.stance.ill_words import (
+    HARMLESS,
     MATTER,
     MATTER_UNSPACED,
     POLARITY,
@@ -21,7 +22,7 @@ from mixseek.matching.stance.ill_words import (
     speaks_ill,
     speaks_ill_unspaced,
 )
-from mixseek.matching.stance.words import BACKWARD, FORWARD, Stance, is_negated, is_unspaced, split_words
+from mixseek.matching.stance.words import BACKWARD, DEGREES, FORWARD, UNSPACED, Stance, is_negated, is_unspaced, split_words
 
 _SAYS = Phrases("head_patterns")
 _WORDS = table("heads")
@@ -29,6 +30,7 @@ _ILL = Lexicon(_WORDS["ill"])
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _TEXTS, _GRANTS, _NOTHING, _ANSWERING = (_SETS[name] for name in ("texts", "grants", "nothing", "answering"))
 _WORKS, _ASKED, _MENDS, _VERBS, _UNTITLED = (_SETS[name] for name in ("works", "asked", "mends", "verbs", "untitled"))
+_AHEAD = FORWARD | _SETS["ahead"]
 _REACH = 900
 _MOST_LINES = 14
 _MOST_BLOCKS = 4
@@ -42,9 +44,12 @@ _SHORT_UNSPACED = 40
 _RULE = re.compile(r"\s*(?:[-=*_~#+]\s?){3,90}")
 _EDGES = " \t-*_~=>#/%!\"'"
 # A line of labels: between brackets, between bars, or with a key.
-_BRACKETED = re.compile(r"\s{0,8}[*_#]{0,3}\s?[\[(<|].{1,118}[\])>|][*_.:]{0,3}\s{0,8}")
+_BRACKETED = re.compile(
+    r"\s{0,8}(?:[*_#]{0,3}\s?[\[(<|{].{1,118}[\])>|}][*_.:]{0,3}|[@※=~+!<>]{1,6}.{1,100}[@※=~+!<>]{1,6})\s{0,8}"
+)
 _KEY = re.compile(r"(?P<key>[^\W\d][^:=\n.,!?\"]{0,30}?)\s{0,3}[:=]\s{0,3}(?P<value>[^\s].{0,100})")
-_PARTS = re.compile(r"[\[\]()<>;]")
+_PARTS = re.compile(r"[\[\]()<>;{}@※]")
+_SEVERAL = re.compile(r",\s?(?=[^\W\d][\w -]{0,24}[:=])")
 _DASH = re.compile(r"\s-{1,3}\s")
 _DETERMINERS = frozenset({"the", "this", "that", "these", "those", "my", "our", "a", "an", "whole", "entire", "old"})
 
@@ -76,7 +81,7 @@ def ill_spoken_over(text: str, start: int, question: str, kind: str) -> Stance |
 
 def _blocks(text: str, start: int) -> Iterator[_Block]:
     head = len(text) - len(text.lstrip())
-    if text[head : head + 1] in {"{", "\\", "$"}:
+    if text[head : head + 1] in {"\\", "$"}:
         return
     lines = text[head : min(start, head + _REACH)].split("\n")[:-1]
     note: list[str] = []
@@ -107,7 +112,7 @@ def _is_label(line: str) -> bool:
 
 
 def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
-    lowered = block.text.lower()
+    lowered = block.text.lower().replace('"', "")
     if shared_words(lowered, question) > (0 if kind == "boolean" else 1):
         return None
     is_bracketed = _BRACKETED.fullmatch(block.text) is not None
@@ -115,7 +120,7 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
         label = _KEY.fullmatch(part)
         key, value = (label["key"], label["value"]) if label is not None else ("", part)
         words, keys = split_words(value), split_words(key)
-        if not _ANSWERING.isdisjoint(keys) and not is_bracketed:
+        if not _ANSWERING.isdisjoint(keys) and (not is_bracketed or block.text.lstrip()[0] == "{"):
             return None
         if len(words) > _MOST_VALUE_WORDS and not is_bracketed:
             return _is_ill_note(_Block(block.text, False, True), question, kind)
@@ -123,9 +128,9 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
         if is_nothing and not _GRANTS.isdisjoint(_key_words(key)) and (kind != "boolean" or keys[-1:] != ["true"]):
             return True
         is_denying = not _GRANTS.isdisjoint(words) and is_negated(words)
-        if (key and _speaks_ill(value, kind)) or (is_denying and kind != "boolean") or _is_flag(keys, words):
+        if (key and _is_ill_sentence(value, kind)) or (is_denying and kind != "boolean") or _is_flag(keys, words):
             return True
-        if not key and is_bracketed and len(words) > 0 and _is_ill_sentence(part, kind):
+        if not key and is_bracketed and _WORKS.isdisjoint(words) and _is_ill_sentence(part, kind):
             return True
     return False
 
@@ -135,7 +140,8 @@ def _parts(line: str) -> list[str]:
     cells = [cell.strip(_EDGES) for cell in line.split("|")] if "|" in line else []
     if cells and not any(":" in cell or "=" in cell for cell in cells):
         return [": ".join(cell for cell in cells if cell)]
-    parts = (part.strip(_EDGES) for cell in (cells or [line]) for part in _PARTS.split(cell))
+    pieces = (piece for cell in (cells or [line]) for piece in _SEVERAL.split(cell))
+    parts = (part.strip(_EDGES) for piece in pieces for part in _PARTS.split(piece))
     return [part.rstrip(":") for part in parts if part and any(map(str.isalpha, part))]
 
 
@@ -160,14 +166,25 @@ def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
         return None
     if shared_words(plain, question) > (0 if kind == "boolean" else 1):
         return None
-    is_pointed = _refers(words)
+    is_pointed = _refers(words) or _SAYS.about_to.search(plain) is not None
     if not block.is_parted and not _points_ahead(words):
         return False
     for line in plain.split("\n"):
         for sentence in SENTENCE.split(line):
             if (is_pointed or _is_title(sentence, kind)) and _is_ill_sentence(sentence, kind):
                 return True
+            if block.is_parted and _is_denied(sentence):
+                return True
     return False
+
+
+def _is_denied(sentence: str) -> bool:
+    """Whether a sentence denies something of the text that it speaks of: "this one didn't make it"."""
+    words = split_words(sentence)
+    if not words or sentence.rstrip().endswith("?") or not (words[0] in {"this", "these"} or _AHEAD & set(words)):
+        return False
+    is_harmless = _is_harmless(words) or any(word in HARMLESS for word in words)
+    return is_negated(words) and not is_harmless and DEGREES.isdisjoint(words)
 
 
 def _is_ill_sentence(sentence: str, kind: str) -> bool:
@@ -182,14 +199,15 @@ def _speaks_ill(sentence: str, kind: str) -> bool:
         return False
     words = split_words(spoken)
     is_marked = any(word in _ILL for word in words) and not is_negated(words)
-    return is_marked or _SAYS.ill.search(spoken) is not None or speaks_ill(spoken, is_ahead=True)
+    is_said = any(pattern.search(spoken) for pattern in (_SAYS.ill, _SAYS.by_other))
+    return is_marked or is_said or speaks_ill(spoken, is_ahead=True)
 
 
 def _is_harmless(words: list[str]) -> bool:
     """Whether something else is spoken of: the question, what was mended, an earlier attempt, everybody."""
     if not _MENDS.isdisjoint(words) or words[:2] in (["let", "me"], ["i", "will"]):
         return True
-    if FORWARD.isdisjoint(words):
+    if _AHEAD.isdisjoint(words):
         if not _ASKED.isdisjoint(words):
             return True
         if any(word in BACKWARD and noun in _TEXTS for word, noun in pairwise(words)):
@@ -198,12 +216,12 @@ def _is_harmless(words: list[str]) -> bool:
 
 
 def _points_ahead(words: list[str]) -> bool:
-    return not FORWARD.isdisjoint(words) or words[0] in {"this", "these", "here"}
+    return not _AHEAD.isdisjoint(words) or words[0] in {"this", "these", "here"}
 
 
 def _refers(words: list[str]) -> bool:
     """Whether a note speaks of a text."""
-    if not FORWARD.isdisjoint(words) or "here" in words or "it" in words[1:]:
+    if not _AHEAD.isdisjoint(words) or "here" in words or "it" in words[1:]:
         return True
     follows = [*words[1:], ""]
     if any(word in {"this", "these"} and noun not in _ASKED for word, noun in zip(words, follows, strict=True)):
@@ -223,7 +241,7 @@ def _is_ill_label_unspaced(line: str) -> bool | None:
         label = _KEY.fullmatch(part)
         if label is not None and _SAYS.unspaced_answering.match(label["key"]):
             return None
-        if label is not None and _SAYS.unspaced_nothing.match(label["value"]):
+        if label is not None and (_SAYS.unspaced_nothing.match(label["value"]) or _SAYS.unspaced_negated.match(label["value"])):
             return True
     return _is_ill_unspaced(line)
 
@@ -242,7 +260,9 @@ def _is_ill_note_unspaced(block: _Block) -> bool | None:
 def _is_ill_unspaced(sentence: str) -> bool:
     if not sentence.strip() or _SAYS.unspaced_mends.search(sentence) or sentence.rstrip().endswith("?"):
         return False
-    return _SAYS.unspaced_ill.search(sentence) is not None or speaks_ill_unspaced(sentence, is_ahead=True)
+    cleared = UNSPACED.unfails.sub("", UNSPACED.unwrong.sub("", sentence))
+    patterns = (_SAYS.unspaced_ill, _SAYS.unspaced_by_other, UNSPACED.withdraws, UNSPACED.drops, UNSPACED.disowns)
+    return any(pattern.search(cleared) for pattern in patterns) or speaks_ill_unspaced(cleared, is_ahead=True)
 
 
 # What leads to a response in the same line.
@@ -259,6 +279,8 @@ def _is_contrary(text: str, start: int) -> bool:
     clause = leading[0].rstrip(':" ,')
     if clause.isascii() or not is_unspaced(clause):
         return _SAYS.contrary.search(clause.lower()) is not None
+    if text[leading.end() - 1] == ":" and _SAYS.unspaced_contrary_colon.search(clause):
+        return True
     close = text.rfind('"', start)
     if close < 0 or _SAYS.unspaced_contrary.search(clause) is None:
         return False

@@ -29,7 +29,7 @@ _SAYS = Phrases("reservation_patterns")
 _WORDS = table("reservations")
 _ILL_CLASSES = ("falsity", "deception", "carelessness", "sources", "omission", "withdrawal", "doubt", "objection")
 _ILL = Lexicon(*(_WORDS[name] for name in _ILL_CLASSES))
-_UNMARKED, _HARMLESS, _WARRANTS = (Lexicon(_WORDS[name]) for name in ("unmarked", "harmless", "warrants"))
+_UNMARKED, HARMLESS, _WARRANTS = (Lexicon(_WORDS[name]) for name in ("unmarked", "harmless", "warrants"))
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _LEAD_LABELS, _ADVISES, _GENERAL, _REST = (_SETS[name] for name in ("lead_labels", "advises", "general", "rest"))
 _STUMBLES, _PAYS, _EXCLUDES, _CLEARS = (_SETS[name] for name in ("stumbles", "pays", "excludes", "clears"))
@@ -113,7 +113,7 @@ def _is_strange(sentence: str) -> bool:
         return True
     if _SAYS.conditional.search(sentence) or not (_is_of_answer(words) or words[0] in _TURNS):
         return False
-    return not any(word in _HARMLESS for word in words)
+    return not any(word in HARMLESS for word in words)
 
 
 def _is_of_answer(words: list[str]) -> bool:
