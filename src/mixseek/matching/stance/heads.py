@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from mixseek.matching.phrases import Lexicon, Phrases, table
+from mixseek.matching.stance.before import own_voice
 from mixseek.matching.stance.ill_words import (
     HARMLESS,
     MATTER,
@@ -22,11 +23,21 @@ from mixseek.matching.stance.ill_words import (
     speaks_ill,
     speaks_ill_unspaced,
 )
-from mixseek.matching.stance.words import BACKWARD, DEGREES, FORWARD, UNSPACED, Stance, is_negated, is_unspaced, split_words
+from mixseek.matching.stance.words import (
+    BACKWARD,
+    DEGREES,
+    FORWARD,
+    UNSPACED,
+    Stance,
+    is_negated,
+    is_unspaced,
+    split_words,
+)
 
 _SAYS = Phrases("head_patterns")
 _WORDS = table("heads")
 _ILL = Lexicon(_WORDS["ill"])
+_OF_TEXTS = Lexicon(_WORDS["ill"], *(table("reservations")[name] for name in ("withdrawal", "deception")))
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _TEXTS, _GRANTS, _NOTHING, _ANSWERING = (_SETS[name] for name in ("texts", "grants", "nothing", "answering"))
 _WORKS, _ASKED, _MENDS, _VERBS, _UNTITLED = (_SETS[name] for name in ("works", "asked", "mends", "verbs", "untitled"))
@@ -58,14 +69,18 @@ class _Block(NamedTuple):
     """Lines in front of a response that belong together; labels stand alone, notes are parted by a blank line."""
 
     text: str
+    end: int
     is_label: bool
     is_parted: bool
 
 
-def ill_spoken_over(text: str, start: int, question: str, kind: str) -> Stance | None:
+def ill_spoken_over(text: str, start: int, cut: int, question: str, kind: str) -> Stance | None:
     """Whether what stands over the answer at `start` speaks ill of it, or makes it one of a condition."""
-    if _is_contrary(text, start):
-        return Stance.SUPPOSED
+    if (leading := _led(text, start)) is not None:
+        if _is_contrary(text, start, leading):
+            return Stance.SUPPOSED
+        if _is_disowned_before(leading, question, kind):
+            return _unless_answered(text, leading.end(), start, cut)
     for block in _blocks(text, start):
         is_other_script = not block.text.isascii() and is_unspaced(block.text)
         if block.is_label:
@@ -75,8 +90,13 @@ def ill_spoken_over(text: str, start: int, question: str, kind: str) -> Stance |
         if is_ill is None:
             return None  # the response has begun
         if is_ill:
-            return Stance.DENIED
+            return _unless_answered(text, block.end, start, cut)
     return None
+
+
+def _unless_answered(text: str, end: int, start: int, cut: int) -> Stance | None:
+    """Denied, unless the response speaks for itself again before its answer: "A scammer says: … That is wrong." """
+    return None if own_voice(text.lower(), end, cut) <= start else Stance.DENIED
 
 
 def _blocks(text: str, start: int) -> Iterator[_Block]:
@@ -85,21 +105,22 @@ def _blocks(text: str, start: int) -> Iterator[_Block]:
         return
     lines = text[head : min(start, head + _REACH)].split("\n")[:-1]
     note: list[str] = []
-    count = 0
+    count, place = 0, head
     for line in lines[:_MOST_LINES]:
+        place += len(line) + 1
         is_rule = bool(line.strip()) and _RULE.fullmatch(line) is not None
         is_label = not is_rule and not note and _is_label(line)
         if note and (is_rule or not line.strip()):
-            yield _Block("\n".join(note), False, True)
+            yield _Block("\n".join(note), place, is_label=False, is_parted=True)
             note, count = [], count + 1
         elif is_label:
-            yield _Block(line, True, False)
+            yield _Block(line, place, is_label=True, is_parted=False)
         elif line.strip() and not is_rule:
             note.append(line)
         if count == _MOST_BLOCKS:
             return
     if note and not count:
-        yield _Block(note[0], False, False)
+        yield _Block(note[0], place, is_label=False, is_parted=False)
 
 
 def _is_label(line: str) -> bool:
@@ -123,7 +144,7 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
         if not _ANSWERING.isdisjoint(keys) and (not is_bracketed or block.text.lstrip()[0] == "{"):
             return None
         if len(words) > _MOST_VALUE_WORDS and not is_bracketed:
-            return _is_ill_note(_Block(block.text, False, True), question, kind)
+            return _is_ill_note(block._replace(is_parted=True), question, kind)
         is_nothing = value.strip(" .!") == "0" or (bool(words) and words[0] in _NOTHING and len(words) <= 2)
         if is_nothing and not _GRANTS.isdisjoint(_key_words(key)) and (kind != "boolean" or keys[-1:] != ["true"]):
             return True
@@ -150,8 +171,12 @@ def _key_words(key: str) -> list[str]:
 
 
 def _is_flag(keys: list[str], words: list[str]) -> bool:
-    """ "rejected: true". """
-    return any(key in _ILL or speaks_ill(key, is_ahead=True) for key in keys) and words[:1] in (["yes"], ["true"], ["y"])
+    """ "rejected: true"."""
+    return any(key in _ILL or speaks_ill(key, is_ahead=True) for key in keys) and words[:1] in (
+        ["yes"],
+        ["true"],
+        ["y"],
+    )
 
 
 def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
@@ -171,7 +196,8 @@ def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
         return False
     for line in plain.split("\n"):
         for sentence in SENTENCE.split(line):
-            if (is_pointed or _is_title(sentence, kind)) and _is_ill_sentence(sentence, kind):
+            is_about = is_pointed or _is_strong(sentence) or _is_title(sentence, kind)
+            if is_about and _is_ill_sentence(sentence, kind):
                 return True
             if block.is_parted and _is_denied(sentence):
                 return True
@@ -184,7 +210,10 @@ def _is_denied(sentence: str) -> bool:
     if not words or sentence.rstrip().endswith("?") or not (words[0] in {"this", "these"} or _AHEAD & set(words)):
         return False
     is_harmless = _is_harmless(words) or any(word in HARMLESS for word in words)
-    return is_negated(words) and not is_harmless and DEGREES.isdisjoint(words)
+    return is_negated(words) and not _DENIALS.isdisjoint(words) and not is_harmless and DEGREES.isdisjoint(words)
+
+
+_DENIALS = frozenset({"not", "never", "nobody", "cannot"})
 
 
 def _is_ill_sentence(sentence: str, kind: str) -> bool:
@@ -199,8 +228,17 @@ def _speaks_ill(sentence: str, kind: str) -> bool:
         return False
     words = split_words(spoken)
     is_marked = any(word in _ILL for word in words) and not is_negated(words)
-    is_said = any(pattern.search(spoken) for pattern in (_SAYS.ill, _SAYS.by_other))
-    return is_marked or is_said or speaks_ill(spoken, is_ahead=True)
+    return is_marked or _is_disowned(spoken) or speaks_ill(spoken, is_ahead=True)
+
+
+def _is_disowned(sentence: str) -> bool:
+    return any(pattern.search(sentence) for pattern in (_SAYS.ill, _SAYS.by_other))
+
+
+def _is_strong(sentence: str) -> bool:
+    """Whether a sentence says what is said of texts only: that one is withdrawn, faked or another's."""
+    words = split_words(sentence)
+    return any(word in _OF_TEXTS for word in words) or _is_disowned(sentence)
 
 
 def _is_harmless(words: list[str]) -> bool:
@@ -241,7 +279,8 @@ def _is_ill_label_unspaced(line: str) -> bool | None:
         label = _KEY.fullmatch(part)
         if label is not None and _SAYS.unspaced_answering.match(label["key"]):
             return None
-        if label is not None and (_SAYS.unspaced_nothing.match(label["value"]) or _SAYS.unspaced_negated.match(label["value"])):
+        denials = (_SAYS.unspaced_nothing, _SAYS.unspaced_negated)
+        if label is not None and any(pattern.match(label["value"]) for pattern in denials):
             return True
     return _is_ill_unspaced(line)
 
@@ -270,12 +309,24 @@ _LEADS = re.compile(r"[^:\"\n]{4,240}?[:,]?\s?[:\"]")
 _LONGEST_BEHIND = 60
 
 
-def _is_contrary(text: str, start: int) -> bool:
-    """ "Had I …, I would have written: …": what nobody did write."""
-    head = len(text) - len(text.lstrip())
-    leading = _LEADS.match(text, head, start)
-    if leading is None:
+def _led(text: str, start: int) -> re.Match[str] | None:
+    return _LEADS.match(text, len(text) - len(text.lstrip()), start)
+
+
+def _is_disowned_before(leading: re.Match[str], question: str, kind: str) -> bool:
+    """ "I never sent this: …"."""
+    clause = leading[0].rstrip(':" ,').lower()
+    words = split_words(clause)
+    if is_unspaced(clause) or not words or len(words) > _MOST_TITLE_WORDS or not _WORKS.isdisjoint(words):
         return False
+    is_matter = MATTER.search(leading[0].strip(_EDGES + "[]()<>|")) is not None
+    if is_matter or shared_words(clause, question) > (0 if kind == "boolean" else 1):
+        return False
+    return _is_strong(clause) and _is_ill_sentence(clause, kind)
+
+
+def _is_contrary(text: str, start: int, leading: re.Match[str]) -> bool:
+    """ "Had I …, I would have written: …": what nobody did write."""
     clause = leading[0].rstrip(':" ,')
     if clause.isascii() or not is_unspaced(clause):
         return _SAYS.contrary.search(clause.lower()) is not None

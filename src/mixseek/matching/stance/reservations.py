@@ -121,7 +121,8 @@ def ill_spoken_before(text: str, start: int, cut: int, question: str, kind: str)
     if (source := _ACCORDING.match(text, head, start)) is not None and speaks_ill(source[1].lower(), is_ahead=True):
         return Stance.ATTRIBUTED
     line_end = text.find("\n", head, start)
-    for place, mark in enumerate(_HANDS_OVER.finditer(text, head, min(start, head + _HEAD, line_end % (start + 1)))):
+    end = min(start if line_end < 0 else line_end, head + _HEAD)
+    for place, mark in enumerate(_HANDS_OVER.finditer(text, head, end)):
         if place == _MOST_MARKS:
             break
         quote = _opened(text, mark)

@@ -24,12 +24,18 @@ def stance_on(visible: Visible, start: int, end: int, kind: str, question: str) 
         return stance
     return (
         ill_spoken_before(text, start, cut, question, kind)
-        or ill_spoken_over(text, start, question, kind)
-        or (ill_spoken_over(f"{visible.opening}\n\n", len(visible.opening) + 2, question, kind) if visible.opening else None)
+        or ill_spoken_over(text, start, cut, question, kind)
+        or _ill_opening(visible.opening, question, kind)
         or ill_spoken_behind(text, end, cut, question, kind)
         or ill_spoken_aside(visible.aside, question)
         or Stance.ASSERTED
     )
+
+
+def _ill_opening(opening: str, question: str, kind: str) -> Stance | None:
+    """The same of lines of greeting and heading, which are no part of the answer."""
+    end = len(opening) + 2
+    return ill_spoken_over(f"{opening}\n\n", end, end, question, kind) if opening else None
 
 
 _UNSAID = frozenset({None, Stance.ASSERTED})
