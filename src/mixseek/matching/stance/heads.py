@@ -19,6 +19,7 @@ from mixseek.matching.stance.ill_words import (
     POLARITY,
     SENTENCE,
     is_elsewhere,
+    is_fine_unspaced,
     shared_words,
     speaks_ill,
     speaks_ill_unspaced,
@@ -38,10 +39,13 @@ _SAYS = Phrases("head_patterns")
 _WORDS = table("heads")
 _ILL = Lexicon(_WORDS["ill"])
 _OF_TEXTS = Lexicon(_WORDS["ill"], *(table("reservations")[name] for name in ("withdrawal", "deception")))
+_FINE, _DECIDED_WELL = Lexicon(_WORDS["fine"]), Lexicon(_WORDS["decided_well"])
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _TEXTS, _GRANTS, _NOTHING, _ANSWERING = (_SETS[name] for name in ("texts", "grants", "nothing", "answering"))
 _WORKS, _ASKED, _MENDS, _VERBS, _UNTITLED = (_SETS[name] for name in ("works", "asked", "mends", "verbs", "untitled"))
+_DECIDES = _SETS["decides"]
 _AHEAD = FORWARD | _SETS["ahead"]
+_BELOW = _AHEAD - {"next"}
 _REACH = 900
 _MOST_LINES = 14
 _MOST_BLOCKS = 4
@@ -128,6 +132,8 @@ def _is_label(line: str) -> bool:
         return False
     if _BRACKETED.fullmatch(line):
         return True
+    if " | " in line:
+        return True
     key = _KEY.fullmatch(line.strip(_EDGES))
     return key is not None and len(key["key"].split()) <= _MOST_KEY_WORDS
 
@@ -136,7 +142,7 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
     lowered = block.text.lower().replace('"', "")
     if shared_words(lowered, question) > (0 if kind == "boolean" else 1):
         return None
-    is_bracketed = _BRACKETED.fullmatch(block.text) is not None
+    is_bracketed = _BRACKETED.fullmatch(block.text) is not None or " | " in block.text
     for part in _parts(lowered):
         label = _KEY.fullmatch(part)
         key, value = (label["key"], label["value"]) if label is not None else ("", part)
@@ -149,7 +155,14 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
         if is_nothing and not _GRANTS.isdisjoint(_key_words(key)) and (kind != "boolean" or keys[-1:] != ["true"]):
             return True
         is_denying = not _GRANTS.isdisjoint(words) and is_negated(words)
-        if (key and _is_ill_sentence(value, kind)) or (is_denying and kind != "boolean") or _is_flag(keys, words):
+        if (
+            (key and _is_ill_sentence(value, kind))
+            or (is_denying and kind != "boolean")
+            or _is_flag(_key_words(key), words)
+        ):
+            return True
+        is_decision = not _DECIDES.isdisjoint([*keys, *_key_words(key)]) and len(words) > 0
+        if is_decision and not any(word in _DECIDED_WELL for word in words):
             return True
         if not key and is_bracketed and _WORKS.isdisjoint(words) and _is_ill_sentence(part, kind):
             return True
@@ -172,11 +185,8 @@ def _key_words(key: str) -> list[str]:
 
 def _is_flag(keys: list[str], words: list[str]) -> bool:
     """ "rejected: true"."""
-    return any(key in _ILL or speaks_ill(key, is_ahead=True) for key in keys) and words[:1] in (
-        ["yes"],
-        ["true"],
-        ["y"],
-    )
+    is_ill = any(key in _ILL or speaks_ill(key, is_ahead=True) for key in keys)
+    return is_ill and words[:1] in (["yes"], ["true"], ["y"])
 
 
 def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
@@ -199,7 +209,7 @@ def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
             is_about = is_pointed or _is_strong(sentence) or _is_title(sentence, kind)
             if is_about and _is_ill_sentence(sentence, kind):
                 return True
-            if block.is_parted and _is_denied(sentence):
+            if block.is_parted and (_is_denied(sentence) or _is_strange(sentence)):
                 return True
     return False
 
@@ -213,6 +223,18 @@ def _is_denied(sentence: str) -> bool:
     return is_negated(words) and not _DENIALS.isdisjoint(words) and not is_harmless and DEGREES.isdisjoint(words)
 
 
+def _is_strange(sentence: str) -> bool:
+    """Whether a sentence speaks of the text below, and nothing in it is known to be harmless."""
+    words = split_words(sentence)
+    if not _FEWEST_WORDS <= len(words) <= _MOST_TITLE_WORDS * 2 or sentence.rstrip().endswith("?"):
+        return False
+    is_named = words[0] == "this" and words[1] in {"is", "one"}
+    if is_named or (_BELOW.isdisjoint(words) and "this" not in words and words[-1] not in {"it", "here"}):
+        return False
+    return not _is_harmless(words) and not any(word in HARMLESS or word in _FINE for word in words)
+
+
+_FEWEST_WORDS = 4
 _DENIALS = frozenset({"not", "never", "nobody", "cannot"})
 
 
@@ -279,6 +301,8 @@ def _is_ill_label_unspaced(line: str) -> bool | None:
         label = _KEY.fullmatch(part)
         if label is not None and _SAYS.unspaced_answering.match(label["key"]):
             return None
+        if label is not None and _SAYS.unspaced_decides.match(label["key"]):
+            return _SAYS.unspaced_decided_well.match(label["value"]) is None
         denials = (_SAYS.unspaced_nothing, _SAYS.unspaced_negated)
         if label is not None and any(pattern.match(label["value"]) for pattern in denials):
             return True
@@ -293,7 +317,15 @@ def _is_ill_note_unspaced(block: _Block) -> bool | None:
         return False
     if len(plain) > _SHORT_UNSPACED and not _SAYS.unspaced_refers.search(plain):
         return False
-    return any(map(_is_ill_unspaced, re.split(r"[。!\n]", plain)))
+    sentences = re.split(r"[。!\n]", plain)
+    is_strange = block.is_parted and any(map(_is_strange_unspaced, sentences))
+    return is_strange or any(map(_is_ill_unspaced, sentences))
+
+
+def _is_strange_unspaced(sentence: str) -> bool:
+    if not _SAYS.unspaced_ahead.search(sentence) or sentence.rstrip().endswith("?"):
+        return False
+    return not is_fine_unspaced(sentence) and _SAYS.unspaced_fine.search(sentence) is None
 
 
 def _is_ill_unspaced(sentence: str) -> bool:

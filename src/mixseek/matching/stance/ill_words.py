@@ -186,7 +186,12 @@ def speaks_ill_unspaced(text: str, *, is_ahead: bool = False) -> bool:
 def _is_strange_unspaced(text: str) -> bool:
     if _SAYS.unspaced_harmless.search(text) or not _SAYS.unspaced_points.search(text):
         return False
-    return _SAYS.unspaced_fine.search(text) is None and not text.rstrip(" \"')").endswith(("?", "吗。", "か。"))
+    return not is_fine_unspaced(text) and not text.rstrip(" \"')").endswith(("?", "吗。", "か。"))
+
+
+def is_fine_unspaced(text: str) -> bool:
+    """Whether a remark holds something that makes it harmless."""
+    return _SAYS.unspaced_fine.search(text) is not None
 
 
 def is_ill(word: str) -> bool:

@@ -24,11 +24,9 @@ from mixseek.matching.stance.ill_words import (
 )
 from mixseek.matching.stance.sentences import is_opener
 from mixseek.matching.stance.words import (
-    AHEAD,
     BLANK,
     DETERMINERS,
     FIRST_PERSON,
-    FORWARD,
     LINKS,
     MATTERS,
     NEAR_DETERMINERS,
@@ -42,9 +40,7 @@ from mixseek.matching.stance.words import (
 _SAYS = Phrases("reservation_patterns")
 _WORDS = table("reservations")
 _UTTERS = Lexicon(_WORDS["utters"])
-_DESCRIBED, _OWN_WORDS, _OWN_VOICE, _BACKWARD = (
-    frozenset(_WORDS[name].split()) for name in ("described", "own_words", "own_voice", "backward")
-)
+_DESCRIBED, _OWN_WORDS, _BACKWARD = (frozenset(_WORDS[name].split()) for name in ("described", "own_words", "backward"))
 _LONGEST = 300
 _NOTE = re.compile(r"[\[({]([^\[\](){}]{3,120})[\])}]\W{0,3}$")
 
