@@ -99,6 +99,10 @@ class LiveRun:
     async def _work(self) -> None:
         while not self._is_halted:
             await self.context.commits.make_room()
+            if self.stop():
+                # Not only at the next glance: a dozen quick replies come in less time than that.
+                self._halt(Ending.STOPPED, None)
+                return
             pending = self._take()
             if pending is None:
                 if self._has_ended:
@@ -129,9 +133,6 @@ class LiveRun:
     def _take(self) -> PendingSample | None:
         """The next sample, after reading one batch at most; None where that batch needed nobody."""
         if not self._queue and not self._has_ended:
-            if self.stop():
-                self._halt(Ending.STOPPED, None)
-                return None
             batch = next(self._batches, None)
             if batch is None:
                 self._has_ended = True

@@ -5,6 +5,7 @@ from tests.unit.engine.live_stubs import Court, ScriptedJudge, pending
 
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import Call
+from mixseek.engine.endings import Ending
 from mixseek.errors import PermanentJudgeError, StorageError
 
 TEN = tuple("abcdefghij")
@@ -51,3 +52,16 @@ def test_a_reply_that_is_here_when_a_key_is_revoked_is_read() -> None:
         court.judge(samples, court.slot(judge))
 
     assert court.statuses() == {Status.VALID: 1}
+
+
+def test_nobody_is_taken_up_after_a_stop_however_quick_the_replies_are() -> None:
+    """Between two glances at the signal a dozen samples could be asked about, and paid for."""
+    court = Court(maximum=1, pending_samples=1)
+    judge = ScriptedJudge(lambda call, times: "good", court.time, latency_seconds=0.001)
+    court.should_stop = lambda: len(judge.calls) >= 3
+
+    end = court.judge(pending(*TEN), court.slot(judge))
+
+    assert end.ending is Ending.STOPPED
+    assert len(judge.calls) == 3
+    assert court.statuses() == {Status.VALID: 3}
