@@ -164,9 +164,13 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
         is_decision = not _DECIDES.isdisjoint([*keys, *_key_words(key)]) and len(words) > 0
         if is_decision and not any(word in _DECIDED_WELL for word in words):
             return True
-        if not key and is_bracketed and _WORKS.isdisjoint(words) and _is_ill_sentence(part, kind):
+        if not key and is_bracketed and _WORKS.isdisjoint(words) and _is_ill_bracket(part, kind):
             return True
     return False
+
+
+def _is_ill_bracket(part: str, kind: str) -> bool:
+    return _is_ill_sentence(part, kind) or _is_denied(part) or _is_strange(part)
 
 
 def _parts(line: str) -> list[str]:
@@ -302,7 +306,7 @@ def _is_ill_label_unspaced(line: str) -> bool | None:
         if label is not None and _SAYS.unspaced_answering.match(label["key"]):
             return None
         if label is not None and _SAYS.unspaced_decides.match(label["key"]):
-            return _SAYS.unspaced_decided_well.match(label["value"]) is None
+            return _is_ill_unspaced(label["value"]) or not _SAYS.unspaced_decided_well.match(label["value"])
         denials = (_SAYS.unspaced_nothing, _SAYS.unspaced_negated)
         if label is not None and any(pattern.match(label["value"]) for pattern in denials):
             return True
