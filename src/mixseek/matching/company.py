@@ -33,7 +33,7 @@ _MOST_SENTENCES = 4
 # The lines of a signature and a few remarks; a list of sources counts once.
 _MOST_LINES = 8
 _LONGEST_LINE = 300
-_SIGNATURE_LINES = 5
+_SIGNATURE_LINES = 7
 _REACH = 2_000
 # Up to the end of the last sentence but one; without spaces between sentences, two more signs end one.
 _BEFORE_LAST = re.compile(r".*(?:[.!?)*}] |。)", re.DOTALL)
@@ -68,11 +68,13 @@ def without_company(visible: Visible, question: str) -> Visible:
     lead = _answer_start(lowered, cut)
     is_headed = bool(lead) and _SAYS.announces.search(lowered, 0, lead) is not None
     end = _answer_end(text, lowered, lead, question) if cut == len(text) else len(text)
-    aside = text[end:].strip()
+    opening, aside = text[:lead].strip(), text[end:].strip()
     if lead or end < len(text):
         before, behind = " " * lead, " " * (len(text) - end)
         text, lowered = before + text[lead:end] + behind, before + lowered[lead:end] + behind
-    return visible._replace(text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed, aside=aside)
+    return visible._replace(
+        text=text, lowered=lowered, cut=cut, lead=lead, is_headed=is_headed, opening=opening, aside=aside
+    )
 
 
 def _unwrapped(text: str) -> str:

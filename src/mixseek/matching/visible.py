@@ -47,7 +47,7 @@ class Visible(NamedTuple):
     `offset` is where it begins in the response; `cut` is where a run-on question begins (or the end), and `lead` where
     the answer begins behind greetings and headings, one of which may announce it. `ahead` and `beyond` are blanked as
     well, and may still be about the answer: the head of reasoning that nothing opens, and what stands behind its end;
-    so are the closing lines, `aside`.
+    so are the lines of greeting and heading, `opening`, and the closing ones, `aside`.
     """
 
     text: str
@@ -59,6 +59,7 @@ class Visible(NamedTuple):
     is_headed: bool = False
     ahead: str = ""
     beyond: str = ""
+    opening: str = ""
     aside: str = ""
 
 

@@ -29,7 +29,7 @@ _SAYS = Phrases("reservation_patterns")
 _WORDS = table("reservations")
 _ILL_CLASSES = ("falsity", "deception", "carelessness", "sources", "omission", "withdrawal", "doubt", "objection")
 _ILL = Lexicon(*(_WORDS[name] for name in _ILL_CLASSES))
-_UNMARKED, _HARMLESS, _WARRANTS = (Lexicon(_WORDS[name]) for name in ("unmarked", "harmless", "warrants"))
+_UNMARKED, HARMLESS, _WARRANTS = (Lexicon(_WORDS[name]) for name in ("unmarked", "harmless", "warrants"))
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _LEAD_LABELS, _ADVISES, _GENERAL, _REST = (_SETS[name] for name in ("lead_labels", "advises", "general", "rest"))
 _STUMBLES, _PAYS, _EXCLUDES, _CLEARS = (_SETS[name] for name in ("stumbles", "pays", "excludes", "clears"))
@@ -43,6 +43,7 @@ _SHORT_WORD = 5
 LONGEST_CLAUSE = 40
 _CLAUSE = re.compile(r"[,;:()\[\]]|\s-+\s|\b(?:but|and|yet)\b")
 SENTENCE = re.compile(r"(?<=[.!?])\s|[。\n]")
+_SENTENCE_UNSPACED = re.compile(r"(?<=[。!?])(?=[^\s\"')])")
 # Numbers, formulas, items of a list and letters of options make a line part of the matter.
 MATTER = re.compile(r"[\d=\\${}^|<>`_→∠°]|\w\(|(?:^|\s)[-*•] |\([A-Z]\)|(?<![\w'.])(?![AI](?![\w'.]))[A-Z](?![\w'.&])")
 MATTER_UNSPACED = re.compile(r"[0-9A-Za-z=+]")
@@ -58,7 +59,8 @@ def is_ill_remark(line: str, question: str, kind: str, *, is_own: bool = False) 
     """Whether a line that stands for itself speaks ill of something, and of nothing that the question is about."""
     if is_unspaced(line):
         is_matter = MATTER_UNSPACED.search(line) is not None
-        return not is_matter and (speaks_ill_unspaced(line) or (is_own and _is_strange_unspaced(line)))
+        is_ill = any(map(speaks_ill_unspaced, _SENTENCE_UNSPACED.split(line)))
+        return not is_matter and (is_ill or (is_own and _is_strange_unspaced(line)))
     if MATTER.search(line):
         return False
     lowered = line.lower()
@@ -111,7 +113,7 @@ def _is_strange(sentence: str) -> bool:
         return True
     if _SAYS.conditional.search(sentence) or not (_is_of_answer(words) or words[0] in _TURNS):
         return False
-    return not any(word in _HARMLESS for word in words)
+    return not any(word in HARMLESS for word in words)
 
 
 def _is_of_answer(words: list[str]) -> bool:
@@ -184,7 +186,12 @@ def speaks_ill_unspaced(text: str, *, is_ahead: bool = False) -> bool:
 def _is_strange_unspaced(text: str) -> bool:
     if _SAYS.unspaced_harmless.search(text) or not _SAYS.unspaced_points.search(text):
         return False
-    return _SAYS.unspaced_fine.search(text) is None and not text.rstrip(" \"')").endswith(("?", "吗。", "か。"))
+    return not is_fine_unspaced(text) and not text.rstrip(" \"')").endswith(("?", "吗。", "か。"))
+
+
+def is_fine_unspaced(text: str) -> bool:
+    """Whether a remark holds something that makes it harmless."""
+    return _SAYS.unspaced_fine.search(text) is not None
 
 
 def is_ill(word: str) -> bool:

@@ -24,11 +24,9 @@ from mixseek.matching.stance.ill_words import (
 )
 from mixseek.matching.stance.sentences import is_opener
 from mixseek.matching.stance.words import (
-    AHEAD,
     BLANK,
     DETERMINERS,
     FIRST_PERSON,
-    FORWARD,
     LINKS,
     MATTERS,
     NEAR_DETERMINERS,
@@ -42,9 +40,7 @@ from mixseek.matching.stance.words import (
 _SAYS = Phrases("reservation_patterns")
 _WORDS = table("reservations")
 _UTTERS = Lexicon(_WORDS["utters"])
-_DESCRIBED, _OWN_WORDS, _OWN_VOICE, _BACKWARD = (
-    frozenset(_WORDS[name].split()) for name in ("described", "own_words", "own_voice", "backward")
-)
+_DESCRIBED, _OWN_WORDS, _BACKWARD = (frozenset(_WORDS[name].split()) for name in ("described", "own_words", "backward"))
 _LONGEST = 300
 _NOTE = re.compile(r"[\[({]([^\[\](){}]{3,120})[\])}]\W{0,3}$")
 
@@ -107,8 +103,8 @@ def _points_back(sentence: str, kind: str) -> bool:
 _MOST_INLINE = 14
 
 
-# A clause at the head, up to where it hands over: a colon, a quotation, or the end of a line.
-_HANDS_OVER = re.compile(r":(?=\s|$|[^\x00-\x7f])|(?<=[^\x00-\x7f]):|\"|\n")
+# A clause at the head, up to where it hands over: a colon or a quotation in its line.
+_HANDS_OVER = re.compile(r":(?=\s|$|[^\x00-\x7f])|(?<=[^\x00-\x7f]):|\"")
 _HEAD = 240
 
 
@@ -120,18 +116,19 @@ def ill_spoken_before(text: str, start: int, cut: int, question: str, kind: str)
         return None  # a look: most responses begin with a number, a sign or a step of their own
     if (source := _ACCORDING.match(text, head, start)) is not None and speaks_ill(source[1].lower(), is_ahead=True):
         return Stance.ATTRIBUTED
-    for place, mark in enumerate(_HANDS_OVER.finditer(text, head, min(start, head + _HEAD))):
+    line_end = text.find("\n", head, start)
+    end = min(start if line_end < 0 else line_end, head + _HEAD)
+    for place, mark in enumerate(_HANDS_OVER.finditer(text, head, end)):
         if place == _MOST_MARKS:
             break
         quote = _opened(text, mark)
         if quote is not None and _is_name(text, quote, start):
             continue
         clause = SENTENCE.split(text[head : mark.start()].rstrip("。"))[-1]
-        is_alone = text.startswith("\n\n", mark.start()) and len(clause) == mark.start() - head
-        stance = _introduced(clause, question, kind, is_line=mark[0] == "\n", is_alone=is_alone)
+        stance = _introduced(clause, question, kind)
         if stance is not None and quote is None and own_voice(text.lower(), mark.end(), cut) <= start:
             return None
-        if stance is not None or mark[0] == "\n":
+        if stance is not None:
             return stance
     return None
 
@@ -157,18 +154,16 @@ def _is_name(text: str, quote: int, start: int) -> bool:
     return close < 0 or text.rfind('"') < start or (close < start and _GOES_ON.match(text, close) is not None)
 
 
-def _introduced(clause: str, question: str, kind: str, *, is_line: bool, is_alone: bool) -> Stance | None:
+def _introduced(clause: str, question: str, kind: str) -> Stance | None:
     if not clause.isascii() and is_unspaced(clause):
-        return _introduced_unspaced(clause, is_line)
+        return _introduced_unspaced(clause)
     if MATTER.search(clause):
         return None
     lowered = POLARITY.sub("", clause.lower()) if kind == "boolean" else clause.lower()
     words = split_words(lowered)
     if not words or len(words) > LONGEST_CLAUSE or _is_own_voice(words):
         return None
-    if is_line and not _points_ahead(words) and not (is_alone and _is_of_all(words, clause)):
-        return None
-    is_uttered = not is_line and _is_uttered(words)
+    is_uttered = _is_uttered(words)
     if not is_uttered and not speaks_ill(lowered, is_ahead=True):
         return None
     if shared_words(lowered, question) > (0 if kind == "boolean" else 1):
@@ -178,21 +173,6 @@ def _introduced(clause: str, question: str, kind: str, *, is_line: bool, is_alon
 
 def _is_own_voice(words: list[str]) -> bool:
     return words[0] in _OWN_WORDS and words[:2] != ["let", "me"]
-
-
-def _points_ahead(words: list[str]) -> bool:
-    if words[0] in AHEAD and not (SAID | {"what"}).isdisjoint(words):
-        return True
-    return not FORWARD.isdisjoint(words) or "now" in words or words[-1] in AHEAD
-
-
-def _is_of_all(words: list[str], clause: str) -> bool:
-    """Whether a first line speaks of who or what the rest is: "Role-play: you are …", "This is a prank."."""
-    return (
-        words[0] not in {"the", "a", "an", "in", "if", "when"}
-        and NAME.search(clause) is None
-        and _OWN_VOICE.isdisjoint(words)
-    )
 
 
 def _is_uttered(words: list[str]) -> bool:
@@ -210,14 +190,13 @@ def _is_uttered(words: list[str]) -> bool:
 _LAST_VERB, _SHORTEST_VERB = 4, 5
 
 
-def _introduced_unspaced(clause: str, is_line: bool) -> Stance | None:
+def _introduced_unspaced(clause: str) -> Stance | None:
     clause = _MACHINES.sub("", clause)
     if MATTER_UNSPACED.search(clause) or _SAYS.unspaced_source.match(clause) or UNSPACED.asks.search(clause):
         return None
-    if not is_line and _SAYS.unspaced_uttered.search(clause):
+    if _SAYS.unspaced_uttered.search(clause):
         return Stance.ATTRIBUTED
-    is_ahead = not is_line or UNSPACED.ahead.search(clause) is not None
-    return Stance.DENIED if is_ahead and speaks_ill_unspaced(clause, is_ahead=True) else None
+    return Stance.DENIED if speaks_ill_unspaced(clause, is_ahead=True) else None
 
 
 _MACHINES = re.compile(r"(?i)(?:chat)?gpt|ai|llm|bot")

@@ -2,6 +2,7 @@
 
 from mixseek.matching.stance.before import UNFRAMED, frame_before
 from mixseek.matching.stance.behind import last_judgement, said_of_another
+from mixseek.matching.stance.heads import ill_spoken_over
 from mixseek.matching.stance.marks import marked_before, marked_behind, stands_in_grade
 from mixseek.matching.stance.reservations import ill_spoken_aside, ill_spoken_before, ill_spoken_behind
 from mixseek.matching.stance.sentences import Setting, labelled
@@ -23,10 +24,18 @@ def stance_on(visible: Visible, start: int, end: int, kind: str, question: str) 
         return stance
     return (
         ill_spoken_before(text, start, cut, question, kind)
+        or ill_spoken_over(text, start, cut, question, kind)
+        or _ill_opening(visible.opening, question, kind)
         or ill_spoken_behind(text, end, cut, question, kind)
         or (ill_spoken_aside(visible.aside, question) if visible.aside else None)
         or Stance.ASSERTED
     )
+
+
+def _ill_opening(opening: str, question: str, kind: str) -> Stance | None:
+    """The same of lines of greeting and heading, which are no part of the answer."""
+    end = len(opening) + 2
+    return ill_spoken_over(f"{opening}\n\n", end, end, question, kind) if opening else None
 
 
 _UNSAID = frozenset({None, Stance.ASSERTED})
