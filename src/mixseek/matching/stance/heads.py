@@ -28,6 +28,7 @@ from mixseek.matching.stance.words import (
     BACKWARD,
     DEGREES,
     FORWARD,
+    MATTERS,
     UNSPACED,
     Stance,
     is_negated,
@@ -170,6 +171,9 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
 
 
 def _is_ill_bracket(part: str, kind: str) -> bool:
+    words = split_words(part)
+    if len(words) > 1 and MATTERS.isdisjoint(words):
+        kind = "text"  # "invalid ballot" is no answer, "invalid" may be one
     return _is_ill_sentence(part, kind) or _is_denied(part) or _is_strange(part)
 
 
