@@ -96,6 +96,8 @@ def confine(connection: duckdb.DuckDBPyConnection, *files: Path, directories: It
     places = [place for path in files for place in (path.absolute(), path.resolve())]
     # A name with pattern characters is asked for as a pattern, and opened as what it is.
     names = list(dict.fromkeys([*map(str, places), *map(escape_glob, places)]))
+    # For DuckDB a name ends at a question mark: there it looks for the log of a file that it opens.
+    names += [name.replace("?", ".wal?", 1) for name in names if "?" in name]
     rooms = list(dict.fromkeys(str(place) for path in directories for place in (path.absolute(), path.resolve())))
     rooms += [escape_glob(Path(room)) for room in rooms if escape_glob(Path(room)) != room]
     connection.execute(f"SET allowed_paths = [{', '.join(map(quoted, names))}]")

@@ -334,10 +334,11 @@ def test_a_run_without_lines_is_empty_and_one_without_a_journal_is_named(tmp_pat
 
 
 def test_a_workspace_with_pattern_characters_in_its_name_is_read(tmp_path: Path) -> None:
-    """DuckDB would take [1] for a pattern."""
+    """DuckDB would take [1] for a pattern, and what is behind a question mark for no part of the name."""
     workspace, run = make_run(tmp_path / "ws [1]*", journal_of(CORRECT, Missing("x")), name="r?un [a]")
 
-    assert len(rows_of(workspace, run)) == 2
+    # The second time in the session of the first.
+    assert [len(rows_of(workspace, run)) for _ in range(2)] == [2, 2]
 
 
 def test_a_journal_that_has_grown_is_read_from_where_the_index_ends(
