@@ -1,7 +1,12 @@
 """A run that cannot go on: nothing more is asked, and paid for, while everybody hears of it."""
 
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
 import pytest
-from tests.unit.engine.live_stubs import Court, ScriptedJudge, pending
+from tests.unit.engine.live_stubs import Court, MemoryJournal, ScriptedJudge, pending
 
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import Call
@@ -9,6 +14,26 @@ from mixseek.engine.endings import Ending
 from mixseek.errors import PermanentJudgeError, StorageError
 
 TEN = tuple("abcdefghij")
+# Turns of the loop in which a failure has gone round to everybody.
+_ENOUGH_TO_END = 100
+
+
+@dataclass
+class SlowJournal(MemoryJournal):
+    """Nothing is on disk before it is said to be ready."""
+
+    is_ready: threading.Event = field(default_factory=threading.Event)
+
+    def sync(self) -> None:
+        assert self.is_ready.wait(60), "nobody has said that the disk is ready"
+        super().sync()
+
+
+def after_turns(turns: int, work: Callable[[], None]) -> None:
+    if turns:
+        asyncio.get_running_loop().call_soon(after_turns, turns - 1, work)
+    else:
+        work()
 
 
 @pytest.mark.parametrize("judges", [1, 2])
@@ -44,10 +69,16 @@ def test_nothing_is_asked_once_the_endpoint_refuses_everything() -> None:
 def test_a_reply_that_is_here_when_a_key_is_revoked_is_read() -> None:
     """It waits for the disk at that moment. Of a run in memory it would be lost for good."""
     court = Court(maximum=2, pending_samples=2)
-    revoked = PermanentJudgeError("revoked", concerns_everything=True)
+    court.journal = journal = SlowJournal()
     samples = pending("a", "b")
-    judge = ScriptedJudge(lambda call, times: "good" if call.sample_key == samples[0].key else revoked, court.time)
 
+    def revoke(call: Call, times: int) -> str | Exception:
+        if call.sample_key == samples[0].key:
+            return "good"
+        after_turns(_ENOUGH_TO_END, journal.is_ready.set)
+        return PermanentJudgeError("revoked", concerns_everything=True)
+
+    judge = ScriptedJudge(revoke, court.time)
     with pytest.raises(PermanentJudgeError, match="revoked"):
         court.judge(samples, court.slot(judge))
 
