@@ -21,7 +21,7 @@ from yarl import URL
 from bench.live import LATENCY_SECONDS, MIXSEEK, judge_command, mock_judge, write_dataset
 from bench.responses import synthetic_rows
 from mixseek.cli.main import main as mixseek
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 from mixseek.web.security import Access
 from mixseek.web.server import ViewServer, running_view

@@ -257,7 +257,7 @@ def settle(run: "Run") -> "list[tuple[str, PanelState, str | None, float | None]
     from mixseek.analysis.summarise import panel_rule
     from mixseek.domain.panels import PanelState
     from mixseek.index.run import open_run_index
-    from mixseek.storage.journal.records import read_manifest
+    from mixseek.storage.journal.manifest import read_manifest
     from mixseek.storage.workspace import Workspace
 
     manifest = read_manifest(run.directory.manifest)

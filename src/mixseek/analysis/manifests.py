@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mixseek.storage.journal.records import Manifest
+from mixseek.storage.journal.manifest import Manifest
 
 
 def is_panel(manifest: Manifest) -> bool:

@@ -30,7 +30,7 @@ from mixseek.index.panel import SettledPanel
 from mixseek.index.run import RunIndex, open_run_index
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.protocol_record import rubric_of_run
-from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
+from mixseek.storage.journal.manifest import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 
 _SEED = 20_240_229

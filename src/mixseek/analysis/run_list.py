@@ -11,7 +11,7 @@ from mixseek.index.totals import RunTotals, read_totals, stat_journal
 from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.journal import broken_seal, find_wrong_length
 from mixseek.storage.journal.lock import is_being_written
-from mixseek.storage.journal.records import Manifest, read_manifest, read_stored_manifest
+from mixseek.storage.journal.manifest import Manifest, read_manifest, read_stored_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 

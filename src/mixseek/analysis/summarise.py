@@ -18,7 +18,7 @@ from mixseek.domain.scored_counts import FailureGroup, TakeSpread
 from mixseek.errors import ConfigurationError
 from mixseek.index.panel import SettledPanel
 from mixseek.index.run import RunIndex, open_run_index
-from mixseek.storage.journal.records import Manifest
+from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.text.messages import message
 

@@ -30,7 +30,7 @@ from mixseek.runs.given_options import several
 from mixseek.runs.judge import Interruption
 from mixseek.runs.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
 from mixseek.settings.options import AuditOptions, JudgeOptions
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 
 # Sentences that the command line writes to stderr; nobody sees them unless logging is set up.

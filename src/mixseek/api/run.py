@@ -42,7 +42,8 @@ from mixseek.reports.wording.scores import interval_sentence, no_interval_senten
 from mixseek.settings.load import load_settings
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.duckdb_session import escape_glob, first_line, offline_settings, open_duckdb, quoted
-from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample, read_manifest
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import decode_outcome, decode_reply, decode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 from mixseek.text.phrases import plural
 

@@ -14,7 +14,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import is_gone, storage_error, sync_directory
 from mixseek.storage.journal.journal import says_nothing
 from mixseek.storage.journal.lock import holding_lock, is_being_written
-from mixseek.storage.journal.records import Manifest, RunStatus, read_manifest, read_stored_manifest, write_manifest
+from mixseek.storage.journal.manifest import Manifest, RunStatus, read_manifest, read_stored_manifest, write_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.scratch import find_leftovers, remove_leftover
 from mixseek.storage.workspace import RunDirectory, Workspace

@@ -37,16 +37,14 @@ from mixseek.storage.durable import (
     sync_directory,
 )
 from mixseek.storage.journal.journal import broken_seal, verify_journal
+from mixseek.storage.journal.manifest import JudgeEntry, Manifest, read_manifest
 from mixseek.storage.journal.records import (
-    JudgeEntry,
-    Manifest,
     decode_object,
     decode_reply,
     decode_sample,
     encode_readable_line,
     encode_sample,
     make_plain,
-    read_manifest,
     replace_surrogates,
 )
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -383,10 +381,7 @@ TABLE_COLUMNS = (
     *("method", "verdict", "score", "total", "scores", "flags", "reason", "sha256", "response_sha256", "timestamp"),
 )
 # Whose digests the marker keeps, so that an edited index does not vouch for edited judgments.
-SEALED = (
-    *(INDEX, INDEX_TABLE, SAMPLES, PROTOCOL, PROMPTS),
-    *(RUN_LOG, RUN_LOG_TEXT),
-)
+SEALED = (*(INDEX, INDEX_TABLE, SAMPLES, PROTOCOL, PROMPTS), *(RUN_LOG, RUN_LOG_TEXT))
 # What the run's protocol makes of a reply to a sample.
 ReadAgain = Callable[[Reply, Sample], ValidJudgment | InvalidJudgment]
 SUPERSEDED = "superseded"

@@ -16,7 +16,7 @@ from mixseek.protocols.identity import is_kin
 from mixseek.runs.cards import Card, CardExample, CardFinding
 from mixseek.runs.required_cards import identify
 from mixseek.stats.audits import AUDITS, Audit, AuditResult, AuditValue, Side, kindness_to_own, settle_audits
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 

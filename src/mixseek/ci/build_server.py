@@ -22,7 +22,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.headline import describe_headline
 from mixseek.reports.summary import describe_score
 from mixseek.storage.durable import check_replaceable, replacing, storage_error, write_page
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"

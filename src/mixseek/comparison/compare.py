@@ -15,7 +15,7 @@ from mixseek.index.pairing import FACTORS, PairIndex, Side, SideName, open_pairs
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.difference import MOST_FLIPPED, Difference, estimate_difference, needs_moves
 from mixseek.stats.uneven import holm_adjusted
-from mixseek.storage.journal.records import Manifest, ProtocolEntry, read_manifest
+from mixseek.storage.journal.manifest import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_name, find_run, list_first
 from mixseek.text.messages import Message, counted, message
 from mixseek.text.phrases import value_text

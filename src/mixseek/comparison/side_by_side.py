@@ -13,7 +13,7 @@ from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.index.run import open_run_index, pooled_unit_sums
 from mixseek.lazy_dataclass import dataclass
-from mixseek.storage.journal.records import Manifest, read_manifest
+from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.workspace import Workspace
 
 

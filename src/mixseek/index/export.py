@@ -16,7 +16,7 @@ from mixseek.index.loading import INDEX, LOADING, attach_index, copy_part, ensur
 from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import Settings, confine, escape_glob, first_line, open_duckdb, run_in_scratch
 from mixseek.storage.durable import digest_file, temporary_beside
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.scratch import note_elsewhere, private_directory
 from mixseek.storage.workspace import RunDirectory, Workspace
 

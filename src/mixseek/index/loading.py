@@ -48,7 +48,8 @@ from mixseek.storage.journal.journal import (
     verify_journal,
 )
 from mixseek.storage.journal.lock import is_being_written
-from mixseek.storage.journal.records import Manifest, RunStatus, decode_record, read_manifest
+from mixseek.storage.journal.manifest import Manifest, RunStatus, read_manifest
+from mixseek.storage.journal.records import decode_record
 from mixseek.storage.seal import SealedFile, has_seal, is_same_file, read_seal, remember_seal, seal_file
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key, workspace_key

@@ -13,7 +13,7 @@ from mixseek.domain.labels import Draw, DrawnRow, Stratum
 from mixseek.errors import ConfigurationError
 from mixseek.labels.sheets import SheetText, write_sheet
 from mixseek.lazy_dataclass import dataclass
-from mixseek.storage.journal.records import Manifest, read_manifest
+from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 

@@ -16,7 +16,7 @@ from mixseek.labels.draw import shown_response
 from mixseek.labels.sheets import GivenLabel, is_same_text, list_places, names_of, read_sheet
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.estimates import Drawing
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run, list_first
 

@@ -35,7 +35,8 @@ from mixseek.reports.labels import group_document
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.runs.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
-from mixseek.storage.journal.records import decode_sample, read_manifest
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 

@@ -8,7 +8,7 @@ from mixseek.analysis.labels.of_run import open_labelled
 from mixseek.domain.labels import TextLabels, collect_labels
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 

@@ -17,24 +17,16 @@ from mixseek.errors import ConfigurationError, JudgeCallError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.phrases import written_in
 from mixseek.runs.budget_rounds import budget_rounds
+from mixseek.runs.first_manifest import allow_appended_replies, first_manifest
 from mixseek.runs.live import BATCH_SAMPLES, RunObserver, asking_live, encode_judged, panel_of
 from mixseek.runs.named import is_remote, replays_file
 from mixseek.runs.protocol_record import keep_protocol
-from mixseek.runs.request import (
-    RULES,
-    JudgeRequest,
-    Plan,
-    allow_appended_replies,
-    available_cores,
-    count_of,
-    first_manifest,
-    make_plan,
-)
+from mixseek.runs.request import RULES, JudgeRequest, Plan, available_cores, count_of, make_plan
 from mixseek.runs.required_cards import check_cards
 from mixseek.storage.journal.journal import JournalFile, says_nothing, verify_journal
 from mixseek.storage.journal.lock import holding_lock
+from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.recall import JudgedBefore, recall_journal
-from mixseek.storage.journal.records import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
 from mixseek.storage.journal.shards import take_over_leftovers
 from mixseek.storage.workspace import SHOWN_NAMES, RunDirectory, list_first
 from mixseek.text.phrases import plural

@@ -12,7 +12,7 @@ from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration
 from mixseek.protocols.registry import describe, load_protocol, make_protocol
 from mixseek.storage.documents import encode_document
 from mixseek.storage.durable import replacing
-from mixseek.storage.journal.records import Manifest
+from mixseek.storage.journal.manifest import Manifest
 from mixseek.storage.workspace import RunDirectory
 from mixseek.text.messages import Message, message
 

@@ -13,7 +13,7 @@ from mixseek.index.loading import describe_distrust
 from mixseek.setup.findings import Finding, Severity
 from mixseek.storage.journal.journal import verify_journal
 from mixseek.storage.journal.lock import is_being_written
-from mixseek.storage.journal.records import RunStatus, read_manifest
+from mixseek.storage.journal.manifest import RunStatus, read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
 from mixseek.storage.workspace import RunDirectory, Workspace

@@ -12,7 +12,7 @@ import orjson
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.storage.durable import make_directory, storage_error
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 
 LATEST = "latest"
 SHARDS = "shards"

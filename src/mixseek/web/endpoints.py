@@ -9,7 +9,7 @@ from mixseek.comparison.views.sections import comparison_document
 from mixseek.competition.boards import load_leader_board
 from mixseek.competition.views.board import leader_board_document
 from mixseek.reports.documents import report_document
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.web.answers import answer_json, answer_pending, run_of, viewer_of
 from mixseek.web.pages import LONGEST_JOURNAL, compare_request
 from mixseek.web.slow_work import Pending

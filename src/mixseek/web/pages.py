@@ -12,7 +12,7 @@ from mixseek.competition.views.page import leader_board_context
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.reports.pages.html import inert_json, manifest_entries, report_context
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory
 from mixseek.text.messages import message
 from mixseek.web.answers import answer_page, run_of, served_asset, viewer_of

@@ -15,7 +15,8 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
 from mixseek.runs.protocol_record import protocol_of_run
-from mixseek.storage.journal.records import Manifest, decode_sample, read_manifest
+from mixseek.storage.journal.manifest import Manifest, read_manifest
+from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.journal.tail import TextSearches
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key

@@ -17,7 +17,7 @@ from mixseek.comparison.pairs import read_listed
 from mixseek.index.totals import stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.tail import JournalTail, TextSearches
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace

@@ -38,7 +38,8 @@ from mixseek.index import loading as index
 from mixseek.index.loading import ensure_indexed, index_error, index_run, is_fresh
 from mixseek.index.run import open_run_index
 from mixseek.storage.journal.journal import JournalFile
-from mixseek.storage.journal.records import RunStatus, encode_outcome, write_manifest
+from mixseek.storage.journal.manifest import RunStatus, write_manifest
+from mixseek.storage.journal.records import encode_outcome
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 

@@ -29,7 +29,7 @@ from mixseek.reports.pages.html import render_html
 from mixseek.reports.render.terminal import print_sections
 from mixseek.reports.run.report import report_sections
 from mixseek.reports.run_list import runs_document
-from mixseek.storage.journal.records import JournalSeal, RunStatus, write_manifest
+from mixseek.storage.journal.manifest import JournalSeal, RunStatus, write_manifest
 
 
 def test_runs_are_listed_without_being_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ from mixseek.domain.scored_counts import (
 )
 from mixseek.index.run import RunIndex, open_run_index
 from mixseek.index.totals import read_totals
-from mixseek.storage.journal.records import ProtocolEntry, write_manifest
+from mixseek.storage.journal.manifest import ProtocolEntry, write_manifest
 
 JUDGES = ("m1", "m2")
 

@@ -20,14 +20,8 @@ from mixseek.domain.samples import Sample
 from mixseek.index.run import open_run_index
 from mixseek.reports.documents import report_document
 from mixseek.reports.summary import describe_summary, summary_document
-from mixseek.storage.journal.records import (
-    ProtocolEntry,
-    encode_outcome,
-    encode_reply,
-    encode_sample,
-    read_manifest,
-    write_manifest,
-)
+from mixseek.storage.journal.manifest import ProtocolEntry, read_manifest, write_manifest
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import Workspace
 
 

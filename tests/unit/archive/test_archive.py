@@ -26,14 +26,8 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply
 from mixseek.errors import StorageError
 from mixseek.protocols.registry import load_protocol
-from mixseek.storage.journal.records import (
-    JudgeEntry,
-    ProtocolEntry,
-    encode_outcome,
-    encode_reply,
-    encode_sample,
-    write_manifest,
-)
+from mixseek.storage.journal.manifest import JudgeEntry, ProtocolEntry, write_manifest
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory
 
 PROTOCOL = load_protocol("semantic")

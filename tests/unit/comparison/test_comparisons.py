@@ -15,7 +15,7 @@ from mixseek.domain.judgments import Method, Outcome
 from mixseek.errors import ConfigurationError
 from mixseek.reports.documents import report_document
 from mixseek.reports.summary import describe_summary, summary_document
-from mixseek.storage.journal.records import ProtocolEntry, read_manifest, write_manifest
+from mixseek.storage.journal.manifest import ProtocolEntry, read_manifest, write_manifest
 from mixseek.storage.workspace import Workspace
 
 OWN = scored(2, 2, method=Method.SELF_JUDGE)

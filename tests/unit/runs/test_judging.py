@@ -14,7 +14,7 @@ from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.ports import ProgressSink
 from mixseek.runs.judge import Interruption
 from mixseek.runs.request import JudgeRequest
-from mixseek.storage.journal.records import RunStatus, read_manifest, write_manifest
+from mixseek.storage.journal.manifest import RunStatus, read_manifest, write_manifest
 
 
 @dataclass

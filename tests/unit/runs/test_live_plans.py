@@ -16,11 +16,12 @@ from mixseek.engine.slots import LiveSlot, OfflineSlot
 from mixseek.errors import ConfigurationError
 from mixseek.reports.forecasts import dry_run_document
 from mixseek.reports.render.terminal import result_text
+from mixseek.runs.first_manifest import first_manifest
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.kept_replies import BufferedCache
 from mixseek.runs.live import live_batches, live_slots, open_cache, panel_of
 from mixseek.runs.named import get_panel, is_remote
-from mixseek.runs.request import JudgeRequest, LiveOptions, Plan, first_manifest, make_plan
+from mixseek.runs.request import JudgeRequest, LiveOptions, Plan, make_plan
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.workspace_key import workspace_key
 

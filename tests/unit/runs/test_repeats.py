@@ -8,15 +8,8 @@ from mixseek.domain.judgments import Method, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.reports.summary import describe_summary, summary_document
 from mixseek.storage.journal.journal import JournalFile
-from mixseek.storage.journal.records import (
-    JudgeEntry,
-    Manifest,
-    ProtocolEntry,
-    RunStatus,
-    encode_outcome,
-    encode_sample,
-    write_manifest,
-)
+from mixseek.storage.journal.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
+from mixseek.storage.journal.records import encode_outcome, encode_sample
 from mixseek.storage.workspace import Workspace
 
 RIGHT = ValidJudgment(1.0, "correct", {}, Method.CROSS_JUDGE)

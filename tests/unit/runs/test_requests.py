@@ -8,8 +8,9 @@ import pytest
 
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.runs import request as requests
-from mixseek.runs.request import JudgeRequest, Plan, first_manifest, make_plan
-from mixseek.storage.journal.records import Manifest
+from mixseek.runs.first_manifest import first_manifest
+from mixseek.runs.request import JudgeRequest, Plan, make_plan
+from mixseek.storage.journal.manifest import Manifest
 
 ROWS = [{"id": str(n), "response": f"The answer is {n}.", "other": "no", "ground_truth": str(n)} for n in range(3)]
 

@@ -25,16 +25,8 @@ from mixseek.domain.judgments import (
 from mixseek.domain.samples import Sample
 from mixseek.index.run import RunIndex
 from mixseek.storage.journal.journal import JournalFile
-from mixseek.storage.journal.records import (
-    JudgeEntry,
-    Manifest,
-    ProtocolEntry,
-    RunStatus,
-    encode_outcome,
-    encode_reply,
-    encode_sample,
-    write_manifest,
-)
+from mixseek.storage.journal.manifest import JudgeEntry, Manifest, ProtocolEntry, RunStatus, write_manifest
+from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 NOW = datetime(2026, 3, 1, 9, 12, tzinfo=UTC)

@@ -17,7 +17,8 @@ from tests.unit.storage.material import CORRECT, INVALID, judged_lines, make_man
 from mixseek.errors import BusyError, DamagedError, StorageError
 from mixseek.storage.journal import journal as journal_module
 from mixseek.storage.journal.journal import JournalFile, VerifiedStart, read_lines, read_records, verify_journal
-from mixseek.storage.journal.records import JournalSeal, OutcomeRecord, RunStatus, SampleRecord, write_manifest
+from mixseek.storage.journal.manifest import JournalSeal, RunStatus, write_manifest
+from mixseek.storage.journal.records import OutcomeRecord, SampleRecord
 from mixseek.storage.workspace import RunDirectory
 
 LINES = judged_lines(make_sample(1), {"rules": CORRECT}) + judged_lines(make_sample(2), {"rules": INVALID})

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.storage.material import NOW, make_manifest
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.journal.records import (
+from mixseek.storage.journal.manifest import (
     Environment,
     JournalSeal,
     JudgeEntry,

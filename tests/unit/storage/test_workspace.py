@@ -12,7 +12,7 @@ from tests.cases import each
 from tests.unit.storage.material import NOW, make_manifest
 
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.storage.journal.records import write_manifest
+from mixseek.storage.journal.manifest import write_manifest
 from mixseek.storage.workspace import Workspace, check_run_name, default_run_id, find_run
 
 

@@ -12,7 +12,7 @@ from mixseek.analysis.ratings.rows import count_ratings, rating_session
 from mixseek.domain.labels import collect_labels
 from mixseek.index.loading import attach_index
 from mixseek.storage.duckdb_session import confine, escape_glob, fetch_all
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 

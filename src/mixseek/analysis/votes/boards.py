@@ -12,7 +12,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.strengths.fit import fit_strengths
 from mixseek.stats.strengths.model import Comparison, Strengths
 from mixseek.stats.strengths.order import order_agreement
-from mixseek.storage.journal.records import read_manifest
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.text.phrases import listed
 

@@ -18,17 +18,8 @@ from mixseek.errors import DamagedError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.durable import storage_error, sync_directory
 from mixseek.storage.journal.lock import acquire_lock, held
-from mixseek.storage.journal.records import (
-    JournalSeal,
-    Manifest,
-    OutcomeRecord,
-    Record,
-    RunStatus,
-    SampleRecord,
-    decode_line,
-    decode_record,
-    read_manifest,
-)
+from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest
+from mixseek.storage.journal.records import OutcomeRecord, Record, SampleRecord, decode_line, decode_record
 from mixseek.storage.workspace import SHARDS, RunDirectory, list_first
 
 if sys.platform != "win32":

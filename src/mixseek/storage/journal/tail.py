@@ -20,7 +20,7 @@ import orjson
 
 from mixseek.storage.journal.journal import opening_journal
 from mixseek.storage.journal.lock import is_being_written
-from mixseek.storage.journal.records import RunStatus, read_manifest
+from mixseek.storage.journal.manifest import RunStatus, read_manifest
 from mixseek.storage.workspace import RunDirectory
 
 _NEWEST = 12
