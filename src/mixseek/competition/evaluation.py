@@ -23,8 +23,8 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.phrases import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
-from mixseek.runs.first_manifest import describe_judge
 from mixseek.runs.live import Panel
+from mixseek.runs.manifest_entries import describe_judge
 from mixseek.runs.named import AnyJudge
 from mixseek.runs.request import LiveOptions
 from mixseek.settings.load import importable_from

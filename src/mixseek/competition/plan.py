@@ -24,7 +24,7 @@ from mixseek.protocols.identity import relate
 from mixseek.protocols.registry import protocol_names
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 from mixseek.round_controller.program_teams import check_command
-from mixseek.runs.first_manifest import describe_judge
+from mixseek.runs.manifest_entries import describe_judge
 from mixseek.runs.named import AnyJudge, get_panel, is_remote
 from mixseek.runs.request import RULES, LiveOptions
 from mixseek.settings.load import importable_from, is_import_path, load_object

@@ -20,8 +20,9 @@ from mixseek.engine.replies import NoCache
 from mixseek.engine.retry import RetryPolicy
 from mixseek.errors import ConfigurationError, JudgeCallError, MixseekError, WorkerError
 from mixseek.lazy_dataclass import dataclass
-from mixseek.runs.first_manifest import digest_rules, package_versions
+from mixseek.runs.first_manifest import package_versions
 from mixseek.runs.live import Asking, Panel, encode_judged, fewer_collections, make_endpoint, open_tracer
+from mixseek.runs.manifest_entries import digest_rules
 from mixseek.runs.named import get_panel, is_remote
 from mixseek.runs.request import LiveOptions
 from mixseek.settings.models import JudgeSettings

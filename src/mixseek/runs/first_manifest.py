@@ -1,6 +1,5 @@
 """The manifest of a run as it stands before the first call, and what of a later start may differ from it."""
 
-import hashlib
 import platform
 import shlex
 import sys
@@ -8,23 +7,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
-from importlib import metadata, resources
-from pathlib import Path
+from importlib import metadata
 from typing import Any
 
-from mixseek.domain.ports import JudgeProtocol
-from mixseek.judges.specs import RulesJudge
+from mixseek.runs.manifest_entries import describe_judge, describe_protocol
 from mixseek.runs.named import AnyJudge, is_remote, replays_file
 from mixseek.runs.request import Plan
-from mixseek.storage.journal.manifest import (
-    REPLIES_BYTES,
-    REPLIES_SHA256,
-    Environment,
-    JudgeEntry,
-    Manifest,
-    ProtocolEntry,
-    RunStatus,
-)
+from mixseek.storage.journal.manifest import REPLIES_BYTES, REPLIES_SHA256, Environment, JudgeEntry, Manifest, RunStatus
 
 # What decides a verdict or the shape of a file; anything else can be looked up from these.
 PACKAGES = ("mixseek", "aiohttp", "duckdb", "jinja2", "orjson", "pydantic", "math-verify")
@@ -66,43 +55,6 @@ def beside_dataset(plan: Plan) -> dict[str, Any]:
     return facts
 
 
-def describe_protocol(protocol: JudgeProtocol) -> ProtocolEntry:
-    """What is asked, to the letter."""
-    # Only a protocol that is declared in files has some.
-    templates = getattr(getattr(protocol, "declaration", None), "templates", {})
-    return ProtocolEntry(
-        name=protocol.name,
-        version=protocol.version,
-        language=protocol.language,
-        hash=protocol.hash,
-        parameters=protocol.parameters,
-        prompt_hashes={
-            role: hashlib.sha256(template.text.encode()).hexdigest() for role, template in templates.items()
-        },
-    )
-
-
-def describe_judge(judge: AnyJudge) -> JudgeEntry:
-    """Rules and recorded replies are named by their digest: a run begun by others is another run, not half of this."""
-    if is_remote(judge):
-        description = dict(judge.description)
-        model = description.pop("model", None)
-        kind = str(description.pop("provider", judge.name.partition(":")[0]))
-        description["fingerprint"] = judge.fingerprint
-        return JudgeEntry(name=judge.name, kind=kind, model=model, parameters=description)
-    kind = judge.name.partition(":")[0]
-    parameters: dict[str, Any] = {}
-    if isinstance(judge, RulesJudge):
-        # What decides a rules verdict: our own text, and the version of math-verify, or that it was not there.
-        maths = judge.maths
-        parameters = {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
-    if replays_file(judge):
-        parameters = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
-    if getattr(judge, "bundles", False):
-        parameters["bundles"] = True
-    return JudgeEntry(name=judge.name, kind=kind, parameters=parameters)
-
-
 def allow_appended_replies(request: Manifest, before: Manifest, judges: Sequence[AnyJudge]) -> Manifest:
     """The request as if files of replies had not grown: who adds missing ones goes on, who corrects one begins anew."""
     begun = {entry.name: entry for entry in before.judges}
@@ -116,16 +68,6 @@ def allow_appended_replies(request: Manifest, before: Manifest, judges: Sequence
 
     entries = tuple(overlook(judge, entry) for judge, entry in zip(judges, request.judges, strict=True))
     return request.model_copy(update={"judges": entries})
-
-
-@cache
-def digest_rules() -> str:
-    """A digest over the text of every module that matches answers, and of the phrases they look for."""
-    room = Path(str(resources.files("mixseek.matching")))
-    digest = hashlib.sha256()
-    for path in sorted((*room.rglob("*.py"), *room.rglob("*.toml"))):
-        digest.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 @cache

@@ -24,8 +24,8 @@ from mixseek.judges.specs import RulesJudge
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import load_protocol
-from mixseek.runs.first_manifest import describe_judge
 from mixseek.runs.log_scorers import expand_scorers, is_log_judge
+from mixseek.runs.manifest_entries import describe_judge
 from mixseek.runs.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.runs.planned_grid import PlannedGrid
 from mixseek.settings.models import JudgeSettings
