@@ -69,6 +69,11 @@ class Visit:
         await self.page.goto(address)
         await expect(self.page.locator(".counting")).to_have_count(0)
 
+    async def counted(self) -> None:
+        """Until a run's page, on which a link leads, has its numbers: it loads itself again when they are there."""
+        await expect(self.page.locator("#matches")).to_be_attached()
+        await expect(self.page.locator(".counting")).to_have_count(0)
+
     def strangers(self, *own: str) -> list[str]:
         """Requests that went anywhere else."""
         return [url for url in self.requests if not url.startswith((*own, "data:", "blob:"))]

@@ -50,6 +50,8 @@ def test_a_run_is_watched_from_before_it_begins_until_its_numbers_are_there(chro
                 assert before < await judged(page) < SAMPLES
                 assert [url for url in visit.requests[asked:] if "/live" in url or "/api/" not in url] == []
                 mock.release()
+                # The page is loaded once more when the run has ended.
+                await expect(page.locator("#live[data-ended]")).to_be_attached()
                 await expect(page.locator("#matches")).to_have_text("400 judgments")
                 await expect(page.locator(".headlines")).to_be_visible()
                 counts = await page.locator(".headlines li a").all_inner_texts()

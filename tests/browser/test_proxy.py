@@ -94,6 +94,7 @@ def test_people_label_through_the_proxy_of_the_page(
                     page = visit.page
                     await page.goto(server.link)
                     await page.get_by_role("link", name=RUN, exact=True).click()
+                    await visit.counted()
                     await expect(page.locator("#matches")).to_have_text("40 judgments")
                     await page.locator("[data-review-link]").click()
                     await page.locator("[data-invited]").fill("ann")
