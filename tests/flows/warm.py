@@ -36,6 +36,7 @@ _LOADED = (
     "archive",
     "audits",
     "cli",
+    "comparison",
     "competition",
     "datasets",
     "engine",
