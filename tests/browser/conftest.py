@@ -12,14 +12,14 @@ from tests.once import made_once
 from mixseek.web.server import ViewServer
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Chromium]:
     refuse_without_browser()
     with running_chromium() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def workspace(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Depends on the browser: without one, nothing need be judged."""
     place = tmp_path_factory.mktemp("browser") / "own"
@@ -27,6 +27,6 @@ def workspace(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> P
     return place / "ws"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def viewer(chromium: Chromium, workspace: Path) -> ViewServer:
     return chromium.serve(workspace)

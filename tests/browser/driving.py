@@ -31,7 +31,7 @@ REQUIRED = bool(os.environ.get("BROWSER_TESTS_REQUIRED"))
 # Names that somebody else owns and points at this machine.
 FOREIGN_NAME = "elsewhere.example"
 _NAMES = f"MAP {FOREIGN_NAME} 127.0.0.1"
-# To start a browser is much to read; once a session.
+# To start a browser is much to read; once for all tests that a worker has of it.
 START_MILLISECONDS = 120_000
 WIDE, NARROW = (1280, 900), (390, 844)
 # A machine on which others work as well. What has not come by then does not come, and is named by what waits for it.
@@ -117,7 +117,7 @@ async def within_bounds(scenario: Coroutine[Any, Any, T], seconds: float = WAIT_
 
 @dataclass(frozen=True)
 class Chromium:
-    """The browser, for every test of a session."""
+    """The browser, for every test of the package."""
 
     loop: asyncio.AbstractEventLoop
     browser: Browser
@@ -128,7 +128,7 @@ class Chromium:
         return asyncio.run_coroutine_threadsafe(within_bounds(scenario), self.loop).result()
 
     def serve(self, root: Path) -> ViewServer:
-        """A viewer of that workspace until the session ends."""
+        """A viewer of that workspace until the browser is closed."""
         return self.do(self.servers.enter_async_context(running_view(root, Access())))
 
     @contextlib.asynccontextmanager

@@ -6,9 +6,8 @@ Everything is written here and comes out the same each time: scores are drawn wi
 import itertools
 import json
 import math
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,10 +15,11 @@ from typing import Any
 import pytest
 from tests.flows.cross_material import TEA_RUBRIC, WEIGHTS, cross_reply, outputs, recorded, rubric_reply
 from tests.flows.label_material import fill
-from tests.flows.running import mixseek_here, write_jsonl
+from tests.flows.running import mixseek, mixseek_here, write_jsonl
 from tests.once import made_once
 
 WORKSPACE = "ws"
+DEMO_WORKSPACE = "demo-workspace"
 Row = dict[str, Any]
 
 
@@ -368,11 +368,47 @@ def make_runs(place: Path) -> None:
         make(place)
 
 
-def copy_of_runs(factory: pytest.TempPathFactory, name: str) -> Path:
-    """The runs in a directory of the caller's own: they are judged once for all who ask about them."""
-    place = factory.mktemp(name) / "own"
-    shutil.copytree(made_once(factory, "documents", make_runs), place)
-    return place
+def place_of_runs(factory: pytest.TempPathFactory) -> Path:
+    """The runs, judged once for all who ask about them; whoever changes what is there copies it first."""
+    return made_once(factory, "documents", make_runs)
+
+
+def place_of_demo(factory: pytest.TempPathFactory) -> Path:
+    """Where a newcomer ran the demo, and then once more as data: its runs in `DEMO_WORKSPACE`, and what it printed."""
+    return made_once(factory, "demo", run_demo_twice)
+
+
+def run_demo_twice(place: Path) -> None:
+    done = mixseek("demo", cwd=place)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
+    (place / "printed.txt").write_text(done.stdout, encoding="utf-8")
+    (place / "told.json").write_text(mixseek_here("demo", "--json", cwd=place).stdout, encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def ask(place: Path, *words: str, workspace: str = WORKSPACE) -> Printed:
+    """A document about a workspace of that place."""
+    done = mixseek_here(*words, "-w", workspace, "--json", cwd=place)
+    return Printed(done.returncode, done.stdout, done.stderr)
+
+
+def asked_once(factory: pytest.TempPathFactory, *words: str) -> Printed:
+    """The same about the runs of `place_of_runs`, asked by whoever comes first."""
+
+    def keep(directory: Path) -> None:
+        printed = ask(place_of_runs(factory), *words)
+        (directory / "printed.json").write_text(json.dumps(asdict(printed)), encoding="utf-8")
+
+    directory = made_once(factory, f"asked-{'-'.join(words)}", keep)
+    return Printed(**json.loads((directory / "printed.json").read_bytes()))
 
 
 def first_sample(place: Path, run: str) -> str:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.flows.running import mixseek, mixseek_here
-from tests.once import made_once
+from tests.flows.document_material import place_of_demo
+from tests.flows.running import mixseek_here
 
 from mixseek.domain.judgments import Flag
 
@@ -14,15 +14,8 @@ from mixseek.domain.judgments import Flag
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Where the demo was run, and what it printed: several tests look at one demo."""
-    place = made_once(tmp_path_factory, "demo", run_twice)
+    place = place_of_demo(tmp_path_factory)
     return place, (place / "printed.txt").read_text(encoding="utf-8")
-
-
-def run_twice(place: Path) -> None:
-    done = mixseek("demo", cwd=place)
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
-    (place / "printed.txt").write_text(done.stdout, encoding="utf-8")
-    (place / "told.json").write_text(mixseek_here("demo", "--json", cwd=place).stdout, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -3,24 +3,30 @@
 `python -m tests.flows.test_documents` writes the documents anew; whoever does so reads the difference first.
 """
 
+import functools
 import itertools
 import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.flows.document_material import (
     COMPARISONS,
+    DEMO_WORKSPACE,
     RUNS,
     WORKSPACE,
-    copy_of_runs,
+    Printed,
+    ask,
+    asked_once,
     differences,
     first_sample,
     make_runs,
+    place_of_demo,
+    place_of_runs,
     write_tables,
 )
 from tests.flows.running import mixseek_here, read_jsonl
@@ -45,13 +51,15 @@ def asked_of(place: Path, run: str) -> Mapping[str, tuple[str, ...]]:
     }
 
 
-def document_of(place: Path, *words: str) -> Any:
+def document_in(printed: Printed, place: Path) -> Any:
     """The document, or the code and the line where there is none."""
-    done = mixseek_here(*words, "-w", WORKSPACE, "--json", cwd=place)
-    if not done.stdout:
-        return {"exit": done.returncode, "line": settle(done.stderr, place)}
-    document = json.loads(done.stdout)
-    return settle({"exit": done.returncode, "document": document}, place)
+    if not printed.out:
+        return {"exit": printed.code, "line": settle(printed.err, place)}
+    return settle({"exit": printed.code, "document": json.loads(printed.out)}, place)
+
+
+def document_of(place: Path, *words: str) -> Any:
+    return document_in(ask(place, *words), place)
 
 
 def exported(place: Path, run: str) -> Any:
@@ -74,27 +82,22 @@ def settle(value: Any, place: Path) -> Any:
     return value
 
 
-def documents_of(place: Path, run: str) -> Any:
+def documents_of(place: Path, run: str, ask: Callable[..., Printed]) -> Any:
     """All that commands say of a run."""
     judged = json.loads((place / f"{run}.judged.json").read_text(encoding="utf-8"))
-    asked = {name: document_of(place, *words) for name, words in asked_of(place, run).items()}
+    asked = {name: document_in(ask(*words), place) for name, words in asked_of(place, run).items()}
     return {"judge": settle(judged, place), "export": exported(place, run), **asked}
 
 
-def other_documents(place: Path) -> Iterator[tuple[str, Any]]:
-    """Of several runs, of tables and of the workspace, by the name of the file that keeps them; the demo adds runs."""
+def other_documents(place: Path, demo_place: Path) -> Iterator[tuple[str, Any]]:
+    """Of several runs, of tables, of the workspace and of the demo, by the name of the file that keeps them."""
     yield "comparisons", {name: document_of(place, "compare", *words) for name, words in COMPARISONS.items()}
     yield "tables", {name: document_of(place, *words) for name, words in write_tables(place).items()}
     side_by_side = ("report", "sem-plain", "sem-later")
     workspace = {"runs": ("runs",), "label status": ("label", "status"), "side by side": side_by_side}
     yield "workspace", {name: document_of(place, *words) for name, words in workspace.items()}
-    demo = document_of(place, "demo")
-    yield "demo", {"demo": demo, "competition": document_of(place, "leaderboard", "salty-sea")}
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return copy_of_runs(tmp_path_factory, "documents-asked")
+    demo = document_of(demo_place, "demo")
+    yield "demo", {"demo": demo, "competition": document_of(demo_place, "leaderboard", "salty-sea")}
 
 
 def golden(name: str) -> Any:
@@ -102,14 +105,17 @@ def golden(name: str) -> Any:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_every_document_of_a_run_says_what_it_said(place: Path, run: str) -> None:
-    lost = list(differences(golden(run), documents_of(place, run), run))
+def test_every_document_of_a_run_says_what_it_said(tmp_path_factory: pytest.TempPathFactory, run: str) -> None:
+    now = documents_of(place_of_runs(tmp_path_factory), run, functools.partial(asked_once, tmp_path_factory))
+    lost = list(differences(golden(run), now, run))
     assert not lost, "\n".join(lost[:40])
 
 
-def test_every_other_document_says_what_it_said(tmp_path_factory: pytest.TempPathFactory) -> None:
-    place = copy_of_runs(tmp_path_factory, "documents-others")
-    lost = [line for name, now in other_documents(place) for line in differences(golden(name), now, name)]
+def test_every_other_document_says_what_it_said(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    # The demo's runs under the name that is kept: what it says of runs that are there is what it said at first.
+    shutil.copytree(place_of_demo(tmp_path_factory) / DEMO_WORKSPACE, tmp_path / WORKSPACE)
+    others = other_documents(place_of_runs(tmp_path_factory), tmp_path)
+    lost = [line for name, now in others for line in differences(golden(name), now, name)]
     assert not lost, "\n".join(lost[:40])
 
 
@@ -128,9 +134,13 @@ def freeze() -> None:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name).resolve()
         make_runs(place)
+        (place / "demo").mkdir()
         shutil.rmtree(GOLDEN, ignore_errors=True)
         GOLDEN.mkdir(parents=True)
-        asked = itertools.chain(((run, documents_of(place, run)) for run in RUNS), other_documents(place))
+        asking = functools.partial(ask, place)
+        asked = itertools.chain(
+            ((run, documents_of(place, run, asking)) for run in RUNS), other_documents(place, place / "demo")
+        )
         for name, found in asked:
             text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
             (GOLDEN / f"{name}.json").write_text(text + "\n", encoding="utf-8")

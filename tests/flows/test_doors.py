@@ -1,23 +1,27 @@
 """One run, one answer: whatever two commands can both say of a run, they say with the same number."""
 
-import functools
 import json
-import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.flows.cross_material import outputs
+from tests.flows.cross_material import TEA_RUBRIC, outputs
 from tests.flows.document_material import (
     COMPARISONS,
     CROSS,
+    DEMO_WORKSPACE,
     RUNS,
     WORKSPACE,
+    Printed,
+    ask,
+    asked_once,
     differences,
     essays,
-    make_runs,
     of_targets,
+    place_of_demo,
+    place_of_runs,
     sums,
 )
 from tests.flows.live import KEYS
@@ -40,9 +44,9 @@ REPEATED = {
 OF_DEMO = ("demo-semantic", "demo-later", "cross-cross", "rubric-rubric", "pairs-pairwise", "audit-demo")
 
 
-def add_runs(place: Path) -> None:
-    """To the runs of the documents the demo's, and runs whose judges were asked three times."""
-    mixseek_here("demo", "-w", WORKSPACE, cwd=place)
+def judge_repeatedly(place: Path) -> None:
+    """Runs whose judges were asked three times."""
+    (place / "tea.md").write_text(TEA_RUBRIC, encoding="utf-8")
     with loopback(MockOptions()) as endpoint:
         judges = ("--judge", endpoint.spec, "--judge", endpoint.spec.replace("mock@", "other@"))
         for run, (rows, options) in REPEATED.items():
@@ -52,25 +56,46 @@ def add_runs(place: Path) -> None:
             assert done.returncode == 0, done.stderr
 
 
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Three workspaces with runs that nobody changes, and what commands say of them."""
+
+    factory: pytest.TempPathFactory
+    place: Path
+
+    def of(self, run: str) -> tuple[Path, str]:
+        """Where a run is."""
+        if run in RUNS:
+            return self.place, WORKSPACE
+        if run in REPEATED:
+            return made_once(self.factory, "doors", judge_repeatedly), WORKSPACE
+        return place_of_demo(self.factory), DEMO_WORKSPACE
+
+    def ask(self, *words: str) -> Any:
+        """About the runs of the documents, which others ask about, too."""
+        return read_document(words, asked_once(self.factory, *words))
+
+    def ask_of(self, run: str, command: str) -> Any:
+        if run in RUNS:
+            return self.ask(command, run)
+        place, workspace = self.of(run)
+        return read_document((command, run), ask(place, command, run, workspace=workspace))
+
+    def list_runs(self) -> dict[str, Any]:
+        """Every run by its name, with its line in the list of its workspace."""
+        places = dict.fromkeys(self.of(run) for run in (*RUNS, *REPEATED, *OF_DEMO))
+        lists = [read_document(("runs",), ask(place, "runs", workspace=name)) for place, name in places]
+        return {line["run"]: line for document in lists for line in document["runs"]}
+
+
+def read_document(words: tuple[str, ...], printed: Printed) -> Any:
+    assert printed.code == 0, f"{words}: {printed.err}"
+    return json.loads(printed.out)
+
+
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    def make(place: Path) -> None:
-        shutil.copytree(made_once(tmp_path_factory, "documents", make_runs), place, dirs_exist_ok=True)
-        add_runs(place)
-
-    return made_once(tmp_path_factory, "doors", make)
-
-
-@functools.cache
-def ask(place: Path, *words: str) -> Any:
-    """Nobody changes what is asked about: whoever asks again is given the same document."""
-    done = mixseek_here(*words, "-w", WORKSPACE, "--json", cwd=place)
-    assert done.returncode == 0, f"{words}: {done.stderr}"
-    return json.loads(done.stdout)
-
-
-def all_runs(place: Path) -> list[str]:
-    return [line["run"] for line in ask(place, "runs")["runs"]]
+def doors(tmp_path_factory: pytest.TempPathFactory) -> Doors:
+    return Doors(tmp_path_factory, place_of_runs(tmp_path_factory))
 
 
 def ends(interval: Mapping[str, Any] | None) -> list[Number]:
@@ -118,13 +143,12 @@ def agreement(report: Any, stats: Any) -> Said:
                 yield f"{section} {name} interval", ends(coefficient["interval"]), ends(found["interval"])
 
 
-def headlines(place: Path, run: str, report: Any) -> Said:
+def headlines(doors: Doors, line: Any, report: Any) -> Said:
     """Of the command that judged, the report, and Python."""
-    judged = place / f"{run}.judged.json"
+    judged = doors.of(line["run"])[0] / f"{line['run']}.judged.json"
     headline = report["headline"]
     if judged.exists():
         yield "headline when judged", headline, json.loads(judged.read_text(encoding="utf-8"))["headline"]
-    line = next(line for line in ask(place, "runs")["runs"] if line["run"] == run)
     if line["mean_score"] is not None:
         yield "mean in the list of runs", headline["mean_score"], line["mean_score"]
 
@@ -137,25 +161,24 @@ def differing(said: Said) -> list[str]:
     ]
 
 
-def test_there_are_thirty_runs_of_all_protocols(place: Path) -> None:
-    names = all_runs(place)
-    assert len(names) >= len(RUNS) + len(REPEATED) + len(OF_DEMO) >= 30
+def test_there_are_thirty_runs_of_all_protocols(doors: Doors) -> None:
+    assert len(doors.list_runs()) >= len(RUNS) + len(REPEATED) + len(OF_DEMO) >= 30
 
 
-def test_report_and_stats_say_one_thing_of_every_run(place: Path) -> None:
+def test_report_and_stats_say_one_thing_of_every_run(doors: Doors) -> None:
     problems = []
-    for run in all_runs(place):
-        report, stats = ask(place, "report", run), ask(place, "stats", run)
-        for said in (means(report, stats), agreement(report, stats), headlines(place, run, report)):
-            problems += [f"{run}: {line}" for line in differing(said)]
+    for run, line in doors.list_runs().items():
+        report, stats = doors.ask_of(run, "report"), doors.ask_of(run, "stats")
+        for said in (means(report, stats), agreement(report, stats), headlines(doors, line, report)):
+            problems += [f"{run}: {difference}" for difference in differing(said)]
     assert not problems, "\n".join(problems)
 
 
-def test_a_board_and_a_report_say_one_thing_of_pairs(place: Path) -> None:
+def test_a_board_and_a_report_say_one_thing_of_pairs(doors: Doors) -> None:
     problems = []
     for run in ("pairs-one", "pairs-panel"):
-        targets = {line["target"]: line for line in ask(place, "report", run)["headline"]["targets"]}
-        for standing in ask(place, "leaderboard", run)["standings"]:
+        targets = {line["target"]: line for line in doors.ask("report", run)["headline"]["targets"]}
+        for standing in doors.ask("leaderboard", run)["standings"]:
             target = targets[standing["system"]]
             said = iter(
                 [
@@ -171,25 +194,26 @@ def test_a_board_and_a_report_say_one_thing_of_pairs(place: Path) -> None:
 def test_labels_correct_a_mean_alike_in_report_and_stats(tmp_path: Path, run: str, drawing: str) -> None:
     """In a workspace of its own: whoever says how labels were drawn says it of all of them."""
     RUNS[run](tmp_path)
-    corrected = ask(tmp_path, "report", run)["corrected"]["corrected"]
-    (line,) = ask(tmp_path, "stats", run, "--human", "zoe", "--labels", drawing)["corrected"]
+    report, stats = ("report", run), ("stats", run, "--human", "zoe", "--labels", drawing)
+    corrected = read_document(report, ask(tmp_path, *report))["corrected"]["corrected"]
+    (line,) = read_document(stats, ask(tmp_path, *stats))["corrected"]
     names = {"mean": "point", "low": "low", "high": "high", "state": "state", "labels": "labels"}
     said = ((name, corrected[name], line["corrected"][other]) for name, other in names.items())
     assert not differing(said)
 
 
 @pytest.mark.parametrize("name", ["targets", "graded targets", "rubric targets", "own targets"])
-def test_two_sides_differ_as_much_in_compare_as_in_the_means_of_the_report(place: Path, name: str) -> None:
+def test_two_sides_differ_as_much_in_compare_as_in_the_means_of_the_report(doors: Doors, name: str) -> None:
     run, _, first, _, second = COMPARISONS[name]
-    compared = ask(place, "compare", *COMPARISONS[name])
-    targets = {line["target"]: line["mean_score"] for line in ask(place, "report", run)["headline"]["targets"]}
+    compared = doors.ask("compare", *COMPARISONS[name])
+    targets = {line["target"]: line["mean_score"] for line in doors.ask("report", run)["headline"]["targets"]}
     said = [("A", targets[first], compared["mean_a"]), ("B", targets[second], compared["mean_b"])]
     assert not differing(iter(said))
 
 
-def test_a_difference_is_one_number_in_compare_and_stats(place: Path) -> None:
-    compared = ask(place, "compare", *COMPARISONS["targets"])
-    line = ask(place, "stats", "sem-targets", "--compare", "south", "north")["comparison"]["raters"][0]
+def test_a_difference_is_one_number_in_compare_and_stats(doors: Doors) -> None:
+    compared = doors.ask("compare", *COMPARISONS["targets"])
+    line = doors.ask("stats", "sem-targets", "--compare", "south", "north")["comparison"]["raters"][0]
     tested = compared["test"]
     said = [
         ("difference", compared["difference"], line["difference"]),
@@ -200,19 +224,19 @@ def test_a_difference_is_one_number_in_compare_and_stats(place: Path) -> None:
 
 
 @pytest.mark.parametrize("run", ["sem-panel", "cross-panel", "rubric-panel", "pairs-panel", "sem-random"])
-def test_python_says_what_the_command_says(place: Path, run: str) -> None:
-    workspace = place / WORKSPACE
+def test_python_says_what_the_command_says(doors: Doors, run: str) -> None:
+    workspace = doors.place / WORKSPACE
     counted = statistics_document(mixseek.statistics(run, workspace=workspace))
     said = [
-        ("headline", ask(place, "report", run)["headline"], mixseek.open_run(run, workspace).document()["headline"]),
-        ("stats", ask(place, "stats", run), json.loads(json.dumps(counted))),
+        ("headline", doors.ask("report", run)["headline"], mixseek.open_run(run, workspace).document()["headline"]),
+        ("stats", doors.ask("stats", run), json.loads(json.dumps(counted))),
     ]
     assert not differing(iter(said))
 
 
-def test_a_gate_holds_the_number_that_compare_shows(place: Path) -> None:
-    gated = ask(place, "report", "sem-later", "--baseline", "sem-plain", "--max-drop", "50%")
-    compared = ask(place, "compare", *COMPARISONS["runs"])
+def test_a_gate_holds_the_number_that_compare_shows(doors: Doors) -> None:
+    gated = doors.ask("report", "sem-later", "--baseline", "sem-plain", "--max-drop", "50%")
+    compared = doors.ask("compare", *COMPARISONS["runs"])
     said = [
         ("gate", compared["difference"], -gated["gates"][0]["actual"]),
         ("baseline", compared["difference"], gated["baseline"]["difference"]),

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.flows.document_material import RUNS, make_runs
-from tests.once import made_once
+from tests.flows.document_material import RUNS, place_of_runs
 from tests.unit.web.strictness import refuse_untranslated
 from tests.unit.web.viewing import Client, look
 
@@ -46,38 +45,50 @@ COMPARED_IN_ENGLISH = (
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = made_once(tmp_path_factory, "documents", make_runs)
+    made = place_of_runs(tmp_path_factory)
     # A viewer keeps what it has counted beside the runs.
     return Path(shutil.copytree(made / "ws", tmp_path_factory.mktemp("languages") / "ws"))
 
 
-@pytest.mark.parametrize("language", ["ja", "zh"])
-def test_every_page_over_every_protocol_asks_for_messages_that_have_words(workspace: Path, language: str) -> None:
+LANGUAGES = ("ja", "zh")
+
+
+def test_every_page_over_every_protocol_asks_for_messages_that_have_words(workspace: Path) -> None:
+    """In each language, from one viewer: what it has counted for one page it has for the other."""
     addresses = ["/", "/compare", "/runs/none", *(f"/runs/{run}/review" for run in RUNS)]
     compared = ["a=sem-plain&b=sem-later", "a=sem-later&b=sem-plain", "a=sem-plain&b=sem-plain"]
     compared += ["a=sem-targets&target=north&target=south", "a=cross-panel&variant=A&variant=B"]
     missing: list[str] = []
 
+    async def look_at_run(client: Client, run: str, language: str) -> None:
+        page = await client.ask(f"/runs/{run}", headers={"Accept-Language": language})
+        assert (run, page.status) == (run, 200)
+        sentences = SENTENCES.get(run, {}).get(language, ())
+        missing.extend(f"{run}: {words}" for words in sentences if words not in page.text.split("<script")[0])
+        numbers = (await client.wait(f"/api/runs/{run}/review/numbers?width=0.05&lang={language}")).json
+        # As the page shows it; the sentence that programs read stays English.
+        assert numbers["sentence"].isascii()
+        assert numbers["sentence_in_language"].endswith("。")
+
+    async def look_at_comparison(client: Client, query: str, language: str) -> None:
+        page = await client.ask(f"/compare?{query}", headers={"Accept-Language": language})
+        shown = page.text.split("<script")[0]
+        missing.extend(f"{query}: {words}" for words in COMPARED[language] if words not in shown)
+        missing.extend(f"{query} in English: {words}" for words in COMPARED_IN_ENGLISH if words in shown)
+
     async def scenario(client: Client) -> None:
-        headers = {"Accept-Language": language}
         for run in RUNS:
             await client.wait(f"/api/runs/{run}")
-            page = await client.ask(f"/runs/{run}", headers=headers)
-            assert (run, page.status) == (run, 200)
-            sentences = SENTENCES.get(run, {}).get(language, ())
-            missing.extend(f"{run}: {words}" for words in sentences if words not in page.text.split("<script")[0])
-            numbers = (await client.wait(f"/api/runs/{run}/review/numbers?width=0.05&lang={language}")).json
-            # As the page shows it; the sentence that programs read stays English.
-            assert numbers["sentence"].isascii()
-            assert numbers["sentence_in_language"].endswith("。")
+            for language in LANGUAGES:
+                await look_at_run(client, run, language)
         for address in addresses:
-            page = await client.ask(address, headers=headers)
-            assert (address, page.status // 100) != (address, 5)
+            for language in LANGUAGES:
+                page = await client.ask(address, headers={"Accept-Language": language})
+                assert (address, page.status // 100) != (address, 5)
         for query in compared:
             await client.wait(f"/api/compare?{query}")
-            shown = (await client.ask(f"/compare?{query}", headers=headers)).text.split("<script")[0]
-            missing.extend(f"{query}: {words}" for words in COMPARED[language] if words not in shown)
-            missing.extend(f"{query} in English: {words}" for words in COMPARED_IN_ENGLISH if words in shown)
+            for language in LANGUAGES:
+                await look_at_comparison(client, query, language)
 
     with refuse_untranslated():
         look(workspace, scenario)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from tests.flows.document_material import WORKSPACE, first_sample, make_runs
-from tests.once import made_once
+from tests.flows.document_material import WORKSPACE, first_sample, make_runs, place_of_runs
 
 from mixseek.analysis.report import load_report
 from mixseek.analysis.sample_rows import load_sample
@@ -33,7 +32,7 @@ _VOLATILE = re.compile(r"\[[0-9a-f]{8}\]|\d{4}-\d\d-\d\d \d\d:\d\d UTC")
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made_once(tmp_path_factory, "documents", make_runs)
+    return place_of_runs(tmp_path_factory)
 
 
 def text_of(sections: tuple[Section, ...], width: int) -> str:

@@ -6,6 +6,7 @@ A process that was forked is stopped, signalled and killed like any other; whoev
 `ps` shows, starts the real command instead.
 """
 
+import atexit
 import contextlib
 import functools
 import json
@@ -36,6 +37,7 @@ _LOADED = (
     "archive",
     "audits",
     "cli",
+    "comparison",
     "competition",
     "datasets",
     "engine",
@@ -96,12 +98,18 @@ def warm_command() -> Path:
     )
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
-    # Until we end: what is collected before is a process without an owner, and a warning.
-    _kept.append(server)
+    # It ends with us: one that is collected before, or that is still there behind us, is a warning.
+    atexit.register(end, server)
     return directory
 
 
-_kept: list["subprocess.Popen[bytes]"] = []
+def end(server: "subprocess.Popen[bytes]") -> None:
+    """A server without standard input ends by itself; whoever waits for it counts what it has spent."""
+    for stream in (server.stdin, server.stdout):
+        if stream is not None:
+            stream.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        server.wait(PATIENCE_SECONDS)
 
 
 def can_be_read(stream: int | socket.socket, pid: int | None, is_patient: bool = True) -> bool:
