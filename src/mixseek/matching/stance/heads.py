@@ -12,6 +12,14 @@ from typing import NamedTuple
 
 from mixseek.matching.phrases import Lexicon, Phrases, table
 from mixseek.matching.stance.before import own_voice
+from mixseek.matching.stance.detached import (
+    NUMBER,
+    is_detached,
+    is_detached_unspaced,
+    is_own_work,
+    is_strange,
+    is_strange_unspaced,
+)
 from mixseek.matching.stance.ill_words import (
     HARMLESS,
     MATTER,
@@ -19,7 +27,6 @@ from mixseek.matching.stance.ill_words import (
     POLARITY,
     SENTENCE,
     is_elsewhere,
-    is_fine_unspaced,
     shared_words,
     speaks_ill,
     speaks_ill_unspaced,
@@ -77,6 +84,7 @@ class _Block(NamedTuple):
     end: int
     is_label: bool
     is_parted: bool
+    is_apart: bool = False  # it has no words in common with the question and the response
 
 
 def ill_spoken_over(text: str, start: int, cut: int, question: str, kind: str) -> Stance | None:
@@ -86,8 +94,14 @@ def ill_spoken_over(text: str, start: int, cut: int, question: str, kind: str) -
             return Stance.SUPPOSED
         if _is_disowned_before(leading, question, kind):
             return _unless_answered(text, leading.end(), start, cut)
+    lowered, asked, has_begun = "", "", False
     for block in _blocks(text, start):
         is_other_script = not block.text.isascii() and is_unspaced(block.text)
+        lowered, asked = lowered or text.lower(), asked or question.lower()
+        rest = lowered[block.end :]
+        has_begun = has_begun or is_own_work(block.text)
+        if not has_begun and (is_detached_unspaced if is_other_script else is_detached)(block.text, asked, rest):
+            block = block._replace(text=NUMBER.sub("", block.text), is_apart=True)
         if block.is_label:
             is_ill = _is_ill_label_unspaced(block.text) if is_other_script else _is_ill_label(block, question, kind)
         else:
@@ -167,14 +181,14 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
             return True
         if not key and is_bracketed and _WORKS.isdisjoint(words) and _is_ill_bracket(part, kind):
             return True
-    return False
+    return is_bracketed and block.is_apart and is_strange(lowered)
 
 
 def _is_ill_bracket(part: str, kind: str) -> bool:
     words = split_words(part)
     if len(words) > 1 and MATTERS.isdisjoint(words):
         kind = "text"  # "invalid ballot" is no answer, "invalid" may be one
-    return _is_ill_sentence(part, kind) or _is_denied(part) or _is_strange(part)
+    return _is_ill_sentence(part, kind) or _is_denied(part)
 
 
 def _parts(line: str) -> list[str]:
@@ -210,14 +224,16 @@ def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
     if shared_words(plain, question) > (0 if kind == "boolean" else 1):
         return None
     is_pointed = _refers(words) or _SAYS.about_to.search(plain) is not None
-    if not block.is_parted and not _points_ahead(words):
+    if not block.is_parted and not block.is_apart and not _points_ahead(words):
         return False
     for line in plain.split("\n"):
         for sentence in SENTENCE.split(line):
             is_about = is_pointed or _is_strong(sentence) or _is_title(sentence, kind)
             if is_about and _is_ill_sentence(sentence, kind):
                 return True
-            if block.is_parted and (_is_denied(sentence) or _is_strange(sentence)):
+            if block.is_parted and _is_denied(sentence):
+                return True
+            if (block.is_apart or _points_ahead(words)) and is_strange(sentence):
                 return True
     return False
 
@@ -231,18 +247,6 @@ def _is_denied(sentence: str) -> bool:
     return is_negated(words) and not _DENIALS.isdisjoint(words) and not is_harmless and DEGREES.isdisjoint(words)
 
 
-def _is_strange(sentence: str) -> bool:
-    """Whether a sentence speaks of the text below, and nothing in it is known to be harmless."""
-    words = split_words(sentence)
-    if not _FEWEST_WORDS <= len(words) <= _MOST_TITLE_WORDS * 2 or sentence.rstrip().endswith("?"):
-        return False
-    is_named = words[0] == "this" and words[1] in {"is", "one"}
-    if is_named or (_BELOW.isdisjoint(words) and "this" not in words and words[-1] not in {"it", "here"}):
-        return False
-    return not _is_harmless(words) and not any(word in HARMLESS or word in _FINE for word in words)
-
-
-_FEWEST_WORDS = 4
 _DENIALS = frozenset({"not", "never", "nobody", "cannot"})
 
 
@@ -321,19 +325,14 @@ def _is_ill_note_unspaced(block: _Block) -> bool | None:
     plain = _SAYS.stamp.sub("", block.text)
     if len(plain) > _LONGEST_NOTE // 2 or MATTER_UNSPACED.search(plain) or _SAYS.unspaced_works.search(plain):
         return None
+    sentences = re.split(r"[。!\n]", plain)
+    if block.is_apart and any(map(is_strange_unspaced, sentences)):
+        return True
     if not block.is_parted and not _SAYS.unspaced_ahead.search(plain):
         return False
     if len(plain) > _SHORT_UNSPACED and not _SAYS.unspaced_refers.search(plain):
         return False
-    sentences = re.split(r"[。!\n]", plain)
-    is_strange = block.is_parted and any(map(_is_strange_unspaced, sentences))
-    return is_strange or any(map(_is_ill_unspaced, sentences))
-
-
-def _is_strange_unspaced(sentence: str) -> bool:
-    if not _SAYS.unspaced_ahead.search(sentence) or sentence.rstrip().endswith("?"):
-        return False
-    return not is_fine_unspaced(sentence) and _SAYS.unspaced_fine.search(sentence) is None
+    return any(map(_is_ill_unspaced, sentences))
 
 
 def _is_ill_unspaced(sentence: str) -> bool:

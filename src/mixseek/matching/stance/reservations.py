@@ -51,8 +51,10 @@ def ill_spoken_behind(text: str, start: int, end: int, question: str, kind: str)
     if not closing.strip(BLANK):
         return None
     line = closing[closing.rfind("\n") + 1 :].strip(_EDGES) if "\n" in closing else ""
-    if line and len(line) <= _LONGEST and is_ill_remark(line, question, kind, is_own=True):
-        return Stance.DOUBTED
+    if line and len(line) <= _LONGEST:
+        rest = text[: start + closing.rfind("\n")].lower()
+        if is_ill_remark(line, question, kind, is_own=True, rest=rest):
+            return Stance.DOUBTED
     note = _NOTE.search(closing[-_LONGEST:])
     if note is not None and not NAME.search(note[1]) and is_ill_remark(note[1], question, kind):
         return Stance.DOUBTED
