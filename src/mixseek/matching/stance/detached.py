@@ -21,24 +21,23 @@ _CONTENT = re.compile(r"[a-z]{4,}")
 _STEM = 5
 _HAN = re.compile(r"[\u30a1-\u30fa\u30fc\u3400-\u9fff]+")
 _MOST_SHARED = 0.34
-_BRIEF = 40
 # A number that counts nothing and is no part of a formula.
 NUMBER = re.compile(r"(?<![\w.=+*/^$\\-])#?\d{1,4}(?:st|nd|rd|th)?(?![\w=+*/^%$\\]|\.\d)")
 # Whoever begins like this is at work on the question, or says what follows.
 _OWN_WORK = _SAYS.own_work
 # Without one of these a sentence may be in another language.
-_ENGLISH = frozenset(table("reservations")["english"].split())
+_ENGLISH = frozenset(_WORDS["english"].split())
 # A list, a quotation or a name is the matter itself.
 _MATTER = re.compile(r"^\W{0,3}[-*•] |\((?:[\divx]|[A-Z]\))|\"|(?<=[a-z,] )(?!I\b)[A-Z][a-z]")
 
 
-def is_strange(sentence: str) -> bool:
+def is_strange(sentence: str, *, least: int = 1) -> bool:
     """Whether a detached sentence, in lower case, says more of other things than company does."""
     words = _WORD.findall(sentence)
     if not words or is_own_work(sentence):
         return False
     known, strange = _weighed(words)
-    return strange > max(known, 1)
+    return strange > max(known, least)
 
 
 def is_company(line: str, question: str) -> bool:
@@ -89,7 +88,8 @@ def is_own_work(sentence: str) -> bool:
     lowered = sentence.lower()
     if _OWN_WORK.match(lowered) is not None:
         return True
-    return lowered.isascii() and _ENGLISH.isdisjoint(_WORD.findall(lowered)) and len(lowered) > _BRIEF
+    words = _WORD.findall(lowered)
+    return (len(words) >= _FEWEST or not lowered.isascii()) and _ENGLISH.isdisjoint(words) and not is_unspaced(lowered)
 
 
 def is_strange_unspaced(sentence: str) -> bool:

@@ -87,14 +87,16 @@ class _Block(NamedTuple):
     is_apart: bool = False  # it has no words in common with the question and the response
 
 
-def ill_spoken_over(text: str, start: int, cut: int, question: str, kind: str) -> Stance | None:
+def ill_spoken_over(
+    text: str, start: int, cut: int, question: str, kind: str, *, has_begun: bool = False
+) -> Stance | None:
     """Whether what stands over the answer at `start` speaks ill of it, or makes it one of a condition."""
     if (leading := _led(text, start)) is not None:
         if _is_contrary(text, start, leading):
             return Stance.SUPPOSED
         if _is_disowned_before(leading, question, kind):
             return _unless_answered(text, leading.end(), start, cut)
-    lowered, asked, has_begun = "", "", False
+    lowered, asked = "", ""
     for block in _blocks(text, start):
         is_other_script = not block.text.isascii() and is_unspaced(block.text)
         lowered, asked = lowered or text.lower(), asked or question.lower()
@@ -102,6 +104,8 @@ def ill_spoken_over(text: str, start: int, cut: int, question: str, kind: str) -
         has_begun = has_begun or is_own_work(block.text)
         if not has_begun and (is_detached_unspaced if is_other_script else is_detached)(block.text, asked, rest):
             block = block._replace(text=NUMBER.sub("", block.text), is_apart=True)
+        elif not has_begun and not block.is_label and _points_below(block.text):
+            block = block._replace(is_apart=True)
         if block.is_label:
             is_ill = _is_ill_label_unspaced(block.text) if is_other_script else _is_ill_label(block, question, kind)
         else:
@@ -170,8 +174,10 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
         if is_nothing and not _GRANTS.isdisjoint(_key_words(key)) and (kind != "boolean" or keys[-1:] != ["true"]):
             return True
         is_denying = not _GRANTS.isdisjoint(words) and is_negated(words)
+        is_dropped = key and any(word in _OF_TEXTS or word in _DROPS for word in words) and not is_negated(words)
         if (
-            (key and _is_ill_sentence(value, kind))
+            is_dropped
+            or (key and _is_ill_sentence(value, kind))
             or (is_denying and kind != "boolean")
             or _is_flag(_key_words(key), words)
         ):
@@ -233,7 +239,7 @@ def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
                 return True
             if block.is_parted and _is_denied(sentence):
                 return True
-            if (block.is_apart or _points_ahead(words)) and is_strange(sentence):
+            if block.is_apart and is_strange(sentence):
                 return True
     return False
 
@@ -247,6 +253,7 @@ def _is_denied(sentence: str) -> bool:
     return is_negated(words) and not _DENIALS.isdisjoint(words) and not is_harmless and DEGREES.isdisjoint(words)
 
 
+_DROPS = Lexicon("disregard* ignor* recall* bin binned")
 _DENIALS = frozenset({"not", "never", "nobody", "cannot"})
 
 
@@ -263,6 +270,14 @@ def _speaks_ill(sentence: str, kind: str) -> bool:
     words = split_words(spoken)
     is_marked = any(word in _ILL for word in words) and not is_negated(words)
     return is_marked or _is_disowned(spoken) or speaks_ill(spoken, is_ahead=True)
+
+
+def is_ill_state(cell: str) -> bool:
+    """Whether the last cell of a row says of the others that they do not count: "thrown out"."""
+    lowered = cell.lower()
+    if is_unspaced(cell):
+        return _is_ill_unspaced(cell)
+    return _is_ill_sentence(lowered, "text") or _is_strong(lowered)
 
 
 def _is_disowned(sentence: str) -> bool:
@@ -289,6 +304,11 @@ def _is_harmless(words: list[str]) -> bool:
 
 def _points_ahead(words: list[str]) -> bool:
     return not _AHEAD.isdisjoint(words) or words[0] in {"this", "these", "here"}
+
+
+def _points_below(note: str) -> bool:
+    words = split_words(note.lower())
+    return bool(words) and (not _BELOW.isdisjoint(words) or words[0] in {"this", "these"})
 
 
 def _refers(words: list[str]) -> bool:
@@ -336,7 +356,11 @@ def _is_ill_note_unspaced(block: _Block) -> bool | None:
 
 
 def _is_ill_unspaced(sentence: str) -> bool:
-    if not sentence.strip() or _SAYS.unspaced_mends.search(sentence) or sentence.rstrip().endswith("?"):
+    if not sentence.strip() or sentence.rstrip().endswith("?"):
+        return False
+    if _SAYS.unspaced_drops.search(sentence):
+        return True
+    if _SAYS.unspaced_mends.search(sentence):
         return False
     cleared = UNSPACED.unfails.sub("", UNSPACED.unwrong.sub("", sentence))
     patterns = (_SAYS.unspaced_ill, _SAYS.unspaced_by_other, UNSPACED.withdraws, UNSPACED.drops, UNSPACED.disowns)
