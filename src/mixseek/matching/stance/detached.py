@@ -13,7 +13,8 @@ from mixseek.matching.stance.words import is_unspaced
 
 _SAYS = Phrases("detached_patterns")
 _WORDS = table("detached")
-_COMPANY, _FUNCTION = Lexicon(_WORDS["company"]), Lexicon(_WORDS["function"])
+_COMPANY = Lexicon(_WORDS["company"], table("reservations")["harmless"])
+_FUNCTION = Lexicon(_WORDS["function"])
 # Before a noun that nothing else speaks of, these bring somebody in: "my toddler", "an old chatbot".
 _BRINGS_IN = frozenset(_WORDS["brings_in"].split())
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*(?:'[a-z]+)?")
@@ -34,7 +35,7 @@ _MATTER = re.compile(r"^\W{0,3}[-*•] |\((?:[\divx]|[A-Z]\))|\"|(?<=[a-z,] )(?!
 def is_strange(sentence: str, *, least: int = 1) -> bool:
     """Whether a detached sentence, in lower case, says more of other things than company does."""
     words = _WORD.findall(sentence)
-    if not words or is_own_work(sentence):
+    if not words or is_own_work(sentence) or _SAYS.of_the_matter.match(sentence) is not None:
         return False
     known, strange = _weighed(words)
     return strange > max(known, least)
@@ -50,7 +51,7 @@ def is_company(line: str, question: str) -> bool:
     known, strange = _weighed(words)
     content = {word[:_STEM] for word in words if word not in _FUNCTION}
     asked = question.lower()
-    return known > 0 and not strange and not any(word in asked for word in content)
+    return known >= max(1, strange) and not any(word in asked for word in content)
 
 
 def _is_company_unspaced(line: str, question: str) -> bool:
@@ -94,6 +95,8 @@ def is_own_work(sentence: str) -> bool:
 
 def is_strange_unspaced(sentence: str) -> bool:
     """The same where no spaces part the words, by the signs that carry a meaning."""
+    if _SAYS.unspaced_works_on.search(sentence):
+        return False
     content = _SAYS.unspaced_function.sub(" ", sentence)
     strange = _SAYS.unspaced_company.sub(" ", content)
     known = _signs(content) - _signs(strange)

@@ -47,7 +47,7 @@ _SAYS = Phrases("head_patterns")
 _WORDS = table("heads")
 _ILL = Lexicon(_WORDS["ill"])
 _OF_TEXTS = Lexicon(_WORDS["ill"], *(table("reservations")[name] for name in ("withdrawal", "deception")))
-_FINE, _DECIDED_WELL = Lexicon(_WORDS["fine"]), Lexicon(_WORDS["decided_well"])
+_DECIDED_WELL = Lexicon(_WORDS["decided_well"])
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _TEXTS, _GRANTS, _NOTHING, _ANSWERING = (_SETS[name] for name in ("texts", "grants", "nothing", "answering"))
 _WORKS, _ASKED, _MENDS, _VERBS, _UNTITLED = (_SETS[name] for name in ("works", "asked", "mends", "verbs", "untitled"))
@@ -64,6 +64,7 @@ _MOST_TITLE_WORDS = 14
 _MOST_VALUE_WORDS = 10
 _MOST_KEY_WORDS = 3
 _SHORT_UNSPACED = 40
+_FEWEST_SPACES = 12
 _RULE = re.compile(r"\s*(?:[-=*_~#+]\s?){3,90}")
 _EDGES = " \t-*_~=>#/%!\"'"
 # A line of labels: between brackets, between bars, or with a key.
@@ -101,10 +102,16 @@ def ill_spoken_over(
         is_other_script = not block.text.isascii() and is_unspaced(block.text)
         lowered, asked = lowered or text.lower(), asked or question.lower()
         rest = lowered[block.end :]
-        has_begun = has_begun or is_own_work(block.text)
+        # A terse verdict has no words that what leads to it could share.
+        is_terse = (
+            kind == "boolean"
+            and rest.count(" ") < _FEWEST_SPACES
+            and _POINTING.isdisjoint(split_words(block.text.lower()))
+        )
+        has_begun = has_begun or is_terse or is_own_work(block.text)
         if not has_begun and (is_detached_unspaced if is_other_script else is_detached)(block.text, asked, rest):
             block = block._replace(text=NUMBER.sub("", block.text), is_apart=True)
-        elif not has_begun and not block.is_label and _points_below(block.text):
+        elif not has_begun and not block.is_label and '"' not in block.text and _points_below(block.text):
             block = block._replace(is_apart=True)
         if block.is_label:
             is_ill = _is_ill_label_unspaced(block.text) if is_other_script else _is_ill_label(block, question, kind)
@@ -187,7 +194,7 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
             return True
         if not key and is_bracketed and _WORKS.isdisjoint(words) and _is_ill_bracket(part, kind):
             return True
-    return is_bracketed and block.is_apart and is_strange(lowered)
+    return is_bracketed and "|" not in lowered and block.is_apart and is_strange(lowered)
 
 
 def _is_ill_bracket(part: str, kind: str) -> bool:
@@ -239,7 +246,7 @@ def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
                 return True
             if block.is_parted and _is_denied(sentence):
                 return True
-            if block.is_apart and is_strange(sentence):
+            if block.is_apart and not _is_harmless(split_words(sentence)) and is_strange(sentence):
                 return True
     return False
 
@@ -292,7 +299,7 @@ def _is_strong(sentence: str) -> bool:
 
 def _is_harmless(words: list[str]) -> bool:
     """Whether something else is spoken of: the question, what was mended, an earlier attempt, everybody."""
-    if not _MENDS.isdisjoint(words) or words[:2] in (["let", "me"], ["i", "will"]):
+    if not words or not _MENDS.isdisjoint(words) or words[:2] in (["let", "me"], ["i", "will"]):
         return True
     if _AHEAD.isdisjoint(words):
         if not _ASKED.isdisjoint(words):
@@ -309,6 +316,9 @@ def _points_ahead(words: list[str]) -> bool:
 def _points_below(note: str) -> bool:
     words = split_words(note.lower())
     return bool(words) and (not _BELOW.isdisjoint(words) or words[0] in {"this", "these"})
+
+
+_POINTING = _BELOW | frozenset({"this", "these", "my", "i", "me", "it", "you"})
 
 
 def _refers(words: list[str]) -> bool:

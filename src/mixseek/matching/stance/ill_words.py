@@ -75,14 +75,15 @@ def is_ill_remark(line: str, question: str, kind: str, *, is_own: bool = False, 
         is_odd = (is_own and _is_odd_unspaced(line)) or (is_apart and is_strange_unspaced(line))
         return not is_matter and (is_ill or is_odd)
     is_apart = rest is not None and is_detached(line, question.lower(), rest, most=0)
-    line = NUMBER.sub("", line) if is_apart else line
-    if MATTER.search(line):
-        return False
     lowered = line.lower()
     spoken = POLARITY.sub("", lowered) if kind == "boolean" else lowered
     sentences = [sentence for sentence in SENTENCE.split(spoken) if sentence]
-    if is_apart and any(map(is_strange, sentences)):
-        return True
+    if is_apart and not MATTER.search(NUMBER.sub("", line)):
+        strange = (sentence for sentence in sentences if is_strange(sentence))
+        if not all(is_elsewhere(split_words(sentence)) for sentence in strange):
+            return True
+    if MATTER.search(line):
+        return False
     is_ill = any(map(speaks_ill, sentences)) or (is_own and any(map(_is_odd, sentences)))
     return is_ill and shared_words(lowered, question) < (1 if kind == "boolean" else 2)
 

@@ -15,6 +15,7 @@ _STRUCK = (
         re.compile(r"<(?:del|strike|s)\b[^<>\n]{0,60}>", re.IGNORECASE),
         re.compile(r"</(?:del|strike|s)>", re.IGNORECASE),
     ),
+    (re.compile(r"\[quote\b[^\]\n]{0,60}\]", re.IGNORECASE), re.compile(r"\[/quote\]", re.IGNORECASE)),
     (re.compile(r"<!--"), re.compile(r"-->")),
     (re.compile(r"\{--"), re.compile(r"--\}")),
     (re.compile(r"\[(?:del|strike)\]", re.IGNORECASE), re.compile(r"\[/(?:del|strike)\]", re.IGNORECASE)),
@@ -25,6 +26,7 @@ _OPENS = (
     "<strike",
     "<s>",
     "<s ",
+    "[quote",
     "<!--",
     "{--",
     "[del]",
@@ -47,8 +49,8 @@ _TURN = re.compile(
 _ASKING, _REPLYING = (frozenset(table("detached")[name].split()) for name in ("asking", "replying"))
 
 
-def stance_by_markup(text: str, start: int, end: int, cut: int) -> Stance | None:
-    """What becomes of an answer at [start, end) by the marks around it."""
+def stance_by_markup(text: str, start: int, end: int, cut: int, aside: str) -> Stance | None:
+    """What becomes of an answer at [start, end) by the marks around it; `aside` are the closing lines below it."""
     if any(map(text[:start].lower().__contains__, _OPENS)) and _is_struck(text, start):
         return Stance.TAKEN_BACK
     head = text[:start].lstrip()[:_HEAD]
@@ -57,7 +59,7 @@ def stance_by_markup(text: str, start: int, end: int, cut: int) -> Stance | None
     tail = text[end:cut].rstrip()
     if tail.endswith("|") and (cell := _CELL.search(tail)) is not None and is_ill_state(cell[1]):
         return Stance.DENIED
-    if head.startswith('"') and _is_quoted(text, end, cut):
+    if head.startswith('"') and _is_quoted(text, end, cut, aside):
         return Stance.ATTRIBUTED
     turn = _TURN.match(text, 0, start) if ":" in head else None
     return Stance.ATTRIBUTED if turn is not None and _is_played(turn) else None
@@ -75,10 +77,10 @@ def _is_struck(text: str, start: int) -> bool:
     return False
 
 
-def _is_quoted(text: str, end: int, cut: int) -> bool:
+def _is_quoted(text: str, end: int, cut: int, aside: str) -> bool:
     """Whether a response that opens with a quotation says behind it whose words they are: "…", said the parrot."""
     close = text.rfind('"', end, cut)
-    tail = text[close + 1 : cut].strip() if close >= 0 else ""
+    tail = (text[close + 1 : cut].strip() or aside) if close >= 0 else ""
     if not tail or len(tail) > _LONGEST_TAIL:
         return False
     if _SIGNED.match(tail):

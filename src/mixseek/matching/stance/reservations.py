@@ -54,16 +54,24 @@ def ill_spoken_behind(text: str, start: int, end: int, question: str, kind: str)
     line = closing[closing.rfind("\n") + 1 :].strip(_EDGES) if "\n" in closing else ""
     if line and len(line) <= _LONGEST:
         rest = text[: start + closing.rfind("\n")].lower()
-        if is_ill_remark(line, question, kind, is_own=True, rest=rest):
+        if is_ill_remark(line, question, kind, is_own=True, rest=None if line[0] in "([{" else rest):
             return Stance.DOUBTED
     note = _NOTE.search(closing[-_LONGEST:])
     if note is not None and not NAME.search(note[1]):
         is_own = line != "" and note[0].strip() == line.strip()
-        if is_ill_remark(note[1], question, kind) or (is_own and is_strange(note[1].lower(), least=0)):
+        if is_ill_remark(note[1], question, kind) or (is_own and _is_strange_label(note[1].lower())):
             return Stance.DOUBTED
     last = _last_words(closing[-_LONGEST:], is_own=line == "")
     is_pointed = bool(last) and (is_unspaced(last) or _points_back(last, kind))
     return Stance.DOUBTED if is_pointed and is_ill_remark(last, question, kind) else None
+
+
+def _is_strange_label(label: str) -> bool:
+    """ "outtake", "crossed out in the original": no sentence, which may be about the matter."""
+    return _FINITE.isdisjoint(label.split()) and is_strange(label, least=0)
+
+
+_FINITE = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 
 
 def ill_spoken_aside(aside: str, question: str) -> Stance | None:
@@ -135,6 +143,7 @@ def ill_spoken_before(text: str, start: int, cut: int, question: str, kind: str)
         if (
             stance is None
             and is_first
+            and ":" not in clause
             and _is_foreign_clause(clause, question, text[mark.end() :], is_quoted=quote is not None)
         ):
             stance = Stance.ATTRIBUTED
@@ -150,6 +159,8 @@ def _is_foreign_clause(clause: str, question: str, rest: str, *, is_quoted: bool
     asked, rest = question.lower(), rest.lower()
     if is_unspaced(clause):
         return is_quoted and is_detached_unspaced(clause, asked, rest) and is_strange_unspaced(clause)
+    if clause.lower().lstrip(_EDGES).startswith(("i ", "we ")):
+        return False
     return is_detached(clause, asked, rest) and not MATTER.search(clause) and is_strange(clause.lower())
 
 

@@ -25,7 +25,7 @@ def stance_on(visible: Visible, start: int, end: int, kind: str, question: str) 
     if stance is not None:
         return stance
     return (
-        stance_by_markup(text, start, end, cut)
+        stance_by_markup(text, start, end, cut, visible.aside)
         or ill_spoken_before(text, start, cut, question, kind)
         or ill_spoken_over(text, start, cut, question, kind, has_begun=is_own_work(visible.opening))
         or _ill_opening(visible.opening, question, kind)
