@@ -219,7 +219,9 @@ def soft_statements(text: str, lowered: str, start: int, end: int) -> list[State
     line = _last_line(text, begin, end)
     if line is not None:
         found.append(line)
-        ends = [stop.end() for stop in _SENTENCE_END.finditer(text, _label_end(text, line.start), line.end - 1)]
+        # Not up to the last character only: there the point of "4.5" would end a sentence.
+        stops = _SENTENCE_END.finditer(text, _label_end(text, line.start), line.end)
+        ends = [stop.end() for stop in stops if stop.end() < line.end]
         found.append(_trimmed(text, ends[-1], line.end, "last_sentence") if ends else None)
     begin = end - len(text[start:end].lstrip())
     stop = _SENTENCE_END.search(text, begin, min(end, begin + _REACH))

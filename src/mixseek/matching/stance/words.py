@@ -109,7 +109,8 @@ _HOLDS = re.compile(
     r"\b(?:(?:holds?|held|adds?|stands?|stacks?) up|(?:checks?|pans?|works?) out|holds? (?:any )?water"
     r"|pass(?:es)? muster)\b"
 )
-_JOINTS = (" up", " mind", " apart", " down", "way ", " out", " water", " muster")
+_EMPHATIC = re.compile(r"\bcould(?:n't| not|nt) (disagree) more\b")
+_JOINTS = ("disagree more", " up", " mind", " apart", " down", "way ", " out", " water", " muster")
 # So far around a place its sentence is looked for.
 HEAD = 400
 BLANK = " \t\n\r.!*_\"'`)]}$>|#-。"
@@ -163,6 +164,7 @@ def split_words(text: str) -> list[str]:
     """Words with their contractions taken apart: "isn't" says not, "that's" is that."""
     if any(map(text.__contains__, _JOINTS)):
         text = _CHANGED_MIND.sub("changed-mind", _MADE_UP.sub("made-up", text))
+        text = _EMPHATIC.sub(r"\1", text)
         text = _HOLDS.sub("holds-up", _JOINED.sub(lambda found: found[0].replace(" ", "-"), text))
     words: list[str] = _WORD.findall(text)
     if "'" not in text:
