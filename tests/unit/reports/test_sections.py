@@ -29,6 +29,7 @@ from mixseek.domain.shown import Shown
 from mixseek.reports import boards, statistics, summary, votes
 from mixseek.reports.archives import archived_sections
 from mixseek.reports.forecasts import CompeteForecast
+from mixseek.reports.pictures import SHARES, Bar, Histogram, IntervalPlot, Strip
 from mixseek.reports.render.html import result_html, sections_html
 from mixseek.reports.render.markdown import sections_markdown
 from mixseek.reports.render.tables import as_text
@@ -38,16 +39,20 @@ from mixseek.reports.sections import (
     MARKED,
     PLOT_HEAD,
     VERBATIM,
-    Bar,
     Cell,
     Divider,
     Facts,
     Fitting,
     Head,
-    IntervalPlot,
+    Link,
+    Listing,
     Part,
+    RangeRow,
+    Ranges,
     Section,
     Sentence,
+    Shaded,
+    Stack,
     TableRows,
     Words,
     sections_of,
@@ -182,6 +187,21 @@ def test_only_renderers_and_templates_write_html() -> None:
     assert writers == {"domain/shown.py"}
 
 
+# What is still drawn by hand: a part of the page that lists judgments, and pages of their own.
+DRAWN_BY_HAND = {
+    *("board.html.j2", "card.html.j2", "checks.html.j2", "comparison.html.j2", "corrected.html.j2"),
+    *("leaderboard.html.j2", "macros.html.j2", "panel.html.j2", "run_card.html.j2", "scored.html.j2"),
+}
+
+
+def test_renderers_draw_tables_and_plots_and_templates_lay_them_out() -> None:
+    """A table or a plot of a template is one that terminals, notebooks and build servers do not have."""
+    templates = (SOURCE / "reports" / "assets").glob("*.j2")
+    drawn = {path.name for path in templates if re.search("<table|<svg class=.plot", path.read_text(encoding="utf-8"))}
+
+    assert drawn == DRAWN_BY_HAND
+
+
 RESULTS = (
     *(Board, Card, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
     *(RunSummary, Statistics, SystemBoard, VoteStatistics),
@@ -203,6 +223,12 @@ PARTS: dict[type, Part] = {
     Facts: Facts([("head", "what it says")]),
     TableRows: TableRows(("name", Head(">wide only"), PLOT_HEAD), [("row", "1", IntervalPlot(0.5, (0.2, 0.7)))]),
     Divider: Divider("something else"),
+    Listing: Listing(["a line", Words([("another", "bold")])], title="lines", total=5),
+    Ranges: Ranges(
+        ("name", "mean", [">samples"]),
+        [RangeRow("row", "50%", "20–70%", IntervalPlot(0.5, (0.2, 0.7)), ["10"], rank="1")],
+        SHARES,
+    ),
     Fitting: Fitting(
         TableRows(("a long head",), [["grid"]]),
         Sentence("legend"),
@@ -215,6 +241,11 @@ CELLS: dict[type, Cell] = {
     Words: Words([("several", "bold"), " pieces"]),
     Bar: Bar(0.5, 10),
     IntervalPlot: IntervalPlot(None),
+    Histogram: Histogram([("1", 0.25), ("2", 0.75)]),
+    Strip: Strip([("PASS", 0.5, "green"), ("FAIL", 0.5, "red")], width=10),
+    Link: Link("a row", {"id": "row"}),
+    Stack: Stack(["one", Bar(0.5, 10)]),
+    Shaded: Shaded("half", 0.5),
 }
 RENDERERS: dict[str, Callable[[Section], str]] = {
     "terminal": drawn,
