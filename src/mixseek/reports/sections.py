@@ -184,20 +184,20 @@ class Ranges:
     axis: Axis | None
     limit: int | None = None
 
-    @property
-    def table(self) -> TableRows:
-        """The same where characters are all there is; facts that no row has are left out."""
+    def table(self, *, is_drawn: bool = True) -> TableRows:
+        """The same where characters are all there is; facts that no row has are left out, and the plots may be."""
+        is_drawn = is_drawn and self.axis is not None
         name, value, heads = self.heads
         has_ranks = any(row.rank for row in self.rows)
         shown = [place for place, _ in enumerate(heads) if any(row.facts[place] for row in self.rows)]
-        columns: list[str | Head] = [">"] if has_ranks else []
-        columns += [name, f">{value}", number_head(message("word.interval_95", "95% interval"))]
-        columns += [plot_head(self.axis)] if self.axis else []
+        columns: list[str | Head] = [number_head(message("head.rank", "rank"))] if has_ranks else []
+        columns += [name, number_head(value), number_head(message("word.interval_95", "95% interval"))]
+        columns += [plot_head(self.axis, is_narrow=True)] if self.axis and is_drawn else []
         columns += [heads[place] for place in shown]
         rows: list[Sequence[Cell]] = []
         for row in self.rows:
             ranked: list[Cell] = [(row.rank, QUIET)] if has_ranks else []
-            plotted: list[Cell] = [row.plot] if self.axis else []
+            plotted: list[Cell] = [row.plot] if is_drawn else []
             estimate: tuple[Cell, ...] = (row.name, (row.value, "bold"), (row.ends, QUIET))
             rows.append((*ranked, *estimate, *plotted, *(row.facts[place] for place in shown)))
         return TableRows(columns, rows, self.limit)
@@ -258,9 +258,9 @@ def head_text(head: str) -> str:
     return Message(text, head.id, head.parts) if isinstance(head, Message) else text
 
 
-def number_head(words: Message) -> Message:
-    """The head of a column of numbers, which other languages have words for."""
-    return Message(f">{words}", words.id, words.parts)
+def number_head(words: str) -> str:
+    """The head of a column of numbers, in other languages where they have words for it."""
+    return Message(f">{words}", words.id, words.parts) if isinstance(words, Message) else f">{words}"
 
 
 def is_empty(part: Part) -> bool:

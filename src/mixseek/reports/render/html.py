@@ -226,7 +226,7 @@ class HtmlRenderer:
         if isinstance(cell, IntervalPlot | Bar):
             names.append("plot-cell")
         if isinstance(cell, Shaded):
-            names.append("own" if cell.share is None else f"heat heat-{round(min(1.0, max(0.0, cell.share)) * 10)}")
+            names.append("empty" if cell.share is None else f"heat heat-{round(min(1.0, max(0.0, cell.share)) * 10)}")
         sorted_by = "" if value is None else f' data-value="{self._plain(str(value))}"'
         scope = ' scope="row"' if is_name else ""
         return f"<{element}{scope}{_class(*names)}{sorted_by}>{self._content(cell)}</{element}>"

@@ -61,7 +61,7 @@ def part_markdown(part: Part) -> str:
         case Listing():
             return "\n".join(_lines(part))
         case Ranges():
-            return "\n".join(_rows(part.table))
+            return "\n".join(_rows(part.table()))
         case TableRows():
             return "\n".join(_rows(part))
 

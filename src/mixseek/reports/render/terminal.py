@@ -79,6 +79,10 @@ def _fitting(parts: Iterable[Part], console: Console) -> Iterator[Drawable]:
         if isinstance(part, Fitting):
             table = _table(part.table, console)
             yield from (part.table, part.legend) if fitted(table, console.width - 2) is table else part.otherwise
+        elif isinstance(part, Ranges):
+            # Numbers are worth more than their picture.
+            drawn_table = _table(part.table(), console)
+            yield part.table(is_drawn=fitted(drawn_table, console.width - 2) is drawn_table)
         else:
             yield part
 
@@ -100,7 +104,7 @@ def drawn(part: Drawable, console: Console) -> Text | Table | Rule:
         case Listing():
             return _listing(part, console)
         case Ranges():
-            return _table(part.table, console)
+            return _table(part.table(), console)
         case TableRows():
             return _table(part, console)
 
