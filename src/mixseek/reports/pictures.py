@@ -89,3 +89,13 @@ class Strip:
 
     parts: Sequence[tuple[str, float, str]]
     width: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPoint:
+    """Two shares of an axis that both sides have, how often they met, and all of it in words."""
+
+    across: float
+    up: float
+    count: int
+    label: str

@@ -5,7 +5,7 @@ from functools import singledispatch
 from pathlib import Path
 
 from mixseek.lazy_dataclass import dataclass
-from mixseek.reports.pictures import SHARES, Axis, Bar, Histogram, IntervalPlot, Strip
+from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
 from mixseek.text.messages import Message, message
 
 # What stands beside the point.
@@ -204,6 +204,57 @@ class Ranges:
 
 
 @dataclass(frozen=True, slots=True)
+class EstimateRow:
+    """One thing estimated in several ways, each in words as well, and how that came about."""
+
+    name: str
+    estimates: Sequence[tuple[Estimate, str]]
+    note: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """Things that are estimated in the same ways, which the heads name; the last way is the one that counts."""
+
+    heads: Sequence[str]
+    rows: Sequence[EstimateRow]
+    axis: Axis
+
+    @property
+    def table(self) -> TableRows:
+        """The same where characters are all there is."""
+        rows: list[Sequence[Cell]] = []
+        for row in self.rows:
+            texts = [text for _, text in row.estimates]
+            rows.append((row.name, *texts[:-1], (texts[-1], "bold")))
+        return TableRows(("", *map(number_head, self.heads)), rows)
+
+    @property
+    def notes(self) -> Listing:
+        """How the numbers came about, below that table; with one thing there is no need to name it."""
+        if len(self.rows) == 1:
+            return Listing([row.note for row in self.rows])
+        return Listing([Words([(row.name, "bold"), ": ", row.note]) for row in self.rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Where two sides that measure the same put it, on one axis both ways; heads name the sides and the count."""
+
+    heads: tuple[str, str, str]
+    points: Sequence[ScatterPoint]
+    axis: Axis
+    rows: Sequence[Sequence[Cell]]
+    label: str
+
+    @property
+    def table(self) -> TableRows:
+        """The same where characters are all there is."""
+        return TableRows([*map(number_head, self.heads)], self.rows)
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Lines of a word and what it says."""
 
@@ -227,7 +278,7 @@ class Fitting:
 
 
 # What is drawn as it is, and what is chosen from first.
-Drawable = Sentence | Facts | TableRows | Listing | Ranges | Divider
+Drawable = Sentence | Facts | TableRows | Listing | Ranges | Estimates | Scatter | Divider
 Part = Drawable | Fitting
 
 
@@ -266,7 +317,7 @@ def number_head(words: str) -> str:
 def is_empty(part: Part) -> bool:
     """A table without rows, a list without lines, or an empty line."""
     match part:
-        case TableRows() | Ranges():
+        case TableRows() | Ranges() | Estimates() | Scatter():
             return not part.rows
         case Listing():
             return not part.lines

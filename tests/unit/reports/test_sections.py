@@ -29,7 +29,7 @@ from mixseek.domain.shown import Shown
 from mixseek.reports import boards, statistics, summary, votes
 from mixseek.reports.archives import archived_sections
 from mixseek.reports.forecasts import CompeteForecast
-from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, Strip
+from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
 from mixseek.reports.render.html import panels_html, result_html, sections_html
 from mixseek.reports.render.markdown import sections_markdown
 from mixseek.reports.render.tables import as_text
@@ -41,6 +41,8 @@ from mixseek.reports.sections import (
     VERBATIM,
     Cell,
     Divider,
+    EstimateRow,
+    Estimates,
     Facts,
     Fitting,
     Head,
@@ -49,6 +51,7 @@ from mixseek.reports.sections import (
     Part,
     RangeRow,
     Ranges,
+    Scatter,
     Section,
     Sentence,
     Shaded,
@@ -189,7 +192,7 @@ def test_only_renderers_and_templates_write_html() -> None:
 
 # What is still drawn by hand: a part of the page that lists judgments, and pages of their own.
 DRAWN_BY_HAND = {
-    *("card.html.j2", "checks.html.j2", "comparison.html.j2", "corrected.html.j2"),
+    *("card.html.j2", "checks.html.j2", "comparison.html.j2"),
     *("leaderboard.html.j2", "macros.html.j2", "panel.html.j2", "run_card.html.j2", "scored.html.j2"),
 }
 
@@ -228,6 +231,14 @@ PARTS: dict[type, Part] = {
         ("name", "mean", [">samples"]),
         [RangeRow("row", "50%", "20–70%", IntervalPlot(0.5, (0.2, 0.7)), ["10"], rank="1")],
         SHARES,
+    ),
+    Estimates: Estimates(
+        ("alone", "corrected"),
+        [EstimateRow("row", [(Estimate(0.5, 0.4, 0.6), "50%"), (Estimate(None, 0.3, 0.8), "between")], "why", "drawn")],
+        SHARES,
+    ),
+    Scatter: Scatter(
+        ("a", "b", "n"), [ScatterPoint(0.5, 0.7, 3, "a 0.5, b 0.7")], SHARES, [("0.5", "0.7", "3")], "both"
     ),
     Fitting: Fitting(
         TableRows(("a long head",), [["grid"]]),
@@ -318,6 +329,23 @@ def test_a_page_draws_ranges_on_one_axis_and_says_what_each_number_is() -> None:
         ("50.000", "5"),
         ("100.000", "10"),
     ]
+
+
+def test_estimates_say_on_every_door_how_they_came_about() -> None:
+    rows = [
+        EstimateRow(name, [(Estimate(0.5, 0.4, 0.6, "of-judges"), "50%"), (Estimate(None, 0.3, 0.8), text)], note, name)
+        for name, text, note in (("all", "between 30 and 80%", "few labels"), ("north", "–", "no labels"))
+    ]
+    section = Section("Corrected", [Estimates(("alone", "corrected"), rows, SHARES)])
+
+    for renderer in RENDERERS.values():
+        text = renderer(section)
+        assert [
+            words for words in ("between 30 and 80%", "few labels", "no labels", "corrected") if words not in text
+        ] == []
+    page = sections_html([section])
+    assert '<rect class="estimate-interval of-judges" x="40.000%" width="20.000%"' in page
+    assert '<rect class="plot-bounds" x="30.000%" width="50.000%"' in page
 
 
 def test_a_matrix_is_shaded_by_its_shares_and_its_gaps_are_set_apart() -> None:

@@ -4,10 +4,10 @@ Each shape has a class, by which our pages colour it, and looks right without an
 Whoever cannot see a picture is told its label, which comes in the language of the page.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from mixseek.reports.pictures import Axis, Bar, Estimate, Histogram, IntervalPlot, Strip
+from mixseek.reports.pictures import Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
 from mixseek.text.visible import make_visible
 
 _LINE, _BESIDE = 26, 14
@@ -114,6 +114,38 @@ def strip_svg(strip: Strip, tones: Iterable[str]) -> str:
         start += share
     label = ", ".join(f"{name} {share:.1%}" for name, share, _ in strip.parts)
     return _svg("strip", 12, label, "".join(shapes))
+
+
+def swatch_svg(tone: str) -> str:
+    """The colour of an estimate, beside its name."""
+    dot = _dot(f"estimate-mean {tone}", 0.5, 5, 4.5)
+    return f'<svg class="swatch" width="10" height="10" aria-hidden="true">{dot}</svg>'
+
+
+def scatter_svg(points: Sequence[ScatterPoint], axis: Axis, across: str, up: str, label: str) -> str:
+    """One side across, the other up: on the broken line both say the same; the larger a dot, the more it counts."""
+    left, bottom, width, height = 46, 272, 268, 264
+    shapes = [f'<rect class="confusion-cell" x="{left}" y="8" width="{width}" height="{height}"/>']
+    shapes.append(f'<line class="plot-zero" x1="{left}" y1="{bottom}" x2="{left + width}" y2="8"/>')
+    for tick, text in zip(axis.ticks, axis.labels, strict=True):
+        x, y = left + width * axis.place(tick), bottom - height * axis.place(tick)
+        shapes.append(f'<line class="plot-tick" x1="{x:g}" x2="{x:g}" y1="{bottom}" y2="{bottom + 4}"/>')
+        shapes.append(f'<line class="plot-tick" x1="{left - 4}" x2="{left}" y1="{y:g}" y2="{y:g}"/>')
+        shapes.append(_chart_text(x, bottom + 17, "middle", text))
+        shapes.append(_chart_text(left - 7, y + 4, "end", text))
+    most = max((point.count for point in points), default=1)
+    for point in points:
+        place = f'cx="{left + width * point.across:.1f}" cy="{bottom - height * point.up:.1f}"'
+        radius = 3 + 9 * (point.count / most) ** 0.5
+        title = f"<title>{_escaped(point.label)}</title>"
+        shapes.append(f'<circle class="calibration-point" {place} r="{radius:.1f}">{title}</circle>')
+    shapes += [_chart_text(180, 310, "middle", across), _chart_text(52, 22, "start", up)]
+    said = f'viewBox="0 0 340 320" role="img" aria-label="{_escaped(label)}"'
+    return f'<svg class="calibration" {said}>{"".join(shapes)}</svg>'
+
+
+def _chart_text(x: float, y: float, anchor: str, text: str) -> str:
+    return f'<text class="confusion-head" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{_escaped(text)}</text>'
 
 
 def _svg(names: str, height: float, label: str, shapes: str) -> str:

@@ -2,17 +2,28 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
 from mixseek.reports.pictures import Bar, Histogram, IntervalPlot, Strip
-from mixseek.reports.render.drawings import axis_svg, bar_svg, histogram_svg, plot_svg, strip_svg
+from mixseek.reports.render.drawings import (
+    axis_svg,
+    bar_svg,
+    estimates_svg,
+    histogram_svg,
+    plot_svg,
+    scatter_svg,
+    strip_svg,
+    swatch_svg,
+)
 from mixseek.reports.sections import (
     MARKED,
     QUIET,
     VERBATIM,
     Cell,
     Divider,
+    Estimates,
     Facts,
     Fitting,
     Head,
@@ -21,6 +32,7 @@ from mixseek.reports.sections import (
     Part,
     RangeRow,
     Ranges,
+    Scatter,
     Section,
     Sentence,
     Shaded,
@@ -130,6 +142,11 @@ class HtmlRenderer:
                 return self._listing(part)
             case Ranges():
                 return self._ranges(part)
+            case Estimates():
+                return self._estimates(part)
+            case Scatter(heads, points, axis, _, label):
+                said = (self._said(text) for text in (heads[0], heads[1], label))
+                return scatter_svg([replace(point, label=self._said(point.label)) for point in points], axis, *said)
             case TableRows():
                 return self._table(part)
 
@@ -169,6 +186,21 @@ class HtmlRenderer:
     def _fact(self, head: str, fact: Cell) -> str:
         """A fact with what it is; one that says it by itself has no head."""
         return " ".join(filter(None, (self._escaped(head_text(head)), self._content(fact))))
+
+    def _estimates(self, estimates: Estimates) -> str:
+        """A card for each thing: all ways on one axis, and beside it what they come to."""
+        cards = []
+        for row in estimates.rows:
+            lines = []
+            for head, (estimate, text) in zip(estimates.heads, row.estimates, strict=True):
+                term = f"<dt>{swatch_svg(estimate.tone)} {self._escaped(head)}</dt>"
+                lines.append(f"<div>{term}<dd>{self._escaped(text)}</dd></div>")
+            drawn = estimates_svg([estimate for estimate, _ in row.estimates], estimates.axis, self._said(row.label))
+            plot = f'<div class="correction-plot">{drawn}{axis_svg(estimates.axis)}</div>'
+            note = f'<p class="quiet">{self._escaped(row.note)}</p>'
+            title = f"<h4>{self._escaped(row.name)}</h4>"
+            cards.append(f'<li class="correction">{title}{plot}<dl>{"".join(lines)}</dl>{note}</li>')
+        return f'<ul class="corrections">{"".join(cards)}</ul>'
 
     # Tables.
 

@@ -10,12 +10,14 @@ from mixseek.reports.sections import (
     VERBATIM,
     Cell,
     Divider,
+    Estimates,
     Facts,
     Fitting,
     Link,
     Listing,
     Part,
     Ranges,
+    Scatter,
     Section,
     Sentence,
     Shaded,
@@ -62,6 +64,10 @@ def part_markdown(part: Part) -> str:
             return "\n".join(_lines(part))
         case Ranges():
             return "\n".join(_rows(part.table()))
+        case Estimates(table=table, notes=lines):
+            return f"{part_markdown(table)}\n\n{part_markdown(lines)}"
+        case Scatter(table=table):
+            return part_markdown(table)
         case TableRows():
             return "\n".join(_rows(part))
 

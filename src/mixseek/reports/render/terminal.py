@@ -25,12 +25,14 @@ from mixseek.reports.sections import (
     Cell,
     Divider,
     Drawable,
+    Estimates,
     Facts,
     Fitting,
     Link,
     Listing,
     Part,
     Ranges,
+    Scatter,
     Section,
     Sentence,
     Shaded,
@@ -79,6 +81,8 @@ def _fitting(parts: Iterable[Part], console: Console) -> Iterator[Drawable]:
         if isinstance(part, Fitting):
             table = _table(part.table, console)
             yield from (part.table, part.legend) if fitted(table, console.width - 2) is table else part.otherwise
+        elif isinstance(part, Estimates):
+            yield from (part.table, part.notes)
         elif isinstance(part, Ranges):
             # Numbers are worth more than their picture.
             drawn_table = _table(part.table(), console)
@@ -105,6 +109,8 @@ def drawn(part: Drawable, console: Console) -> Text | Table | Rule:
             return _listing(part, console)
         case Ranges():
             return _table(part.table(), console)
+        case Estimates() | Scatter():
+            return _table(part.table, console)
         case TableRows():
             return _table(part, console)
 
