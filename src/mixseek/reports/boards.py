@@ -1,7 +1,7 @@
 """A leader board of systems that were compared two by two: as a JSON document, and as sections."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mixseek.analysis.votes.system_board import Board, SystemBoard
@@ -287,7 +287,7 @@ def _win_sections(strengths: Strengths) -> Iterator[Section]:
     if not 1 < len(names) <= _MATRIX_SYSTEMS:
         return
     title = message("board.who_beat_whom", "Who beat whom")
-    rows = [
+    rows: list[Sequence[Cell]] = [
         (f"{number} {name}", *(win_cell(strengths, name, other) for other in names))
         for number, name in enumerate(names, 1)
     ]

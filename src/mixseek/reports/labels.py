@@ -224,11 +224,11 @@ def _estimate_row(group: CorrectedGroup, report: CorrectedReport) -> EstimateRow
         corrected_text(group.labels, scale),
         corrected_text(group.corrected, scale),
     )
-    ends = (interval.low, interval.high) if interval else (None, None)
+    low, high = (interval.low, interval.high) if interval else (None, None)
     words = "{name}: judges alone {judges}, labels alone {labels}, corrected {corrected}"
     label = message("labels.drawn", words, name=name, judges=judges, labels=labels, corrected=corrected)
     estimates = (
-        (Estimate(group.judges.mean, *ends, "of-judges"), judges),
+        (Estimate(group.judges.mean, low, high, "of-judges"), judges),
         (Estimate(group.labels.point, group.labels.low, group.labels.high, "of-labels"), labels),
         (Estimate(group.corrected.point, group.corrected.low, group.corrected.high, "of-both"), corrected),
     )
