@@ -5,10 +5,12 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line
 
+from mixseek.cli.app import TREE
 from mixseek.cli.app import command as whole_command
 from mixseek.cli.commands import Wanted
 from mixseek.settings.declared import Group
@@ -55,6 +57,37 @@ def test_help_is_instant(tmp_path: Path) -> None:
     )
 
     assert min(ours) < max(0.3, 4 * min(bare))
+
+
+def test_a_command_loads_no_other(tmp_path: Path) -> None:
+    """A fifth of what a short command took was loading and parsing the options of all the others."""
+    code = (
+        "import sys; from mixseek.cli.main import main; main(['runs', '--workspace', '.']); "
+        "print([name for name in ('runs', 'judge', 'audit') if f'mixseek.cli.{name}' in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "['runs']"
+
+
+@pytest.mark.parametrize("name", sorted(TREE))
+def test_a_branch_is_the_same_command_as_in_the_whole_tree(name: str) -> None:
+    alone, among_all = (whole_command(tree).commands[name] for tree in (name, None))
+
+    assert list(whole_command(name).commands) == [name]
+    assert described(alone) == described(among_all)
+
+
+def described(command: Any) -> dict[str, Any]:
+    """All that typer tells of a command: its options, their defaults, those of commands below it."""
+    below = {name: described(inner) for name, inner in getattr(command, "commands", {}).items()}
+    return {
+        "help": command.help,
+        "is_hidden": command.hidden,
+        "heading": command.rich_help_panel,
+        "options": [(option.name, option.opts, option.default, option.help) for option in command.params[:]],
+        "below": below,
+    }
 
 
 def test_commands_stand_under_what_a_person_wants(tmp_path: Path) -> None:

@@ -245,7 +245,8 @@ def serve(path: str) -> None:
     for module in pkgutil.walk_packages(mixseek.__path__, "mixseek."):
         if module.name.split(".")[1] in _LOADED and not module.name.endswith("_child"):
             importlib.import_module(module.name)
-    mixseek.cli.app.command()
+    for name in (None, *mixseek.cli.app.TREE):
+        mixseek.cli.app.command(name)
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(path)
         door.listen(64)

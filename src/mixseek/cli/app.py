@@ -1,30 +1,15 @@
 """The tree of commands, each importing what it needs when it runs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from mixseek.cli.audit import audit
-from mixseek.cli.cache import prune, show_cache
 from mixseek.cli.commands import Command, Commands, Wanted
-from mixseek.cli.compare import compare
-from mixseek.cli.compete import compete
 from mixseek.cli.console import print_result
-from mixseek.cli.evaluate import evaluate
-from mixseek.cli.init import doctor, init
-from mixseek.cli.judge import demo, import_log, judge
-from mixseek.cli.judges import check, install_model, list_judges, serve_mock
-from mixseek.cli.label import import_sheet, label_state, plan, sample_labels
-from mixseek.cli.leaderboard import leaderboard
-from mixseek.cli.protocol import lint_protocols, new_protocol, protocol_hash, show_protocol
-from mixseek.cli.report import archive, export, report, show
-from mixseek.cli.run import run
-from mixseek.cli.runs import collect, move, remove, runs
-from mixseek.cli.schema import schema
-from mixseek.cli.stats import stats
-from mixseek.cli.view import view
+from mixseek.lazy_dataclass import dataclass
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
 MARKUP = None
@@ -62,62 +47,116 @@ def root(
     """
 
 
-Functions = Mapping[str, Callable[..., Any]]
-# By what a person wants; the first eight are those that matter.
-WANTED: Mapping[Wanted, tuple[Callable[..., Any], ...]] = {
-    Wanted.FIRST: (demo, judge, report, view, compare, init, run, doctor),
-    Wanted.JUDGE: (evaluate,),
-    Wanted.READ: (show, stats),
-    Wanted.TRUST: (audit,),
-    Wanted.COMPETE: (compete, leaderboard),
-    Wanted.SHARE: (export, archive),
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command is written, as `file:function` of this room: loaded when somebody wants just that command."""
+
+    path: str
+
+    def load(self) -> Callable[..., Any]:
+        file, _, function = self.path.partition(":")
+        command: Callable[..., Any] = getattr(import_module(f"mixseek.cli.{file}"), function)
+        return command
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """A command of its own."""
+
+    heading: Wanted
+    place: Place
+    is_hidden: bool = False
+
+    def add_to(self, app: typer.Typer, name: str) -> None:
+        app.command(name, cls=Command, rich_help_panel=self.heading.value, hidden=self.is_hidden)(self.place.load())
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Commands under one name; `about` says what they are about, or is what the name alone does."""
+
+    heading: Wanted
+    about: str | Place
+    places: Mapping[str, Place]
+
+    def add_to(self, app: typer.Typer, name: str) -> None:
+        if isinstance(self.about, Place):
+            group = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)
+            group.callback()(self.about.load())
+        else:
+            group = typer.Typer(rich_markup_mode=MARKUP, help=self.about)
+        for inner, place in self.places.items():
+            group.command(inner, cls=Command)(place.load())
+        app.add_typer(group, name=name, rich_help_panel=self.heading.value)
+
+
+def family(heading: Wanted, about: str | Place, **paths: str) -> Family:
+    return Family(heading, about, {name: Place(path) for name, path in paths.items()})
+
+
+# By what a person wants, in the order a newcomer meets them; the first eight are those that matter.
+TREE: Mapping[str, Single | Family] = {
+    "demo": Single(Wanted.FIRST, Place("judge:demo")),
+    "judge": Single(Wanted.FIRST, Place("judge:judge")),
+    "report": Single(Wanted.FIRST, Place("report:report")),
+    "view": Single(Wanted.FIRST, Place("view:view")),
+    "compare": Single(Wanted.FIRST, Place("compare:compare")),
+    "init": Single(Wanted.FIRST, Place("init:init")),
+    "run": Single(Wanted.FIRST, Place("run:run")),
+    "doctor": Single(Wanted.FIRST, Place("init:doctor")),
+    "evaluate": Single(Wanted.JUDGE, Place("evaluate:evaluate")),
+    "show": Single(Wanted.READ, Place("report:show")),
+    "stats": Single(Wanted.READ, Place("stats:stats")),
+    "audit": Single(Wanted.TRUST, Place("audit:audit")),
+    "compete": Single(Wanted.COMPETE, Place("compete:compete")),
+    "leaderboard": Single(Wanted.COMPETE, Place("leaderboard:leaderboard")),
+    "export": Single(Wanted.SHARE, Place("report:export")),
+    "archive": Single(Wanted.SHARE, Place("report:archive")),
+    "import": Single(Wanted.JUDGE, Place("judge:import_log")),
+    "schema": Single(Wanted.TOOLS, Place("schema:schema")),
+    "serve-mock": Single(Wanted.TOOLS, Place("judges:serve_mock")),
+    "plan": Single(Wanted.TRUST, Place("label:plan"), is_hidden=True),
+    "runs": family(Wanted.READ, Place("runs:runs"), rm="runs:remove", mv="runs:move", gc="runs:collect"),
+    "label": family(
+        Wanted.TRUST,
+        "What people say about judged texts: draw, fill in, take in.",
+        **{"sample": "label:sample_labels", "import": "label:import_sheet"},
+        status="label:label_state",
+        plan="label:plan",
+    ),
+    "protocol": family(
+        Wanted.JUDGE,
+        "What is asked of a judge: look at it, write your own.",
+        show="protocol:show_protocol",
+        new="protocol:new_protocol",
+        lint="protocol:lint_protocols",
+        hash="protocol:protocol_hash",
+    ),
+    "judges": family(Wanted.JUDGE, Place("judges:list_judges"), check="judges:check"),
+    "models": family(Wanted.TOOLS, "Weights for judging on this machine.", install="judges:install_model"),
+    "cache": family(
+        Wanted.TOOLS,
+        "Replies that were paid for once, for all runs of a workspace.",
+        size="cache:show_cache",
+        prune="cache:prune",
+    ),
 }
 
 
-def build_app() -> typer.Typer:
-    """All commands, in the order a newcomer meets them."""
-    app = typer.Typer(cls=Commands, rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
-    app.callback()(root)
-    for heading, functions in WANTED.items():
-        for function in functions:
-            app.command(cls=Command, rich_help_panel=heading.value)(function)
-    app.command("import", cls=Command, rich_help_panel=Wanted.JUDGE.value)(import_log)
-    app.command(cls=Command, rich_help_panel=Wanted.TOOLS.value)(schema)
-    app.command("serve-mock", cls=Command, rich_help_panel=Wanted.TOOLS.value)(serve_mock)
-    app.command("plan", cls=Command, hidden=True)(plan)
-    add_group(app, "runs", Wanted.READ, {"rm": remove, "mv": move, "gc": collect}, runs)
-    labels: Functions = {"sample": sample_labels, "import": import_sheet, "status": label_state, "plan": plan}
-    add_group(app, "label", Wanted.TRUST, labels, "What people say about judged texts: draw, fill in, take in.")
-    protocols: Functions = {"show": show_protocol, "new": new_protocol, "lint": lint_protocols, "hash": protocol_hash}
-    add_group(app, "protocol", Wanted.JUDGE, protocols, "What is asked of a judge: look at it, write your own.")
-    add_group(app, "judges", Wanted.JUDGE, {"check": check}, list_judges)
-    add_group(app, "models", Wanted.TOOLS, {"install": install_model}, "Weights for judging on this machine.")
-    cache_commands: Functions = {"size": show_cache, "prune": prune}
-    add_group(
-        app, "cache", Wanted.TOOLS, cache_commands, "Replies that were paid for once, for all runs of a workspace."
-    )
-    return app
-
-
-def add_group(
-    app: typer.Typer,
-    name: str,
-    heading: Wanted,
-    commands: Functions,
-    what: str | Callable[..., Any],
-) -> None:
-    """Commands under one name; `what` says what they are about, or is what the name alone does."""
-    if callable(what):
-        group = typer.Typer(rich_markup_mode=MARKUP, invoke_without_command=True)
-        group.callback()(what)
-    else:
-        group = typer.Typer(rich_markup_mode=MARKUP, help=what)
-    for inner, function in commands.items():
-        group.command(inner, cls=Command)(function)
-    app.add_typer(group, name=name, rich_help_panel=heading.value)
+def called(arguments: Sequence[str]) -> str | None:
+    """The one command that a line asks for; None where it asks for help, for a version, or for what does not exist."""
+    return arguments[0] if arguments and arguments[0] in TREE else None
 
 
 @cache
-def command() -> Any:
-    """The parsed tree, ready to run, made once a process; typed Any because typer's own class for it is private."""
-    return typer.main.get_command(build_app())
+def command(name: str | None = None) -> Any:
+    """The parsed tree, or that one branch of it, ready to run; made once a process.
+
+    A branch alone, because to load and parse the options of 35 commands takes a fifth of a short one's time. Typed Any
+    because typer's own class for it is private.
+    """
+    app = typer.Typer(cls=Commands, rich_markup_mode=MARKUP, context_settings=CONTEXT, pretty_exceptions_enable=False)
+    app.callback()(root)
+    for entry in TREE if name is None else (name,):
+        TREE[entry].add_to(app, entry)
+    return typer.main.get_command(app)

@@ -26,9 +26,11 @@ def run() -> None:
     # Nothing is begun yet, so nothing has to be raised.
     on_stop(leave)
     load_quickly()
-    from mixseek.cli import app  # noqa: F401 - loaded here, while a signal may end the process at any line
+    from mixseek.cli.app import called, command
     from mixseek.cli.streams import guard_streams
 
+    # Loaded here, while a signal may end the process at any line, and there when `main` asks for it.
+    command(called(sys.argv[1:]))
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
     guard_streams()
@@ -87,7 +89,8 @@ def main(arguments: list[str]) -> int:
     # --debug is taken out wherever it stands: it is what people append to the command that has just failed.
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
-    from mixseek.cli.app import command
+    from mixseek.cli.app import called, command
     from mixseek.cli.failures import end_of
 
-    return end_of(lambda: command().main(arguments, prog_name="mixseek", standalone_mode=False), debug=debug)
+    parsed = command(called(arguments))
+    return end_of(lambda: parsed.main(arguments, prog_name="mixseek", standalone_mode=False), debug=debug)
