@@ -18,6 +18,10 @@ class Axis:
         """0..1 along the axis; what lies beyond an end stands at that end."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
+    def length(self, low: float, high: float) -> float:
+        """How much of the axis lies between the two."""
+        return self.place(high) - self.place(low)
+
     @property
     def ends(self) -> tuple[str, str]:
         """What stands at both ends; nothing where nothing is written at the ticks."""

@@ -205,6 +205,15 @@ def test_renderers_draw_tables_and_plots_and_templates_lay_them_out() -> None:
     assert drawn == DRAWN_BY_HAND
 
 
+@pytest.mark.parametrize("word", ["one", "told", "said", "found", "own"])
+def test_names_in_templates_are_the_nouns_of_their_things(word: str) -> None:
+    """Whoever reads a loop knows what it goes over."""
+    named = re.compile(rf"{{% (?:for|set) (?:\w+, )*{word}\b|\bfor (?:\w+, )*{word}(?:, \w+)* in\b")
+    templates = [path for room in ("reports", "web") for path in (SOURCE / room / "assets").glob("*.j2")]
+
+    assert [path.name for path in templates if named.search(path.read_text(encoding="utf-8"))] == []
+
+
 RESULTS = (
     *(Board, Card, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
     *(RunSummary, Statistics, SystemBoard, VoteStatistics),
