@@ -407,5 +407,5 @@ def test_graded_labels_are_on_the_protocols_own_scale(tmp_path: Path) -> None:
     assert found["corrected"]["state"] == ("bounds" if is_bounded else "corrected")
     assert found["corrected"]["low"] <= found["judges"]["mean"] - 0.25 <= found["corrected"]["high"]
     told = mixseek_here("report", "g", "-w", "ws", cwd=tmp_path).stdout
-    assert "Corrected by human labels (95% intervals, on a scale of 0 to 8)" in told
+    assert "Corrected by human labels  95% intervals, on a scale of 0 to 8" in told
     assert "judges are 2.00 above people on average" in told

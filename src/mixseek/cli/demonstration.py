@@ -12,7 +12,7 @@ from mixseek.comparison.views.sections import brief, comparison_document
 from mixseek.competition.views.board import leader_board_document
 from mixseek.competition.views.sections import leader_board_sections
 from mixseek.domain.documents import DocumentName, with_schema
-from mixseek.reports.boards import board_document, board_table
+from mixseek.reports.boards import board_document, standing_ranges
 from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
 from mixseek.reports.sections import GAP, QUIET, Cell, Facts, Section, Sentence, TableRows, Words, notes, page_section
@@ -95,7 +95,7 @@ def demo_sections(result: DemoResult) -> Iterator[Section]:
     yield lines_section(GAP, ("A competition: two models with recorded replies, and a program", "bold"))
     yield from leader_board_sections(result.board, result.board_page)
     yield lines_section(GAP, ("Which of two answers is better, asked in both orders: the leader board", "bold"))
-    yield Section(None, [board_table(result.pairs)])
+    yield Section(None, [standing_ranges(result.pairs)])
     yield page_section(result.pairs_page)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",

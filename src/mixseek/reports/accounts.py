@@ -1,13 +1,25 @@
 """What live judges were asked and what it cost, in the words of every renderer and in the keys that programs read."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from mixseek.analysis import details
-from mixseek.domain.ports import CallAccount
+from mixseek.domain.ports import CallAccount, Latency
+from mixseek.reports.pictures import Axis, IntervalPlot
+from mixseek.reports.sections import (
+    QUIET,
+    Cell,
+    Head,
+    Listing,
+    Section,
+    TableRows,
+    Words,
+    number_cell,
+    number_head,
+)
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.messages import Message, counted, join, message, verbatim
 from mixseek.text.phrases import count_text
@@ -104,6 +116,71 @@ def account_note(account: CallAccount) -> Message:
 def latency_scale(accounts: Sequence[CallAccount]) -> float:
     """The right end of the axis on which latencies are drawn: the slowest 99th percentile."""
     return max((account.latency.p99 for account in accounts if account.latency), default=0.0) or 1.0
+
+
+def call_sections(accounts: Sequence[CallAccount]) -> Iterator[Section]:
+    """What live judges were asked and what it took; below the numbers, what they leave unsaid."""
+    total, axis = add_accounts(accounts), Axis(0.0, latency_scale(accounts))
+    heads = (
+        message("head.judge", "judge"),
+        number_head(message("head.calls", "calls")),
+        number_head(message("head.tries", "tries")),
+        number_head(message("head.cached", "cached")),
+        number_head(message("head.re_asks", "re-asks")),
+        number_head(message("head.tokens_in", "tokens in")),
+        Head(">out", ">out", page=message("calls.tokens_out", "Tokens out")),
+        number_head(message("head.cost", "cost")),
+        Head(None, page=message("calls.latency", "Latency")),
+        *(">p50", ">p90", ">p99"),
+    )
+    table = TableRows(
+        heads,
+        [_account_cells(account, axis) for account in accounts],
+        total=_account_cells(total, axis) if total else None,
+        values=[_account_values(account) for account in accounts],
+        name="calls",
+        label=message("calls.calls_per_judge", "Calls per judge"),
+    )
+    unsaid = [
+        Words([(account.judge, "bold"), ": ", account_note(account)] if len(accounts) > 1 else [account_note(account)])
+        for account in accounts
+        if account_notes(account)
+    ]
+    yield Section(message("report.calls", "Calls"), [table, Listing(unsaid)], name="calls")
+
+
+def _account_cells(account: CallAccount, axis: Axis) -> Sequence[Cell]:
+    latency = account.latency
+    return (
+        account.judge,
+        *map(number_cell, (account.calls, account.tries, account.cached, account.reasks)),
+        tokens_text(account.input_tokens, account),
+        tokens_text(account.output_tokens, account),
+        cost_text(account) if account.unpriced else (cost_text(account), "bold"),
+        latency_plot(latency, axis) if latency else "",
+        *((seconds_text(getattr(latency, name, None)), "" if latency else QUIET) for name in ("p50", "p90", "p99")),
+    )
+
+
+def _account_values(account: CallAccount) -> Sequence[str | float | None]:
+    """What a table of calls is sorted by; without a latency nobody was waited for, which comes before every time."""
+    counts = (account.calls, account.tries, account.cached, account.reasks, account.input_tokens, account.output_tokens)
+    latency = account.latency
+    seconds = (latency.p50, latency.p90, latency.p99) if latency else (-1.0, -1.0, -1.0)
+    return (account.judge, *counts, float(account.cost_usd), None, *seconds)
+
+
+def latency_plot(latency: Latency, axis: Axis) -> IntervalPlot:
+    """Half of the calls were answered by the dot, nine in ten by the end of the bar, all but one in a hundred by the
+    line's end."""
+    label = message(
+        "calls.percentiles",
+        "Median {p50}, 90th percentile {p90}, 99th percentile {p99}",
+        p50=seconds_text(latency.p50),
+        p90=seconds_text(latency.p90),
+        p99=seconds_text(latency.p99),
+    )
+    return IntervalPlot(latency.p50, (latency.p50, latency.p90), axis, tail=latency.p99, label=label)
 
 
 def call_documents(accounts: Sequence[CallAccount]) -> dict[str, dict[str, Any]]:

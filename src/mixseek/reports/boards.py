@@ -8,10 +8,27 @@ from mixseek.analysis.votes.system_board import Board, SystemBoard
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.shown import shown_html, shown_text
-from mixseek.reports.headline import Axis, rule_text
+from mixseek.reports.headline import rule_text
+from mixseek.reports.pictures import Axis, Estimate, IntervalPlot
 from mixseek.reports.render.html import result_html
 from mixseek.reports.render.terminal import result_text
-from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
+from mixseek.reports.sections import (
+    GAP,
+    Cell,
+    Fitting,
+    Head,
+    Listing,
+    RangeRow,
+    Ranges,
+    Section,
+    Sentence,
+    Shaded,
+    TableRows,
+    Words,
+    notes,
+    number_head,
+    sections_of,
+)
 from mixseek.reports.statistics import interval_document
 from mixseek.reports.wording.numbers import (
     NOTHING,
@@ -27,8 +44,8 @@ from mixseek.stats.strengths.order import OrderAgreement
 from mixseek.text.messages import Message, counted, join, message
 from mixseek.text.phrases import listed, plural
 
-# Systems whose matrix fits on a terminal.
-_MATRIX_SYSTEMS = 10
+# Beyond this many systems nobody reads who beat whom.
+_MATRIX_SYSTEMS = 30
 
 
 def board_document(board: Board) -> dict[str, Any]:
@@ -153,17 +170,18 @@ def board_axis(board: Board) -> Axis | None:
     if low == high:
         # Equal strengths, on a mark: an axis has two ends all the same.
         low, high = low - 1, high + 1
-    return Axis(low * step, high * step, tuple(place * step for place in range(low, high + 1)))
+    ticks = tuple(place * step for place in range(low, high + 1))
+    return Axis(low * step, high * step, ticks, tuple(map(strength_text, ticks)))
 
 
-def beside_of(board: Board, name: str) -> float | None:
-    """The strength at the same length, where there is one."""
-    return board.controlled.values.get(name) if board.controlled is not None else None
-
-
-def standing_sentence(standing: Standing) -> str:
-    limits = f" ({strength_ends_text(standing.interval)})" if standing.interval else ""
-    return f"{standing.name}: strength {strength_text(standing.strength)}{limits}"
+def standing_sentence(standing: Standing) -> Message:
+    """What the picture of a system shows."""
+    name, strength = standing.name, strength_text(standing.strength)
+    if standing.interval is None:
+        return message("board.strength_of", "{name}: strength {strength}", name=name, strength=strength)
+    ends = strength_ends_text(standing.interval)
+    within = "{name}: strength {strength} ({ends})"
+    return message("board.strength_within", within, name=name, strength=strength, ends=ends)
 
 
 def won_text(standing: Standing) -> str:
@@ -174,55 +192,69 @@ def won_text(standing: Standing) -> str:
 
 @sections_of.register
 def board_sections(board: Board) -> Iterator[Section]:
-    """Ranks first, then who beat whom."""
+    """What was compared, then ranks, then who beat whom."""
     strengths = board.strengths
     counts = [plural(len(strengths.standings), "system"), plural(strengths.comparisons, "comparison")]
     counts += [plural(strengths.questions, "question"), f"by {listed(board.judges)}"]
     yield Section(None, (Sentence(f"{board.source}: {', '.join(counts)}", ""), *notes(board.notes)))
-    yield Section("Leader board", (board_table(board), *notes(board_sentences(board))))
-    yield from _win_sections(strengths)
+    yield from standing_sections(board)
+
+
+def standing_sections(board: Board) -> Iterator[Section]:
+    """Systems in the order of their strength, how the numbers came about, and who beat whom."""
+    sentences = board_sentences(board)
+    refusal = [Sentence(sentences.pop(0), "bold")] if not board.strengths.values else []
+    title = message("word.leader_board", "Leader board")
+    yield Section(title, [*refusal, standing_ranges(board), Listing(sentences)], name="board")
+    yield from _win_sections(board.strengths)
 
 
 shown_text.register(SystemBoard, result_text)
 shown_html.register(SystemBoard, result_html)
 
 
-def board_table(board: Board) -> TableRows:
-    """The systems in the order of their strength, the strongest first."""
-    return TableRows(_heads(board), _rows(board))
-
-
-def _heads(board: Board) -> list[str]:
-    heads = [">rank", "system", ">strength", ">95% interval", ">ranks", ">won", ">questions"]
-    return [
-        *heads,
-        *([">same length"] if _is_estimated(board.controlled) else []),
-        *([">people"] if board.human else []),
-    ]
+def standing_ranges(board: Board) -> Ranges:
+    """The systems, the strongest first, on one axis."""
+    facts = (
+        number_head(message("board.ranks_head", "ranks")),
+        number_head(message("board.won_head", "won")),
+        number_head(message("head.comparisons", "comparisons")),
+        number_head(message("head.questions", "questions")),
+        number_head(message("board.same_length", "same length")),
+        number_head(message("board.people", "people")),
+        "",
+    )
+    axis = board_axis(board)
+    heads = message("board.system", "system"), message("board.strength", "strength"), facts
+    return Ranges(heads, [_standing_row(standing, board, axis) for standing in board.strengths.standings], axis)
 
 
 def _is_estimated(strengths: Strengths | None) -> bool:
     return strengths is not None and strengths.state is StrengthState.ESTIMATED
 
 
-def _rows(board: Board) -> list[Sequence[Cell]]:
-    rows: list[Sequence[Cell]] = []
-    for standing in board.strengths.standings:
-        cells: list[Cell] = [
-            str(standing.rank or NOTHING),
-            standing.name,
-            strength_text(standing.strength),
-            strength_ends_text(standing.interval),
-            rank_range(standing),
-            won_text(standing),
-            number_cell(standing.questions),
-        ]
-        if board.controlled is not None and _is_estimated(board.controlled):
-            cells.append(strength_text(board.controlled.values.get(standing.name)))
-        if board.human is not None:
-            cells.append(strength_text(board.human.values.get(standing.name)))
-        rows.append(cells)
-    return rows
+def _standing_row(standing: Standing, board: Board, axis: Axis | None) -> RangeRow:
+    controlled = board.controlled.values.get(standing.name) if board.controlled is not None else None
+    people = board.human.values.get(standing.name) if board.human is not None else None
+    is_short = axis is not None and standing.interval is None
+    facts: tuple[Cell, ...] = (
+        rank_range(standing) if standing.best else "",
+        won_text(standing),
+        f"{standing.comparisons:,}",
+        f"{standing.questions:,}",
+        strength_text(controlled) if _is_estimated(board.controlled) else "",
+        strength_text(people) if board.human is not None else "",
+        message("board.too_few_for_an_interval", "too few for an interval") if is_short else "",
+    )
+    plot = IntervalPlot(
+        standing.strength,
+        (standing.interval.low, standing.interval.high) if standing.interval else None,
+        axis or Axis(0.0, 1.0),
+        beside=[Estimate(controlled)] if controlled is not None else [],
+        label=standing_sentence(standing),
+    )
+    ends = strength_ends_text(standing.interval) if standing.interval else ""
+    return RangeRow(standing.name, strength_text(standing.strength), ends, plot, facts, str(standing.rank or NOTHING))
 
 
 def rank_range(standing: Standing) -> str:
@@ -238,21 +270,29 @@ def win_share(wins: Mapping[tuple[str, str], float], system: str, other: str) ->
     return won / (won + lost) if won + lost else None
 
 
-def win_texts(strengths: Strengths, system: str, other: str) -> list[str]:
+def win_cell(strengths: Strengths, system: str, other: str) -> Shaded:
     """`73.3%`, and below it the ends of its interval over questions; a dash where they never met."""
+    if system == other:
+        return Shaded("")
     share, interval = win_share(strengths.wins, system, other), strengths.win_intervals.get((system, other))
     if share is None:
-        return [NOTHING]
-    return [percent(share), *([ends_text(interval.low, interval.high, is_binary=True)] if interval else [])]
+        return Shaded(NOTHING, 0.0)
+    ends = [f"\n{ends_text(interval.low, interval.high, is_binary=True)}"] if interval else []
+    return Shaded(Words([percent(share), *ends]), share)
 
 
 def _win_sections(strengths: Strengths) -> Iterator[Section]:
+    """Columns are numbered where their names would leave no room."""
     names = [standing.name for standing in strengths.standings]
-    if not 2 < len(names) <= _MATRIX_SYSTEMS:
+    if not 1 < len(names) <= _MATRIX_SYSTEMS:
         return
-    rows: list[Sequence[Cell]] = []
-    for number, name in enumerate(names, 1):
-        texts = ["" if other == name else "\n".join(win_texts(strengths, name, other)) for other in names]
-        rows.append((f"{number} {name}", *texts))
-    heads = ("", *(f">{number}" for number in range(1, len(names) + 1)))
-    yield Section("Who beat whom: won by the one in the row", [TableRows(heads, rows)])
+    title = message("board.who_beat_whom", "Who beat whom")
+    rows: list[Sequence[Cell]] = [
+        (f"{number} {name}", *(win_cell(strengths, name, other) for other in names))
+        for number, name in enumerate(names, 1)
+    ]
+    heads = [Head(f">{number}", f">{number}", page=f"{number} {name}") for number, name in enumerate(names, 1)]
+    table = TableRows((message("board.system", "system"), *heads), rows, name="matrix", label=title)
+    wider = "this terminal is too narrow for who beat whom: the page and --json have it"
+    note = message("board.won_by_the_one_in_the_row", "won by the one in the row, ties as half")
+    yield Section(title, [Fitting(table, GAP, (TableRows((), ()), Sentence(wider)))], note=note)

@@ -10,7 +10,7 @@ from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
 from mixseek.analysis.model import Beside, Breakdown, Headline, ScoreSummary, split_of
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
-from mixseek.lazy_dataclass import dataclass
+from mixseek.reports.pictures import Axis
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, estimate_text
 from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text
@@ -172,22 +172,6 @@ def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
 
 
 # The picture: every target on one axis, zoomed to what is drawn, because differences are what a reader looks for.
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """An axis goes from `low` to `high`, in shares of the scale; ticks at both ends and between."""
-
-    low: float
-    high: float
-    ticks: tuple[float, ...]
-
-    def place(self, share: float) -> float:
-        """0..1 along the axis."""
-        return (share - self.low) / (self.high - self.low)
-
-    def length(self, low: float, high: float) -> float:
-        return (high - low) / (self.high - self.low)
 
 
 def axis_of(headline: Headline) -> Axis:

@@ -1,6 +1,6 @@
 """`mixseek label`: how many labels a width needs, and where they stand; for people and programs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +14,19 @@ from mixseek.analysis.labels.corrected import (
     JudgeMean,
 )
 from mixseek.domain.labels import LabelScale
-from mixseek.reports.sections import QUIET, Cell, Section, TableRows, notes
+from mixseek.reports.pictures import Axis, Estimate, ScatterPoint
+from mixseek.reports.sections import (
+    QUIET,
+    Cell,
+    EstimateRow,
+    Estimates,
+    Scatter,
+    Section,
+    Sentence,
+    Shaded,
+    TableRows,
+    number_head,
+)
 from mixseek.reports.wording.names import name_text, verdict_text
 from mixseek.reports.wording.numbers import NOTHING, p_text, percent
 from mixseek.stats.estimates import Corrected, Drawing, Estimator, State
@@ -35,7 +47,7 @@ _ESTIMATORS = {
     Estimator.LABELS_BY_VERDICT: message("estimator.labels_by_verdict", "labels only, weighted by verdict"),
 }
 _VERDICTS = {RIGHT: "correct", WRONG: "incorrect"}
-TITLE = "Corrected by human labels"
+TITLE = message("labels.corrected_by_human_labels", "Corrected by human labels")
 
 
 def on_scale(share: float, scale: LabelScale) -> str:
@@ -178,48 +190,93 @@ def corrected_lines(report: CorrectedReport) -> list[str]:
 def corrected_sections(report: CorrectedReport) -> Iterator[Section]:
     """Judges, labels and correction side by side; then what judges and people make of the same texts."""
     scale = report.facts.scale
-    rows = [
-        (
-            "all" if group is report.whole else name_text(group.name),
-            judges_text(group.judges, scale),
-            corrected_text(group.labels, scale),
-            (corrected_text(group.corrected, scale), "bold"),
-        )
-        for group in report.groups
-    ]
-    table = TableRows(("", ">judges alone", ">labels alone", ">corrected"), rows)
-    sentences: list[str] = [group_sentence(report.whole)]
-    sentences += [
-        f"{name_text(group.name)}: {group_sentence(group)}"
-        for group in report.targets
-        if group.corrected.state is not report.whole.corrected.state
-    ]
-    sentences += filter(None, [facts_sentence(report), people_sentence(report)])
-    unit = f"{LEVEL:.0%} intervals" + ("" if scale.is_binary else f", on a scale of {scale.describe()}")
-    yield Section(f"{TITLE} ({unit})", (table, *notes(sentences), _people_table(report)))
-
-
-def _people_table(report: CorrectedReport) -> TableRows:
-    if report.confusion:
-        heads = ("|judges say", ">samples", ">people: correct", ">incorrect", ">disputed", ">share correct")
-        return TableRows(heads, [_confusion_cells(row) for row in report.confusion])
-    scale = report.facts.scale
-    points: list[tuple[Cell, ...]] = [
-        (on_scale(point.judges, scale), on_scale(point.people, scale), f"{point.count:,}")
-        for point in report.calibration
-    ]
-    return TableRows((">judges give", ">people give", ">labelled"), points)
-
-
-def _confusion_cells(row: ConfusionRow) -> tuple[Cell, ...]:
-    return (
-        verdict_word(row.verdict),
-        f"{row.samples:,}",
-        f"{row.right:,}",
-        f"{row.wrong:,}",
-        (f"{row.disputed:,}", QUIET),
-        confusion_share(row),
+    sentence = message("joint.sentence", "{words}.", words=facts_sentence(report))
+    note = message("labels.intervals_95", "95% intervals")
+    if not scale.is_binary:
+        note = join((note, message("labels.on_a_scale_of", "on a scale of {scale}", scale=scale.describe())), ", ")
+    ways = (
+        message("word.judges_alone", "judges alone"),
+        message("word.labels_alone", "labels alone"),
+        message("word.corrected", "corrected"),
     )
+    rows = [_estimate_row(group, report) for group in report.groups]
+    estimates = Estimates(ways, rows, scale_axis(scale, (0.0, 0.5, 1.0)))
+    yield Section(TITLE, [Sentence(sentence, ""), estimates], note=note, name="corrected")
+    people = people_sentence(report)
+    if report.confusion or report.calibration:
+        how = message("labels.verdicts_down_labels_across", "verdicts down, labels across")
+        dots = message("labels.larger_dots_more_labels", "larger dots: more labels")
+        parts = [*([Sentence(people, "")] if people else []), _people_part(report)]
+        title = message("labels.judges_against_people", "Judges against people")
+        yield Section(title, parts, note=how if report.confusion else dots)
+
+
+def scale_axis(scale: LabelScale, ticks: tuple[float, ...]) -> Axis:
+    """Shares of the scale, with the numbers of the scale at the ticks."""
+    return Axis(0.0, 1.0, ticks, tuple(scale_tick(tick, scale) for tick in ticks))
+
+
+def _estimate_row(group: CorrectedGroup, report: CorrectedReport) -> EstimateRow:
+    scale, interval = report.facts.scale, group.judges.interval
+    name = message("labels.all_samples", "All samples") if group is report.whole else name_text(group.name)
+    judges, labels, corrected = (
+        judges_text(group.judges, scale),
+        corrected_text(group.labels, scale),
+        corrected_text(group.corrected, scale),
+    )
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    words = "{name}: judges alone {judges}, labels alone {labels}, corrected {corrected}"
+    label = message("labels.drawn", words, name=name, judges=judges, labels=labels, corrected=corrected)
+    estimates = (
+        (Estimate(group.judges.mean, low, high, "of-judges"), judges),
+        (Estimate(group.labels.point, group.labels.low, group.labels.high, "of-labels"), labels),
+        (Estimate(group.corrected.point, group.corrected.low, group.corrected.high, "of-both"), corrected),
+    )
+    return EstimateRow(name, estimates, message("joint.sentence", "{words}.", words=group_sentence(group)), label)
+
+
+def _people_part(report: CorrectedReport) -> TableRows | Scatter:
+    if report.confusion:
+        return _confusion_table(report.confusion)
+    scale = report.facts.scale
+    points, rows = [], []
+    for point in report.calibration:
+        judges, people, count = on_scale(point.judges, scale), on_scale(point.people, scale), f"{point.count:,}"
+        words = "judges {judges}, people {people}, {n} labelled"
+        label = message("labels.point", words, judges=judges, people=people, n=count)
+        points.append(ScatterPoint(point.judges, point.people, point.count, label))
+        rows.append((judges, people, count))
+    heads = (
+        message("labels.judges_give", "judges give"),
+        message("labels.people_give", "people give"),
+        message("head.labelled", "labelled"),
+    )
+    places = join([point.label for point in points], "; ")
+    label = message("labels.people_to_judges", "What people give to what judges give: {points}", points=places)
+    return Scatter(heads, points, scale_axis(scale, (0.0, 0.25, 0.5, 0.75, 1.0)), rows, label)
+
+
+def _confusion_table(confusion: Sequence[ConfusionRow]) -> TableRows:
+    """Rows are the judges' verdicts, columns what people say; the darker, the larger the part of its row."""
+    is_disputed = any(row.disputed for row in confusion)
+    rows: list[Sequence[Cell]] = []
+    for row in confusion:
+        counts = [row.right, row.wrong, *([row.disputed] if is_disputed else [])]
+        shaded = [
+            Shaded((f"{count:,}", "bold" if count else QUIET), count / row.labelled if row.labelled else 0.0)
+            for count in counts
+        ]
+        rows.append((verdict_word(row.verdict), f"{row.samples:,}", *shaded, confusion_share(row)))
+    heads = (
+        message("labels.judges_say", "judges say"),
+        number_head(message("head.samples", "samples")),
+        number_head(message("labels.people_correct", "people: correct")),
+        number_head(message("word.incorrect", "incorrect")),
+        *([number_head(message("labels.disputed", "disputed"))] if is_disputed else []),
+        number_head(message("labels.share_correct", "share correct")),
+    )
+    label = message("labels.judges_against_people", "Judges against people")
+    return TableRows(heads, rows, name="matrix confusion", label=label)
 
 
 def confusion_share(row: ConfusionRow) -> str:

@@ -1,11 +1,12 @@
 """What a result shows, as plain data: sections of sentences, facts and tables, without a terminal or a page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import singledispatch
 from pathlib import Path
 
 from mixseek.lazy_dataclass import dataclass
-from mixseek.text.messages import Message
+from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
+from mixseek.text.messages import Message, message
 
 # What stands beside the point.
 QUIET = "dim"
@@ -13,27 +14,6 @@ QUIET = "dim"
 MARKED = "marked"
 # What somebody else wrote, as it stands, line for line.
 VERBATIM = "verbatim"
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A share of the longest bar, which is `width` characters where characters are all there is.
-
-    Where the rest of its line needs `beside` characters, the bar gives way, down to eight.
-    """
-
-    share: float
-    width: int
-    style: str = "blue"
-    beside: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalPlot:
-    """A mean between 0 and 1 on its axis, with the ends of its interval; without a mean an empty axis."""
-
-    mean: float | None
-    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +28,33 @@ class Words:
         return ((piece, "") if isinstance(piece, str) else piece for piece in self.pieces)
 
 
-# A text, a text with its style, several of them, or a picture.
-Cell = str | tuple[str, str] | Words | Bar | IntervalPlot
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words that lead to exactly the judgments that the filters name, where there are judgments to lead to."""
+
+    text: str | Words
+    filters: Mapping[str, str | None]
+    # What the link is called where the text alone does not say it.
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Several cells below each other in the place of one."""
+
+    cells: "Sequence[Cell]"
+
+
+@dataclass(frozen=True, slots=True)
+class Shaded:
+    """A cell of a matrix, the darker the larger its share; without one it is set apart, as what cannot be filled."""
+
+    cell: "Cell"
+    share: float | None = None
+
+
+# A text, a text with its style, several of them, a picture, or several of these in one place.
+Cell = str | tuple[str, str] | Words | Link | Bar | IntervalPlot | Histogram | Strip | Stack | Shaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,37 +72,186 @@ GAP = Sentence("")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What stands above a column where there is room, and where there is little; None leaves the column out."""
+    """What stands above a column where there is room, and where there is little; None leaves the column out.
+
+    Above pictures it is their axis; a page has the words of `page` instead of a line of characters.
+    """
 
     wide: str | None
     narrow: str | None = None
+    axis: Axis | None = None
+    page: str | Words | None = None
+
+    @property
+    def on_page(self) -> str | None:
+        """A column without a line of characters is one of pictures, which only a page has."""
+        return "|" if self.wide is None and self.page is not None else self.wide
 
 
-# Between these two ends an interval is plotted.
-PLOT_HEAD = Head("|0%" + " " * 16 + "100%")
+# Characters of an interval that is plotted.
+PLOT_WIDTH = 22
+
+
+def plot_head(axis: Axis, *, is_narrow: bool = False) -> Head:
+    """Between its two ends intervals are plotted; where there is little room they are left out, unless they fit."""
+    low, high = axis.ends
+    head = f"|{low}{high.rjust(PLOT_WIDTH - len(low))}"
+    return Head(head, head if is_narrow else None, axis)
+
+
+PLOT_HEAD = plot_head(SHARES)
 
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
     """A head that begins with `>` is of numbers, one with `|` of pictures; rows beyond `limit` are only counted.
 
-    A terminal of fewer than `wide` characters has little room.
+    A terminal of fewer than `wide` characters has little room. `total` is a row below all others, and `values` are what
+    rows are sorted by, column by column, where they can be. A page knows a table by its `name`, and whoever cannot see
+    it by its `label`.
     """
 
     heads: Sequence[str | Head]
     rows: Sequence[Sequence[Cell]]
     limit: int | None = None
     wide: int = 100
+    total: Sequence[Cell] | None = None
+    values: Sequence[Sequence[str | float | None]] | None = None
+    name: str = ""
+    label: str = ""
 
-    def columns(self, *, is_wide: bool = True) -> list[tuple[int, str]]:
+    def columns(self, *, is_wide: bool = True, is_page: bool = False) -> list[tuple[int, str]]:
         """The place and the head of each column that is shown."""
-        heads = (head if isinstance(head, str) else head.wide if is_wide else head.narrow for head in self.heads)
+        heads = (
+            head if isinstance(head, str) else head.on_page if is_page else head.wide if is_wide else head.narrow
+            for head in self.heads
+        )
         return [(place, head) for place, head in enumerate(heads) if head is not None]
 
     @property
     def left_out(self) -> int:
         """Rows beyond the limit."""
         return 0 if self.limit is None else max(0, len(self.rows) - self.limit)
+
+    @property
+    def shown(self) -> list[Sequence[Cell]]:
+        """Rows up to the limit, and their total."""
+        return [*self.rows[: self.limit], *([self.total] if self.total is not None else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Lines one below the other: `shown` of them where room is scarce; `total` counts also those that are not here.
+
+    With a title they can be folded away.
+    """
+
+    lines: Sequence[str | Words]
+    shown: int | None = None
+    total: int = 0
+    title: str = ""
+
+    def left_out(self, shown: int) -> int:
+        """How many there are beyond so many lines."""
+        return max(self.total, len(self.lines)) - shown
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRow:
+    """A name, its value with the ends of its interval, and what else is known of it, in the order of the heads.
+
+    `rank` is its place among the others; the row of all of them together has none and is the `is_whole` one.
+    """
+
+    name: Cell
+    value: str
+    ends: str
+    plot: IntervalPlot
+    facts: Sequence[Cell]
+    rank: str = ""
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Estimates with their intervals, drawn below each other on one axis; without an axis there is nothing to draw.
+
+    Heads are of the name, of the value and of each fact.
+    """
+
+    heads: tuple[str, str, Sequence[str]]
+    rows: Sequence[RangeRow]
+    axis: Axis | None
+    limit: int | None = None
+
+    def table(self, *, is_drawn: bool = True) -> TableRows:
+        """The same where characters are all there is; facts that no row has are left out, and the plots may be."""
+        is_drawn = is_drawn and self.axis is not None
+        name, value, heads = self.heads
+        has_ranks = any(row.rank for row in self.rows)
+        shown = [place for place, _ in enumerate(heads) if any(row.facts[place] for row in self.rows)]
+        columns: list[str | Head] = [number_head(message("head.rank", "rank"))] if has_ranks else []
+        columns += [name, number_head(value), number_head(message("word.interval_95", "95% interval"))]
+        columns += [plot_head(self.axis, is_narrow=True)] if self.axis and is_drawn else []
+        columns += [heads[place] for place in shown]
+        rows: list[Sequence[Cell]] = []
+        for row in self.rows:
+            ranked: list[Cell] = [(row.rank, QUIET)] if has_ranks else []
+            plotted: list[Cell] = [row.plot] if is_drawn else []
+            estimate: tuple[Cell, ...] = (row.name, (row.value, "bold"), (row.ends, QUIET))
+            rows.append((*ranked, *estimate, *plotted, *(row.facts[place] for place in shown)))
+        return TableRows(columns, rows, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateRow:
+    """One thing estimated in several ways, each in words as well, and how that came about."""
+
+    name: str
+    estimates: Sequence[tuple[Estimate, str]]
+    note: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """Things that are estimated in the same ways, which the heads name; the last way is the one that counts."""
+
+    heads: Sequence[str]
+    rows: Sequence[EstimateRow]
+    axis: Axis
+
+    @property
+    def table(self) -> TableRows:
+        """The same where characters are all there is."""
+        rows: list[Sequence[Cell]] = []
+        for row in self.rows:
+            texts = [text for _, text in row.estimates]
+            rows.append((row.name, *texts[:-1], (texts[-1], "bold")))
+        return TableRows(("", *map(number_head, self.heads)), rows)
+
+    @property
+    def notes(self) -> Listing:
+        """How the numbers came about, below that table; with one thing there is no need to name it."""
+        if len(self.rows) == 1:
+            return Listing([row.note for row in self.rows])
+        return Listing([Words([(row.name, "bold"), ": ", row.note]) for row in self.rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Where two sides that measure the same put it, on one axis both ways; heads name the sides and the count."""
+
+    heads: tuple[str, str, str]
+    points: Sequence[ScatterPoint]
+    axis: Axis
+    rows: Sequence[Sequence[Cell]]
+    label: str
+
+    @property
+    def table(self) -> TableRows:
+        """The same where characters are all there is."""
+        return TableRows([*map(number_head, self.heads)], self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +278,7 @@ class Fitting:
 
 
 # What is drawn as it is, and what is chosen from first.
-Drawable = Sentence | Facts | TableRows | Divider
+Drawable = Sentence | Facts | TableRows | Listing | Ranges | Estimates | Scatter | Divider
 Part = Drawable | Fitting
 
 
@@ -132,12 +286,15 @@ Part = Drawable | Fitting
 class Section:
     """Parts below a heading; an empty one sets them apart all the same, without one (None) they follow what is before.
 
-    Below a heading tables without rows are left out, and so is a heading above nothing.
+    Below a heading tables without rows are left out, and so is a heading above nothing. `note` says beside the heading
+    how to read what is below it. A page knows a section by its `name`.
     """
 
     title: str | None
     parts: Sequence[Part]
     is_indented: bool = False
+    note: str = ""
+    name: str = ""
 
 
 @singledispatch
@@ -152,14 +309,20 @@ def head_text(head: str) -> str:
     return Message(text, head.id, head.parts) if isinstance(head, Message) else text
 
 
-def number_head(words: Message) -> Message:
-    """The head of a column of numbers, which other languages have words for."""
-    return Message(f">{words}", words.id, words.parts)
+def number_head(words: str) -> str:
+    """The head of a column of numbers, in other languages where they have words for it."""
+    return Message(f">{words}", words.id, words.parts) if isinstance(words, Message) else f">{words}"
 
 
 def is_empty(part: Part) -> bool:
-    """A table without rows, or an empty line."""
-    return part == GAP or (isinstance(part, TableRows) and not part.rows)
+    """A table without rows, a list without lines, or an empty line."""
+    match part:
+        case TableRows() | Ranges() | Estimates() | Scatter():
+            return not part.rows
+        case Listing():
+            return not part.lines
+        case _:
+            return part == GAP
 
 
 def notes(texts: Iterable[str]) -> list[Sentence]:

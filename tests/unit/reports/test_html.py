@@ -18,8 +18,9 @@ from mixseek.analysis.build import build_report
 from mixseek.analysis.model import RunHeader
 from mixseek.analysis.report_data import MOST_LISTED, ReportData
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
-from mixseek.reports.pages.html import SCRIPTS, STYLES, link_to, manifest_entries, render_html
+from mixseek.reports.pages.html import SCRIPTS, STYLES, manifest_entries, render_html
 from mixseek.reports.pages.packed_rows import unpack_json
+from mixseek.reports.render.html import link_to
 from mixseek.text.messages import verbatim
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}
@@ -227,9 +228,6 @@ def test_every_asset_is_used() -> None:
         *SCRIPTS,
         "report.html.j2",
         "macros.html.j2",
-        "board.html.j2",
-        "calls.html.j2",
-        "corrected.html.j2",
         "scored.html.j2",
         "checks.html.j2",
         "panel.html.j2",

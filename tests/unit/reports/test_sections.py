@@ -29,7 +29,8 @@ from mixseek.domain.shown import Shown
 from mixseek.reports import boards, statistics, summary, votes
 from mixseek.reports.archives import archived_sections
 from mixseek.reports.forecasts import CompeteForecast
-from mixseek.reports.render.html import result_html, sections_html
+from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
+from mixseek.reports.render.html import panels_html, result_html, sections_html
 from mixseek.reports.render.markdown import sections_markdown
 from mixseek.reports.render.tables import as_text
 from mixseek.reports.render.terminal import print_sections, result_text
@@ -38,16 +39,23 @@ from mixseek.reports.sections import (
     MARKED,
     PLOT_HEAD,
     VERBATIM,
-    Bar,
     Cell,
     Divider,
+    EstimateRow,
+    Estimates,
     Facts,
     Fitting,
     Head,
-    IntervalPlot,
+    Link,
+    Listing,
     Part,
+    RangeRow,
+    Ranges,
+    Scatter,
     Section,
     Sentence,
+    Shaded,
+    Stack,
     TableRows,
     Words,
     sections_of,
@@ -192,6 +200,30 @@ def test_only_renderers_and_templates_write_html() -> None:
     assert writers == {"domain/shown.py"}
 
 
+# What is still drawn by hand: a part of the page that lists judgments, and pages of their own.
+DRAWN_BY_HAND = {
+    *("card.html.j2", "checks.html.j2", "comparison.html.j2"),
+    *("leaderboard.html.j2", "macros.html.j2", "panel.html.j2", "run_card.html.j2", "scored.html.j2"),
+}
+
+
+def test_renderers_draw_tables_and_plots_and_templates_lay_them_out() -> None:
+    """A table or a plot of a template is one that terminals, notebooks and build servers do not have."""
+    templates = (SOURCE / "reports" / "assets").glob("*.j2")
+    drawn = {path.name for path in templates if re.search("<table|<svg class=.plot", path.read_text(encoding="utf-8"))}
+
+    assert drawn == DRAWN_BY_HAND
+
+
+@pytest.mark.parametrize("word", ["one", "told", "said", "found", "own"])
+def test_names_in_templates_are_the_nouns_of_their_things(word: str) -> None:
+    """Whoever reads a loop knows what it goes over."""
+    named = re.compile(rf"{{% (?:for|set) (?:\w+, )*{word}\b|\bfor (?:\w+, )*{word}(?:, \w+)* in\b")
+    templates = [path for room in ("reports", "web") for path in (SOURCE / room / "assets").glob("*.j2")]
+
+    assert [path.name for path in templates if named.search(path.read_text(encoding="utf-8"))] == []
+
+
 RESULTS = (
     *(Board, Card, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
     *(RunSummary, Statistics, SystemBoard, VoteStatistics),
@@ -213,6 +245,20 @@ PARTS: dict[type, Part] = {
     Facts: Facts([("head", "what it says")]),
     TableRows: TableRows(("name", Head(">wide only"), PLOT_HEAD), [("row", "1", IntervalPlot(0.5, (0.2, 0.7)))]),
     Divider: Divider("something else"),
+    Listing: Listing(["a line", Words([("another", "bold")])], title="lines", total=5),
+    Ranges: Ranges(
+        ("name", "mean", [">samples"]),
+        [RangeRow("row", "50%", "20–70%", IntervalPlot(0.5, (0.2, 0.7)), ["10"], rank="1")],
+        SHARES,
+    ),
+    Estimates: Estimates(
+        ("alone", "corrected"),
+        [EstimateRow("row", [(Estimate(0.5, 0.4, 0.6), "50%"), (Estimate(None, 0.3, 0.8), "between")], "why", "drawn")],
+        SHARES,
+    ),
+    Scatter: Scatter(
+        ("a", "b", "n"), [ScatterPoint(0.5, 0.7, 3, "a 0.5, b 0.7")], SHARES, [("0.5", "0.7", "3")], "both"
+    ),
     Fitting: Fitting(
         TableRows(("a long head",), [["grid"]]),
         Sentence("legend"),
@@ -225,6 +271,11 @@ CELLS: dict[type, Cell] = {
     Words: Words([("several", "bold"), " pieces"]),
     Bar: Bar(0.5, 10),
     IntervalPlot: IntervalPlot(None),
+    Histogram: Histogram([("1", 0.25), ("2", 0.75)]),
+    Strip: Strip([("PASS", 0.5, "green"), ("FAIL", 0.5, "red")], width=10),
+    Link: Link("a row", {"id": "row"}),
+    Stack: Stack(["one", Bar(0.5, 10)]),
+    Shaded: Shaded("half", 0.5),
 }
 RENDERERS: dict[str, Callable[[Section], str]] = {
     "terminal": drawn,
@@ -259,6 +310,69 @@ def test_a_column_is_left_out_where_there_is_little_room() -> None:
 
     assert page.getvalue().split() == ["name", "und.", "row", "1"]
     assert drawn(Section(None, [table])).split() == ["name", "undecided", "more", "row", "1", "2"]
+
+
+def test_a_terminal_draws_ranges_where_there_is_room_beside_their_numbers() -> None:
+    axis = Axis(-1.0, 1.0, (-1.0, 1.0), ("−1.0", "+1.0"))
+    row = RangeRow("heron", "+0.50", "+0.10 to +0.90", IntervalPlot(0.5, (0.1, 0.9), axis), ["30", ""], rank="1")
+    ranges = Ranges(("system", "strength", [">questions", ">never known"]), [row], axis)
+    wide, narrow = (io.StringIO() for _ in range(2))
+    print_sections([Section(None, [ranges])], Console(file=wide, width=100))
+    print_sections([Section(None, [ranges])], Console(file=narrow, width=60))
+
+    heads, line = wide.getvalue().splitlines()
+    assert heads.split() == ["rank", "system", "strength", "95%", "interval", "−1.0", "+1.0", "questions"]
+    assert line.split() == ["1", "heron", "+0.50", "+0.10", "to", "+0.90", "············━━━━●━━━━·", "30"]
+    heads, line = narrow.getvalue().splitlines()
+    assert heads.split() == ["rank", "system", "strength", "95%", "interval", "questions"]
+    assert line.split() == ["1", "heron", "+0.50", "+0.10", "to", "+0.90", "30"]
+
+
+def test_a_page_draws_ranges_on_one_axis_and_says_what_each_number_is() -> None:
+    axis = Axis(0.0, 10.0, (0.0, 5.0, 10.0), ("0", "5", "10"))
+    plot = IntervalPlot(5.0, (2.5, 7.5), axis, (2.0, 9.0), [Estimate(6.0)], label="<b>: 5 of 10")
+    row = RangeRow(Link("<b>", {"target": "<b>"}), "5", "2.5–7.5", plot, ["30"], rank="1")
+    page = panels_html([Section(None, [Ranges(("name", "mean", [">samples"]), [row], axis)])], str)
+
+    assert re.findall(r'<rect class="(\S+)" x="([\d.]+)%" width="([\d.]+)%"', page) == [
+        ("plot-bounds", "20.000", "70.000"),
+        ("plot-interval", "25.000", "50.000"),
+    ]
+    assert '<circle class="plot-mean" cx="50.000%"' in page
+    assert '<svg x="60.000%"' in page
+    assert 'role="img" aria-label="&lt;b&gt;: 5 of 10"' in page
+    assert '<a href="#target=%3Cb%3E">&lt;b&gt;</a>' in page
+    assert '<p class="range-units">samples 30</p>' in page
+    assert re.findall(r'<text x="([\d.]+)%"[^>]*>(\d+)</text>', page) == [
+        ("0.000", "0"),
+        ("50.000", "5"),
+        ("100.000", "10"),
+    ]
+
+
+def test_estimates_say_on_every_door_how_they_came_about() -> None:
+    rows = [
+        EstimateRow(name, [(Estimate(0.5, 0.4, 0.6, "of-judges"), "50%"), (Estimate(None, 0.3, 0.8), text)], note, name)
+        for name, text, note in (("all", "between 30 and 80%", "few labels"), ("north", "–", "no labels"))
+    ]
+    section = Section("Corrected", [Estimates(("alone", "corrected"), rows, SHARES)])
+
+    for renderer in RENDERERS.values():
+        text = renderer(section)
+        assert [
+            words for words in ("between 30 and 80%", "few labels", "no labels", "corrected") if words not in text
+        ] == []
+    page = sections_html([section])
+    assert '<rect class="estimate-interval of-judges" x="40.000%" width="20.000%"' in page
+    assert '<rect class="plot-bounds" x="30.000%" width="50.000%"' in page
+
+
+def test_a_matrix_is_shaded_by_its_shares_and_its_gaps_are_set_apart() -> None:
+    row = ("heron", Shaded(Words(["75%", "\n50–90%"]), 0.75), Shaded(""))
+    page = panels_html([Section("Wins", [TableRows(("system", ">1", ">2"), [row], name="matrix", label="Wins")])], str)
+
+    assert '<td class="number heat heat-8">75%<br><small>50–90%</small></td><td class="number empty"></td>' in page
+    assert '<div class="table-scroll scroll-matrix" tabindex="0" role="region" aria-label="Wins">' in page
 
 
 def test_what_is_pointed_at_is_marked_in_every_way() -> None:

@@ -4,15 +4,14 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from tests.unit.reports.test_calls import ACCOUNT, UNPRICED
 from tests.unit.web.said import SOURCES, said_messages
 
-from mixseek.reports.accounts import add_accounts
-from mixseek.web.answers import viewer_environment
-from mixseek.web.languages import LANGUAGES, read_messages, say_in, saying, words_of
+from mixseek.reports.accounts import call_sections
+from mixseek.reports.render.html import chapter_html
+from mixseek.web.languages import LANGUAGES, read_messages, say_in, say_in_language, saying, words_of
 
 _PLACES = re.compile(r"\{(\w+)\}")
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -78,10 +77,14 @@ def test_calls_speak_the_reader_s_language(language: str) -> None:
     )
     accounts = (ACCOUNT, UNPRICED, odd)
     with saying(language):
-        made: Any = viewer_environment().get_template("calls.html.j2").make_module()
-        page = str(made.calls_table(accounts, add_accounts(accounts), 1.0))
+        page = chapter_html(call_sections(accounts), say_in_language, "calls")
 
-    assert re.findall("unknown for|answered by|ended with|came from|not counted|masked|all judges", page) == []
+    assert (
+        re.findall(
+            "unknown for|answered by|ended with|came from|not counted|masked|all judges|[Pp]ercentile|[Tt]ries", page
+        )
+        == []
+    )
     assert "model-x-2026-01-01" in page
 
 

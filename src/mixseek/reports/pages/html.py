@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
@@ -12,7 +12,6 @@ from inspect import isfunction
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
@@ -23,7 +22,9 @@ from mixseek.domain.scored_counts import FailureGroup
 from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.pages.packed_rows import PackedRows
-from mixseek.reports.render.html import part_html
+from mixseek.reports.render.drawings import position
+from mixseek.reports.render.html import Say, chapter_html, link_to, panels_html, part_html
+from mixseek.reports.sections import Section
 from mixseek.reports.wording import names, numbers, scales, scores
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence
@@ -102,8 +103,6 @@ def report_context(report: ReportData) -> dict[str, Any]:
         "report": report,
         "run": report.run,
         "manifest": manifest_entries(report.manifest),
-        "calls_total": accounts.add_accounts(report.calls),
-        "latency_scale": accounts.latency_scale(report.calls),
     }
 
 
@@ -184,14 +183,14 @@ def _manifest_value(value: Any) -> str | list[tuple[str, Any]]:
     return NOTHING if value is None or value == {} else str(value)
 
 
-def link_to(**filters: str | None) -> str:
-    """The address inside the page that shows exactly these judgments."""
-    return "#" + urlencode({name: value for name, value in filters.items() if value is not None}, errors="replace")
+def panels(sections: Iterable[Section], say: Say) -> Markup:
+    """Sections of the page as panels, in the language that `say` says them in."""
+    return Markup(panels_html(sections, say))  # noqa: S704 drawn by the renderer, which escapes every text
 
 
-def position(share: float) -> str:
-    """A place on a 0..1 axis as SVG writes it; five digits are finer than any screen."""
-    return f"{share * 100:.3f}%"
+def chapter(sections: Iterable[Section], say: Say, name: str) -> Markup:
+    """A chapter of the page, which its list of contents leads to by this name."""
+    return Markup(chapter_html(sections, say, name))  # noqa: S704 drawn by the renderer, which escapes every text
 
 
 def content_security_policy(*blocks: str) -> str:
@@ -252,6 +251,8 @@ def page_environment() -> Environment:
         counted=counted,
         link_to=link_to,
         part_html=part_html,
+        panels=panels,
+        chapter=chapter,
         NO_TASK=names.NO_TASK,
         NO_NAME=names.NO_NAME,
         TRUST_TITLE=names.TRUST_TITLE,

@@ -1,27 +1,49 @@
 """Sections as HTML, for notebooks and pages: plain elements, everything escaped, styled by whoever shows them."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from html import escape
+from urllib.parse import urlencode
 
+from mixseek.reports.pictures import Bar, Histogram, IntervalPlot, Strip
+from mixseek.reports.render.drawings import (
+    axis_svg,
+    bar_svg,
+    estimates_svg,
+    histogram_svg,
+    plot_svg,
+    scatter_svg,
+    strip_svg,
+    swatch_svg,
+)
 from mixseek.reports.sections import (
     MARKED,
     QUIET,
     VERBATIM,
-    Bar,
     Cell,
     Divider,
+    Estimates,
     Facts,
     Fitting,
-    IntervalPlot,
+    Head,
+    Link,
+    Listing,
     Part,
+    RangeRow,
+    Ranges,
+    Scatter,
     Section,
     Sentence,
+    Shaded,
+    Stack,
     TableRows,
     Words,
     head_text,
     is_empty,
     sections_of,
 )
+from mixseek.reports.wording.names import language_of
 from mixseek.text.messages import Message, message
 from mixseek.text.visible import make_visible
 
@@ -31,9 +53,19 @@ Say = Callable[[str], str]
 # Styles by the classes of our pages, and those that are elements anywhere.
 _TONES = {
     QUIET: "soft", "green": "tone-good", "red": "tone-bad", "yellow": "tone-undecided", "blue": "tone-mixed",
-    "magenta": "tone-invalid",
+    "magenta": "tone-invalid", "bright_black": "tone-missing", "default": "tone-plain",
 }  # fmt: skip
-_ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>", "bold": "<strong>{}</strong>"}
+_PARAGRAPHS = {QUIET: "quiet after", "yellow": "lead warning", "bold": "critical-headline"}
+_ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>"}
+# Text that may run from right to left, or whose characters look different in each language that has them.
+_FOREIGN = re.compile("[\u0590-\u08ff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\uffef\U00010000-\U0010ffff]")
+# Of a table on a page that is longer than that nobody reads the end.
+_FOLDED_LINES = 12
+
+
+def link_to(**filters: str | None) -> str:
+    """The address inside the page that shows exactly these judgments."""
+    return "#" + urlencode({name: value for name, value in filters.items() if value is not None}, errors="replace")
 
 
 def result_html(result: object) -> str:
@@ -43,55 +75,264 @@ def result_html(result: object) -> str:
 
 def sections_html(sections: Iterable[Section]) -> str:
     """One after the other; what is only an empty line elsewhere is nothing here."""
-    return "".join(map(_section, sections))
-
-
-def _section(section: Section) -> str:
-    parts = [part for part in section.parts if not is_empty(part)]
-    if not parts:
-        return ""
-    title = f"<h4>{_escaped(section.title)}</h4>" if section.title else ""
-    return f"<section>{title}{''.join(map(part_html, parts))}</section>"
+    renderer = HtmlRenderer()
+    return "".join(renderer.section(section, "h4") for section in sections)
 
 
 def part_html(part: Part, say: Say = str) -> str:
     """One part; `say` is asked for messages alone, because names and numbers are the same in every language."""
-    match part:
-        case Sentence(str() as text, style) if style == VERBATIM:
-            return f"<pre>{escape(make_visible(text))}</pre>"
-        case Sentence(text):
-            return f"<p>{_text(text, say)}</p>"
-        case Facts(lines):
-            facts = (f"<dt>{_escaped(head, say)}</dt><dd>{_escaped(text, say)}</dd>" for head, text in lines)
-            return f"<dl>{''.join(facts)}</dl>"
-        case Divider(title):
-            return f"<h3>{_text(title, say)}</h3>"
-        case Fitting(table, legend):
-            # A page scrolls: everything fits.
-            return part_html(table, say) + part_html(legend, say)
-        case TableRows():
-            return f"<table>{''.join(_rows(part, say))}</table>"
+    return HtmlRenderer(say).part(part)
 
 
-def _rows(table: TableRows, say: Say) -> Iterator[str]:
-    """The first name in a row is what the row is about; a head of numbers sets its column right."""
-    columns = table.columns()
-    name = next((place for place, head in columns if not head.startswith((">", "|"))), None)
-    if any(head_text(head) for _, head in columns):
-        heads = (f'<th scope="col"{_class(_kind(head))}>{_escaped(head_text(head), say)}</th>' for _, head in columns)
-        yield f"<thead><tr>{''.join(heads)}</tr></thead>"
-    for cells in table.rows[: table.limit]:
-        row = (_cell(cells[place], head, say, is_name=place == name) for place, head in columns)
-        yield f"<tr>{''.join(row)}</tr>"
-    if table.left_out:
-        more = _escaped(message("table.more", "… {n} more", n=table.left_out), say)
-        yield f'<tr><td colspan="{len(columns)}">{more}</td></tr>'
+def panels_html(sections: Iterable[Section], say: Say) -> str:
+    """Sections of a page that lists its judgments: each a panel, by its name; without a title only what it holds."""
+    renderer = HtmlRenderer(say, has_judgments=True)
+    return "".join(
+        "".join(map(renderer.part, section.parts)) if section.title is None else renderer.panel(section)
+        for section in sections
+    )
 
 
-def _cell(cell: Cell, head: str, say: Say, *, is_name: bool) -> str:
-    style = cell[1] if isinstance(cell, tuple) else ""
-    start = '<th scope="row"' if is_name else "<td"
-    return f"{start}{_class(_kind(head), _TONES.get(style, ''))}>{_content(cell, say)}</{'th' if is_name else 'td'}>"
+def chapter_html(sections: Iterable[Section], say: Say, name: str) -> str:
+    """A chapter of such a page: the first section stands below the heading of the chapter, the others are panels."""
+    first, *others = sections
+    renderer = HtmlRenderer(say, has_judgments=True)
+    body = renderer.section(first, "h2", f' id="{name}" class="chapter chapter-{name}"').removesuffix("</section>")
+    return f"{body}{''.join(map(renderer.panel, others))}</section>" if body else ""
+
+
+class HtmlRenderer:
+    """Draws in one language; links lead somewhere only on a page that has the judgments."""
+
+    def __init__(self, say: Say = str, *, has_judgments: bool = False) -> None:
+        self._say, self._has_judgments = say, has_judgments
+
+    def section(self, section: Section, element: str, names: str = "") -> str:
+        """Parts below their heading; nothing where there are none."""
+        parts = [part for part in section.parts if not is_empty(part)]
+        if not parts:
+            return ""
+        note = f' <span class="soft">{self._escaped(section.note)}</span>' if section.note else ""
+        title = f"<{element}>{self._escaped(section.title)}{note}</{element}>" if section.title else ""
+        named = f' aria-label="{self._plain(section.title)}"' if section.title and self._has_judgments else ""
+        return f"<section{names}{named}>{title}{''.join(map(self.part, parts))}</section>"
+
+    def panel(self, section: Section) -> str:
+        place = f' id="{section.name}"' if section.name else ""
+        return self.section(section, "h3", f"{place}{_class('panel', section.name and f'panel-{section.name}')}")
+
+    def part(self, part: Part) -> str:
+        match part:
+            case Sentence(str() as text, style) if style == VERBATIM:
+                return f"<pre>{escape(make_visible(text))}</pre>"
+            case Sentence(""):
+                return ""
+            case Sentence(text, style):
+                names = _class(_PARAGRAPHS.get(style, "lead")) if self._has_judgments else ""
+                return f"<p{names}>{self._text(text)}</p>"
+            case Facts(lines):
+                facts = (f"<dt>{self._escaped(head)}</dt><dd>{self._escaped(text)}</dd>" for head, text in lines)
+                return f"<dl>{''.join(facts)}</dl>"
+            case Divider(title):
+                return f"<h3>{self._text(title)}</h3>"
+            case Fitting(table, legend):
+                # A page scrolls: everything fits.
+                return self.part(table) + self.part(legend)
+            case Listing():
+                return self._listing(part)
+            case Ranges():
+                return self._ranges(part)
+            case Estimates():
+                return self._estimates(part)
+            case Scatter(heads, points, axis, _, label):
+                said = (self._said(text) for text in (heads[0], heads[1], label))
+                return scatter_svg([replace(point, label=self._said(point.label)) for point in points], axis, *said)
+            case TableRows():
+                return self._table(part)
+
+    def _listing(self, listing: Listing) -> str:
+        lines = "".join(f"<li>{self._text(line)}</li>" for line in listing.lines)
+        names = "" if listing.title else _class("call-notes")
+        if not listing.title:
+            return f"<ul{names}>{lines}</ul>"
+        count = f"{len(listing.lines):,}"
+        if listing.left_out(len(listing.lines)):
+            total = f"{listing.total:,}"
+            count = message("listing.of_all", "{n} of {total}", n=count, total=total)
+        is_open = " open" if len(listing.lines) <= _FOLDED_LINES else ""
+        head = f'{self._escaped(listing.title)} <span class="soft">{self._escaped(count)}</span>'
+        return f'<details class="holes"{is_open}><summary>{head}</summary><ul>{lines}</ul></details>'
+
+    # Ranges: a row for each estimate, all on one axis.
+
+    def _ranges(self, ranges: Ranges) -> str:
+        rows = "".join(self._range_row(row, ranges) for row in ranges.rows[: ranges.limit])
+        if ranges.axis is not None:
+            rows += f'<li class="range-row axis-row"><div class="range-plot">{axis_svg(ranges.axis)}</div></li>'
+        more = self._more(len(ranges.rows) - ranges.limit) if ranges.limit is not None else ""
+        return f'<ol class="ranges">{rows}</ol>' + (f'<p class="quiet after">{more}</p>' if more else "")
+
+    def _range_row(self, row: RangeRow, ranges: Ranges) -> str:
+        rank = f'<span class="place">{escape(row.rank)}</span> ' if row.rank else ""
+        name = f'<p class="range-name">{rank}{self._content(row.name)}</p>'
+        drawn = plot_svg(row.plot, self._said(row.plot.label), is_large=True) if ranges.axis else ""
+        plot = f'<div class="range-plot">{drawn}</div>' if drawn else ""
+        ends = f' <span class="soft">{self._escaped(row.ends)}</span>' if row.ends else ""
+        mean = f'<p class="range-mean"><b>{self._escaped(row.value)}</b>{ends}</p>'
+        facts = [self._fact(head, fact) for head, fact in zip(ranges.heads[2], row.facts, strict=True) if fact]
+        whole = " whole" if row.is_whole else ""
+        return f'<li class="range-row{whole}">{name}{plot}{mean}<p class="range-units">{" · ".join(facts)}</p></li>'
+
+    def _fact(self, head: str, fact: Cell) -> str:
+        """A fact with what it is; one that says it by itself has no head."""
+        return " ".join(filter(None, (self._escaped(head_text(head)), self._content(fact))))
+
+    def _estimates(self, estimates: Estimates) -> str:
+        """A card for each thing: all ways on one axis, and beside it what they come to."""
+        cards = []
+        for row in estimates.rows:
+            lines = []
+            for head, (estimate, text) in zip(estimates.heads, row.estimates, strict=True):
+                term = f"<dt>{swatch_svg(estimate.tone)} {self._escaped(head)}</dt>"
+                lines.append(f"<div>{term}<dd>{self._escaped(text)}</dd></div>")
+            drawn = estimates_svg([estimate for estimate, _ in row.estimates], estimates.axis, self._said(row.label))
+            plot = f'<div class="correction-plot">{drawn}{axis_svg(estimates.axis)}</div>'
+            note = f'<p class="quiet">{self._escaped(row.note)}</p>'
+            title = f"<h4>{self._escaped(row.name)}</h4>"
+            cards.append(f'<li class="correction">{title}{plot}<dl>{"".join(lines)}</dl>{note}</li>')
+        return f'<ul class="corrections">{"".join(cards)}</ul>'
+
+    # Tables.
+
+    def _table(self, table: TableRows) -> str:
+        names = _class("sortable" if table.values is not None else "", table.name)
+        body = f"<table{names}>{''.join(self._rows(table))}</table>"
+        if not table.label:
+            return body
+        label = f'tabindex="0" role="region" aria-label="{self._plain(table.label)}"'
+        return f"<div{_class('table-scroll', table.name and f'scroll-{table.name}')} {label}>{body}</div>"
+
+    def _rows(self, table: TableRows) -> Iterator[str]:
+        """The first name in a row is what the row is about; a head of numbers sets its column right."""
+        columns = table.columns(is_page=True)
+        name = next((place for place, head in columns if not head.startswith((">", "|"))), None)
+        if any(head_text(head) or isinstance(table.heads[place], Head) for place, head in columns):
+            heads = (self._head(head, table, place) for place, head in columns)
+            yield f"<thead><tr>{''.join(heads)}</tr></thead>"
+        for number, cells in enumerate(table.rows[: table.limit]):
+            values = table.values[number] if table.values is not None else None
+            row = (
+                self._cell(cells[place], head, is_name=place == name, value=None if values is None else values[place])
+                for place, head in columns
+            )
+            yield f"<tr>{''.join(row)}</tr>"
+        if table.left_out:
+            yield f'<tr><td colspan="{len(columns)}">{self._more(table.left_out)}</td></tr>'
+        if table.total is not None:
+            total = (self._cell(table.total[place], head, is_name=place == name) for place, head in columns)
+            yield f"<tfoot><tr>{''.join(total)}</tr></tfoot>"
+
+    def _more(self, count: int) -> str:
+        return self._escaped(message("table.more", "… {n} more", n=count)) if count > 0 else ""
+
+    def _head(self, head: str, table: TableRows, place: int) -> str:
+        """Our own words begin with a capital; names stay as they are."""
+        given = table.heads[place]
+        words = self._escaped(head_text(head))
+        if isinstance(head, Message):
+            words = words[:1].upper() + words[1:]
+        if isinstance(given, Head) and given.axis is not None and self._has_judgments:
+            drawn = self._plain(message("word.interval_drawn", "Interval, drawn"))
+            return f'<th scope="col" class="plot-cell" aria-label="{drawn}">{axis_svg(given.axis)}</th>'
+        if isinstance(given, Head) and given.page is not None:
+            words = self._text(given.page)
+        if table.values is not None and not head.startswith("|"):
+            kind = "number" if head.startswith(">") else "text"
+            words = f'<button type="button" data-sort="{kind}">{words}</button>'
+        return f'<th scope="col"{_class(_kind(head))}>{words}</th>'
+
+    def _cell(self, cell: Cell, head: str, *, is_name: bool, value: str | float | None = None) -> str:
+        style = cell[1] if isinstance(cell, tuple) else ""
+        element = "th" if is_name else "td"
+        names = [_kind(head), _tone(style)]
+        if isinstance(cell, IntervalPlot | Bar):
+            names.append("plot-cell")
+        if isinstance(cell, Shaded):
+            names.append("empty" if cell.share is None else f"heat heat-{round(min(1.0, max(0.0, cell.share)) * 10)}")
+        sorted_by = "" if value is None else f' data-value="{self._plain(str(value))}"'
+        scope = ' scope="row"' if is_name else ""
+        return f"<{element}{scope}{_class(*names)}{sorted_by}>{self._content(cell)}</{element}>"
+
+    def _content(self, cell: Cell) -> str:
+        match cell:
+            case Bar(_, _, style):
+                return bar_svg(cell, _tone(style))
+            case IntervalPlot():
+                return plot_svg(cell, self._said(cell.label))
+            case Histogram(_, _, style):
+                return histogram_svg(cell, _tone(style), self._said(cell.label))
+            case Strip(parts):
+                return strip_svg(cell, [_tone(style) for _, _, style in parts])
+            case Stack(cells):
+                return "".join(f"<div>{content}</div>" for content in map(self._content, cells) if content)
+            case Shaded(inner):
+                return self._content(inner)
+            case Link(text, filters, label):
+                if not self._has_judgments:
+                    return self._text(text)
+                named = f' aria-label="{self._plain(label)}"' if label else ""
+                return f'<a href="{escape(link_to(**filters))}"{named}>{self._text(text)}</a>'
+            case (str() as text, style):
+                return _ELEMENTS.get(style, "{}").format(_styled(self._escaped(text), style, is_cell=True))
+            case str() | Words():
+                return self._text(cell)
+
+    def _text(self, text: str | Words) -> str:
+        if isinstance(text, str):
+            return self._escaped(text)
+        return "".join(self._piece(piece, style) for piece, style in text.styled)
+
+    def _piece(self, text: str, style: str) -> str:
+        """A piece that begins on a line of its own is small print below what it follows."""
+        if style in _ELEMENTS:
+            return _ELEMENTS[style].format(self._escaped(text))
+        is_below = text.startswith("\n")
+        words = _styled(self._escaped(text.removeprefix("\n") if is_below else text), style)
+        return f"<br><small>{words}</small>" if is_below else words
+
+    def _escaped(self, text: str) -> str:
+        """As text between elements; what others wrote in another script is marked as such."""
+        words = self._plain(text).replace("\n", "<br>")
+        if isinstance(text, Message) or _FOREIGN.search(text) is None:
+            return words
+        language = language_of(text)
+        spoken = f' lang="{language}"' if language else ""
+        return f'<span{spoken} dir="auto">{words}</span>'
+
+    def _plain(self, text: str) -> str:
+        """As text inside of an attribute."""
+        return escape(make_visible(self._said(text)))
+
+    def _said(self, text: str) -> str:
+        return self._say(text) if isinstance(text, Message) else text
+
+
+def _styled(words: str, style: str, *, is_cell: bool = False) -> str:
+    """Colours of whole cells are those of their place; what is bold is an element anywhere."""
+    if "bold" in style.split():
+        words = f"<b>{words}</b>"
+    if style.startswith("dimension-"):
+        # Long names may break after an underscore, nowhere else.
+        dot = '<i class="dimension-dot" aria-hidden="true"></i>'
+        return f'<span class="dimension-name {style}">{dot}{words.replace("_", "_<wbr>")}</span>'
+    tone = _tone(style)
+    return words if is_cell or not tone else f'<span class="{tone}">{words}</span>'
+
+
+def _tone(style: str) -> str:
+    if style.startswith("dimension-"):
+        return style
+    return next((tone for word in style.split() if (tone := _TONES.get(word))), "")
 
 
 def _kind(head: str) -> str:
@@ -101,37 +342,3 @@ def _kind(head: str) -> str:
 def _class(*names: str) -> str:
     given = " ".join(filter(None, names))
     return f' class="{given}"' if given else ""
-
-
-def _content(cell: Cell, say: Say) -> str:
-    match cell:
-        case Bar(share):
-            return f'<meter value="{share:.3f}">{share:.0%}</meter>'
-        case IntervalPlot():
-            return _plot(cell)
-        case (str(), _):
-            return _text(Words([cell]), say)
-        case str() | Words():
-            return _text(cell, say)
-
-
-def _plot(plot: IntervalPlot) -> str:
-    """The axis from 0 to 1, the interval on it, and the mean as a mark."""
-    marks = ""
-    if plot.mean is not None:
-        low, high = plot.ends or (plot.mean, plot.mean)
-        marks = f'<path d="M{low * 100:.1f} 5H{high * 100:.1f}" stroke-width="3"/>'
-        marks += f'<circle cx="{plot.mean * 100:.1f}" cy="5" r="3" fill="currentColor"/>'
-    axis = '<path d="M0 5H100" stroke-width="0.5" stroke-dasharray="1 2"/>'
-    return f'<svg viewBox="-3 0 106 10" width="106" height="10" stroke="currentColor" fill="none">{axis}{marks}</svg>'
-
-
-def _text(text: str | Words, say: Say) -> str:
-    if isinstance(text, str):
-        return _escaped(text, say)
-    return "".join(_ELEMENTS.get(style, "{}").format(_escaped(piece, say)) for piece, style in text.styled)
-
-
-def _escaped(text: str, say: Say = str) -> str:
-    words = say(text) if isinstance(text, Message) else text
-    return escape(make_visible(words)).replace("\n", "<br>")

@@ -3,19 +3,25 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from mixseek.reports.render.tables import bar_text, plot_text
+from mixseek.reports.pictures import Bar, Histogram, IntervalPlot, Strip
+from mixseek.reports.render.tables import bar_text, histogram_text, plot_text, strip_text
 from mixseek.reports.sections import (
     MARKED,
     VERBATIM,
-    Bar,
     Cell,
     Divider,
+    Estimates,
     Facts,
     Fitting,
-    IntervalPlot,
+    Link,
+    Listing,
     Part,
+    Ranges,
+    Scatter,
     Section,
     Sentence,
+    Shaded,
+    Stack,
     TableRows,
     Words,
     head_text,
@@ -38,7 +44,7 @@ def sections_markdown(sections: Iterable[Section]) -> str:
 def _blocks(section: Section) -> Iterator[str]:
     parts = [part for part in section.parts if not is_empty(part)]
     if parts and section.title:
-        yield f"### {_text(section.title)}"
+        yield f"### {_text(section.title)}" + (f": {_text(section.note)}" if section.note else "")
     yield from map(part_markdown, parts)
 
 
@@ -54,8 +60,24 @@ def part_markdown(part: Part) -> str:
             return f"## {_text(title)}"
         case Fitting(table, legend):
             return f"{part_markdown(table)}\n\n{part_markdown(legend)}"
+        case Listing():
+            return "\n".join(_lines(part))
+        case Ranges():
+            return "\n".join(_rows(part.table()))
+        case Estimates(table=table, notes=lines):
+            return f"{part_markdown(table)}\n\n{part_markdown(lines)}"
+        case Scatter(table=table):
+            return part_markdown(table)
         case TableRows():
             return "\n".join(_rows(part))
+
+
+def _lines(listing: Listing) -> Iterator[str]:
+    if listing.title:
+        yield f"{_text(listing.title)}\n"
+    yield from (f"- {_text(line)}" for line in listing.lines[: listing.shown])
+    if rest := listing.left_out(len(listing.lines[: listing.shown])):
+        yield f"- … {rest:,} more"
 
 
 def _rows(table: TableRows) -> Iterator[str]:
@@ -66,6 +88,8 @@ def _rows(table: TableRows) -> Iterator[str]:
         yield _row(_cell(cells[place]) for place, _ in columns)
     if table.left_out:
         yield _row([f"… {table.left_out:,} more", *("" for _ in columns[1:])])
+    if table.total is not None:
+        yield _row(_cell(table.total[place]) for place, _ in columns)
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -76,9 +100,19 @@ def _row(cells: Iterable[str]) -> str:
 def _cell(cell: Cell) -> str:
     match cell:
         case Bar():
-            return code_span(bar_text(cell.share, cell.width))
+            return code_span(bar_text(cell.share, cell.width)) if cell.width else ""
         case IntervalPlot():
             return code_span(plot_text(cell).plain)
+        case Histogram():
+            return code_span(histogram_text(cell))
+        case Strip():
+            return code_span(strip_text(cell).plain) if cell.width else ""
+        case Stack(cells):
+            return " ".join(filter(None, map(_cell, cells)))
+        case Shaded(inner):
+            return _cell(inner)
+        case Link(text):
+            return _text(text)
         case (str() as text, style):
             return _piece(text, style)
         case str() | Words():

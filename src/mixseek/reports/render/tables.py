@@ -9,14 +9,14 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from mixseek.reports.sections import PLOT_HEAD, QUIET, IntervalPlot
+from mixseek.reports.pictures import Histogram, IntervalPlot, Strip
+from mixseek.reports.sections import PLOT_WIDTH, QUIET
 from mixseek.text.visible import make_visible
 
 # Characters by which names mostly differ.
 _LEAST_NAME = 16
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-_PLOT_WIDTH = 22
-_PLOT_HEAD = (PLOT_HEAD.wide or "").lstrip("|")
+_BLOCKS = "▁▂▃▄▅▆▇█"
 # Wide enough for the tables, narrow enough for a log.
 _TEXT_WIDTH = 120
 
@@ -80,12 +80,17 @@ def _stacked(table: Table) -> RenderableType:
         values = [
             f"{head} {flat}".strip()
             for head, cell in zip(heads[names:], cells[names:], strict=True)
-            if (flat := " ".join(str(cell).split())) and head != _PLOT_HEAD
+            if (flat := " ".join(str(cell).split())) and not _is_plot(flat)
         ]
         lines.append(Text(" · ".join(str(cell) for cell in cells[:names] if str(cell).strip()), style="bold"))
         if values:
             lines.append(Padding(Text(" · ".join(values)), (0, 0, 0, 2)))
     return Group(*lines)
+
+
+def _is_plot(text: str) -> bool:
+    """A picture that needs the head above it; the numbers beside it say the same."""
+    return len(text) == PLOT_WIDTH and not set(text) - set("·━●┊")
 
 
 def bar_text(share: float, width: int) -> str:
@@ -96,12 +101,28 @@ def bar_text(share: float, width: int) -> str:
 
 
 def plot_text(plot: IntervalPlot) -> Text:
-    """A line from 0 to 1: dots where the interval is not, a rule where it is, the mean as a mark."""
-    last = _PLOT_WIDTH - 1
-    if plot.mean is None:
-        return Text("·" * _PLOT_WIDTH, style=QUIET)
-    low, high, mean = (round(share * last) for share in (*(plot.ends or (plot.mean, plot.mean)), plot.mean))
+    """The axis in one line: dots where the interval is not, a rule where it is, the mean as a mark."""
+    last = PLOT_WIDTH - 1
+    marks = [("·", QUIET)] * PLOT_WIDTH
+    for value in plot.references:
+        marks[round(plot.axis.place(value) * last)] = ("┊", QUIET)
+    if plot.mean is not None:
+        low, high = (round(plot.axis.place(end) * last) for end in plot.ends or (plot.mean, plot.mean))
+        marks[low : high + 1] = [("━", "blue")] * (high + 1 - low)
+        marks[round(plot.axis.place(plot.mean) * last)] = ("●", "bold blue")
+    return Text.assemble(*marks)
+
+
+def histogram_text(histogram: Histogram) -> str:
+    """The histogram in one line; a mark that never fell is a dot."""
+    top = max((share for _, share in histogram.bars), default=0.0)
+    return "".join(_BLOCKS[max(0, round(share / top * 8) - 1)] if share else "·" for _, share in histogram.bars)
+
+
+def strip_text(strip: Strip) -> Text:
+    """Shares as blocks of their colours, at least one for anything that occurred."""
+    if not strip.width:
+        return Text()
     return Text.assemble(
-        ("·" * low, QUIET), ("━" * (mean - low), "blue"), ("●", "bold blue"), ("━" * (high - mean), "blue"),
-        ("·" * (last - high), QUIET),
-    )  # fmt: skip
+        *(("█" * max(1, round(share * strip.width)), style) for _, share, style in strip.parts if share)
+    )

@@ -7,23 +7,39 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from mixseek.reports.render.tables import as_text, bar_text, fitted, plot_text, print_indented, table_of
+from mixseek.reports.pictures import Bar, Histogram, IntervalPlot, Strip
+from mixseek.reports.render.tables import (
+    as_text,
+    bar_text,
+    fitted,
+    histogram_text,
+    plot_text,
+    print_indented,
+    strip_text,
+    table_of,
+)
 from mixseek.reports.sections import (
     MARKED,
     QUIET,
     VERBATIM,
-    Bar,
     Cell,
     Divider,
     Drawable,
+    Estimates,
     Facts,
     Fitting,
-    IntervalPlot,
+    Link,
+    Listing,
     Part,
+    Ranges,
+    Scatter,
     Section,
     Sentence,
+    Shaded,
+    Stack,
     TableRows,
     Words,
+    is_empty,
     sections_of,
 )
 from mixseek.text.visible import make_visible
@@ -41,12 +57,13 @@ def print_sections(sections: Iterable[Section], console: Console) -> None:
         parts = [
             part
             for part in section.parts
-            if section.title is None or not (isinstance(part, TableRows) and not part.rows)
+            if section.title is None or not (is_empty(part) and not isinstance(part, Sentence))
         ]
         if section.title is not None and parts:
             console.print()
             if section.title:
-                console.print(Text(make_visible(section.title), style="bold"))
+                note = (f"  {make_visible(section.note)}", QUIET) if section.note else ""
+                console.print(Text.assemble((make_visible(section.title), "bold"), note))
         is_indented = section.is_indented or section.title is not None
         for part in _fitting(parts, console):
             body = drawn(part, console)
@@ -64,6 +81,12 @@ def _fitting(parts: Iterable[Part], console: Console) -> Iterator[Drawable]:
         if isinstance(part, Fitting):
             table = _table(part.table, console)
             yield from (part.table, part.legend) if fitted(table, console.width - 2) is table else part.otherwise
+        elif isinstance(part, Estimates):
+            yield from (part.table, part.notes)
+        elif isinstance(part, Ranges):
+            # Numbers are worth more than their picture.
+            drawn_table = _table(part.table(), console)
+            yield part.table(is_drawn=fitted(drawn_table, console.width - 2) is drawn_table)
         else:
             yield part
 
@@ -82,8 +105,22 @@ def drawn(part: Drawable, console: Console) -> Text | Table | Rule:
             return Text("\n").join(facts)
         case Divider(title):
             return Rule(_text(title, console, "bold"), align="left", style=QUIET)
+        case Listing():
+            return _listing(part, console)
+        case Ranges():
+            return _table(part.table(), console)
+        case Estimates() | Scatter():
+            return _table(part.table, console)
         case TableRows():
             return _table(part, console)
+
+
+def _listing(listing: Listing, console: Console) -> Text:
+    lines = [_text(line, console) for line in listing.lines[: listing.shown]]
+    if rest := listing.left_out(len(lines)):
+        lines.append(Text(f"… {rest:,} more", style=QUIET))
+    title = [Text(make_visible(listing.title), style=QUIET)] if listing.title else []
+    return Text("\n").join([*title, *lines])
 
 
 def _table(table: TableRows, console: Console) -> Table:
@@ -91,6 +128,8 @@ def _table(table: TableRows, console: Console) -> Table:
     rows = [[_cell(row[place], console) for place, _ in columns] for row in table.rows[: table.limit]]
     if table.left_out:
         rows.append([Text(f"… {table.left_out:,} more", style=QUIET)])
+    if table.total is not None:
+        rows.append([_cell(table.total[place], console) for place, _ in columns])
     return table_of([head for _, head in columns], rows)
 
 
@@ -101,6 +140,16 @@ def _cell(cell: Cell, console: Console) -> Text:
             return Text(bar_text(cell.share, width), style=cell.style)
         case IntervalPlot():
             return plot_text(cell)
+        case Histogram():
+            return Text(histogram_text(cell), style=_style(cell.style) or "blue")
+        case Strip():
+            return strip_text(cell)
+        case Stack(cells):
+            return Text("\n").join(filter(None, (_cell(inner, console) for inner in cells)))
+        case Shaded(inner):
+            return _cell(inner, console)
+        case Link(text):
+            return _text(text, console)
         case (text, style):
             return _text(text, console, style)
         case str() | Words():
@@ -114,8 +163,8 @@ def _text(text: str | Words, console: Console, style: str = "") -> Text:
 
 
 def _style(style: str) -> str:
-    """A terminal shows everything as it stands."""
-    return "" if style == VERBATIM else style
+    """A terminal shows everything as it stands, and has no colours for dimensions."""
+    return "" if style == VERBATIM or style.startswith("dimension-") else style
 
 
 def _piece(text: str, style: str, console: Console) -> tuple[str, str]:

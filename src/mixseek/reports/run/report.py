@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from mixseek.analysis import model, report_data
 from mixseek.analysis.model import Tone
 from mixseek.domain.judgments import Flag, Status
-from mixseek.domain.ports import CallAccount
-from mixseek.reports.accounts import account_notes, add_accounts, cost_text, seconds_text, tokens_text
+from mixseek.reports.accounts import call_sections
 from mixseek.reports.labels import corrected_sections
+from mixseek.reports.pictures import Bar
 from mixseek.reports.run.sample import STYLES
 from mixseek.reports.run.scored import scored_sections
 from mixseek.reports.run.trust import breakdown_sections, headline_sections, pairs_sections, plot_of, trust_sections
@@ -16,7 +16,6 @@ from mixseek.reports.sections import (
     GAP,
     PLOT_HEAD,
     QUIET,
-    Bar,
     Cell,
     Divider,
     Head,
@@ -77,7 +76,8 @@ def report_sections(report: report_data.ReportData) -> Iterator[Section]:
     if report.scored:
         yield from scored_sections(report.scored)
     if report.calls:
-        yield from _call_sections(report.calls)
+        yield from call_sections(report.calls)
+        yield Section(None, [GAP])
 
 
 def _header(report: report_data.ReportData) -> Iterator[Sentence]:
@@ -188,23 +188,3 @@ def _group_table(head: str, groups: Sequence[model.GroupSummary], unnamed: str) 
         means: list[Cell] = [mean_reasoning_text(item.reasoning) for item in groups]
         columns.append((count_head("reasoning"), means))
     return table_by_columns(columns, _TASKS_SHOWN)
-
-
-def _call_sections(accounts: Sequence[CallAccount]) -> Iterator[Section]:
-    """What live judges were asked and what it took; below the numbers, what they leave unsaid."""
-    total = add_accounts(accounts)
-    heads = ("judge", ">calls", ">tries", ">cached", ">re-asks", ">tokens in", ">out", ">cost", ">p50", ">p90", ">p99")
-    rows: list[Sequence[Cell]] = [
-        (
-            account.judge,
-            *map(number_cell, (account.calls, account.tries, account.cached, account.reasks)),
-            tokens_text(account.input_tokens, account),
-            tokens_text(account.output_tokens, account),
-            cost_text(account),
-            *(seconds_text(getattr(account.latency, name, None)) for name in ("p50", "p90", "p99")),
-        )
-        for account in (*accounts, *([total] if total else []))
-    ]
-    unsaid = [f"{account.judge}: {'; '.join(words)}" for account in accounts if (words := account_notes(account))]
-    yield Section("Calls", [TableRows(heads, rows), Sentence("\n".join(unsaid))])
-    yield Section(None, [GAP])

@@ -16,13 +16,13 @@ from mixseek.reports.headline import (
     without_text,
 )
 from mixseek.reports.pair_words import bias_text, share_text, states_text, target_score_text
+from mixseek.reports.pictures import IntervalPlot
 from mixseek.reports.sections import (
     GAP,
     PLOT_HEAD,
     QUIET,
     Cell,
     Head,
-    IntervalPlot,
     Part,
     Section,
     Sentence,
