@@ -70,33 +70,11 @@ SLOW_THINGS = {
 }
 
 
-# Where a function or a class begins, and how far it is indented.
-_BEGINNING = re.compile(r"^([ \t]*)(?:async def|def|class)\b", re.MULTILINE)
-
-
-def may_be_long(source: str) -> bool:
-    """Whether a function could be too long: the next that begins no deeper, or the end, is further away than that."""
-    begun = [
-        (source.count("\n", 0, match.start()), len(match[1]))
-        for match in _BEGINNING.finditer(source)
-        # In a text of several lines nothing begins.
-        if source.count('"""', 0, match.start()) % 2 == 0
-    ]
-    begun.append((source.count("\n") + 1, 0))
-    return any(
-        next(line for line, depth in begun[place:] if depth <= indented) - first > MAX_FUNCTION_LINES
-        for place, (first, indented) in enumerate(begun[:-1], 1)
-    )
-
-
 def long_functions(path: Path) -> list[str]:
-    """Functions that do not fit on a screen. To parse a file takes long, and hardly one could have any."""
-    source = read(path)
-    if not may_be_long(source):
-        return []
+    """Functions that do not fit on a screen."""
     return [
         f"{name_of(path)}: {node.name} has {(node.end_lineno or 0) - node.lineno + 1} lines"
-        for node in statements(ast.parse(source))
+        for node in statements(ast.parse(read(path)))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (node.end_lineno or 0) - node.lineno + 1 > MAX_FUNCTION_LINES
         and node.name not in LONG_FUNCTIONS
@@ -106,19 +84,6 @@ def long_functions(path: Path) -> list[str]:
 def test_functions_stay_small_enough_to_read() -> None:
     """A function fits on a screen. A file is one subject, as long as that subject needs: lines are no measure of it."""
     assert [line for path in PYTHON_FILES for line in long_functions(path)] == []
-
-
-def test_what_is_not_parsed_has_no_long_function() -> None:
-    """Whatever comes behind it: the end, a class, a function beside it; a text that looks like one is none."""
-    long = "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES
-    text = '    """\ndef g():\n"""\n'
-    indented = "".join(f"    {line}\n" for line in long.splitlines())
-
-    assert all(
-        map(may_be_long, (long, long + "class A:\n    x = 1\n", long + "def g(): pass\n", f"class A:\n{indented}"))
-    )
-    assert may_be_long(long[:400] + text + long[9:])
-    assert not may_be_long("def f():\n" + "    x = 1\n" * (MAX_FUNCTION_LINES - 1) + long[:200])
 
 
 def test_modules_are_named_after_what_they_hold() -> None:
