@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mixseek.domain.judgments import Span
-from mixseek.matching.choice import commits_to_words
+from mixseek.matching.commitment import commits_to_words
 from mixseek.matching.numbers import currency_of, unit_of, units_asked
 from mixseek.matching.open_text.dates import PartialDate
 from mixseek.matching.open_text.gold import Asked, Kind
