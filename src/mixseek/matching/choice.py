@@ -59,16 +59,16 @@ def match_closed(visible: Visible, reader: Reader, question: str = "") -> Compar
     if no_answer.is_opening(text):
         return Comparison(Decision.INCORRECT, None, ("no_answer",))
     if (other := _other_kind(visible, reader, question)) is not None:
-        said = Decision.UNDECIDED if decisions - {Decision.INCORRECT} else Decision.INCORRECT
-        return Comparison(said, Span(other.start, other.end), (other.cue, "another_kind"))
+        outcome = Decision.UNDECIDED if decisions - {Decision.INCORRECT} else Decision.INCORRECT
+        return Comparison(outcome, Span(other.start, other.end), (other.cue, "another_kind"))
     refusal = no_answer.find_refusal(visible.lowered)
     if refusal is not None and not _answers_all_the_same(refusal, soft):
         decision = Decision.UNDECIDED if Decision.CORRECT in decisions else Decision.INCORRECT
         return Comparison(decision, refusal, ("refusal",))
     unfinished = no_answer.breaks_off(text)
     if unfinished and decisions <= {Decision.INCORRECT}:
-        said = Decision.UNDECIDED if _is_said_before(text, reader) else Decision.INCORRECT
-        return Comparison(said, None, ("breaks_off",))
+        outcome = Decision.UNDECIDED if _is_said_before(text, reader) else Decision.INCORRECT
+        return Comparison(outcome, None, ("breaks_off",))
     if len(decisions) == 1 and visible.cut == len(text):
         first = soft[0][0]
         # What broke off behind a conclusion that is a whole sentence is only its explanation.
@@ -204,10 +204,10 @@ def _read_firm(visible: Visible, reader: Reader) -> tuple[Stated | None, Stated 
     rival: Decision | None = None
     for statement, reading in _firm_readings(visible, reader):
         if statement.cue in _SENTENCES:
-            said = as_said(text, lowered, statement.start, reading, visible.cut, reader)
-            if said is not reading:
+            committed = as_said(text, lowered, statement.start, reading, visible.cut, reader)
+            if committed is not reading:
                 if reading.decision is Decision.CORRECT:
-                    named = named or (statement, said)
+                    named = named or (statement, committed)
                 if rival is None and not discounted.is_ruled_out(lowered, statement.start, visible.cut):
                     rival = reading.decision
                 continue
@@ -249,8 +249,8 @@ def _corrected(visible: Visible, reader: Reader, statement: Statement, reading: 
         if corrected is not None and corrected.start < 20:
             return place, corrected
     closing = statements.soft_statements(text, lowered, marker.end(), visible.cut)
-    said = [reader.read(text[place.start : place.end], firm=False) for place in closing]
-    is_restated = {found.decision for found in said if found is not None} == {reading.decision}
+    repeated = [reader.read(text[place.start : place.end], firm=False) for place in closing]
+    is_restated = {other.decision for other in repeated if other is not None} == {reading.decision}
     # Taken back or not, the right answer was never given.
     is_wrong = reading.decision is Decision.INCORRECT and (
         no_answer.breaks_off(text) or reader.is_absent(text[marker.end() : visible.cut])
@@ -392,7 +392,7 @@ def _read_soft(visible: Visible, reader: Reader) -> list[Stated]:
 def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list[Stated]:
     """What stands at these places, without lines of a list and numbered first steps."""
     text, lowered = visible.text, visible.lowered
-    found = [
+    readings = [
         (place, reading, as_said(text, lowered, place.start, reading, visible.cut, reader))
         for place in places
         if not _is_listing(text, place)
@@ -402,9 +402,13 @@ def _readings(visible: Visible, reader: Reader, places: list[Statement]) -> list
             isinstance(reader, OptionReader) and reader.is_cut_list(text[: visible.cut], place.start + reading.start)
         )
     ]
-    plain = {said.decision for _, reading, said in found if said is reading}
+    plain = {committed.decision for _, reading, committed in readings if committed is reading}
     # What is said outright may be supposed as well.
-    return [(place, said) for place, reading, said in found if said is reading or reading.decision not in plain]
+    return [
+        (place, committed)
+        for place, reading, committed in readings
+        if committed is reading or reading.decision not in plain
+    ]
 
 
 def _is_undisputed(text: str, reader: Reader, opening: Reading) -> bool:

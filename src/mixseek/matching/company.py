@@ -90,7 +90,7 @@ def _unwrapped(text: str) -> str:
         text = text.replace('"', " ")
     # "> 5" alone may be a bound, and "> ]" are brackets.
     elif first == ">" and not _NOT_QUOTED.search(text) and any(map(str.isalnum, text)) and not _is_bound(text):
-        text = _BLOCKQUOTE.sub(lambda found: " " * len(found[0]), text)
+        text = _BLOCKQUOTE.sub(lambda match: " " * len(match[0]), text)
     return text
 
 

@@ -20,7 +20,7 @@ _NAMED = {
 
 
 class CharacterTable(dict[int, str]):
-    """For `str.translate`, filled as characters are met: a whole table would cost every start of the program 0.2 s."""
+    """A table for `str.translate`, filled as characters are met: a whole one would cost every start 0.2 s."""
 
     def __init__(self, fold_character: Callable[[str], str]) -> None:
         super().__init__()
@@ -52,4 +52,4 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 def fold(text: str) -> str:
     """The text with widths, digits, quotes, dashes and spaces in ASCII; same length, same offsets."""
     # Only what is not ASCII is translated: a few quotation marks in a page of English cost what they are.
-    return text if text.isascii() else _FOREIGN.sub(lambda found: found[0].translate(_TABLE), text)
+    return text if text.isascii() else _FOREIGN.sub(lambda match: match[0].translate(_TABLE), text)

@@ -43,9 +43,9 @@ def _may_state_answer(middle: str) -> bool:
     return next(firm_statements(text, text.lower(), 0, len(text)), None) is not None
 
 
-def _is_firm(found: Comparison) -> bool:
-    return found.span is not None and not _FIRM.isdisjoint(found.rules)
+def _is_firm(comparison: Comparison) -> bool:
+    return comparison.span is not None and not _FIRM.isdisjoint(comparison.rules)
 
 
-def _left_open(found: Comparison) -> Comparison:
-    return Comparison(Decision.UNDECIDED, None, (found.rules[0], "not_read_as_a_whole"))
+def _left_open(comparison: Comparison) -> Comparison:
+    return Comparison(Decision.UNDECIDED, None, (comparison.rules[0], "not_read_as_a_whole"))

@@ -26,10 +26,10 @@ def find_refusal(lowered: str) -> Span | None:
     if len(text) - begin > _CLOSING:
         stops = (text.rfind(mark, 0, len(text) - 1) for mark in (". ", "。", "\n"))
         begin = max(*stops, len(text) - _CLOSING)
-    found = _SAYS.refusal.search(text, begin)
-    if found is None or _SAYS.concession.search(text, found.end()):
+    match = _SAYS.refusal.search(text, begin)
+    if match is None or _SAYS.concession.search(text, match.end()):
         return None
-    return Span(*found.span())
+    return Span(*match.span())
 
 
 def is_code(text: str) -> bool:

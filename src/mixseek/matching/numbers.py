@@ -36,9 +36,9 @@ def with_plain_dates(text: str) -> str:
     return _DATE.sub(_plain, text) if _YEAR.search(text) else text
 
 
-def _plain(found: re.Match[str]) -> str:
-    order = _ORDERS[((found.lastindex or 1) - 1) // 3]
-    date = dict(zip(order, filter(None, found.groups()), strict=True))
+def _plain(match: re.Match[str]) -> str:
+    order = _ORDERS[((match.lastindex or 1) - 1) // 3]
+    date = dict(zip(order, filter(None, match.groups()), strict=True))
     month = MONTHS.get(date["m"].lower()) or int(date["m"])
     # Spaces: in Japanese and Chinese a date stands without them, and words are looked up between spaces.
     return f" {month:02d}/{int(date['d']):02d}/{date['y']} "
@@ -155,46 +155,46 @@ def read_numbers(text: str, *, words: bool = True, once: bool = False) -> list[N
     places = list(_NUMBER.finditer(text)) if _FIGURE.search(text) else []
     if once:
         places = list(
-            {text[max(0, found.start() - 12) : found.end() + 5]: found for found in reversed(places)}.values()
+            {text[max(0, match.start() - 12) : match.end() + 5]: match for match in reversed(places)}.values()
         )
-    tokens = [token for found in places if (token := _token(text, found)) is not None]
+    tokens = [token for match in places if (token := _token(text, match)) is not None]
     if not text.isascii():
         tokens += [
-            NumberToken((Decimal(share * factor),), *found.span(), percent=True)
+            NumberToken((Decimal(share * factor),), *match.span(), percent=True)
             for pattern, factor in ((_PERCENT_OF, 1), (_TENTHS, 10))
-            for found in pattern.finditer(text)
-            if (share := _cjk_number(found[1])) is not None
+            for match in pattern.finditer(text)
+            if (share := _cjk_number(match[1])) is not None
         ]
         tokens.sort(key=lambda token: token.start)
     # Where digits are written, words count other things: "the four birds are 51 years old".
     return tokens if tokens or not words else word_numbers(text)
 
 
-def _token(text: str, found: re.Match[str]) -> NumberToken | None:
-    values = _values(found["body"])
-    bottom = Decimal(found["denominator"] or 1)
+def _token(text: str, match: re.Match[str]) -> NumberToken | None:
+    values = _values(match["body"])
+    bottom = Decimal(match["denominator"] or 1)
     if not values or not bottom:
         return None
-    signed = found["sign"] or found["minus"] or found["sign2"]
-    negative, start = _sign(text, found) if signed else (False, found.start())
-    if found["over"] or found["vulgar"]:
-        values = tuple(value + _part(found) for value in values[:1])
-    raised = unicodedata.normalize("NFKC", found["raised"] or "").replace("−", "-")
-    if power := found["power"] or raised or (found["exponent"] or "")[1:]:
+    signed = match["sign"] or match["minus"] or match["sign2"]
+    negative, start = _sign(text, match) if signed else (False, match.start())
+    if match["over"] or match["vulgar"]:
+        values = tuple(value + _part(match) for value in values[:1])
+    raised = unicodedata.normalize("NFKC", match["raised"] or "").replace("−", "-")
+    if power := match["power"] or raised or (match["exponent"] or "")[1:]:
         values = tuple(value * Decimal(10) ** int(power) for value in values)
-    if found["denominator"]:
+    if match["denominator"]:
         values = tuple(value / bottom for value in values)
-    is_bullet = negative and found["sign"] in {"- ", "-\t"} and not text[:start].rpartition("\n")[2].strip()
+    is_bullet = negative and match["sign"] in {"- ", "-\t"} and not text[:start].rpartition("\n")[2].strip()
     # "- 8" on a line of its own is minus eight, or eight behind a bullet.
-    unscaled = values if found["scale"] or is_bullet else ()
-    if found["scale"]:
-        scale = found["scale"].lower()
+    unscaled = values if match["scale"] or is_bullet else ()
+    if match["scale"]:
+        scale = match["scale"].lower()
         factor = _SCALES.get(scale) or _SCALE_SIGNS[scale.removesuffix("s")]
-        values = (values[0] * factor + int(found["rest"] or 0),)
+        values = (values[0] * factor + int(match["rest"] or 0),)
     if negative:
         values = tuple(-value for value in values)
-    is_money = bool(found["currency"]) or text.startswith(_CENTS, found.end())
-    return NumberToken(values, start, found.end(), bool(found["percent"]), unscaled, is_money)
+    is_money = bool(match["currency"]) or text.startswith(_CENTS, match.end())
+    return NumberToken(values, start, match.end(), bool(match["percent"]), unscaled, is_money)
 
 
 # Words and signs of a currency, each under its sign; ¥ stands for two of them.
@@ -234,24 +234,24 @@ def units_asked(question: str) -> set[str]:
 _CENTS = ("¢", " cent", "cent", "-cent")
 
 
-def _sign(text: str, found: re.Match[str]) -> tuple[bool, int]:
+def _sign(text: str, match: re.Match[str]) -> tuple[bool, int]:
     """Whether the number is negative, and where it begins: a minus between operands is no sign."""
-    start = found.start()
-    if found["minus"]:
-        unary = found["minus"].strip().lower() != "minus" or _UNARY.search(text, max(0, start - 12), start)
-        return bool(unary), start if unary else start + len(found["minus"])
-    if found["sign"]:
-        operand = _OPERAND_WORD if len(found["sign"]) > 1 else _OPERAND
+    start = match.start()
+    if match["minus"]:
+        unary = match["minus"].strip().lower() != "minus" or _UNARY.search(text, max(0, start - 12), start)
+        return bool(unary), start if unary else start + len(match["minus"])
+    if match["sign"]:
+        operand = _OPERAND_WORD if len(match["sign"]) > 1 else _OPERAND
         if operand.search(text, max(0, start - 3), start):
-            return bool(found["sign2"]), start + len(found["sign"])
-    return bool(found["sign"] or found["sign2"]), start
+            return bool(match["sign2"]), start + len(match["sign"])
+    return bool(match["sign"] or match["sign2"]), start
 
 
-def _part(found: re.Match[str]) -> Decimal:
+def _part(match: re.Match[str]) -> Decimal:
     """The broken part of 1 1/2 and of 1½."""
-    if found["over"]:
-        return Decimal(found["over"]) / Decimal(found["under"])
-    top, _, bottom = unicodedata.normalize("NFKC", found["vulgar"]).partition("⁄")
+    if match["over"]:
+        return Decimal(match["over"]) / Decimal(match["under"])
+    top, _, bottom = unicodedata.normalize("NFKC", match["vulgar"]).partition("⁄")
     return Decimal(top) / Decimal(bottom)
 
 
@@ -292,11 +292,11 @@ _PERCENT = re.compile(r"\s?(?:%|per ?cent\b)", re.IGNORECASE)
 
 def word_numbers(text: str) -> list[NumberToken]:
     """Numbers in words, Roman numerals, and Japanese or Chinese characters."""
-    found: list[tuple[re.Match[str], Decimal | int | None]] = []
+    numbers: list[tuple[re.Match[str], Decimal | int | None]] = []
     # Looked for first: most texts hold none of these words, and the patterns try each of them at each place.
     words_of_text = set(_ENGLISH_WORD.findall(text.lower())) if text.isascii() else _COUNTING | _DIVIDING
     if not words_of_text.isdisjoint(_COUNTING):
-        found += [
+        numbers += [
             (words, _spoken(words[0]))
             for words in _WORDS.finditer(text)
             # "each one", "one of them": in a sentence a lone "one" is a pronoun.
@@ -305,27 +305,27 @@ def word_numbers(text: str) -> list[NumberToken]:
             and not _OF_A_FRACTION.match(text, words.end())
         ]
     if not words_of_text.isdisjoint(_DIVIDING):
-        found += [(words, _fraction(words)) for words in _WORD_FRACTION.finditer(text)]
-    found += [(numeral, ROMAN.get(numeral[0])) for numeral in _ROMAN.finditer(text)]
+        numbers += [(words, _fraction(words)) for words in _WORD_FRACTION.finditer(text)]
+    numbers += [(numeral, ROMAN.get(numeral[0])) for numeral in _ROMAN.finditer(text)]
     if not text.isascii():
-        found += [(characters, _signed_cjk(text, characters)) for characters in _CJK_NUMBER.finditer(text)]
+        numbers += [(characters, _signed_cjk(text, characters)) for characters in _CJK_NUMBER.finditer(text)]
     return [
         NumberToken((Decimal(value),), *place.span(), _PERCENT.match(text, place.end()) is not None)
-        for place, value in found
+        for place, value in numbers
         if value is not None
     ]
 
 
-def _signed_cjk(text: str, found: re.Match[str]) -> int | None:
-    value = _cjk_number(found[0])
-    is_negative = value is not None and _CJK_MINUS.search(text, max(0, found.start() - 4), found.start())
+def _signed_cjk(text: str, match: re.Match[str]) -> int | None:
+    value = _cjk_number(match[0])
+    is_negative = value is not None and _CJK_MINUS.search(text, max(0, match.start() - 4), match.start())
     return -value if value is not None and is_negative else value
 
 
-def _fraction(found: re.Match[str]) -> Decimal:
-    top = 1 if found["top"].lower() in {"a", "an"} else _spoken(found["top"])
-    whole = _spoken(found["whole"]) if found["whole"] else 0
-    return whole + Decimal(top) / Decimal(_PARTS[found["bottom"].lower()])
+def _fraction(match: re.Match[str]) -> Decimal:
+    top = 1 if match["top"].lower() in {"a", "an"} else _spoken(match["top"])
+    whole = _spoken(match["whole"]) if match["whole"] else 0
+    return whole + Decimal(top) / Decimal(_PARTS[match["bottom"].lower()])
 
 
 def _spoken(phrase: str) -> int:

@@ -35,7 +35,7 @@ class Phrases:
         return pattern
 
     def _written_out(self, text: str) -> str:
-        return _ENTRY.sub(lambda found: self._written_out(self.texts[found[1]]), text)
+        return _ENTRY.sub(lambda match: self._written_out(self.texts[match[1]]), text)
 
 
 # Not \text{...}, whose braces are escaped.

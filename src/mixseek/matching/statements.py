@@ -153,10 +153,10 @@ def other_fields(text: str, end: int) -> Iterator[Statement]:
     """The field that states the answer of a response that is an object or an element as a whole, under another name."""
     if text.lstrip()[:1] not in {"{", "<"}:
         return
-    for found in reversed(list(_OTHER_FIELD.finditer(text, 0, end))):
-        close = text.find("</", found.end(), end) if found[0][0] == "<" else -1
-        is_tag = found[0][0] == "<" and close >= 0
-        place = _trimmed(text, found.end(), close, "answer_tag") if is_tag else _json_value(text, found.end(), end)
+    for match in reversed(list(_OTHER_FIELD.finditer(text, 0, end))):
+        close = text.find("</", match.end(), end) if match[0][0] == "<" else -1
+        is_tag = match[0][0] == "<" and close >= 0
+        place = _trimmed(text, match.end(), close, "answer_tag") if is_tag else _json_value(text, match.end(), end)
         if place is not None:
             yield place
 
@@ -192,15 +192,15 @@ def _label_end(text: str, start: int) -> int:
 
 def is_one_sentence(text: str) -> bool:
     """No sentence ends before the end."""
-    found = _SENTENCE_END.search(text, _label_end(text, 0))
-    return found is None or not text[found.end() :].strip(" .!?。\"'*)")
+    match = _SENTENCE_END.search(text, _label_end(text, 0))
+    return match is None or not text[match.end() :].strip(" .!?。\"'*)")
 
 
 def first_sentence(text: str) -> str:
     """Up to the first full stop that ends something."""
-    found = _SENTENCE_END.search(text)
+    match = _SENTENCE_END.search(text)
     # "7. So …" as well as "7." alone.
-    return text if found is None else text[: found.start()]
+    return text if match is None else text[: match.start()]
 
 
 def last_sentences(text: str) -> list[str]:
@@ -211,24 +211,24 @@ def last_sentences(text: str) -> list[str]:
 def soft_statements(text: str, lowered: str, start: int, end: int) -> list[Statement]:
     """The last conclusion, the last line, the last sentence, the first sentence: no cue proves any of them."""
     begin = max(start, end - _TAIL)
-    found: list[Statement | None] = []
+    places: list[Statement | None] = []
     leading = _SAYS.conclusion_word.match(lowered, 0, end) if begin == 0 else None
     conclusions = [place.end() for place in (leading, *_SAYS.conclusion.finditer(lowered, begin, end)) if place]
     if conclusions:
-        found.append(_sentence_from(text, conclusions[-1], end, "conclusion"))
+        places.append(_sentence_from(text, conclusions[-1], end, "conclusion"))
     line = _last_line(text, begin, end)
     if line is not None:
-        found.append(line)
+        places.append(line)
         # Not up to the last character only: there the point of "4.5" would end a sentence.
         stops = _SENTENCE_END.finditer(text, _label_end(text, line.start), line.end)
         ends = [stop.end() for stop in stops if stop.end() < line.end]
-        found.append(_trimmed(text, ends[-1], line.end, "last_sentence") if ends else None)
+        places.append(_trimmed(text, ends[-1], line.end, "last_sentence") if ends else None)
     begin = end - len(text[start:end].lstrip())
     stop = _SENTENCE_END.search(text, begin, min(end, begin + _REACH))
     first = _trimmed(text, begin, stop.start() if stop else min(end, begin + _REACH), "first_sentence")
     if first is not None and text[first.end : first.end + 1] != "?":
-        found.append(first)
-    return [statement for statement in found if statement is not None]
+        places.append(first)
+    return [statement for statement in places if statement is not None]
 
 
 def _sentence_from(text: str, position: int, end: int, cue: str) -> Statement:
@@ -251,5 +251,5 @@ _BRACKET_LINE = re.compile(r"^[ \t*`\"']*([\[\](){}<>][\[\](){}<> \t]*)[ \t*`\"'
 
 def bracket_lines(text: str) -> list[Statement]:
     """Lines of nothing but brackets, among the last few thousand characters."""
-    found = _BRACKET_LINE.finditer(text, max(0, len(text) - 4 * _TAIL))
-    return [Statement(line.start(1), line.end(1), "bracket_line") for line in found]
+    lines = _BRACKET_LINE.finditer(text, max(0, len(text) - 4 * _TAIL))
+    return [Statement(line.start(1), line.end(1), "bracket_line") for line in lines]

@@ -107,8 +107,8 @@ def without_reasoning(text: str) -> str:
     return _blank_reasoning(text, [])
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _blank_bare_channel(text: str, response: str, rules: list[str]) -> str:
@@ -155,7 +155,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
     place = 0
     while (opened := _OPEN_TAG.search(text, place)) is not None:
         name = opened[1].lower()
-        closes = (found for found in _CLOSE_TAG.finditer(text, opened.end()) if found[1].lower() == name)
+        closes = (match for match in _CLOSE_TAG.finditer(text, opened.end()) if match[1].lower() == name)
         close = next(closes, None)
         place = len(text) if close is None else close.end()
         yield opened.start(), place, close is not None
@@ -180,8 +180,8 @@ def _blank_reasoning(text: str, rules: list[str]) -> str:
     text = _without(text, blocks) if blocks else text
     # Looked for first: patterns of so many beginnings are dear, and few texts hold any of them.
     is_marked = any(mark in text for mark in _MARKS)
-    ends = [found.end() for found in _CLOSE_TAG.finditer(text)] if "</" in text else []
-    ends += [found.end() for found in _MARKED_CLOSE.finditer(text)] if is_marked else []
+    ends = [match.end() for match in _CLOSE_TAG.finditer(text)] if "</" in text else []
+    ends += [match.end() for match in _MARKED_CLOSE.finditer(text)] if is_marked else []
     if ends:
         rules.append("reasoning_dropped")
         text = " " * max(ends) + text[max(ends) :]

@@ -93,7 +93,7 @@ PLOT_WIDTH = 22
 
 
 def plot_head(axis: Axis, *, is_narrow: bool = False) -> Head:
-    """Between its two ends intervals are plotted; where there is little room they are left out, unless they fit."""
+    """The head between whose ends intervals are plotted; with little room they are left out, unless they fit."""
     low, high = axis.ends
     head = f"|{low}{high.rjust(PLOT_WIDTH - len(low))}"
     return Head(head, head if is_narrow else None, axis)

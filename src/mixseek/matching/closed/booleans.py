@@ -155,8 +155,8 @@ class BooleanReader(Reader):
         """Polar words that all agree: in the whole sentence without its quotations, else behind its last verb."""
         if leading := self._leading_word(piece):
             return leading
-        bare = _QUOTED.sub(lambda found: " " * len(found[0]), piece)
-        verbs = [found.end() for found in _SAYS.verb.finditer(bare)]
+        bare = _QUOTED.sub(lambda match: " " * len(match[0]), piece)
+        verbs = [match.end() for match in _SAYS.verb.finditer(bare)]
         for shift in (0, *verbs[-1:]):
             placed = [
                 word._replace(start=word.start + shift, end=word.end + shift) for word in self.polar_words(bare[shift:])
@@ -170,7 +170,7 @@ class BooleanReader(Reader):
     def polar_words(self, piece: str) -> list[PolarWord]:
         """Words that say yes or no to a question of this family, negations taken in."""
         positive, negative = FAMILIES[self.family]
-        found: list[PolarWord] = []
+        polar_words: list[PolarWord] = []
         negator: tuple[int, int] | None = None
         lowered = piece.lower()
         for match in _WORD[self.family].finditer(lowered):
@@ -193,11 +193,11 @@ class BooleanReader(Reader):
                 is_near = negator is not None and start - negator[1] < _NEGATION_REACH
                 if negator and is_near and _CLAUSE_END.isdisjoint(piece[negator[1] : start]):
                     value, start = not value, negator[0]
-                found.append(PolarWord(value, start, match.end(), word in CORE[self.family]))
+                polar_words.append(PolarWord(value, start, match.end(), word in CORE[self.family]))
                 negator = None
             elif not word.isascii():
-                found.append(self._unspaced_word(lowered, match))
-        return found
+                polar_words.append(self._unspaced_word(lowered, match))
+        return polar_words
 
     def _unspaced_word(self, text: str, match: re.Match[str]) -> PolarWord:
         word = match[0]

@@ -98,7 +98,7 @@ _LARGEST_DENOMINATOR: Final = 10**9
 
 def plain_value(text: str) -> PlainValue | None:
     """None for whatever is not numbers to its last character."""
-    text = _RAISED.sub(lambda found: f"^{{{unicodedata.normalize('NFKC', found[0])}}}", text)
+    text = _RAISED.sub(lambda match: f"^{{{unicodedata.normalize('NFKC', match[0])}}}", text)
     text = _GROUPED.sub("", text.strip()).replace("−", "-")
     text = _TEXT_COMMAND.sub(r" \1 ", _LAYOUT.sub("", text))
     for _ in range(2):
@@ -113,10 +113,10 @@ def plain_value(text: str) -> PlainValue | None:
 
 
 def _one_number(text: str) -> PlainValue | None:
-    found = _FRACTION.match(text)
-    if found is not None and (bottom := int(found[4] or found[6])):
-        number = int(found[2] or 0) + Fraction(int(found[3] or found[5]), bottom)
-        return _with_unit(text[found.end() :], PlainValue((-number if found[1] == "-" else number,)))
+    match = _FRACTION.match(text)
+    if match is not None and (bottom := int(match[4] or match[6])):
+        number = int(match[2] or 0) + Fraction(int(match[3] or match[5]), bottom)
+        return _with_unit(text[match.end() :], PlainValue((-number if match[1] == "-" else number,)))
     tokens = read_numbers(text, words=False)
     if len(tokens) != 1 or len(tokens[0].values) != 1 or tokens[0].unscaled or text[: tokens[0].start].strip(" +$€£¥"):
         return None
@@ -135,10 +135,10 @@ def _one_number(text: str) -> PlainValue | None:
 
 
 def _with_unit(rest: str, value: PlainValue) -> PlainValue | None:
-    found = _UNIT.fullmatch(rest)
-    if found is None:
+    match = _UNIT.fullmatch(rest)
+    if match is None:
         return None
-    unit = found[1].lstrip("\\")
+    unit = match[1].lstrip("\\")
     if unit in {"%", "percent"}:
         return value._replace(percent=True)
     if len(unit) == 1 and unit.isalpha() and rest[:1] != " ":
@@ -154,8 +154,8 @@ _BRACKETED: Final = re.compile(r"(\\?[({\[])(.*?)(\\?[)}\]])", re.DOTALL)
 
 def _several_numbers(text: str) -> PlainValue | None:
     """A list, a set, a pair or an interval of plain numbers."""
-    found = _BRACKETED.fullmatch(text)
-    inner, brackets = (found[2], (found[1] + found[3]).replace("\\", "")) if found else (text, "")
+    match = _BRACKETED.fullmatch(text)
+    inner, brackets = (match[2], (match[1] + match[3]).replace("\\", "")) if match else (text, "")
     separator = r"[,;]|\band\b" if re.search(r";|,\s|,[-\\]|\band\b", inner) or brackets else r"\band\b"
     parts = [part for part in re.split(separator, inner) if part.strip()]
     if not 2 <= len(parts) <= 64 and not (brackets and parts):
@@ -256,11 +256,11 @@ class Part(NamedTuple):
 
 def stated_maths(piece: str, *, firm: bool) -> Part | None:
     """The mathematics that a piece states: its one marked run, else all of it where nothing in it is prose."""
-    told = [run for run in _runs(piece) if not _BARE_LETTER.fullmatch(run.text)]
-    if told:
-        if len(told) > 1 and not piece[told[-1].end :].strip(" .*") and _CONCLUDES.search(piece, 0, told[-1].start):
-            return told[-1]
-        return told[0] if len(told) == 1 or (firm and not _PROSE.search(piece[: told[0].start])) else None
+    runs = [run for run in _runs(piece) if not _BARE_LETTER.fullmatch(run.text)]
+    if runs:
+        if len(runs) > 1 and not piece[runs[-1].end :].strip(" .*") and _CONCLUDES.search(piece, 0, runs[-1].start):
+            return runs[-1]
+        return runs[0] if len(runs) == 1 or (firm and not _PROSE.search(piece[: runs[0].start])) else None
     sentence = _SENTENCE_END.search(piece)
     bare = piece[: sentence.start() if sentence else len(piece)].strip().rstrip(".")
     start = piece.find(bare)
@@ -280,12 +280,12 @@ def _holds_prose(text: str) -> bool:
 def _runs(piece: str) -> list[Part]:
     """Marked mathematics; neighbours with nothing but a comma or "and" between them are one list."""
     runs: list[Part] = []
-    for found in _SEGMENT.finditer(piece):
-        inner = (found["a"] or found["b"] or found["c"] or found["d"]).strip()
-        if runs and _JOINT.fullmatch(piece, runs[-1].end, found.start()):
-            runs[-1] = Part(f"{runs[-1].text}, {inner}", runs[-1].start, found.end())
+    for match in _SEGMENT.finditer(piece):
+        inner = (match["a"] or match["b"] or match["c"] or match["d"]).strip()
+        if runs and _JOINT.fullmatch(piece, runs[-1].end, match.start()):
+            runs[-1] = Part(f"{runs[-1].text}, {inner}", runs[-1].start, match.end())
         else:
-            runs.append(Part(inner, found.start(), found.end()))
+            runs.append(Part(inner, match.start(), match.end()))
     return runs
 
 
@@ -294,19 +294,19 @@ _BETWEEN_BOXES: Final = re.compile(r"(?:[\s$,;]|\\q?quad|\\text\{\s*and\s*\}|\ba
 
 def joined_boxes(text: str) -> Part | None:
     """The last boxes of a text where nothing but commas or "and" stands between them; None for fewer than two."""
-    found = [
+    boxes = [
         (place.start - 1, place.end + 1, text[place.start : place.end].strip())
         for place in firm_statements(text, text.lower(), max(0, len(text) - _WORKED * 12), len(text))
         if place.cue == "boxed"
     ]
-    run = found[:1]
-    for box in found[1:]:
+    run = boxes[:1]
+    for box in boxes[1:]:
         if not _BETWEEN_BOXES.fullmatch(text, box[1], text.rfind("\\", box[1], run[0][0])):
             break
         run.insert(0, box)
-    if len({told for _, _, told in run}) < 2:
+    if len({content for _, _, content in run}) < 2:
         return None
-    return Part(", ".join(told for _, _, told in run), run[0][0], run[-1][1], len(run))
+    return Part(", ".join(content for _, _, content in run), run[0][0], run[-1][1], len(run))
 
 
 def gold_maths(gold: str) -> str | None:
@@ -343,8 +343,8 @@ def _for_comparer(text: str, value: PlainValue | None) -> str:
 
 def _to_latex(text: str) -> str:
     """Signs as commands: whoever reads LaTeX may not read them."""
-    text = _ROOT.sub(lambda found: rf"\sqrt{{{found[1] or found[2] or found[3]}}}", text)
-    text = _RAISED.sub(lambda found: f"^{{{unicodedata.normalize('NFKC', found[0])}}}", text)
+    text = _ROOT.sub(lambda match: rf"\sqrt{{{match[1] or match[2] or match[3]}}}", text)
+    text = _RAISED.sub(lambda match: f"^{{{unicodedata.normalize('NFKC', match[0])}}}", text)
     # In LaTeX an exponent without braces is one sign long.
     text = _EXPONENT.sub(r"^{\1}", text)
     return "".join(_SIGNS.get(character, character) for character in text)
@@ -366,7 +366,7 @@ def _is_read(text: str) -> bool:
 def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | None) -> tuple[Decision, str]:
     """Two texts that are mathematics and nothing else."""
     # Without a box around the whole of it.
-    answer, gold = (found[1] if (found := _ONE_BOX.fullmatch(text)) else text for text in (answer, gold))
+    answer, gold = (match[1] if (match := _ONE_BOX.fullmatch(text)) else text for text in (answer, gold))
     if len(answer) > _LONGEST or len(gold) > _LONGEST:
         return Decision.UNDECIDED, "too_long"
     if _LENGTH_UNIT.search(gold) is None:
@@ -385,7 +385,7 @@ def compare_maths(answer: str, gold: str, question: str, maths: MathsComparer | 
         return Decision.CORRECT, "same_text"
     if not _is_read(answer) or not _is_read(gold):
         return Decision.UNDECIDED, "not_read"
-    units = [found[1].lower().rstrip("s") for text in (answer, gold) if (found := _TRAILING_UNIT.search(text))]
+    units = [match[1].lower().rstrip("s") for text in (answer, gold) if (match := _TRAILING_UNIT.search(text))]
     if len(set(units)) > 1:
         return Decision.UNDECIDED, "units_differ"
     named = {len(set(_NAMED.findall(text))) > 1 for text in (answer, gold)}

@@ -57,5 +57,5 @@ class MultiSelectReader(Reader):
 
     def is_other(self, text: str, place: int) -> bool:
         """Another label right there."""
-        found = _LETTER.match(text.upper(), place)
-        return found is not None and found[0] in self._offered and found[0] not in self.labels
+        match = _LETTER.match(text.upper(), place)
+        return match is not None and match[0] in self._offered and match[0] not in self.labels

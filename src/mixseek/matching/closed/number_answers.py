@@ -72,7 +72,7 @@ def _is_rounded(value: Decimal, gold: Decimal, *, is_scaled: bool) -> bool:
     are_counts = value == value.to_integral_value() and gold == gold.to_integral_value()
     if are_counts and abs(gold) < _LARGEST_COUNT and not is_scaled:
         return False
-    short, long = sorted((value.normalize(), gold.normalize()), key=lambda one: len(one.as_tuple().digits))
+    short, long = sorted((value.normalize(), gold.normalize()), key=lambda number: len(number.as_tuple().digits))
     digits = len(short.as_tuple().digits)
     if not _LEAST_ROUNDED <= digits < len(long.as_tuple().digits):
         return False
@@ -201,7 +201,7 @@ class NumberReader(Reader):
         counted = {1: _SAYS.one, 2: _SAYS.two, 3: _SAYS.three}.get(int(self.value)) if self.value in (1, 2, 3) else None
         if counted is not None and counted.search(piece.lower()):
             return True
-        shares = [Decimal(found[1]) / Decimal(found[2]) for found in _SAYS.share.finditer(piece)]
+        shares = [Decimal(match[1]) / Decimal(match[2]) for match in _SAYS.share.finditer(piece)]
         if any(self.value in (share, share * 100) or _is_shorter(share, self.value) for share in shares):
             return True
         scaled = _OTHER_SCALE.fullmatch(piece[reading.start :].strip(" .*"))
@@ -223,8 +223,8 @@ class NumberReader(Reader):
             return compound
         tokens = self._candidates(piece)
         if not tokens:
-            found = _SAYS.fraction_word.search(piece)
-            return Reading(Decision.UNDECIDED, *found.span(), "fraction_in_words") if found else None
+            match = _SAYS.fraction_word.search(piece)
+            return Reading(Decision.UNDECIDED, *match.span(), "fraction_in_words") if match else None
         if len({token.values for token in tokens}) == 1:
             return self._compare(tokens[-1], "single_number")
         return self._read_several(piece, tokens, firm=firm)
@@ -284,19 +284,19 @@ class NumberReader(Reader):
 
     def _compound(self, piece: str) -> Reading | None:
         """One hour and 30 minutes are 90 minutes, or an hour and a half; whether the unit was asked for is open."""
-        found = _SAYS.compound.search(piece)
-        if found is None:
+        match = _SAYS.compound.search(piece)
+        if match is None:
             return None
-        large, small = Decimal(found["large"]), Decimal(found["small"])
-        units = found["unit"].lower(), found["other"].lower()
+        large, small = Decimal(match["large"]), Decimal(match["small"])
+        units = match["unit"].lower(), match["other"].lower()
         parts = next((n for unit, other, n in _PARTS if units[0].startswith(unit) and units[1].startswith(other)), None)
         if parts is None:
             return None
-        outside = read_numbers(piece[: found.start()]) + read_numbers(piece[found.end() :])
+        outside = read_numbers(piece[: match.start()]) + read_numbers(piece[match.end() :])
         is_gold = self.value in (large * parts + small, large + small / parts)
         if not is_gold or not all(map(self._equal, outside)):
             return None
-        return Reading(Decision.CORRECT, *found.span(), "compound_unit")
+        return Reading(Decision.CORRECT, *match.span(), "compound_unit")
 
     def _candidates(self, piece: str) -> list[NumberToken]:
         """The numbers of the piece; beside a year the day of its month is not one of its own."""
@@ -331,7 +331,9 @@ class NumberReader(Reader):
         if results:
             return results[-1]
         bold = [
-            one for one in tokens if "**" in (piece[max(0, one.start - 2) : one.start], piece[one.end : one.end + 2])
+            token
+            for token in tokens
+            if "**" in (piece[max(0, token.start - 2) : token.start], piece[token.end : token.end + 2])
         ]
         if len(bold) == 1:
             return bold[0]
@@ -351,7 +353,7 @@ class NumberReader(Reader):
         reading = Reading(Decision.INCORRECT, token.start, token.end, rule)
         value = token.values[0]
         # 106.12 for 106: whether rounding was meant, no rule can say. 6.75 is not a way to write 7.
-        is_shorter = any(_is_shorter(one, self.value) for one in (value, value / 100))
+        is_shorter = any(_is_shorter(number, self.value) for number in (value, value / 100))
         if (
             is_shorter
             or _rounds_to(value, self.value)

@@ -35,10 +35,10 @@ def numbered_options(question: str) -> dict[str, str]:
     return _last_run([(m[1] or m[2], m[3].strip()) for m in _NUMBERED.finditer(question)], "1")
 
 
-def _last_run(found: list[tuple[str, str]], first: str) -> dict[str, str]:
+def _last_run(labelled: list[tuple[str, str]], first: str) -> dict[str, str]:
     run: list[tuple[str, str]] = []
     best: list[tuple[str, str]] = []
-    for label, text in found:
+    for label, text in labelled:
         place = int(label) - 1 if label.isdigit() else ord(label) - ord("A")
         run = [] if label == first or place != len(run) else run
         if place == len(run) and (run or label == first):
@@ -127,24 +127,24 @@ class OptionReader(Reader):
         return Reading(Decision.INCORRECT, *none.span(), "none_of_the_options")
 
     def _lead(self, piece: str) -> Reading | None:
-        found = (_SAYS.lead_number if self._numbered else _SAYS.lead_letter).match(piece)
-        if found is None:
+        match = (_SAYS.lead_number if self._numbered else _SAYS.lead_letter).match(piece)
+        if match is None:
             return None
-        label = found[1].upper()
-        start, end = found.span(1)
+        label = match[1].upper()
+        start, end = match.span(1)
         bracketed = piece[start - 1 : start] in {"(", "[", "{"} and piece[end : end + 1] in {")", "]", "}"}
-        if not self._numbered and not bracketed and not self._is_letter(piece, start, end, found):
+        if not self._numbered and not bracketed and not self._is_letter(piece, start, end, match):
             return None
         if not piece[end:].strip(_AROUND_LABEL) and not self._numbered:
             return self._named(label, start, end)  # nothing is said of it
         if _SAYS.ruled_out.match(piece, end) and not _begins(comparable(piece[end:]), self._texts.get(label) or "?"):
             return None
-        if self._numbered and (said := self._text_of_number(label, piece, end)) is not None:
-            return said._replace(start=start, end=end)
+        if self._numbered and (meant := self._text_of_number(label, piece, end)) is not None:
+            return meant._replace(start=start, end=end)
         replaced = None if self._numbered else _SAYS.replaced_by.match(piece, end)
         if replaced is not None and replaced[1] != label:
             return Reading(Decision.UNDECIDED, start, replaced.end(), "another_label_behind")
-        more = (_SAYS.more_numbers if self._numbered else _SAYS.more_letters).match(piece, found.end(2))
+        more = (_SAYS.more_numbers if self._numbered else _SAYS.more_letters).match(piece, match.end(2))
         if more is not None and more[1] != label and (not self.options or more[1] in self.options):
             return Reading(Decision.INCORRECT, start, more.end(), "several_options_named")
         if self._other_text_follows(label, piece[end : end + 300]):
@@ -153,7 +153,7 @@ class OptionReader(Reader):
 
     def _text_of_number(self, label: str, piece: str, end: int) -> Reading | None:
         """A bare number may be an option's text: 7 where the list says "2. 7"; None where it can only be a label."""
-        meant = [one for one, text in self._texts.items() if text == label and one != label]
+        meant = [other for other, text in self._texts.items() if text == label and other != label]
         if not meant or piece[end:].strip(" .*)]}$"):
             return None
         named = self._named(meant[0], 0, 0)
@@ -165,29 +165,35 @@ class OptionReader(Reader):
         if _NO_WORDS.fullmatch(rest):
             return False
         words = comparable(rest)
-        own = self._texts.get(label)
-        return bool(own) and not _begins(words, own or "") and self._begins_with_other(words, label, own or "")
-
-    def _begins_with_other(self, words: str, label: str, own: str) -> bool:
-        return any(
-            text and text not in own and _begins(words, text) for other, text in self._texts.items() if other != label
+        own_text = self._texts.get(label)
+        return (
+            bool(own_text)
+            and not _begins(words, own_text or "")
+            and self._begins_with_other(words, label, own_text or "")
         )
 
-    def _is_letter(self, piece: str, start: int, end: int, found: re.Match[str]) -> bool:
+    def _begins_with_other(self, words: str, label: str, own_text: str) -> bool:
+        return any(
+            text and text not in own_text and _begins(words, text)
+            for other, text in self._texts.items()
+            if other != label
+        )
+
+    def _is_letter(self, piece: str, start: int, end: int, match: re.Match[str]) -> bool:
         """Whether a bare letter is an option and not a word: "A dog", "I think", "a 5 % rise"."""
         letter = piece[start:end]
-        following = found[3]
+        following = match[3]
         if letter == "A" and following == ":":
             # "A:" opens an answer; it names option A only when that option's text follows.
-            own = self._texts.get("A")
-            return bool(own) and comparable(piece[end:]).startswith(own or "")
+            own_text = self._texts.get("A")
+            return bool(own_text) and comparable(piece[end:]).startswith(own_text or "")
         stands_alone = not (following.isascii() and following.isalnum()) and following != "'"
         if _SAYS.goes_on.match(piece, end):
             return True
         if letter.islower():
             is_named = _SAYS.label_word.search(piece, 0, start) is not None
             # "b. Carbon dioxide" is led by its label; "i. e." is not.
-            is_label = following in {".", ")", ":"} and letter != "i" and piece[found.end() : found.end() + 1].isspace()
+            is_label = following in {".", ")", ":"} and letter != "i" and piece[match.end() : match.end() + 1].isspace()
             return stands_alone and (is_named or is_label or len(piece.strip(" .*()\"'")) == 1)
         if letter in "AI" and not stands_alone:
             text = self.options.get(letter)
@@ -205,18 +211,18 @@ class OptionReader(Reader):
         sentence = piece if not firm else piece[:250]
         others = sentence
         seen: dict[str, tuple[int, int]] = {}
-        for found in (_SAYS.bracketed_number if self._numbered else _SAYS.bracketed).finditer(sentence):
-            label = found[found.lastindex or 1].upper()
+        for match in (_SAYS.bracketed_number if self._numbered else _SAYS.bracketed).finditer(sentence):
+            label = match[match.lastindex or 1].upper()
             if self.options and label not in self.options:
                 continue
-            before = sentence[max(0, found.start() - 40) : found.start()]
-            dismissed = _SAYS.dismissed.match(sentence, found.end())
+            before = sentence[max(0, match.start() - 40) : match.start()]
+            dismissed = _SAYS.dismissed.match(sentence, match.end())
             if _SAYS.negated.search(before) or dismissed:
                 # What dismisses another option does not dismiss this one.
-                rest = dismissed.end() if dismissed else found.end()
-                others = others[: found.start()] + " " * (rest - found.start()) + others[rest:]
+                rest = dismissed.end() if dismissed else match.end()
+                others = others[: match.start()] + " " * (rest - match.start()) + others[rest:]
                 continue
-            seen[label] = found.span(found.lastindex or 1)
+            seen[label] = match.span(match.lastindex or 1)
         if len(seen) != 1:
             return None
         (label, (start, end)) = next(iter(seen.items()))
@@ -237,8 +243,8 @@ class OptionReader(Reader):
                 held = [hit for hit in held if _holds(comparable(concluded[1]), hit[1])]
             if len(held) != 1:
                 # "The tallest is Mina; Otto and Piet are shorter": the one that is said to be it.
-                said = r"\b(?:is|was)\s+(?:the\s+|an?\s+)?"
-                held = [hit for hit in hits if re.search(rf"{said}{_spelled(hit[1])}\b", claim, re.IGNORECASE)]
+                is_it = r"\b(?:is|was)\s+(?:the\s+|an?\s+)?"
+                held = [hit for hit in hits if re.search(rf"{is_it}{_spelled(hit[1])}\b", claim, re.IGNORECASE)]
             hits = held
         if len(hits) != 1:
             return None
@@ -247,15 +253,15 @@ class OptionReader(Reader):
         if _SAYS.negated.search(piece.casefold().replace(self.options[label].casefold().rstrip("."), " ")):
             return None
         # The whole piece where the words are written in another way.
-        found = re.search(_spelled(text), piece, re.IGNORECASE)
+        match = re.search(_spelled(text), piece, re.IGNORECASE)
         decision = Decision.CORRECT if label == self.label else Decision.INCORRECT
-        return Reading(decision, *(found.span() if found else (0, len(piece))), "option_text")
+        return Reading(decision, *(match.span() if match else (0, len(piece))), "option_text")
 
     def is_other(self, text: str, place: int) -> bool:
         """Another label that is on offer, or another option's text; not one that a verb says something about."""
-        found = (_SAYS.next_number if self._numbered else _SAYS.next_letter).match(text, place)
-        if found is not None and found[1] != self.label:
-            return not self.options or found[1] in self.options
+        match = (_SAYS.next_number if self._numbered else _SAYS.next_letter).match(text, place)
+        if match is not None and match[1] != self.label:
+            return not self.options or match[1] in self.options
         words = comparable(text[place : place + 80])
         return self._begins_with_other(words, self.label, self._texts.get(self.label, ""))
 
@@ -263,7 +269,7 @@ class OptionReader(Reader):
         """Neither the label on its own nor a word that sets the option's text apart from the others."""
         if not self.options or re.search(rf"(?<![A-Za-z0-9]){self.label}(?![A-Za-z0-9])", text):
             return False
-        if any(found[found.lastindex or 1].upper() == self.label for found in _SAYS.small_label.finditer(text)):
+        if any(match[match.lastindex or 1].upper() == self.label for match in _SAYS.small_label.finditer(text)):
             return False
         if _SAYS.by_place.search(text.lower()) or (self._numbered and _is_said(int(self.label), text)):
             return False
@@ -274,14 +280,16 @@ class OptionReader(Reader):
             return False  # a day can be named without its year, or by its distance from another
         if _counts_alike(self.options.get(self.label, ""), text):
             return False
-        own = _marks(texts.pop(self.label, ""))
+        own_marks = _marks(texts.pop(self.label, ""))
         words = comparable(text)
         # "grasshoppers" for "Grasshopper".
-        said = {mark for mark in own if _holds(words, mark) or (len(mark) > _STEM and f" {mark}" in f" {words}")}
-        if not said:
-            return bool(own)
+        named_marks = {
+            mark for mark in own_marks if _holds(words, mark) or (len(mark) > _STEM and f" {mark}" in f" {words}")
+        }
+        if not named_marks:
+            return bool(own_marks)
         others = [_marks(other) for other in texts.values()]
-        return bool(others) and said <= others[0].intersection(*others[1:])
+        return bool(others) and named_marks <= others[0].intersection(*others[1:])
 
     def is_cut_list(self, text: str, place: int) -> bool:
         """Whether the label at `place` is of a list of options, from the first on, with which the text breaks off."""
@@ -309,8 +317,8 @@ class OptionReader(Reader):
     def _is_echo(self, label: str, rest: str) -> bool:
         """Whether what stands behind a label is its text or a part of it; without a list, anything but a verdict."""
         words = comparable(rest)
-        own = self._texts.get(label)
-        return own.startswith(words) if own else _SAYS.says_something.search(rest) is None
+        own_text = self._texts.get(label)
+        return own_text.startswith(words) if own_text else _SAYS.says_something.search(rest) is None
 
     def lists_every_option(self, text: str) -> bool:
         """Whether the lines of the text are the options, all of them, and nothing else."""
@@ -318,11 +326,11 @@ class OptionReader(Reader):
         if len(self.options) < 2 or len(lines) < len(self.options):
             return False
         named = [
-            found[1]
+            match[1]
             for line in lines[-len(self.options) - 1 :]
-            if (found := _OPTION_LINE.match(line))
+            if (match := _OPTION_LINE.match(line))
             # "(E) is correct" is a verdict on the option, and so is a tick.
-            and comparable(line[found.end() :]) in {"", self._texts.get(found[1], "")}
+            and comparable(line[match.end() :]) in {"", self._texts.get(match[1], "")}
             and _TICKS.isdisjoint(line)
         ]
         return named[-len(self.options) :] == list(self.options)
@@ -338,7 +346,7 @@ def _spelled(text: str) -> str:
 
 
 def _is_said(number: int, text: str) -> bool:
-    """In words, or in a sign such as ② or 二."""
+    """Whether the number stands in the text as a word, or as a sign such as ② or 二."""
     word = next((word for word, value in UNITS.items() if value == number), None)
     if word is not None and re.search(rf"\b{word}\b", text, re.IGNORECASE):
         return True

@@ -33,8 +33,8 @@ _ITEM_REACH = 80
 def _is_led(piece: str, start: int) -> bool:
     """Whether one more word stands before the first word of a list, as an item of it."""
     before = piece[max(0, start - _ITEM_REACH) : start]
-    found = _ITEM_BEFORE.search(before) or _LINE_BEFORE.search(before)
-    return found is not None and found[1].casefold() not in _ANNOUNCING
+    match = _ITEM_BEFORE.search(before) or _LINE_BEFORE.search(before)
+    return match is not None and match[1].casefold() not in _ANNOUNCING
 
 
 @dataclass(frozen=True)
@@ -78,22 +78,22 @@ class WordListReader(Reader):
         run: list[tuple[str, int, int]] = []
         foreign: list[tuple[str, int, int]] = []
         known = self._known
-        for found in _ITEM.finditer(piece):
-            word = found[0].casefold()
+        for match in _ITEM.finditer(piece):
+            word = match[0].casefold()
             if word not in known:
                 word = word.strip(_TRIM)
             if word in known:
-                start = found.start()
-                run += [*foreign, (word, start, start + len(found[0].rstrip(_TRIM)))]
+                start = match.start()
+                run += [*foreign, (word, start, start + len(match[0].rstrip(_TRIM)))]
                 foreign = []
                 continue
             # Before the first word of the list, other words are only prose; "(s)" behind a word is a note on it.
-            is_note = piece[found.start() - 1 : found.start()] == "(" and piece.startswith(")", found.end())
+            is_note = piece[match.start() - 1 : match.start()] == "(" and piece.startswith(")", match.end())
             if not run or not word or is_note or word in _JOINING or _NUMBERING.fullmatch(word):
                 continue
-            foreign.append((word, found.start(), found.end()))
+            foreign.append((word, match.start(), match.end()))
             # "Explanation: …" begins something else.
-            if len(foreign) > 1 or (len(word) > 1 and piece.startswith(":", found.end())):
+            if len(foreign) > 1 or (len(word) > 1 and piece.startswith(":", match.end())):
                 runs.append(run)
                 run, foreign = [], []
         if run:
@@ -108,6 +108,6 @@ class WordListReader(Reader):
 
     def is_absent(self, text: str) -> bool:
         """The last words of the list that the text mentions are not the list in order."""
-        words = (found[0].casefold().strip(_TRIM) for found in _ITEM.finditer(text))
+        words = (match[0].casefold().strip(_TRIM) for match in _ITEM.finditer(text))
         mentioned = [word for word in words if word in self._known]
         return f" {' '.join(self.words)} " not in f" {' '.join(mentioned)} "

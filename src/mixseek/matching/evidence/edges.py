@@ -32,8 +32,10 @@ def turns_at_an_edge(text: str, start: int, end: int) -> bool:
 
 
 def _attached(context: str) -> str:
-    """Without what is not seen or only emphasises."""
-    return "".join(one for one in context if one not in _EMPHASIS and unicodedata.category(one) != "Cf")
+    """The context without what is not seen or only emphasises."""
+    return "".join(
+        character for character in context if character not in _EMPHASIS and unicodedata.category(character) != "Cf"
+    )
 
 
 def _turns_before(left: str, first: str) -> bool:

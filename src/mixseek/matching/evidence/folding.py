@@ -93,12 +93,12 @@ class _Pass:
     def _edits(self) -> tuple[list[int], list[int], list[tuple[int, int]]]:
         starts, ends, origins = [], [], []
         shift = 0
-        for found in self.pattern.finditer(self.before):
-            written = self.replacement if isinstance(self.replacement, str) else self.replacement(found)
-            origins.append(found.span())
-            starts.append(found.start() + shift)
+        for match in self.pattern.finditer(self.before):
+            written = self.replacement if isinstance(self.replacement, str) else self.replacement(match)
+            origins.append(match.span())
+            starts.append(match.start() + shift)
             ends.append(starts[-1] + len(written))
-            shift = ends[-1] - found.end()
+            shift = ends[-1] - match.end()
         return starts, ends, origins
 
     def original(self, position: int) -> tuple[int, int]:
@@ -146,10 +146,10 @@ class FoldedText:
 
 
 def fold_quotable(text: str) -> FoldedText:
-    """Without case, width, radicals, quotation marks, emphasis, and spaces that separate nothing."""
+    """The text without case, width, radicals, quotation marks, emphasis, and spaces that separate nothing."""
     folded = _translated(text)
     if not folded.text.isascii():
-        folded = folded.replaced(_COMPOSABLE, lambda found: unicodedata.normalize("NFC", found[0]))
+        folded = folded.replaced(_COMPOSABLE, lambda match: unicodedata.normalize("NFC", match[0]))
     # The mark at the beginning while the blanks still tell what it belongs to.
     folded = folded.without(_DROPPED).replaced(_LINE_MARK, "\n").without(_FIRST_MARK)
     folded = folded.respelled(_NOT_SIGN.sub("¬", folded.text)).without(_STAR, _UNDERSCORE)
@@ -171,7 +171,7 @@ def _translated(text: str) -> FoldedText:
     if not resized:
         # Same length, so that positions are the same.
         return FoldedText(text.translate(_TABLE))
-    step = _Pass(text, re.compile(f"[{re.escape(resized)}]"), lambda found: _TABLE[ord(found[0])])
+    step = _Pass(text, re.compile(f"[{re.escape(resized)}]"), lambda match: _TABLE[ord(match[0])])
     return FoldedText(text.translate(_TABLE), (step,))
 
 

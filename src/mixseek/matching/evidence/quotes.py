@@ -56,13 +56,13 @@ def _without_light_words(text: str) -> FoldedText:
 def _light_words(text: str) -> Counter[tuple[int, str]]:
     """How often each of them stands behind so many other words."""
     count = 0
-    found: Counter[tuple[int, str]] = Counter()
+    light_words: Counter[tuple[int, str]] = Counter()
     for token in _TOKEN.findall(text):
         if _LIGHT.fullmatch(token):
-            found[count, token] += 1
+            light_words[count, token] += 1
         else:
             count += 1
-    return found
+    return light_words
 
 
 # A longer "quote" is a copy of the response; it is only looked for to the letter.
@@ -133,10 +133,10 @@ class QuoteLocator:
         """Never raises. A quote that the response holds is its own, also where it echoes the question."""
         if not weight_of(quote):
             return QuoteFinding(problem=QuoteProblem.TOO_SHORT)
-        found = self._response.find(quote)
-        if found is not None:
-            is_proof = self._response.is_proof(quote, found.spans)
-            return found if is_proof else QuoteFinding(problem=QuoteProblem.TOO_SHORT)
+        finding = self._response.find(quote)
+        if finding is not None:
+            is_proof = self._response.is_proof(quote, finding.spans)
+            return finding if is_proof else QuoteFinding(problem=QuoteProblem.TOO_SHORT)
         for problem, text in self._others.items():
             if text.original and text.find(quote) is not None:
                 return QuoteFinding(problem=problem)
@@ -172,7 +172,7 @@ class _Haystack:
 
     @cached_property
     def bare(self) -> FoldedText:
-        """Of `unmarked`, not of the original."""
+        """What is left without light words; its spans are those of `unmarked`, not of the original."""
         return _without_light_words(self.unmarked.text)
 
     def find(self, quote: str) -> QuoteFinding | None:
@@ -220,7 +220,7 @@ class _Haystack:
 
     def _nearest(self, chains: list[tuple[Span, ...]], span: Span, elides: bool) -> tuple[Span, ...] | None:
         before = [chain for chain in chains if not chain or chain[-1].end <= span.start]
-        chain = max(before, key=lambda one: one[-1].end if one else 0, default=None)
+        chain = max(before, key=lambda spans: spans[-1].end if spans else 0, default=None)
         if not chain:
             return chain
         gap = self.original[chain[-1].end : span.start]
@@ -238,18 +238,18 @@ class _Haystack:
         needle = without_sentence_marks(fold_quotable(quote)).text.strip()
         weight = len(needle) + len(CJK_CHARACTER.findall(needle))
         bare = _without_light_words(needle)
-        told = bare.text.strip()
-        if weight < _MIN_FUZZY_WEIGHT or len(needle) > _MAX_LENGTH or not told:
+        core = bare.text.strip()
+        if weight < _MIN_FUZZY_WEIGHT or len(needle) > _MAX_LENGTH or not core:
             return None
         first = len(bare.text) - len(bare.text.lstrip())
-        own = bare.span(first, first + len(told))
-        before, behind = needle[: own.start], needle[own.end :]
+        own_span = bare.span(first, first + len(core))
+        before, behind = needle[: own_span.start], needle[own_span.end :]
         text, place = self.unmarked.text, -1
         for _ in range(_MAX_PLACES):
-            place = self.bare.text.find(told, place + 1)
+            place = self.bare.text.find(core, place + 1)
             if place < 0:
                 return None
-            there = self.bare.span(place, place + len(told))
+            there = self.bare.span(place, place + len(core))
             # With the quote's own light words at its edges, where the response has them too.
             start = there.start - (len(before) if text.endswith(before, 0, there.start) else 0)
             end = there.end + (len(behind) if text.startswith(behind, there.end) else 0)

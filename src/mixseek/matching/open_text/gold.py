@@ -66,15 +66,15 @@ class GoldAnswer:
 
     def __init__(self, written: str) -> None:
         words = Words(written)
-        told = [(index, word) for index, word in enumerate(words.text) if word not in FUNCTION_WORDS]
-        capitals = [words.is_capitalised(index) for index, word in told if word[0] != "#"]
+        content = [(index, word) for index, word in enumerate(words.text) if word not in FUNCTION_WORDS]
+        capitals = [words.is_capitalised(index) for index, word in content if word[0] != "#"]
         self.written = written
         self.words = tuple(words.text)
         # With one space around each word, to be found in the same writing of a response.
         self.padded = f" {' '.join(words.text)} "
         self.glued = "".join(words.text)
-        self.content = frozenset(word for _, word in told)
-        self.initials = "".join(word[0] for _, word in told) if len(self.content) > 1 else ""
+        self.content = frozenset(word for _, word in content)
+        self.initials = "".join(word[0] for _, word in content) if len(self.content) > 1 else ""
         self.is_proper = bool(capitals) and all(capitals)  # a name
         self.is_rival = False  # most of the other alternatives name something else
 
@@ -150,7 +150,7 @@ def _is_count(answer: GoldAnswer, asked: frozenset[str]) -> bool:
 
 
 def _shares(keys_of: Sequence[set[str]]) -> list[float]:
-    """For each alternative, which share of all of them is connected to it by common keys."""
+    """Which share of all alternatives is connected by common keys to each of them."""
     group = list(range(len(keys_of)))
     first_with: dict[str, int] = {}
     for index, keys in enumerate(keys_of):

@@ -4,7 +4,7 @@ from typing import Final
 
 from mixseek.matching.open_text.dates import PartialDate
 from mixseek.matching.open_text.gold import Asked, Kind, Question
-from mixseek.matching.open_text.text_case import SHORT_RESPONSE, Case, Found, Rule
+from mixseek.matching.open_text.text_case import SHORT_RESPONSE, Case, Passage, Rule
 from mixseek.matching.open_text.words import relation_keys
 
 # So many names of one thing leave few ways of saying it without any of them.
@@ -26,7 +26,7 @@ def lacks_item(case: Case) -> bool:
     return 0 < named < case.question.wanted_items
 
 
-def find_other(case: Case) -> Found | None:
+def find_other(case: Case) -> Passage | None:
     """The rule under which the response cannot be right; None where that is not plain."""
     if case.is_cut or not case.gold.answers or not share_a_script(case):
         return None
@@ -42,7 +42,7 @@ def find_other(case: Case) -> Found | None:
         and len(case.words) <= _LONGEST_NAMING
     )
     if (is_refused or has_many_names) and not is_related(case):
-        return Found(Rule.REFUSAL if is_refused else Rule.NONE_OF_THE_NAMES, *whole)
+        return Passage(Rule.REFUSAL if is_refused else Rule.NONE_OF_THE_NAMES, *whole)
     if is_refused or case.question.is_dated or len(case.words) <= SHORT_RESPONSE:
         return None
     if case.gold.kind is Kind.DATE and case.question.asked is Asked.TIME:
@@ -78,50 +78,50 @@ def is_related(case: Case) -> bool:
     )
 
 
-def _other_date(case: Case) -> Found | None:
+def _other_date(case: Case) -> Passage | None:
     """No date at all, or every date of the response contradicts every date of the gold."""
     if not _VAGUE_TIME.isdisjoint(case.vocabulary):
         return None
     if not case.dates:
         is_timeless = not any(word[0] == "#" and word not in case.question.words for word in case.vocabulary)
-        return Found(Rule.NO_DATE, 0, len(case.words) - 1) if is_timeless and not is_related(case) else None
+        return Passage(Rule.NO_DATE, 0, len(case.words) - 1) if is_timeless and not is_related(case) else None
     for date in case.dates:
         is_decade = case.words.text[date.last + 1 : date.last + 2] == ["s"]
         if is_decade or not all(wanted.contradicts(date) for wanted, _ in case.gold.dates):
             return None
-    told = [date for date in case.dates if date.year is not None and f"#{date.year}" not in case.question.words]
-    if not told or _may_include_gold(case, told):
+    dates = [date for date in case.dates if date.year is not None and f"#{date.year}" not in case.question.words]
+    if not dates or _may_include_gold(case, dates):
         return None
-    return Found(Rule.OTHER_DATE, told[0].first, told[0].last)
+    return Passage(Rule.OTHER_DATE, dates[0].first, dates[0].last)
 
 
-def _may_include_gold(case: Case, told: list[PartialDate]) -> bool:
+def _may_include_gold(case: Case, dates: list[PartialDate]) -> bool:
     """The response gives a stretch of time ("1946-47", "from 1990 to 1995"), or golds disagree and one is close."""
-    years = [date.year for date in told if date.year is not None]
+    years = [date.year for date in dates if date.year is not None]
     wanted = [date.year for date, _ in case.gold.dates if date.year is not None]
     if any(min(years) < year < max(years) for year in wanted):
         return True
     if case.gold.is_disputed and any(abs(year - other) < 2 for year in years for other in wanted):
         return True
     source = case.words.folded_source
-    return any(source.startswith("-", case.words.span(date.first, date.last).end) for date in told)
+    return any(source.startswith("-", case.words.span(date.first, date.last).end) for date in dates)
 
 
-def _other_number(case: Case) -> Found | None:
+def _other_number(case: Case) -> Passage | None:
     """The response counts, and no number in it is, or is near, a number of the gold."""
     gold, asked = case.gold, case.question.words
     if not gold.is_count or gold.numbers & asked or _VAGUE_TIME & case.vocabulary:
         return None
-    told = {
+    numbers = {
         index: float(word[1:])
         for index, word in enumerate(case.words.text)
         if word[0] == "#" and len(word) < _LONGEST_VALUE and word not in asked
     }
     wanted = [float(number[1:]) for number in gold.numbers if len(number) < _LONGEST_VALUE]
-    if not told or not wanted:
+    if not numbers or not wanted:
         return None
     for number in wanted:
         margin = _NEAR * number if number >= _SMALLEST_NEAR else 0
-        if min(told.values()) - margin <= number <= max(told.values()) + margin:
+        if min(numbers.values()) - margin <= number <= max(numbers.values()) + margin:
             return None
-    return Found(Rule.OTHER_NUMBER, min(told), min(told))
+    return Passage(Rule.OTHER_NUMBER, min(numbers), min(numbers))

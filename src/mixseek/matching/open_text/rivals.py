@@ -208,8 +208,8 @@ def _known(question: Question) -> Set[str]:
 
 def _asked_words(question: Question, gold: Gold) -> set[str]:
     """Beginnings of what the question is about."""
-    told = question.words - FUNCTION_WORDS - _ASKING_SIGNS - gold.vocabulary
-    return {word[:_SO_MUCH_OF_A_WORD] for word in told if word[0] != "#"}
+    asked = question.words - FUNCTION_WORDS - _ASKING_SIGNS - gold.vocabulary
+    return {word[:_SO_MUCH_OF_A_WORD] for word in asked if word[0] != "#"}
 
 
 def _shared(words: Words, wanted: set[str]) -> int:

@@ -27,7 +27,7 @@ def compare_short_text(response: str, gold: Sequence[str], *, question: str = ""
     """Whether the response, reasoning already dropped, gives one of the golds; undecided unless a rule is sure."""
     asked = read_question(question)
     prepared = prepare_gold(tuple(gold), asked.words)
-    if response and prepared.has_wordless and response in (one.strip() for one in gold if not Words(one).text):
+    if response and prepared.has_wordless and response in (answer.strip() for answer in gold if not Words(answer).text):
         return Comparison(Decision.CORRECT, Span(0, len(response)), (Rule.EXACT_ANSWER,))
     is_cut = len(response) > _HEAD
     head = _compare_part(response[:_HEAD], prepared, asked, is_cut=is_cut)
@@ -55,10 +55,10 @@ def _compare_part(part: str, gold: Gold, question: Question, *, is_cut: bool) ->
         is_open = is_cut or gold.has_wordless
         return Comparison(Decision.UNDECIDED if is_open else Decision.INCORRECT, None, (Rule.NO_ANSWER,))
     objection: Rule | None = None
-    for found in find_gold(case):
-        objection = objection_to(case, found)
+    for passage in find_gold(case):
+        objection = objection_to(case, passage)
         if objection is None:
-            return Comparison(Decision.CORRECT, case.words.span(found.first, found.last), (found.rule,))
+            return Comparison(Decision.CORRECT, case.words.span(passage.first, passage.last), (passage.rule,))
         if objection in _FINAL_OBJECTIONS:
             break
     if lacks_item(case):

@@ -52,7 +52,7 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Passage:
     """A rule that holds for the words from `first` to `last` of the response, both included."""
 
     rule: Rule

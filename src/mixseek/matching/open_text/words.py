@@ -96,7 +96,7 @@ class Words:
         return self.raw[self.first_raw[index]][0].isupper()
 
     def written(self, index: int) -> str:
-        """As in the source, accents and widths aside."""
+        """The word as the source has it, accents and widths aside."""
         return " ".join(self.raw[self.first_raw[index] : self.last_raw[index] + 1])
 
     def span(self, first: int, last: int) -> Span:
@@ -224,7 +224,7 @@ def _takes(current: float, value: int) -> bool:
 
 
 def stem(word: str) -> str:
-    """Without a plural ending; good enough to see that two forms are one word."""
+    """The word without a plural ending; good enough to see that two forms are one word."""
     if len(word) < 4 or word[0] == "#" or word[-1] != "s":
         return word
     if word.endswith("ies"):

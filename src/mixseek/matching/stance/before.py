@@ -73,7 +73,7 @@ def _handing_over(sentence: str) -> re.Match[str] | None:
 class _Opening(NamedTuple):
     """A sentence that may introduce what follows, up to where it hands over."""
 
-    said: str
+    remark: str
     words: list[str]
     is_first: bool
     is_inline: bool  # what follows stands on the same line
@@ -156,18 +156,18 @@ _FRAME_HINTS = FRAME_VALUES | SPEECH | THIRD_PERSON | {"not"}
 def _opening(sentence: Sentence, mark: re.Match[str] | None, *, is_first: bool) -> _Opening:
     if mark is None:
         return _Opening(sentence.text, split_words(sentence.text), is_first, False, False, False)
-    said, rest = sentence.text[: mark.end()], sentence.text[mark.end() :].strip()
+    remark, rest = sentence.text[: mark.end()], sentence.text[mark.end() :].strip()
     opens_quote = mark[0][-1] in "\"'" or rest[:1] in {'"', "'"}
-    return _Opening(said, split_words(said), is_first, bool(rest), opens_quote, ":" in mark[0])
+    return _Opening(remark, split_words(remark), is_first, bool(rest), opens_quote, ":" in mark[0])
 
 
 def _introduced(opening: _Opening) -> Stance | None:
-    if is_unspaced(opening.said):
+    if is_unspaced(opening.remark):
         return _introduced_unspaced(opening)
     words, vocabulary = opening.words, set(opening.words)
     if opening.is_first and _is_commented(opening):
         return Stance.DENIED
-    if opening.said.rstrip().endswith("?") or len(words) > _LONGEST_FRAME or not vocabulary.isdisjoint(BACKWARD):
+    if opening.remark.rstrip().endswith("?") or len(words) > _LONGEST_FRAME or not vocabulary.isdisjoint(BACKWARD):
         return None
     if opening.is_first and _is_no_answer_ahead(opening):
         return Stance.DENIED
@@ -206,7 +206,7 @@ def _is_commented(opening: _Opening) -> bool:
     leads_on = opening.has_colon or not FORWARD.isdisjoint(opening.words)
     if opening.is_inline or not leads_on or MARKERS.isdisjoint(opening.words):
         return False
-    sentence = Sentence(0, len(opening.said), opening.said, opens_line=True)
+    sentence = Sentence(0, len(opening.remark), opening.remark, opens_line=True)
     return remark(sentence, Setting("text"), own_line=True) in _TAKES_AWAY
 
 
@@ -309,25 +309,25 @@ def _says_another(words: list[str]) -> bool:
 
 
 def _introduced_unspaced(opening: _Opening) -> Stance | None:
-    said = opening.said
-    if UNSPACED.asks.search(said):
+    remark = opening.remark
+    if UNSPACED.asks.search(remark):
         return None
-    points_ahead = UNSPACED.ahead.search(said)
+    points_ahead = UNSPACED.ahead.search(remark)
     if not opening.has_colon and not opening.opens_quote and not points_ahead:
         return None
-    is_wrong = UNSPACED.wrong.search(UNSPACED.unwrong.sub("", said)) is not None
-    is_spoken = UNSPACED.spoken.search(said) is not None or (opening.opens_quote and UNSPACED.speakers.search(said))
+    is_wrong = UNSPACED.wrong.search(UNSPACED.unwrong.sub("", remark)) is not None
+    is_spoken = UNSPACED.spoken.search(remark) is not None or (opening.opens_quote and UNSPACED.speakers.search(remark))
     # "Let x be the number of boxes, as follows:" supposes nothing that anybody answered.
-    has_noun = UNSPACED.nouns.search(said) is not None
+    has_noun = UNSPACED.nouns.search(remark) is not None
     is_answered = is_spoken or is_wrong or has_noun
-    if is_answered and UNSPACED.supposes.search(said) and (points_ahead or UNSPACED.speakers.search(said)):
+    if is_answered and UNSPACED.supposes.search(remark) and (points_ahead or UNSPACED.speakers.search(remark)):
         return Stance.SUPPOSED
-    if opening.is_first and opening.has_colon and UNSPACED.supposed_ahead.search(said):
+    if opening.is_first and opening.has_colon and UNSPACED.supposed_ahead.search(remark):
         return Stance.SUPPOSED
     if is_spoken:
         return Stance.ATTRIBUTED
     # "Wait, no, there is another step:" corrects what stands before it.
-    is_about_it = UNSPACED.forward.search(said) is not None or (opening.is_first and has_noun)
+    is_about_it = UNSPACED.forward.search(remark) is not None or (opening.is_first and has_noun)
     return Stance.DENIED if is_wrong and is_about_it else None
 
 
@@ -353,7 +353,7 @@ _ARTICLE = re.compile(r"^(?:the|an?|this|that)\b")
 def _said_around(text: str, opening: _Opening, quote: int) -> Stance | None:
     """What the words before and behind a quotation say together: the claim "…" is false; "…"というのは誤解です."""
     stop = BREAK.search(text, quote + 1)
-    before, behind = _ARTICLE.sub("", opening.said.strip("\"' ")), text[quote + 1 : stop.end() if stop else len(text)]
+    before, behind = _ARTICLE.sub("", opening.remark.strip("\"' ")), text[quote + 1 : stop.end() if stop else len(text)]
     around = f"this {before} {behind}"
     if not behind.strip() or len(opening.words) > VERB_REACH:
         return None

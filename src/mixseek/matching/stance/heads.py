@@ -219,7 +219,7 @@ def _key_words(key: str) -> list[str]:
 
 
 def _is_flag(keys: list[str], words: list[str]) -> bool:
-    """ "rejected: true"."""
+    """Whether a field says so by yes or no: "rejected: true"."""
     is_ill = any(key in _ILL or speaks_ill(key, is_ahead=True) for key in keys)
     return is_ill and words[:1] in (["yes"], ["true"], ["y"])
 

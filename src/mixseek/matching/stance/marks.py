@@ -84,7 +84,7 @@ def _lines_behind(text: str, end: int, limit: int, cut: int) -> list[str]:
     else:
         whole = []
     last = lines[-1]
-    ends = [found.end() for found in _SENTENCE_END.finditer(last)]
+    ends = [match.end() for match in _SENTENCE_END.finditer(last)]
     pieces = [last[place:] for place in ends[-2:] if last[place:].strip()]
     tail = _TAIL.search(last[-_LONGEST:])
     if tail is not None and not _LISTED_LINE.match(last):

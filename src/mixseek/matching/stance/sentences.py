@@ -109,20 +109,20 @@ def judged(
     is_contrast = sentence.opens_line or words[0] in CONTRASTS
     may_point = is_next or (is_last and (is_closed(words) or RECHECKS.issuperset(words)))
     setting = setting._replace(is_no=setting.is_no and not is_contrast, matters=_matters(sentence, words, setting))
-    found = None
+    spoken = None
     if is_last and sentence.text.strip(BLANK) == "not":
-        found = Stance.DENIED
+        spoken = Stance.DENIED
     elif (is_next or (is_last and sentence.opens_line)) and not rests and _is_bare(words):
         is_polar = setting.kind == "boolean" and (POLAR if setting.is_no else MAY_ANSWER).issuperset(words)
-        found = None if is_polar else valued(words, is_own=True)
+        spoken = None if is_polar else valued(words, is_own=True)
     for place, clause in enumerate(_CLAUSE.split(sentence.text)):
         words = split_words(clause)
         if rests and place == 0 and not _begins_anew(words, setting):
             continue  # the rest of the answer's own clause is read where the answer is
         if place == 0 and may_point and _is_bare(words) and not _JOKES.isdisjoint(words):
-            found = Stance.DENIED
-        found = _clause_stance(words, setting, may_point) or found
-    return found
+            spoken = Stance.DENIED
+        spoken = _clause_stance(words, setting, may_point) or spoken
+    return spoken
 
 
 def _matters(sentence: Sentence, words: list[str], setting: Setting) -> frozenset[str]:

@@ -165,7 +165,7 @@ def split_words(text: str) -> list[str]:
     if any(map(text.__contains__, _JOINTS)):
         text = _CHANGED_MIND.sub("changed-mind", _MADE_UP.sub("made-up", text))
         text = _EMPHATIC.sub(r"\1", text)
-        text = _HOLDS.sub("holds-up", _JOINED.sub(lambda found: found[0].replace(" ", "-"), text))
+        text = _HOLDS.sub("holds-up", _JOINED.sub(lambda match: match[0].replace(" ", "-"), text))
     words: list[str] = _WORD.findall(text)
     if "'" not in text:
         return words

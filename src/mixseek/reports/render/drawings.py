@@ -140,8 +140,8 @@ def scatter_svg(points: Sequence[ScatterPoint], axis: Axis, across: str, up: str
         title = f"<title>{_escaped(point.label)}</title>"
         shapes.append(f'<circle class="calibration-point" {place} r="{radius:.1f}">{title}</circle>')
     shapes += [_chart_text(180, 310, "middle", across), _chart_text(52, 22, "start", up)]
-    said = f'viewBox="0 0 340 320" role="img" aria-label="{_escaped(label)}"'
-    return f'<svg class="calibration" {said}>{"".join(shapes)}</svg>'
+    attributes = f'viewBox="0 0 340 320" role="img" aria-label="{_escaped(label)}"'
+    return f'<svg class="calibration" {attributes}>{"".join(shapes)}</svg>'
 
 
 def _chart_text(x: float, y: float, anchor: str, text: str) -> str:
@@ -149,10 +149,10 @@ def _chart_text(x: float, y: float, anchor: str, text: str) -> str:
 
 
 def _svg(names: str, height: float, label: str, shapes: str) -> str:
-    """As wide as our pages make it; a notebook shows it in the width that is written here."""
-    said = f'role="img" aria-label="{_escaped(label)}"' if label else 'aria-hidden="true"'
+    """A drawing as wide as our pages make it; a notebook shows it in the width that is written here."""
+    attributes = f'role="img" aria-label="{_escaped(label)}"' if label else 'aria-hidden="true"'
     colours = 'fill="currentColor" stroke="currentColor" stroke-width="0"'
-    return f'<svg class="{names}" width="106" height="{height:g}" {said} {colours}>{shapes}</svg>'
+    return f'<svg class="{names}" width="106" height="{height:g}" {attributes} {colours}>{shapes}</svg>'
 
 
 def _span(name: str, ends: tuple[float, float], axis: Axis, middle: float, half: float) -> str:

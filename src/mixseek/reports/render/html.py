@@ -145,8 +145,10 @@ class HtmlRenderer:
             case Estimates():
                 return self._estimates(part)
             case Scatter(heads, points, axis, _, label):
-                said = (self._said(text) for text in (heads[0], heads[1], label))
-                return scatter_svg([replace(point, label=self._said(point.label)) for point in points], axis, *said)
+                names = (self._in_language(text) for text in (heads[0], heads[1], label))
+                return scatter_svg(
+                    [replace(point, label=self._in_language(point.label)) for point in points], axis, *names
+                )
             case TableRows():
                 return self._table(part)
 
@@ -175,7 +177,7 @@ class HtmlRenderer:
     def _range_row(self, row: RangeRow, ranges: Ranges) -> str:
         rank = f'<span class="place">{escape(row.rank)}</span> ' if row.rank else ""
         name = f'<p class="range-name">{rank}{self._content(row.name)}</p>'
-        drawn = plot_svg(row.plot, self._said(row.plot.label), is_large=True) if ranges.axis else ""
+        drawn = plot_svg(row.plot, self._in_language(row.plot.label), is_large=True) if ranges.axis else ""
         plot = f'<div class="range-plot">{drawn}</div>' if drawn else ""
         ends = f' <span class="soft">{self._escaped(row.ends)}</span>' if row.ends else ""
         mean = f'<p class="range-mean"><b>{self._escaped(row.value)}</b>{ends}</p>'
@@ -195,7 +197,9 @@ class HtmlRenderer:
             for head, (estimate, text) in zip(estimates.heads, row.estimates, strict=True):
                 term = f"<dt>{swatch_svg(estimate.tone)} {self._escaped(head)}</dt>"
                 lines.append(f"<div>{term}<dd>{self._escaped(text)}</dd></div>")
-            drawn = estimates_svg([estimate for estimate, _ in row.estimates], estimates.axis, self._said(row.label))
+            drawn = estimates_svg(
+                [estimate for estimate, _ in row.estimates], estimates.axis, self._in_language(row.label)
+            )
             plot = f'<div class="correction-plot">{drawn}{axis_svg(estimates.axis)}</div>'
             note = f'<p class="quiet">{self._escaped(row.note)}</p>'
             title = f"<h4>{self._escaped(row.name)}</h4>"
@@ -268,9 +272,9 @@ class HtmlRenderer:
             case Bar(_, _, style):
                 return bar_svg(cell, _tone(style))
             case IntervalPlot():
-                return plot_svg(cell, self._said(cell.label))
+                return plot_svg(cell, self._in_language(cell.label))
             case Histogram(_, _, style):
-                return histogram_svg(cell, _tone(style), self._said(cell.label))
+                return histogram_svg(cell, _tone(style), self._in_language(cell.label))
             case Strip(parts):
                 return strip_svg(cell, [_tone(style) for _, _, style in parts])
             case Stack(cells):
@@ -301,7 +305,7 @@ class HtmlRenderer:
         return f"<br><small>{words}</small>" if is_below else words
 
     def _escaped(self, text: str) -> str:
-        """As text between elements; what others wrote in another script is marked as such."""
+        """A text between elements; what others wrote in another script is marked as such."""
         words = self._plain(text).replace("\n", "<br>")
         if isinstance(text, Message) or _FOREIGN.search(text) is None:
             return words
@@ -310,10 +314,10 @@ class HtmlRenderer:
         return f'<span{spoken} dir="auto">{words}</span>'
 
     def _plain(self, text: str) -> str:
-        """As text inside of an attribute."""
-        return escape(make_visible(self._said(text)))
+        """A text inside of an attribute."""
+        return escape(make_visible(self._in_language(text)))
 
-    def _said(self, text: str) -> str:
+    def _in_language(self, text: str) -> str:
         return self._say(text) if isinstance(text, Message) else text
 
 
