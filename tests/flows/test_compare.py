@@ -92,7 +92,7 @@ def test_the_terminal_says_the_same_and_writes_a_page(two_runs: Path) -> None:
     assert "10 better, 2 worse, 28 equal" in done.stdout
     page = (two_runs / "page.html").read_text(encoding="utf-8")
     heads = ("name", "run", "judges", "dataset", "score", "samples", "unpaired", "no verdict", "questions", "no score")
-    assert [head for head in heads if f">{head}</th>" not in page] == []
+    assert [head for head in heads if f">{head.capitalize()}</th>" not in page] == []
     assert "b scores higher than a" in page
     assert page.count('<details class="change"') == 12
     assert "The answer is <mark>7</mark>." in page

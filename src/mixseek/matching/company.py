@@ -9,7 +9,6 @@ import re
 from mixseek.matching.phrases import Lexicon, Phrases, table
 from mixseek.matching.stance.before import UNFRAMED
 from mixseek.matching.stance.behind import last_judgement
-from mixseek.matching.stance.detached import is_company
 from mixseek.matching.stance.ill_words import MATTER, NAME, is_elsewhere, is_ill_remark, shared_words
 from mixseek.matching.stance.sentences import Setting
 from mixseek.matching.stance.words import POLAR, Stance, split_words
@@ -66,7 +65,7 @@ def without_company(visible: Visible, question: str) -> Visible:
     # What a text begins with is no run-on, and without a colon behind a line break there is none.
     run_on = _RUN_ON.search(lowered, begin) if lowered.rfind(":") > lowered.find("\n", begin) >= 0 else None
     cut = len(text) if run_on is None else run_on.start()
-    lead = _answer_start(lowered, cut, question)
+    lead = _answer_start(lowered, cut)
     is_headed = bool(lead) and _SAYS.announces.search(lowered, 0, lead) is not None
     end = _answer_end(text, lowered, lead, question) if cut == len(text) else len(text)
     opening, aside = text[:lead].strip(), text[end:].strip()
@@ -98,11 +97,11 @@ def _is_bound(text: str) -> bool:
     return _BOUND.fullmatch(text.strip(" \n\t>")) is not None
 
 
-def _answer_start(lowered: str, end: int, question: str) -> int:
+def _answer_start(lowered: str, end: int) -> int:
     """Where the response begins behind its greeting, its heading and the name of who speaks; 0 where it has none."""
     begin = place = len(lowered) - len(lowered.lstrip())
     for _ in range(_MOST_SENTENCES):
-        finish = _opening_end(lowered, place, end) or _company_end(lowered, place, end, question)
+        finish = _opening_end(lowered, place, end)
         if finish is None or not lowered[finish:end].strip(_NO_CONTENT):
             break
         place = finish
@@ -166,14 +165,6 @@ def _opening_end(lowered: str, place: int, end: int) -> int | None:
     return None
 
 
-def _company_end(lowered: str, place: int, end: int, question: str) -> int | None:
-    """Where a line ends that says only what company says, of itself or to its reader; the answer begins below it."""
-    finish = lowered.find("\n", place, min(end, place + _LONGEST_GREETING))
-    if finish < 0 or not is_company(lowered[place:finish].strip(), question):
-        return None
-    return finish
-
-
 def _answer_end(text: str, lowered: str, start: int, question: str) -> int:
     """Where the response ends before its closing lines; the end of the text where it has none."""
     kept = len(lowered.rstrip())
@@ -235,7 +226,7 @@ def _is_remark(line: str, question: str) -> bool:
         return True
     if _MAY_GIVE.search(lowered) or (not _POLAR.isdisjoint(words) and not _CONDITION.search(lowered)):
         return False
-    if is_ill_remark(line, "", "text", is_own=True, rest=""):
+    if is_ill_remark(line, "", "text", is_own=True):
         return False
     text = f"\n{line}"
     return last_judgement(text, text.lower(), 0, len(text), Setting("text"), UNFRAMED) in {None, Stance.ASSERTED}

@@ -34,8 +34,8 @@ _TOKEN_PARTS = ("<|", "s>", "inst]", "<pad>", "<unk>", "_of_turn>")
 _LEADING_TOKENS = re.compile(rf"(?:\s*(?:{_SPECIAL.pattern}))+", re.IGNORECASE)
 # Where a model has said that it is done, what follows is another conversation.
 _END = re.compile(r"<\|(?:im_end|endoftext|end_of_text|eot_id|eom_id|end)\|>|</s>|<(?:eos|end_of_turn)>", re.IGNORECASE)
-# The fence is markup; what stands between fences is still the model's answer, unless it shows what was removed.
-_CODE_FENCE = re.compile(r"```(?!diff\b)[a-zA-Z]*|```")
+# The fence is markup; what stands between fences is still the model's answer.
+_CODE_FENCE = re.compile(r"```[a-zA-Z]*")
 # Answers stand at the end; a longer response is looked at from here on, so that no length costs more than this one.
 WINDOW = 24_000
 _HEAD = 400

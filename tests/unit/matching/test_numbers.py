@@ -77,3 +77,9 @@ def test_an_ordinal_is_not_a_count() -> None:
         match_answer("She came in 3rd of all runners.", "3", question="How many medals?").decision
         is not Decision.CORRECT
     )
+
+
+@pytest.mark.parametrize("value", ["4.5", "1,000.0", "42.0"])
+def test_the_point_of_a_number_ends_no_sentence(value: str) -> None:
+    """Below any line, the last digit behind the point was the answer."""
+    assert match_answer(f"Thanks for asking.\n\n{value}", value).decision is Decision.CORRECT

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.runs import request as requests
+from mixseek.runs import manifest_entries
 from mixseek.runs.first_manifest import first_manifest
 from mixseek.runs.request import JudgeRequest, Plan, make_plan
 from mixseek.storage.journal.manifest import Manifest
@@ -57,7 +57,7 @@ def test_whatever_changes_a_verdict_changes_the_name_of_the_run(data: Path, chan
 def test_other_rules_are_another_run(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of a run by the rules of yesterday and half by those of today would be a run by nobody's rules."""
     usual, before = plan_for(data).run.name, manifest_for(data, run="r")
-    monkeypatch.setattr(requests, "digest_rules", lambda: "0" * 64)
+    monkeypatch.setattr(manifest_entries, "digest_rules", lambda: "0" * 64)
 
     assert plan_for(data).run.name != usual
     with pytest.raises(ConfigurationError, match="other rules"):

@@ -6,6 +6,5 @@ round. The words stand in classes (`phrases.toml`) that combine, so that no word
 
 What asks that question belongs here, one file a place: `stance.py` is the door, `behind.py` reads the last one
 behind the answer, `before.py` one at the head that hands all that follows to somebody else or calls it wrong, and
-`within.py` the sentence of the answer itself. `detached.py` tells company at an edge from what speaks of the text, and
-`markup.py` reads forms. `sentences.py` says what one sentence says, `words.py` holds the classes.
+`within.py` the sentence of the answer itself. `sentences.py` says what one sentence says, `words.py` holds the classes.
 """

@@ -12,14 +12,6 @@ from typing import NamedTuple
 
 from mixseek.matching.phrases import Lexicon, Phrases, table
 from mixseek.matching.stance.before import own_voice
-from mixseek.matching.stance.detached import (
-    NUMBER,
-    is_detached,
-    is_detached_unspaced,
-    is_own_work,
-    is_strange,
-    is_strange_unspaced,
-)
 from mixseek.matching.stance.ill_words import (
     HARMLESS,
     MATTER,
@@ -27,6 +19,7 @@ from mixseek.matching.stance.ill_words import (
     POLARITY,
     SENTENCE,
     is_elsewhere,
+    is_fine_unspaced,
     shared_words,
     speaks_ill,
     speaks_ill_unspaced,
@@ -47,7 +40,7 @@ _SAYS = Phrases("head_patterns")
 _WORDS = table("heads")
 _ILL = Lexicon(_WORDS["ill"])
 _OF_TEXTS = Lexicon(_WORDS["ill"], *(table("reservations")[name] for name in ("withdrawal", "deception")))
-_DECIDED_WELL = Lexicon(_WORDS["decided_well"])
+_FINE, _DECIDED_WELL = Lexicon(_WORDS["fine"]), Lexicon(_WORDS["decided_well"])
 _SETS = {name: frozenset(words.split()) for name, words in _WORDS.items()}
 _TEXTS, _GRANTS, _NOTHING, _ANSWERING = (_SETS[name] for name in ("texts", "grants", "nothing", "answering"))
 _WORKS, _ASKED, _MENDS, _VERBS, _UNTITLED = (_SETS[name] for name in ("works", "asked", "mends", "verbs", "untitled"))
@@ -64,7 +57,6 @@ _MOST_TITLE_WORDS = 14
 _MOST_VALUE_WORDS = 10
 _MOST_KEY_WORDS = 3
 _SHORT_UNSPACED = 40
-_FEWEST_SPACES = 12
 _RULE = re.compile(r"\s*(?:[-=*_~#+]\s?){3,90}")
 _EDGES = " \t-*_~=>#/%!\"'"
 # A line of labels: between brackets, between bars, or with a key.
@@ -85,34 +77,17 @@ class _Block(NamedTuple):
     end: int
     is_label: bool
     is_parted: bool
-    is_apart: bool = False  # it has no words in common with the question and the response
 
 
-def ill_spoken_over(
-    text: str, start: int, cut: int, question: str, kind: str, *, has_begun: bool = False
-) -> Stance | None:
+def ill_spoken_over(text: str, start: int, cut: int, question: str, kind: str) -> Stance | None:
     """Whether what stands over the answer at `start` speaks ill of it, or makes it one of a condition."""
     if (leading := _led(text, start)) is not None:
         if _is_contrary(text, start, leading):
             return Stance.SUPPOSED
         if _is_disowned_before(leading, question, kind):
             return _unless_answered(text, leading.end(), start, cut)
-    lowered, asked = "", ""
     for block in _blocks(text, start):
         is_other_script = not block.text.isascii() and is_unspaced(block.text)
-        lowered, asked = lowered or text.lower(), asked or question.lower()
-        rest = lowered[block.end :]
-        # A terse verdict has no words that what leads to it could share.
-        is_terse = (
-            kind == "boolean"
-            and rest.count(" ") < _FEWEST_SPACES
-            and _POINTING.isdisjoint(split_words(block.text.lower()))
-        )
-        has_begun = has_begun or is_terse or is_own_work(block.text)
-        if not has_begun and (is_detached_unspaced if is_other_script else is_detached)(block.text, asked, rest):
-            block = block._replace(text=NUMBER.sub("", block.text), is_apart=True)
-        elif not has_begun and not block.is_label and '"' not in block.text and _points_below(block.text):
-            block = block._replace(is_apart=True)
         if block.is_label:
             is_ill = _is_ill_label_unspaced(block.text) if is_other_script else _is_ill_label(block, question, kind)
         else:
@@ -181,10 +156,8 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
         if is_nothing and not _GRANTS.isdisjoint(_key_words(key)) and (kind != "boolean" or keys[-1:] != ["true"]):
             return True
         is_denying = not _GRANTS.isdisjoint(words) and is_negated(words)
-        is_dropped = key and any(word in _OF_TEXTS or word in _DROPS for word in words) and not is_negated(words)
         if (
-            is_dropped
-            or (key and _is_ill_sentence(value, kind))
+            (key and _is_ill_sentence(value, kind))
             or (is_denying and kind != "boolean")
             or _is_flag(_key_words(key), words)
         ):
@@ -194,14 +167,14 @@ def _is_ill_label(block: _Block, question: str, kind: str) -> bool | None:
             return True
         if not key and is_bracketed and _WORKS.isdisjoint(words) and _is_ill_bracket(part, kind):
             return True
-    return is_bracketed and "|" not in lowered and block.is_apart and is_strange(lowered)
+    return False
 
 
 def _is_ill_bracket(part: str, kind: str) -> bool:
     words = split_words(part)
     if len(words) > 1 and MATTERS.isdisjoint(words):
         kind = "text"  # "invalid ballot" is no answer, "invalid" may be one
-    return _is_ill_sentence(part, kind) or _is_denied(part)
+    return _is_ill_sentence(part, kind) or _is_denied(part) or _is_strange(part)
 
 
 def _parts(line: str) -> list[str]:
@@ -237,16 +210,14 @@ def _is_ill_note(block: _Block, question: str, kind: str) -> bool | None:
     if shared_words(plain, question) > (0 if kind == "boolean" else 1):
         return None
     is_pointed = _refers(words) or _SAYS.about_to.search(plain) is not None
-    if not block.is_parted and not block.is_apart and not _points_ahead(words):
+    if not block.is_parted and not _points_ahead(words):
         return False
     for line in plain.split("\n"):
         for sentence in SENTENCE.split(line):
             is_about = is_pointed or _is_strong(sentence) or _is_title(sentence, kind)
             if is_about and _is_ill_sentence(sentence, kind):
                 return True
-            if block.is_parted and _is_denied(sentence):
-                return True
-            if block.is_apart and not _is_harmless(split_words(sentence)) and is_strange(sentence):
+            if block.is_parted and (_is_denied(sentence) or _is_strange(sentence)):
                 return True
     return False
 
@@ -260,7 +231,18 @@ def _is_denied(sentence: str) -> bool:
     return is_negated(words) and not _DENIALS.isdisjoint(words) and not is_harmless and DEGREES.isdisjoint(words)
 
 
-_DROPS = Lexicon("disregard* ignor* recall* bin binned")
+def _is_strange(sentence: str) -> bool:
+    """Whether a sentence speaks of the text below, and nothing in it is known to be harmless."""
+    words = split_words(sentence)
+    if not _FEWEST_WORDS <= len(words) <= _MOST_TITLE_WORDS * 2 or sentence.rstrip().endswith("?"):
+        return False
+    is_named = words[0] == "this" and words[1] in {"is", "one"}
+    if is_named or (_BELOW.isdisjoint(words) and "this" not in words and words[-1] not in {"it", "here"}):
+        return False
+    return not _is_harmless(words) and not any(word in HARMLESS or word in _FINE for word in words)
+
+
+_FEWEST_WORDS = 4
 _DENIALS = frozenset({"not", "never", "nobody", "cannot"})
 
 
@@ -279,14 +261,6 @@ def _speaks_ill(sentence: str, kind: str) -> bool:
     return is_marked or _is_disowned(spoken) or speaks_ill(spoken, is_ahead=True)
 
 
-def is_ill_state(cell: str) -> bool:
-    """Whether the last cell of a row says of the others that they do not count: "thrown out"."""
-    lowered = cell.lower()
-    if is_unspaced(cell):
-        return _is_ill_unspaced(cell)
-    return _is_ill_sentence(lowered, "text") or _is_strong(lowered)
-
-
 def _is_disowned(sentence: str) -> bool:
     return any(pattern.search(sentence) for pattern in (_SAYS.ill, _SAYS.by_other))
 
@@ -299,7 +273,7 @@ def _is_strong(sentence: str) -> bool:
 
 def _is_harmless(words: list[str]) -> bool:
     """Whether something else is spoken of: the question, what was mended, an earlier attempt, everybody."""
-    if not words or not _MENDS.isdisjoint(words) or words[:2] in (["let", "me"], ["i", "will"]):
+    if not _MENDS.isdisjoint(words) or words[:2] in (["let", "me"], ["i", "will"]):
         return True
     if _AHEAD.isdisjoint(words):
         if not _ASKED.isdisjoint(words):
@@ -311,14 +285,6 @@ def _is_harmless(words: list[str]) -> bool:
 
 def _points_ahead(words: list[str]) -> bool:
     return not _AHEAD.isdisjoint(words) or words[0] in {"this", "these", "here"}
-
-
-def _points_below(note: str) -> bool:
-    words = split_words(note.lower())
-    return bool(words) and (not _BELOW.isdisjoint(words) or words[0] in {"this", "these"})
-
-
-_POINTING = _BELOW | frozenset({"this", "these", "my", "i", "me", "it", "you"})
 
 
 def _refers(words: list[str]) -> bool:
@@ -355,22 +321,23 @@ def _is_ill_note_unspaced(block: _Block) -> bool | None:
     plain = _SAYS.stamp.sub("", block.text)
     if len(plain) > _LONGEST_NOTE // 2 or MATTER_UNSPACED.search(plain) or _SAYS.unspaced_works.search(plain):
         return None
-    sentences = re.split(r"[。!\n]", plain)
-    if block.is_apart and any(map(is_strange_unspaced, sentences)):
-        return True
     if not block.is_parted and not _SAYS.unspaced_ahead.search(plain):
         return False
     if len(plain) > _SHORT_UNSPACED and not _SAYS.unspaced_refers.search(plain):
         return False
-    return any(map(_is_ill_unspaced, sentences))
+    sentences = re.split(r"[。!\n]", plain)
+    is_strange = block.is_parted and any(map(_is_strange_unspaced, sentences))
+    return is_strange or any(map(_is_ill_unspaced, sentences))
+
+
+def _is_strange_unspaced(sentence: str) -> bool:
+    if not _SAYS.unspaced_ahead.search(sentence) or sentence.rstrip().endswith("?"):
+        return False
+    return not is_fine_unspaced(sentence) and _SAYS.unspaced_fine.search(sentence) is None
 
 
 def _is_ill_unspaced(sentence: str) -> bool:
-    if not sentence.strip() or sentence.rstrip().endswith("?"):
-        return False
-    if _SAYS.unspaced_drops.search(sentence):
-        return True
-    if _SAYS.unspaced_mends.search(sentence):
+    if not sentence.strip() or _SAYS.unspaced_mends.search(sentence) or sentence.rstrip().endswith("?"):
         return False
     cleared = UNSPACED.unfails.sub("", UNSPACED.unwrong.sub("", sentence))
     patterns = (_SAYS.unspaced_ill, _SAYS.unspaced_by_other, UNSPACED.withdraws, UNSPACED.drops, UNSPACED.disowns)

@@ -9,13 +9,6 @@ import re
 from itertools import pairwise
 
 from mixseek.matching.phrases import Lexicon, Phrases, table
-from mixseek.matching.stance.detached import (
-    NUMBER,
-    is_detached,
-    is_detached_unspaced,
-    is_strange,
-    is_strange_unspaced,
-)
 from mixseek.matching.stance.words import (
     AHEAD,
     ANSWERS,
@@ -62,29 +55,18 @@ _STEM = 6
 POLARITY = re.compile(r"\b(?:in)?valid\b|\b(?:true|false|implausible|impossible)\b")
 
 
-def is_ill_remark(line: str, question: str, kind: str, *, is_own: bool = False, rest: str | None = None) -> bool:
-    """Whether a line that stands for itself speaks ill of something, and of nothing that the question is about.
-
-    Below the `rest` of a response, in lower case, it is strange where it has nothing to do with that.
-    """
+def is_ill_remark(line: str, question: str, kind: str, *, is_own: bool = False) -> bool:
+    """Whether a line that stands for itself speaks ill of something, and of nothing that the question is about."""
     if is_unspaced(line):
-        is_apart = rest is not None and is_detached_unspaced(line, question, rest)
-        line = NUMBER.sub("", line) if is_apart else line
         is_matter = MATTER_UNSPACED.search(line) is not None
         is_ill = any(map(speaks_ill_unspaced, _SENTENCE_UNSPACED.split(line)))
-        is_odd = (is_own and _is_odd_unspaced(line)) or (is_apart and is_strange_unspaced(line))
-        return not is_matter and (is_ill or is_odd)
-    is_apart = rest is not None and is_detached(line, question.lower(), rest, most=0)
+        return not is_matter and (is_ill or (is_own and _is_strange_unspaced(line)))
+    if MATTER.search(line):
+        return False
     lowered = line.lower()
     spoken = POLARITY.sub("", lowered) if kind == "boolean" else lowered
     sentences = [sentence for sentence in SENTENCE.split(spoken) if sentence]
-    if is_apart and not MATTER.search(NUMBER.sub("", line)):
-        strange = (sentence for sentence in sentences if is_strange(sentence))
-        if not all(is_elsewhere(split_words(sentence)) for sentence in strange):
-            return True
-    if MATTER.search(line):
-        return False
-    is_ill = any(map(speaks_ill, sentences)) or (is_own and any(map(_is_odd, sentences)))
+    is_ill = any(map(speaks_ill, sentences)) or (is_own and any(map(_is_strange, sentences)))
     return is_ill and shared_words(lowered, question) < (1 if kind == "boolean" else 2)
 
 
@@ -118,7 +100,7 @@ def speaks_ill(sentence: str, *, is_ahead: bool = False) -> bool:
     return any(_is_ill_clause(clause) for clause in _CLAUSE.split(sentence))
 
 
-def _is_odd(sentence: str) -> bool:
+def _is_strange(sentence: str) -> bool:
     """Whether a sentence speaks of the answer or of who gave it, and nothing in it is known to be harmless."""
     words = split_words(sentence)
     if words and _NOES.issuperset(words):
@@ -201,7 +183,7 @@ def speaks_ill_unspaced(text: str, *, is_ahead: bool = False) -> bool:
     return _SAYS.unspaced_ill.search(cleared) is not None or _SAYS.unspaced_denied.search(cleared) is not None
 
 
-def _is_odd_unspaced(text: str) -> bool:
+def _is_strange_unspaced(text: str) -> bool:
     if _SAYS.unspaced_harmless.search(text) or not _SAYS.unspaced_points.search(text):
         return False
     return not is_fine_unspaced(text) and not text.rstrip(" \"')").endswith(("?", "吗。", "か。"))

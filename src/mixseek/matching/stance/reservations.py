@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from mixseek.matching.phrases import Lexicon, Phrases, table
 from mixseek.matching.stance.before import own_voice
-from mixseek.matching.stance.detached import is_detached, is_detached_unspaced, is_strange, is_strange_unspaced
 from mixseek.matching.stance.ill_words import (
     LONGEST_CLAUSE,
     MATTER,
@@ -52,26 +51,14 @@ def ill_spoken_behind(text: str, start: int, end: int, question: str, kind: str)
     if not closing.strip(BLANK):
         return None
     line = closing[closing.rfind("\n") + 1 :].strip(_EDGES) if "\n" in closing else ""
-    if line and len(line) <= _LONGEST:
-        rest = text[: start + closing.rfind("\n")].lower()
-        if is_ill_remark(line, question, kind, is_own=True, rest=None if line[0] in "([{" else rest):
-            return Stance.DOUBTED
+    if line and len(line) <= _LONGEST and is_ill_remark(line, question, kind, is_own=True):
+        return Stance.DOUBTED
     note = _NOTE.search(closing[-_LONGEST:])
-    if note is not None and not NAME.search(note[1]):
-        is_own = line != "" and note[0].strip() == line.strip()
-        if is_ill_remark(note[1], question, kind) or (is_own and _is_strange_label(note[1].lower())):
-            return Stance.DOUBTED
+    if note is not None and not NAME.search(note[1]) and is_ill_remark(note[1], question, kind):
+        return Stance.DOUBTED
     last = _last_words(closing[-_LONGEST:], is_own=line == "")
     is_pointed = bool(last) and (is_unspaced(last) or _points_back(last, kind))
     return Stance.DOUBTED if is_pointed and is_ill_remark(last, question, kind) else None
-
-
-def _is_strange_label(label: str) -> bool:
-    """ "outtake", "crossed out in the original": no sentence, which may be about the matter."""
-    return _FINITE.isdisjoint(label.split()) and is_strange(label, least=0)
-
-
-_FINITE = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 
 
 def ill_spoken_aside(aside: str, question: str) -> Stance | None:
@@ -139,29 +126,11 @@ def ill_spoken_before(text: str, start: int, cut: int, question: str, kind: str)
             continue
         clause = SENTENCE.split(text[head : mark.start()].rstrip("。"))[-1]
         stance = _introduced(clause, question, kind)
-        is_first = len(clause) == len(text[head : mark.start()].rstrip("。"))
-        if (
-            stance is None
-            and is_first
-            and ":" not in clause
-            and _is_foreign_clause(clause, question, text[mark.end() :], is_quoted=quote is not None)
-        ):
-            stance = Stance.ATTRIBUTED
         if stance is not None and quote is None and own_voice(text.lower(), mark.end(), cut) <= start:
             return None
         if stance is not None:
             return stance
     return None
-
-
-def _is_foreign_clause(clause: str, question: str, rest: str, *, is_quoted: bool) -> bool:
-    """Whether a clause that hands over has nothing to do with what it hands over to, and is no company."""
-    asked, rest = question.lower(), rest.lower()
-    if is_unspaced(clause):
-        return is_quoted and is_detached_unspaced(clause, asked, rest) and is_strange_unspaced(clause)
-    if clause.lower().lstrip(_EDGES).startswith(("i ", "we ")):
-        return False
-    return is_detached(clause, asked, rest) and not MATTER.search(clause) and is_strange(clause.lower())
 
 
 def _opened(text: str, mark: re.Match[str]) -> int | None:

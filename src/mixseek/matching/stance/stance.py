@@ -2,10 +2,8 @@
 
 from mixseek.matching.stance.before import UNFRAMED, frame_before
 from mixseek.matching.stance.behind import last_judgement, said_of_another
-from mixseek.matching.stance.detached import is_own_work
 from mixseek.matching.stance.heads import ill_spoken_over
 from mixseek.matching.stance.marks import marked_before, marked_behind, stands_in_grade
-from mixseek.matching.stance.markup import stance_by_markup
 from mixseek.matching.stance.reservations import ill_spoken_aside, ill_spoken_before, ill_spoken_behind
 from mixseek.matching.stance.sentences import Setting, labelled
 from mixseek.matching.stance.within import left_open, named_within
@@ -25,9 +23,8 @@ def stance_on(visible: Visible, start: int, end: int, kind: str, question: str) 
     if stance is not None:
         return stance
     return (
-        stance_by_markup(text, start, end, cut, visible.aside)
-        or ill_spoken_before(text, start, cut, question, kind)
-        or ill_spoken_over(text, start, cut, question, kind, has_begun=is_own_work(visible.opening))
+        ill_spoken_before(text, start, cut, question, kind)
+        or ill_spoken_over(text, start, cut, question, kind)
         or _ill_opening(visible.opening, question, kind)
         or ill_spoken_behind(text, end, cut, question, kind)
         or (ill_spoken_aside(visible.aside, question) if visible.aside else None)

@@ -145,7 +145,7 @@ class HtmlRenderer:
             case Estimates():
                 return self._estimates(part)
             case Scatter(heads, points, axis, _, label):
-                names = (self._in_language(text) for text in (heads[0], heads[1], label))
+                texts = (self._in_language(text) for text in (heads[0], heads[1], label))
                 return scatter_svg(
                     [replace(point, label=self._in_language(point.label)) for point in points], axis, *names
                 )
@@ -153,7 +153,7 @@ class HtmlRenderer:
                 return self._table(part)
 
     def _listing(self, listing: Listing) -> str:
-        lines = "".join(f"<li>{self._text(line)}</li>" for line in listing.lines)
+        lines = "".join(f"<li>{self._line(line)}</li>" for line in listing.lines)
         names = "" if listing.title else _class("call-notes")
         if not listing.title:
             return f"<ul{names}>{lines}</ul>"
@@ -290,6 +290,11 @@ class HtmlRenderer:
                 return _ELEMENTS.get(style, "{}").format(_styled(self._escaped(text), style, is_cell=True))
             case str() | Words():
                 return self._text(cell)
+
+    def _line(self, line: str | Words) -> str:
+        """A line begins with a capital; one that was put together of pieces may begin with a name."""
+        words = self._text(line)
+        return words[:1].upper() + words[1:] if isinstance(line, str) else words
 
     def _text(self, text: str | Words) -> str:
         if isinstance(text, str):
