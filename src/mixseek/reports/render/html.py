@@ -147,7 +147,7 @@ class HtmlRenderer:
             case Scatter(heads, points, axis, _, label):
                 texts = (self._in_language(text) for text in (heads[0], heads[1], label))
                 return scatter_svg(
-                    [replace(point, label=self._in_language(point.label)) for point in points], axis, *names
+                    [replace(point, label=self._in_language(point.label)) for point in points], axis, *texts
                 )
             case TableRows():
                 return self._table(part)
