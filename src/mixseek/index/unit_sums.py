@@ -14,6 +14,9 @@ def unit_sums(units: str, groups: Sequence[str]) -> str:
     named = ", ".join(groups)
     first = f"{named}, " if named else ""
     grouped = f"GROUP BY {named} ORDER BY {named}" if named else ""
+    # Joined, not windows over everything: those take twenty times as long where each sample is a question.
+    same = " AND ".join(f"questions.{name} IS NOT DISTINCT FROM wholes.{name}" for name in groups)
+    same = f"WHERE {same}" if same else ""
     return f"""
     WITH questions AS (
         SELECT {first}count(*) AS samples, count(value) AS n, coalesce(sum(value), 0) AS s,
@@ -21,10 +24,12 @@ def unit_sums(units: str, groups: Sequence[str]) -> str:
         FROM (SELECT {first}question, value::DOUBLE AS value, lowest::DOUBLE AS lowest, highest::DOUBLE AS highest
             FROM ({units})) GROUP BY {first}question
     ),
+    wholes AS (
+        SELECT {first}sum(s) AS all_s, nullif(sum(n), 0) AS all_n, count(*) FILTER (n > 0) AS counted
+        FROM questions {f"GROUP BY {named}" if named else ""}
+    ),
     beside_all AS (
-        SELECT *, s - n * (sum(s) OVER whole) / nullif(sum(n) OVER whole, 0) AS e,
-            n / nullif(sum(n) OVER whole, 0) AS h, count(*) FILTER (n > 0) OVER whole AS counted
-        FROM questions WINDOW whole AS ({f"PARTITION BY {named}" if named else ""})
+        SELECT questions.*, s - n * all_s / all_n AS e, n / all_n AS h, counted FROM questions, wholes {same}
     )
     SELECT {first}coalesce(sum(samples), 0)::BIGINT, coalesce(sum(n), 0)::BIGINT, count(*) FILTER (n > 0),
         coalesce(sum(s), 0), coalesce(sum(squares), 0), coalesce(sum(s * s), 0), coalesce(sum(n * s), 0),
