@@ -150,6 +150,7 @@ def test_script_in_every_field_of_a_sample_stays_text(tmp_path: Path) -> None:
                 assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
             assert told[0] == told[1]
             assert told[0][1:] == ([], "")
+        await client.wait_for_page("/api/runs/hostile/judgments?q=alert")
         listed = await client.wait("/api/runs/hostile/judgments?q=alert")
         assert listed.json["samples"][0]["id"] == SCRIPT
         assert listed.headers["Content-Type"].startswith("application/json")

@@ -92,7 +92,7 @@ def test_judgments_come_in_pages_that_filters_search_and_order_narrow(workspace:
 
     async def scenario(client: Client) -> None:
         for query, (matches, first) in expected.items():
-            page = (await client.wait(f"/api/runs/numbers/judgments?{query}")).json
+            page = await client.wait_for_page(f"/api/runs/numbers/judgments?{query}")
             samples = page["samples"]
             assert (query, page["matches"], samples[0]["id"] if samples else None) == (query, matches, first)
             assert len(page["rows"]) <= 100
@@ -177,7 +177,7 @@ def test_values_of_metadata_are_counted_in_judgments_as_all_else_is(tmp_path: Pa
             await asyncio.sleep(0.05)
         assert told["choices"]["meta"] == [["cup=blue", 2], ["cup=red", 2]]
         for condition, count in told["choices"]["meta"]:
-            page = (await client.wait(f"/api/runs/tea/judgments?meta={condition}")).json
+            page = await client.wait_for_page(f"/api/runs/tea/judgments?meta={condition}")
             assert page["matches"] == count
 
     look(tmp_path / "ws", scenario)

@@ -77,6 +77,15 @@ class Client:
                 await asyncio.sleep(0.05)
         return answer
 
+    async def wait_for_page(self, path: str) -> Any:
+        """A page of judgments whose search has been through all of them."""
+        async with patiently(path):
+            while (page := (await self.wait(path)).json)["search"] and (
+                page["search"]["searched"] < page["search"]["samples"]
+            ):
+                await asyncio.sleep(0.05)
+        return page
+
 
 def judge_rows(root: Path, rows: tuple[dict[str, Any], ...] = ROWS, run: str = "tea", *more: str) -> None:
     """A run of these rows by the rules, in `root/ws`."""
