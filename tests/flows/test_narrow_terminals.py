@@ -50,8 +50,8 @@ def unfolded(text: str) -> str:
 
 
 def section(text: str, title: str) -> str:
-    """From its heading to the empty line after it."""
-    return text.partition(f"\n{title}\n")[2].partition("\n\n")[0]
+    """From its heading, beside which a note may stand, to the empty line after it."""
+    return re.split(rf"\n{re.escape(title)}(?:  [^\n]*)?\n", text, maxsplit=1)[-1].partition("\n\n")[0]
 
 
 def test_scored_runs_keep_the_names_of_judges_targets_and_samples(place: Path) -> None:
@@ -68,8 +68,8 @@ def test_scored_runs_keep_the_names_of_judges_targets_and_samples(place: Path) -
 
     for title, names in {
         "Dimensions": JUDGES,
-        "Targets by dimension, cross judgments only": TARGETS,
-        "Judge × target: mean total, cross judgments only": JUDGES,
+        "Targets by dimension": TARGETS,
+        "Judge × target": JUDGES,
         "Coverage": (*TARGETS, *JUDGES),
         "Evidence": JUDGES,
     }.items():

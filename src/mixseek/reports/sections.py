@@ -104,8 +104,9 @@ PLOT_HEAD = plot_head(SHARES)
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """A head that begins with `>` is of numbers, one with `|` of pictures; rows beyond `limit` are only counted.
+    """A head that begins with `>` is of numbers, one with `|` of pictures.
 
+    Rows beyond `limit` are only counted; a page of judgments, which people scroll, has all of them, or `page_limit`.
     A terminal of fewer than `wide` characters has little room. `total` is a row below all others, and `values` are what
     rows are sorted by, column by column, where they can be. A page knows a table by its `name`, and whoever cannot see
     it by its `label`.
@@ -119,6 +120,7 @@ class TableRows:
     values: Sequence[Sequence[str | float | None]] | None = None
     name: str = ""
     label: str = ""
+    page_limit: int | None = None
 
     def columns(self, *, is_wide: bool = True, is_page: bool = False) -> list[tuple[int, str]]:
         """The place and the head of each column that is shown."""
@@ -146,7 +148,7 @@ class Listing:
     With a title they can be folded away.
     """
 
-    lines: Sequence[str | Words]
+    lines: Sequence[str | Words | Link]
     shown: int | None = None
     total: int = 0
     title: str = ""
@@ -270,11 +272,15 @@ class Divider:
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """A table with what explains it; `otherwise` is shown where the table does not fit."""
+    """A table with what explains it; `otherwise` is shown where the table does not fit.
+
+    One that `is_for_pages` fits nowhere else, because it has too many rows.
+    """
 
     table: TableRows
     legend: Sentence
     otherwise: tuple[TableRows, Sentence]
+    is_for_pages: bool = False
 
 
 # What is drawn as it is, and what is chosen from first.

@@ -228,8 +228,6 @@ def test_every_asset_is_used() -> None:
         *SCRIPTS,
         "report.html.j2",
         "macros.html.j2",
-        "scored.html.j2",
-        "checks.html.j2",
         "panel.html.j2",
         "run_card.html.j2",
     }

@@ -24,6 +24,7 @@ from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.pages.packed_rows import PackedRows
 from mixseek.reports.render.drawings import position
 from mixseek.reports.render.html import Say, chapter_html, link_to, panels_html, part_html
+from mixseek.reports.run import scored
 from mixseek.reports.sections import Section
 from mixseek.reports.wording import names, numbers, scales, scores
 from mixseek.reports.wording.numbers import NOTHING
@@ -226,6 +227,7 @@ def page_environment() -> Environment:
         numbers,
         scores,
         scales,
+        scored,
         headline,
         pair_words,
         trust,

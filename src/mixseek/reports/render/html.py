@@ -55,7 +55,7 @@ _TONES = {
     QUIET: "soft", "green": "tone-good", "red": "tone-bad", "yellow": "tone-undecided", "blue": "tone-mixed",
     "magenta": "tone-invalid", "bright_black": "tone-missing", "default": "tone-plain",
 }  # fmt: skip
-_PARAGRAPHS = {QUIET: "quiet after", "yellow": "lead warning", "bold": "critical-headline"}
+_PARAGRAPHS = {QUIET: "quiet after", "yellow": "lead warning", "bold": "critical-headline", "red": "lead tone-bad"}
 _ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>"}
 # Text that may run from right to left, or whose characters look different in each language that has them.
 _FOREIGN = re.compile("[\u0590-\u08ff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\uffef\U00010000-\U0010ffff]")
@@ -223,15 +223,16 @@ class HtmlRenderer:
         if any(head_text(head) or isinstance(table.heads[place], Head) for place, head in columns):
             heads = (self._head(head, table, place) for place, head in columns)
             yield f"<thead><tr>{''.join(heads)}</tr></thead>"
-        for number, cells in enumerate(table.rows[: table.limit]):
+        limit = table.page_limit if self._has_judgments else table.limit
+        for number, cells in enumerate(table.rows[:limit]):
             values = table.values[number] if table.values is not None else None
             row = (
                 self._cell(cells[place], head, is_name=place == name, value=None if values is None else values[place])
                 for place, head in columns
             )
             yield f"<tr>{''.join(row)}</tr>"
-        if table.left_out:
-            yield f'<tr><td colspan="{len(columns)}">{self._more(table.left_out)}</td></tr>'
+        if limit is not None and len(table.rows) > limit:
+            yield f'<tr><td colspan="{len(columns)}">{self._more(len(table.rows) - limit)}</td></tr>'
         if table.total is not None:
             total = (self._cell(table.total[place], head, is_name=place == name) for place, head in columns)
             yield f"<tfoot><tr>{''.join(total)}</tr></tfoot>"
@@ -291,9 +292,9 @@ class HtmlRenderer:
             case str() | Words():
                 return self._text(cell)
 
-    def _line(self, line: str | Words) -> str:
+    def _line(self, line: str | Words | Link) -> str:
         """A line begins with a capital; one that was put together of pieces may begin with a name."""
-        words = self._text(line)
+        words = self._content(line)
         return words[:1].upper() + words[1:] if isinstance(line, str) else words
 
     def _text(self, text: str | Words) -> str:

@@ -58,7 +58,8 @@ def part_markdown(part: Part) -> str:
             return "\n".join(f"- {_text(head)} {_text(text)}" for head, text in lines)
         case Divider(title):
             return f"## {_text(title)}"
-        case Fitting(table, legend):
+        case Fitting(table, legend, otherwise, is_for_pages):
+            table, legend = otherwise if is_for_pages else (table, legend)
             return f"{part_markdown(table)}\n\n{part_markdown(legend)}"
         case Listing():
             return "\n".join(_lines(part))
@@ -75,7 +76,7 @@ def part_markdown(part: Part) -> str:
 def _lines(listing: Listing) -> Iterator[str]:
     if listing.title:
         yield f"{_text(listing.title)}\n"
-    yield from (f"- {_text(line)}" for line in listing.lines[: listing.shown])
+    yield from (f"- {_cell(line)}" for line in listing.lines[: listing.shown])
     if rest := listing.left_out(len(listing.lines[: listing.shown])):
         yield f"- … {rest:,} more"
 

@@ -94,7 +94,9 @@ def _is_plot(text: str) -> bool:
 
 
 def bar_text(share: float, width: int) -> str:
-    """Eighths of a cell, and at least one of them for anything that occurred."""
+    """Eighths of a cell, and at least one of them for anything that occurred; nothing without a width."""
+    if not width:
+        return ""
     eighths = max(1, round(share * width * 8)) if share > 0 else 0
     full, rest = divmod(eighths, 8)
     return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)

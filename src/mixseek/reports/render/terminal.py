@@ -80,7 +80,8 @@ def _fitting(parts: Iterable[Part], console: Console) -> Iterator[Drawable]:
     for part in parts:
         if isinstance(part, Fitting):
             table = _table(part.table, console)
-            yield from (part.table, part.legend) if fitted(table, console.width - 2) is table else part.otherwise
+            fits = not part.is_for_pages and fitted(table, console.width - 2) is table
+            yield from (part.table, part.legend) if fits else part.otherwise
         elif isinstance(part, Estimates):
             yield from (part.table, part.notes)
         elif isinstance(part, Ranges):
@@ -116,7 +117,7 @@ def drawn(part: Drawable, console: Console) -> Text | Table | Rule:
 
 
 def _listing(listing: Listing, console: Console) -> Text:
-    lines = [_text(line, console) for line in listing.lines[: listing.shown]]
+    lines = [_cell(line, console) for line in listing.lines[: listing.shown]]
     if rest := listing.left_out(len(lines)):
         lines.append(Text(f"… {rest:,} more", style=QUIET))
     title = [Text(make_visible(listing.title), style=QUIET)] if listing.title else []

@@ -1,246 +1,248 @@
-"""What a run says of a protocol with dimensions: dimensions, matrix, coverage, drift and evidence."""
+"""What a run says of a protocol with dimensions: dimensions, targets, matrix, and how a model judges itself."""
 
 from collections.abc import Iterator, Sequence
 
 from mixseek.analysis import model, scored_model
-from mixseek.domain.judgments import Status
+from mixseek.reports.pictures import Axis, Bar, Histogram, IntervalPlot, Strip
+from mixseek.reports.run.checks import check_sections
+from mixseek.reports.run.sample import STYLES
 from mixseek.reports.sections import (
     GAP,
     QUIET,
     Cell,
-    Fitting,
-    Part,
+    Head,
+    Link,
     Section,
     Sentence,
+    Shaded,
+    Stack,
     TableRows,
     Words,
     notes,
     number_cell,
+    number_head,
 )
-from mixseek.reports.wording.names import name_text, problem_text
-from mixseek.reports.wording.numbers import NOTHING, part_text, percent
+from mixseek.reports.wording.names import name_text
+from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.reports.wording.scales import (
+    bar_text,
     counted_text,
-    coverage_sentence,
-    difference_interval_text,
-    difference_sentence,
-    difference_text,
-    factor_sentence,
-    hole_text,
-    invalid_sentence,
+    dimension_style,
     maximum_text,
     mean_text,
     range_text,
     scale_text,
     signed_text,
 )
-
-_HOLES_SHOWN = 12
-_PROBLEMS_SHOWN = 8
-_GRID_LINES = 40
-_GRID_COLUMNS = 16
-_BLOCKS = "▁▂▃▄▅▆▇█"
-_MARKS = {
-    Status.VALID: ("●", "green"),
-    Status.INVALID: ("✗", "magenta"),
-    Status.UNDECIDED: ("?", "yellow"),
-    Status.MISSING: ("–", "bright_black"),
-    None: ("□", "bright_black"),
-}
+from mixseek.text.messages import message
 
 
 def scored_sections(report: scored_model.ScoredReport) -> Iterator[Section]:
-    confidence = [_shares(f"confidence of {profile.judge}", profile.confidence) for profile in report.judges]
-    yield Section("Dimensions", [_dimension_table(report), *notes(confidence)])
+    """Everything beyond headline, verdicts and reasons."""
+    yield _dimension_section(report)
     if report.targets:
-        verdicts = [_shares(f"verdicts on {name_text(target.target)}", target.verdicts) for target in report.targets]
-        yield Section("Targets by dimension, cross judgments only", [_target_table(report), *notes(verdicts)])
-    task_types = [
-        (task.task_type, _scaled(task.total), *_dimension_cells(report, task.dimensions, with_scale=True))
-        for task in report.task_types
-    ]
-    heads = ("task type", ">total", *_dimension_heads(report))
-    yield Section("Task types, each on its own scale", [TableRows(heads, task_types)])
-    yield Section("Judge × target: mean total, cross judgments only", [_matrix_table(report)])
-    yield Section("Self-judgments: a control, in no mean above", [_control_table(report)])
-    for comparison in report.variants:
-        yield Section(f"Prompt variants {comparison.base} and {comparison.other}", list(_variant_parts(comparison)))
-    if report.coverage:
-        yield Section("Coverage", list(_coverage_parts(report.coverage)))
-    yield Section("Invalid evaluations", list(_invalid_parts(report.invalid)))
-    if report.evidence:
-        yield Section("Evidence", list(_evidence_parts(report)))
+        yield _target_section(report)
+    if report.task_types:
+        yield _task_type_section(report)
+    if report.matrix:
+        yield _matrix_section(report)
+    yield _control_section(report)
+    yield from check_sections(report)
     yield Section(None, [GAP])
 
 
-def _shares(title: str, tallies: Sequence[model.Tally]) -> str:
-    shares = ", ".join(f"{part.name} {percent(part.share)}" for part in tallies)
-    return f"{title}: {shares}" if shares else ""
+def _shares(tallies: Sequence[model.Tally]) -> str:
+    """`high 60.0%, low 40.0%`."""
+    return ", ".join(f"{part.name} {percent(part.share)}" for part in tallies)
 
 
 def _mean_cells(score: scored_model.ScaleMean) -> tuple[Cell, Cell]:
     return (mean_text(score), "bold"), (range_text(score.interval, score.maximum), QUIET)
 
 
-def _dimension_table(report: scored_model.ScoredReport) -> TableRows:
+def _plot(score: scored_model.ScaleMean) -> IntervalPlot:
+    """The mean on the whole of its scale."""
+    ends = (score.interval.low, score.interval.high) if score.interval else None
+    label = f"{mean_text(score)} {maximum_text(score.maximum)}, {range_text(score.interval, score.maximum)}"
+    return IntervalPlot(score.mean, ends, Axis(0.0, 1.0), label=label)
+
+
+def _dimension_section(report: scored_model.ScoredReport) -> Section:
     """A line for each judge and dimension, with its shape in small."""
-    rows = []
+    rows: list[Sequence[Cell]] = []
     for profile in report.judges:
         for number, item in enumerate(profile.dimensions):
             mean, interval = _mean_cells(item.score)
-            name = profile.judge if number == 0 else ""
-            scale, shape = (maximum_text(item.score.maximum), QUIET), (_spark(item), "blue")
-            rows.append((name, item.dimension, mean, scale, interval, shape, counted_text(item.score)))
-    return TableRows(("judge", "dimension", ">mean", "", ">95% interval", "low to high", ">samples"), rows)
+            scale = (maximum_text(item.score.maximum), QUIET)
+            name = item.dimension, dimension_style(item.dimension, report.dimensions)
+            judge, shape = (profile.judge if number == 0 else "", "bold"), _histogram(item, name[1])
+            rows.append((judge, name, mean, scale, interval, shape, counted_text(item.score)))
+    heads = (
+        message("head.judge", "judge"),
+        message("head.dimension", "dimension"),
+        number_head(message("head.mean", "mean")),
+        "",
+        number_head(message("word.interval_95", "95% interval")),
+        message("scores.low_to_high", "low to high"),
+        number_head(message("head.samples", "samples")),
+    )
+    title = message("scores.dimensions", "Dimensions")
+    explained = "distribution, mean and 95% interval on the protocol's own scale; cross judgments only"
+    note = message("scores.how_dimensions_are_shown", explained)
+    confidence = [
+        message("scores.confidence_of", "confidence of {judge}: {shares}", judge=profile.judge, shares=shares)
+        for profile in report.judges
+        if (shares := _shares(profile.confidence))
+    ]
+    critical = [
+        Sentence(
+            message("scores.critical_of", "critical fails by {judge}: {n}", judge=profile.judge, n=profile.critical),
+            "red",
+        )
+        for profile in report.judges
+        if profile.critical
+    ]
+    table = TableRows(heads, rows, name="dimensions", label=title)
+    return Section(title, [table, *critical, *notes(confidence)], note=note, name="dimensions")
 
 
-def _spark(item: scored_model.DimensionSummary) -> str:
-    """The histogram in one line; a mark that never fell is a dot."""
-    top = max((bar.count for bar in item.bars), default=0)
-    return "".join(_BLOCKS[max(0, round(bar.count / top * 8) - 1)] if bar.count else "·" for bar in item.bars)
+def _histogram(item: scored_model.DimensionSummary, style: str) -> Histogram:
+    bars = [(bar_text(bar, item.score.maximum), bar.share) for bar in item.bars]
+    label = ", ".join(f"{name}: {percent(share)}" for name, share in bars)
+    return Histogram(bars, label, style)
 
 
-def _dimension_heads(report: scored_model.ScoredReport) -> list[str]:
+def _dimension_heads(report: scored_model.ScoredReport) -> list[Head]:
     """A word a line, so that four long names fit beside each other."""
-    return [">" + name.lower().replace("_", "\n") for name in report.dimensions]
+    heads = []
+    for name in report.dimensions:
+        text = ">" + name.lower().replace("_", "\n")
+        heads.append(Head(text, text, page=Words([(name, dimension_style(name, report.dimensions))])))
+    return heads
 
 
-def _dimension_cells(
-    report: scored_model.ScoredReport, means: Sequence[scored_model.DimensionMean], *, with_scale: bool = False
-) -> list[Cell]:
-    """Means in the report's order, with their scale: `41.0 of 60`; a dash where the group has no such marks."""
+def _dimension_cells(report: scored_model.ScoredReport, means: Sequence[scored_model.DimensionMean]) -> list[Cell]:
+    """Means in the report's order, and where there is more than characters as bars of their colour."""
     scores = {item.dimension: item.score for item in means}
-    return [_scaled(scores.get(name), with_scale=with_scale) for name in report.dimensions]
+    cells: list[Cell] = []
+    for name in report.dimensions:
+        score = scores.get(name)
+        if score is None or score.mean is None:
+            cells.append(NOTHING)
+        else:
+            cells.append(Stack([mean_text(score), Bar(score.mean, 0, dimension_style(name, report.dimensions))]))
+    return cells
 
 
-def _scaled(score: scored_model.ScaleMean | None, *, with_scale: bool = True) -> str:
+def _scaled(score: scored_model.ScaleMean | None) -> str:
+    """`41.0 of 60`; a dash where the group has no such marks."""
     if score is None or score.mean is None:
         return NOTHING
-    return mean_text(score) + (f" {maximum_text(score.maximum)}" if with_scale else "")
+    return f"{mean_text(score)} {maximum_text(score.maximum)}"
 
 
-def _target_table(report: scored_model.ScoredReport) -> TableRows:
-    rows = []
+def _verdict_strip(verdicts: Sequence[model.Tally]) -> Strip:
+    return Strip([(part.name, part.share, STYLES[part.tone] if part.tone else "default") for part in verdicts])
+
+
+def _target_section(report: scored_model.ScoredReport) -> Section:
+    rows: list[Sequence[Cell]] = []
     for target in report.targets:
-        total = (*_mean_cells(target.total), counted_text(target.total))
-        marks = _dimension_cells(report, target.dimensions)
+        total = (*_mean_cells(target.total), _plot(target.total), counted_text(target.total))
+        strip = _verdict_strip(target.verdicts)
         critical = [number_cell(target.critical, "red")] if report.has_gates else []
-        rows.append((name_text(target.target), *total, *marks, *critical))
-    critical_head = [">critical"] if report.has_gates else []
-    heads = ("target", ">total", ">95% interval", ">samples", *_dimension_heads(report), *critical_head)
-    return TableRows(heads, rows)
+        rows.append((name_text(target.target), *total, *_dimension_cells(report, target.dimensions), strip, *critical))
+    heads: tuple[str | Head, ...] = (
+        message("head.target", "target"),
+        number_head(message("head.total", "total")),
+        number_head(message("word.interval_95", "95% interval")),
+        Head(None, page=message("word.interval_drawn", "Interval, drawn")),
+        number_head(message("head.samples", "samples")),
+        *_dimension_heads(report),
+        Head(None, page=message("word.verdicts_head", "Verdicts")),
+        *([number_head(message("scores.critical", "critical"))] if report.has_gates else []),
+    )
+    title = message("scores.targets_by_dimension", "Targets by dimension")
+    totals = "total: the verdict of the panel; dimensions: the mean mark of all judges but the model itself"
+    note = message("scores.total_the_verdict_of_the_panel_dimensions", totals)
+    label = message("scores.scores_per_target", "Scores per target")
+    verdicts = [
+        message("scores.verdicts_on", "verdicts on {target}: {shares}", target=name_text(target.target), shares=shares)
+        for target in report.targets
+        if (shares := _shares(target.verdicts))
+    ]
+    table = TableRows(heads, rows, name="targets", label=label)
+    return Section(title, [table, *notes(verdicts)], note=note, name="targets")
 
 
-def _matrix_table(report: scored_model.ScoredReport) -> TableRows:
+def _task_type_section(report: scored_model.ScoredReport) -> Section:
+    rows: list[Sequence[Cell]] = []
+    for task in report.task_types:
+        scores = {item.dimension: item.score for item in task.dimensions}
+        marks = [_scaled(scores.get(name)) for name in report.dimensions]
+        rows.append((task.task_type, _scaled(task.total), *marks, counted_text(task.total)))
+    heads: tuple[str | Head, ...] = (
+        message("head.task_type", "task type"),
+        number_head(message("head.total", "total")),
+        *_dimension_heads(report),
+        number_head(message("head.samples", "samples")),
+    )
+    title = message("scores.task_types", "Task types")
+    note = message("scores.weights_differ_so_each_has_its_own", "weights differ, so each has its own scale")
+    label = message("scores.scores_per_task_type", "Scores per task type")
+    return Section(title, [TableRows(heads, rows, label=label)], note=note, name="task-types")
+
+
+def _matrix_section(report: scored_model.ScoredReport) -> Section:
     """Rows judge, columns are judged."""
     heads = [f">{name_text(target)}" for target in report.matrix_targets]
     rows: list[Sequence[Cell]] = [
         (row.judge, *(_matrix_cell(cell, report.maximum) for cell in row.cells)) for row in report.matrix
     ]
-    return TableRows(("judge \\ target", *heads), rows)
+    title = message("scores.judge_times_target", "Judge × target")
+    of = maximum_text(report.maximum)
+    note = message("scores.mean_total", "mean total {of_maximum}, cross judgments only", of_maximum=of)
+    label = message("scores.judge_by_target", "Judge by target")
+    corner = message("scores.judge_and_target", "judge \\ target")
+    return Section(title, [TableRows((corner, *heads), rows, name="matrix", label=label)], note=note, name="matrix")
 
 
-def _matrix_cell(cell: scored_model.MatrixCell, maximum: float | None) -> Cell:
+def _matrix_cell(cell: scored_model.MatrixCell, maximum: float | None) -> Shaded:
     """Mean, interval and number in three lines; nothing where a model would judge itself."""
     if cell.is_own_output:
-        return "control", QUIET
+        return Shaded((message("scores.control", "control"), QUIET))
     score = cell.score
     if score.mean is None:
-        return f"{NOTHING}\n\nn=0", QUIET
-    pieces = [(scale_text(score.mean, maximum), "bold")]
+        return Shaded((f"{NOTHING}\n\nn=0", QUIET))
+    pieces: list[str | tuple[str, str]] = [(scale_text(score.mean, maximum), "bold")]
     if cell.same_family:
-        pieces.append((" same family", "yellow"))
+        pieces.append((message("scores.same_family", " same family"), "yellow"))
     if score.interval:
         pieces.append((f"\n{range_text(score.interval, maximum)}", QUIET))
     pieces.append((f"\nn={score.samples}", QUIET))
     if score.counts.unscored:
-        pieces.append((f" +{score.counts.unscored} without", "magenta"))
-    return Words(pieces)
+        pieces.append((message("scores.without", " +{n} without", n=score.counts.unscored), "magenta"))
+    return Shaded(Stack([Words(pieces), _verdict_strip(cell.verdicts)]), score.mean)
 
 
-def _control_table(report: scored_model.ScoredReport) -> TableRows:
-    rows = []
+def _control_section(report: scored_model.ScoredReport) -> Section:
+    """A model on its own output, beside what others say of it."""
+    rows: list[Sequence[Cell]] = []
     for row in report.controls:
         of_itself, counts = scale_text(row.own.mean, report.maximum), row.own.counts
         others = mean_text(row.others), f"{row.others.count:,}"
         own_cells = of_itself, f"{counts.valid:,}", number_cell(counts.invalid, "magenta")
-        rows.append((row.judge, *own_cells, *others, signed_text(row.difference, row.others.maximum)))
-    return TableRows(("model", ">of itself", ">n", ">invalid", ">by others", ">n", ">difference"), rows)
-
-
-def _variant_parts(comparison: scored_model.VariantComparison) -> Iterator[Part]:
-    yield Sentence(difference_sentence(comparison), "")
-    rows = []
-    for item in comparison.dimensions:
-        style = "bold yellow" if item.difference.is_clear else QUIET
-        drift = (difference_text(item), "bold"), (difference_interval_text(item), style)
-        rows.append((item.measure or "", *drift))
-    yield TableRows(("dimension", ">difference", ">95% interval"), rows)
-    rates = []
-    for rate in (comparison.base_invalid, comparison.other_invalid):
-        share, interval = part_text(rate.invalid, rate.judged), range_text(rate.interval)
-        rates.append(f"{name_text(rate.name)} {share} ({interval})")
-    yield Sentence(f"invalid: {', '.join(rates)}")
-
-
-def _coverage_parts(coverage: scored_model.Coverage) -> Iterator[Part]:
-    """A grid where it fits, and the holes by name."""
-    yield Sentence(coverage_sentence(coverage), "")
-    if coverage.lines and len(coverage.lines) <= _GRID_LINES and len(coverage.columns) <= _GRID_COLUMNS:
-        marks = "● valid  ✗ invalid  – no reply  □ no output in the dataset"
-        # The names of the rows come first: without room columns are numbered, and named below.
-        numbered = list(enumerate(coverage.columns, start=1))
-        named = "".join(f"{number} {name_text(target)} by {judge}\n" for number, (target, judge) in numbered)
-        yield Fitting(
-            _coverage_grid(coverage, [f"{name_text(target)}\n{judge}" for target, judge in coverage.columns]),
-            Sentence(f"columns: target over judge · {marks}"),
-            (_coverage_grid(coverage, [str(number) for number, _ in numbered]), Sentence(f"{named}{marks}")),
-        )
-    yield _listing([hole_text(cell) for cell in coverage.holes], _HOLES_SHOWN, coverage.holes_total)
-
-
-def _coverage_grid(coverage: scored_model.Coverage, heads: Sequence[str]) -> TableRows:
-    rows: list[Sequence[Cell]] = [
-        (line.question, line.variant or "", *(_MARKS[status] for status in line.statuses)) for line in coverage.lines
-    ]
-    return TableRows(("question", "variant", *(f">{head}" for head in heads)), rows)
-
-
-def _listing(lines: Sequence[str], limit: int, total: int) -> Sentence:
-    more = [(f"\n… {total - limit:,} more", QUIET)] if total > limit else []
-    return Sentence(Words(["\n".join(lines[:limit]), *more]), "")
-
-
-def _invalid_parts(spread: scored_model.InvalidSpread) -> Iterator[Part]:
-    yield Sentence(invalid_sentence(spread), "yellow" if spread.uneven else "")
-    if not spread.whole.invalid:
-        return
-    rows = []
-    for factor in spread.factors:
-        for number, group in enumerate(factor.groups):
-            name = (factor.factor if number == 0 else "", "bold"), name_text(group.name)
-            share = f"{group.judged:,}", part_text(group.invalid, group.judged)
-            interval = (range_text(group.interval), QUIET)
-            rows.append((*name, number_cell(group.invalid, "magenta"), *share, interval))
-    yield TableRows(("by", "", ">invalid", ">of", ">share", ">95% interval"), rows)
-    for factor in spread.factors:
-        yield Sentence(f"{factor.factor}: {factor_sentence(factor)}", "" if factor.is_uneven else QUIET)
-
-
-def _evidence_parts(report: scored_model.ScoredReport) -> Iterator[Part]:
-    rows = []
-    for support in report.evidence:
-        how = [f"{part.name} {part.count}" for part in support.stages]
-        how += [f"{problem_text(part.name)} {part.count}" for part in support.problems]
-        judge = (support.judge if support.dimension is None else "", "bold")
-        counts = f"{support.found:,}", f"{support.quotes:,}", part_text(support.found, support.quotes)
-        interval = (range_text(support.interval), QUIET)
-        rows.append((judge, support.dimension or "all", *counts, interval, ", ".join(how)))
-    yield TableRows(("judge", "dimension", ">found", ">of", ">share", ">95% interval", "how, or why not"), rows)
-    if report.evidence_problems:
-        lines = [
-            f"{item.id} · {item.judge} · {name_text(item.dimension)}: {problem_text(item.problem)}: “{item.quote}”"
-            for item in report.evidence_problems
-        ]
-        total = sum(part.count for item in report.evidence if item.dimension is None for part in item.problems)
-        yield _listing(lines, _PROBLEMS_SHOWN, total)
+        name = Link(row.judge, {"control": "yes", "target": row.target})
+        rows.append((name, *own_cells, *others, (signed_text(row.difference, row.others.maximum), "bold")))
+    heads = (
+        message("scores.model", "model"),
+        number_head(message("scores.of_itself", "of itself")),
+        ">n",
+        number_head(message("word.invalid", "invalid")),
+        number_head(message("scores.by_others", "by others")),
+        ">n",
+        number_head(message("head.difference", "difference")),
+    )
+    title = message("scores.self_judgments", "Self-judgments")
+    note = message("scores.a_control_in_no_mean_matrix_or", "a control: in no mean, matrix or gate")
+    return Section(title, [TableRows(heads, rows, label=title)], note=note, name="controls")

@@ -179,6 +179,11 @@ def dimension_number(name: str, dimensions: Sequence[str]) -> int:
     return dimensions.index(name) % _COLOURS + 1 if name in dimensions else 0
 
 
+def dimension_style(name: str, dimensions: Sequence[str]) -> str:
+    """The style of whatever belongs to this dimension."""
+    return f"dimension-{dimension_number(name, dimensions)}"
+
+
 def difference_reach(comparison: "scored_model.VariantComparison") -> float:
     """How far the axis of a comparison reaches to both sides: to the widest end, and a tenth of the scale at least."""
     differences = [measure.difference for measure in (comparison.total, *comparison.dimensions)]
