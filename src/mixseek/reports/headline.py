@@ -70,9 +70,10 @@ def column_title(column: str) -> Message:
     return titles.get(column) or message("word.by_column", "By {column}", column=column)
 
 
-def column_word(column: str) -> str:
+def column_word(column: str) -> Message:
     """The head of the column that names the groups."""
-    return {"target_model": "target", "prompt_variant": "variant"}.get(column, column)
+    words = {"target_model": message("head.target", "target"), "prompt_variant": message("head.variant", "variant")}
+    return words.get(column) or verbatim(column)
 
 
 def headline_mean_text(score: ScoreSummary, maximum: float | None) -> Message:
@@ -200,7 +201,8 @@ def axis_of(headline: Headline) -> Axis:
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     ticks = [tick for number in range(first, last + 1) if (tick := number * step) <= scale + 1e-9]
     end = min(scale, last * step)
-    return Axis(ticks[0] / scale, end / scale, tuple(tick / scale for tick in ticks))
+    shares = tuple(tick / scale for tick in ticks)
+    return Axis(ticks[0] / scale, end / scale, shares, tuple(_tick_text(share, headline) for share in shares))
 
 
 def _nice_step(least: float) -> float:
@@ -209,7 +211,7 @@ def _nice_step(least: float) -> float:
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least - 1e-12)
 
 
-def tick_text(share: float, headline: Headline) -> str:
+def _tick_text(share: float, headline: Headline) -> str:
     """The number at a tick, in the unit of the means beside it."""
     if headline.maximum is not None:
         return phrases.plain_number(round(share * headline.maximum, 3))

@@ -7,9 +7,10 @@ from mixseek.analysis import run_list
 from mixseek.analysis.details import document_of
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
-from mixseek.reports.sections import QUIET, Cell, Head, Section, TableRows, Words, notes
-from mixseek.reports.wording.names import moment_text
+from mixseek.reports.sections import QUIET, Cell, Head, Section, TableRows, Words, notes, number_head
+from mixseek.reports.wording.names import moment_text, state_text
 from mixseek.reports.wording.numbers import NOTHING, percent
+from mixseek.text.messages import message
 
 
 def runs_document(lines: Sequence[run_list.RunLine]) -> dict[str, Any]:
@@ -20,13 +21,17 @@ def runs_document(lines: Sequence[run_list.RunLine]) -> dict[str, Any]:
 COUNTS = ("valid", "undecided", "invalid", "missing")
 # What stands for a word where there is little room.
 _SHORT = {"undecided": "und.", "invalid": "inv.", "missing": "mis.", "unverified": "unv.", "reasoning": "reas."}
+_WORDS = {
+    "unverified": message("word.unverified", "unverified"),
+    "reasoning": message("head.reasoning", "reasoning"),
+}
 SHORT_COUNTS = tuple(f">{_SHORT.get(name, name)}" for name in COUNTS)
 _WIDE = 110
 
 
 def count_head(name: str) -> Head:
     """Above a column of counts."""
-    return Head(f">{name}", f">{_SHORT.get(name, name)}")
+    return Head(number_head(_WORDS.get(name) or state_text(name)), f">{_SHORT.get(name, name)}")
 
 
 def run_list_sections(runs: Sequence[run_list.RunLine]) -> Iterator[Section]:

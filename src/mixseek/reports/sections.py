@@ -162,7 +162,7 @@ class Listing:
 class RangeRow:
     """A name, its value with the ends of its interval, and what else is known of it, in the order of the heads.
 
-    `rank` is its place among the others; the row of all of them together has none and is the `is_whole` one.
+    `rank` is its place among the others.
     """
 
     name: Cell
@@ -171,38 +171,42 @@ class RangeRow:
     plot: IntervalPlot
     facts: Sequence[Cell]
     rank: str = ""
-    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
     """Estimates with their intervals, drawn below each other on one axis; without an axis there is nothing to draw.
 
-    Heads are of the name, of the value and of each fact.
+    Heads are of the name, of the value and of each fact. `whole` is all of them together, below; limits are those of
+    tables.
     """
 
     heads: tuple[str, str, Sequence[str]]
     rows: Sequence[RangeRow]
     axis: Axis | None
     limit: int | None = None
+    whole: RangeRow | None = None
+    page_limit: int | None = None
 
     def table(self, *, is_drawn: bool = True) -> TableRows:
         """The same where characters are all there is; facts that no row has are left out, and the plots may be."""
         is_drawn = is_drawn and self.axis is not None
         name, value, heads = self.heads
         has_ranks = any(row.rank for row in self.rows)
-        shown = [place for place, _ in enumerate(heads) if any(row.facts[place] for row in self.rows)]
+        every_row = [*self.rows, *([self.whole] if self.whole else [])]
+        shown = [place for place, _ in enumerate(heads) if any(row.facts[place] for row in every_row)]
         columns: list[str | Head] = [number_head(message("head.rank", "rank"))] if has_ranks else []
         columns += [name, number_head(value), number_head(message("word.interval_95", "95% interval"))]
         columns += [plot_head(self.axis, is_narrow=True)] if self.axis and is_drawn else []
         columns += [heads[place] for place in shown]
         rows: list[Sequence[Cell]] = []
-        for row in self.rows:
+        for row in every_row:
             ranked: list[Cell] = [(row.rank, QUIET)] if has_ranks else []
             plotted: list[Cell] = [row.plot] if is_drawn else []
             estimate: tuple[Cell, ...] = (row.name, (row.value, "bold"), (row.ends, QUIET))
             rows.append((*ranked, *estimate, *plotted, *(row.facts[place] for place in shown)))
-        return TableRows(columns, rows, self.limit)
+        whole = rows.pop() if self.whole else None
+        return TableRows(columns, rows, self.limit, total=whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from mixseek.reports.headline import (
     headline_document,
     rule_sentence,
     score_sentence,
-    tick_text,
 )
 
 
@@ -105,4 +104,4 @@ def test_everything_that_is_drawn_is_on_the_axis(maximum: float | None) -> None:
     assert axis.high - axis.low >= 1 / 3 - 1e-9
     assert all(-1e-9 <= axis.place(tick) <= 1 + 1e-9 for tick in axis.ticks)
     assert 3 <= len(axis.ticks) <= 7
-    assert tick_text(axis.ticks[0], close) == {None: "0.6", 8.0: "5", 100.0: "60"}[maximum]
+    assert axis.labels[0] == {None: "0.6", 8.0: "5", 100.0: "60"}[maximum]

@@ -228,7 +228,6 @@ def test_every_asset_is_used() -> None:
         *SCRIPTS,
         "report.html.j2",
         "macros.html.j2",
-        "panel.html.j2",
         "run_card.html.j2",
     }
 
@@ -251,7 +250,9 @@ def test_hostile_text_in_every_field_changes_nothing_about_the_structure(text: s
     plain = render_html(report_of(harmless, run_id="r", manifest={"k": "v", "list": ["v", {"k": ["v"]}]}))
 
     page.encode("utf-8")
-    assert [tag for tag, _ in read(page).elements] == [tag for tag, _ in read(plain).elements]
+    # Text in another script stands in a span of its language.
+    structures = [[tag for tag, _ in read(text).elements if tag != "span"] for text in (page, plain)]
+    assert structures[0] == structures[1]
     assert read(page).mistakes == []
 
 
@@ -275,7 +276,8 @@ def test_any_text_leaves_a_page_that_can_be_written_and_read(text: str) -> None:
 
 
 def test_invisible_characters_are_named_in_the_summary() -> None:
-    text = read(render_html(report_of(valid("a", task_name="ev\u202eil")))).plain_text
+    rows = valid("a", task_name="ev\u202eil"), valid("b", task_name="plain")
+    text = read(render_html(report_of(*rows))).plain_text
 
     assert "ev⟨U+202E⟩il" in text
 

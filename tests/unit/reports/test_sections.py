@@ -203,7 +203,7 @@ def test_only_renderers_and_templates_write_html() -> None:
 # What is still drawn by hand: a part of the page that lists judgments, and pages of their own.
 DRAWN_BY_HAND = {
     *("card.html.j2", "comparison.html.j2"),
-    *("leaderboard.html.j2", "macros.html.j2", "panel.html.j2", "run_card.html.j2"),
+    *("leaderboard.html.j2", "run_card.html.j2"),
 }
 
 

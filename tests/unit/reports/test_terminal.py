@@ -275,7 +275,7 @@ def test_the_report_counts_what_is_unverified_and_asked_again() -> None:
     assert "1 unverified: called correct" in text
     assert "If the 1 unverified were wrong: 0.0%." in text
     assert "0 invalid after 12 re-asks" in text
-    assert "Reasoning scores: mean 3.50, 5.00 where correct, 2.00 where incorrect" in text
+    assert "Reasoning scores  mean 3.50, 5.00 where correct, 2.00 where incorrect" in text
     assert "Targets" in text
 
 

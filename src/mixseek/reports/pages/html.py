@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from importlib import resources
 from inspect import isfunction
@@ -16,15 +16,18 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from mixseek.analysis.model import ScoreSummary
 from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.scored_counts import FailureGroup
 from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.pages.packed_rows import PackedRows
-from mixseek.reports.render.drawings import position
+from mixseek.reports.pictures import SHARES, Axis, IntervalPlot
+from mixseek.reports.render.drawings import axis_svg, plot_svg, position
 from mixseek.reports.render.html import Say, chapter_html, link_to, panels_html, part_html
-from mixseek.reports.run import scored
+from mixseek.reports.run import judges, ranking, scored
+from mixseek.reports.run import trust as trust_views
 from mixseek.reports.sections import Section
 from mixseek.reports.wording import names, numbers, scales, scores
 from mixseek.reports.wording.numbers import NOTHING
@@ -189,6 +192,16 @@ def panels(sections: Iterable[Section], say: Say) -> Markup:
     return Markup(panels_html(sections, say))  # noqa: S704 drawn by the renderer, which escapes every text
 
 
+def drawn(plot: IntervalPlot) -> Markup:
+    """A score over the whole width, with its axis."""
+    return Markup(plot_svg(plot, plot.label, is_large=True) + axis_svg(plot.axis))  # noqa: S704 the renderer escapes
+
+
+def scale_of(score: ScoreSummary) -> Axis:
+    """The whole scale of a judge's scores."""
+    return SHARES if score.is_binary else replace(SHARES, labels=("0", "0.5", "1"))
+
+
 def chapter(sections: Iterable[Section], say: Say, name: str) -> Markup:
     """A chapter of the page, which its list of contents leads to by this name."""
     return Markup(chapter_html(sections, say, name))  # noqa: S704 drawn by the renderer, which escapes every text
@@ -228,6 +241,9 @@ def page_environment() -> Environment:
         scores,
         scales,
         scored,
+        ranking,
+        judges,
+        trust_views,
         headline,
         pair_words,
         trust,
@@ -255,6 +271,8 @@ def page_environment() -> Environment:
         part_html=part_html,
         panels=panels,
         chapter=chapter,
+        drawn=drawn,
+        scale_of=scale_of,
         NO_TASK=names.NO_TASK,
         NO_NAME=names.NO_NAME,
         TRUST_TITLE=names.TRUST_TITLE,

@@ -168,13 +168,16 @@ class HtmlRenderer:
     # Ranges: a row for each estimate, all on one axis.
 
     def _ranges(self, ranges: Ranges) -> str:
-        rows = "".join(self._range_row(row, ranges) for row in ranges.rows[: ranges.limit])
+        limit = ranges.page_limit if self._has_judgments else ranges.limit
+        rows = "".join(self._range_row(row, ranges) for row in ranges.rows[:limit])
+        if ranges.whole is not None:
+            rows += self._range_row(ranges.whole, ranges, " whole")
         if ranges.axis is not None:
             rows += f'<li class="range-row axis-row"><div class="range-plot">{axis_svg(ranges.axis)}</div></li>'
-        more = self._more(len(ranges.rows) - ranges.limit) if ranges.limit is not None else ""
+        more = self._more(len(ranges.rows) - limit) if limit is not None else ""
         return f'<ol class="ranges">{rows}</ol>' + (f'<p class="quiet after">{more}</p>' if more else "")
 
-    def _range_row(self, row: RangeRow, ranges: Ranges) -> str:
+    def _range_row(self, row: RangeRow, ranges: Ranges, whole: str = "") -> str:
         rank = f'<span class="place">{escape(row.rank)}</span> ' if row.rank else ""
         name = f'<p class="range-name">{rank}{self._content(row.name)}</p>'
         drawn = plot_svg(row.plot, self._in_language(row.plot.label), is_large=True) if ranges.axis else ""
@@ -182,7 +185,6 @@ class HtmlRenderer:
         ends = f' <span class="soft">{self._escaped(row.ends)}</span>' if row.ends else ""
         mean = f'<p class="range-mean"><b>{self._escaped(row.value)}</b>{ends}</p>'
         facts = [self._fact(head, fact) for head, fact in zip(ranges.heads[2], row.facts, strict=True) if fact]
-        whole = " whole" if row.is_whole else ""
         return f'<li class="range-row{whole}">{name}{plot}{mean}<p class="range-units">{" · ".join(facts)}</p></li>'
 
     def _fact(self, head: str, fact: Cell) -> str:

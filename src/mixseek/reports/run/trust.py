@@ -1,35 +1,25 @@
-"""What was judged, in its ranking, and how far the judges agree."""
+"""How far the judges agree, with each other and with themselves, and what the order of two responses decides."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from mixseek.analysis.agreement import Agreement, SelfConsistency
-from mixseek.analysis.model import Breakdown, Headline, ScoreSummary
-from mixseek.analysis.target_pairs import PairsReport
-from mixseek.reports.headline import (
-    column_title,
-    column_word,
-    headline_bounds_text,
-    headline_interval_text,
-    headline_mean_text,
-    rule_sentence,
-    score_sentence,
-    without_text,
-)
-from mixseek.reports.pair_words import bias_text, share_text, states_text, target_score_text
-from mixseek.reports.pictures import IntervalPlot
+from mixseek.analysis.agreement import Agreement, JudgePair, SelfConsistency
+from mixseek.analysis.target_pairs import JudgePairs, PairsReport
+from mixseek.reports.pair_words import bias_text, pair_state_text, share_text, target_score_text
 from mixseek.reports.sections import (
-    GAP,
-    PLOT_HEAD,
     QUIET,
     Cell,
-    Head,
+    Fitting,
+    Link,
+    Listing,
     Part,
     Section,
     Sentence,
+    Shaded,
     TableRows,
     Words,
     notes,
-    table_by_columns,
+    number_cell,
+    number_head,
 )
 from mixseek.reports.trust import (
     agreement_sentence,
@@ -41,107 +31,165 @@ from mixseek.reports.trust import (
     opinion_text,
     pair_measure,
 )
-from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, coefficient_text
 from mixseek.reports.wording.scales import scale_text
-from mixseek.reports.wording.scores import bounds_sentence
 from mixseek.stats.raters import Measure
+from mixseek.text.messages import Message, join, message
 
-# A terminal shows the shape of a run; the page and the document hold the rest.
-_GROUPS_SHOWN = 60
-_ITEMS_SHOWN = 8
+# A terminal shows the shape of a run; the page has more, and the document all of it.
+_ITEMS_SHOWN, _ITEMS_ON_PAGE = 8, 200
 _PAIRS_SHOWN = 10
-
-
-def headline_sections(headline: Headline) -> Iterator[Section]:
-    """What was judged comes first; who judged it is said in a line."""
-    yield Section(None, [GAP, Sentence(rule_sentence(headline))])
-    yield from breakdown_sections(headline.columns, headline.maximum)
-    whole = f"{headline.whole[0].upper()}{headline.whole[1:]}" if headline.columns else "Headline"
-    line = Words([(f"{whole}  ", "bold"), score_sentence(headline.score, headline.maximum)])
-    without = without_text(headline.score)
-    beside = "" if without == NOTHING else f"beside it: {without}"
-    yield Section(None, [GAP, Sentence(line, ""), *notes([beside, bounds_sentence(headline.score) or ""])])
+_TARGET_PAIRS_SHOWN, _TARGET_PAIRS_ON_PAGE = 60, 500
 
 
 def pairs_sections(report: PairsReport) -> Iterator[Section]:
     """Targets against each other, then how far the order decides."""
+    if report.targets:
+        yield _target_pairs_section(report)
+    yield _orders_section(report)
+
+
+def _target_pairs_section(report: PairsReport) -> Section:
     rows: list[Sequence[Cell]] = []
     for pair in report.targets:
-        counts = (f"{count:,}" for count in (pair.wins, pair.ties, pair.losses, pair.without))
+        counts = (number_cell(count) for count in (pair.wins, pair.ties, pair.losses, pair.without))
         rows.append((pair.first, pair.second, *counts, (target_score_text(pair), "bold")))
-    heads = ("target", "against", ">won", ">tied", ">lost", ">none", ">score, 95%")
-    yield Section("Targets against each other", [TableRows(heads, rows)])
-    judges: list[Sequence[Cell]] = []
+    heads = (
+        message("head.target", "target"),
+        message("panel.against", "against"),
+        number_head(message("pairs.won", "won")),
+        number_head(message("pairs.tied", "tied")),
+        number_head(message("pairs.lost", "lost")),
+        number_head(message("pairs.none", "none")),
+        number_head(message("pairs.score", "score")),
+    )
+    title = message("panel.targets_against_each_other", "Targets against each other")
+    halves = "a tie and a split pair count half; 95% interval over pairs, questions as clusters"
+    note = message("panel.a_tie_and_a_split_pair_count", halves)
+    table = TableRows(heads, rows, _TARGET_PAIRS_SHOWN, label=title, page_limit=_TARGET_PAIRS_ON_PAGE)
+    return Section(title, [table], note=note, name="target-pairs")
+
+
+def _orders_section(report: PairsReport) -> Section:
+    rows: list[Sequence[Cell]] = []
     for judge in report.judges:
         shares = map(share_text, (judge.consistency, judge.first_shown, judge.ties, judge.human))
-        judges.append((judge.judge, *shares, (states_text(judge.states), QUIET)))
-    named = ("judge", ">consistent", ">first shown", ">ties", ">as people", "verdicts")
-    yield Section("Both orders", [TableRows(named, judges)])
+        rows.append((judge.judge, *shares, (_states(judge.states), QUIET)))
+    heads = (
+        message("head.judge", "judge"),
+        number_head(message("pairs.consistent", "consistent")),
+        number_head(message("pairs.first_shown", "first shown")),
+        number_head(message("pairs.ties", "ties")),
+        number_head(message("pairs.as_people_say", "as people say")),
+        message("word.verdicts", "verdicts"),
+    )
+    title = message("panel.both_orders", "Both orders")
+    places = (
+        "consistent: the same winner whichever response comes first; a half of first shown is no preference for a place"
+    )
+    note = message("panel.consistent_the_same_winner_whichever_response_comes", places)
+    return Section(title, [TableRows(heads, rows, label=title), _biases(report)], note=note, name="orders")
+
+
+def _states(states: Mapping[str, int]) -> Message:
+    """`40 agreed, 3 position`."""
+    if not states:
+        return message("word.no_verdict", "no verdict")
+    named = (
+        message("pairs.so_many", "{n} {state}", n=count, state=pair_state_text(name)) for name, count in states.items()
+    )
+    return join(named, ", ")
+
+
+def _biases(report: PairsReport) -> Listing:
+    """Which place a judge follows, and how often the panel says what people say."""
     biased = [judge for judge in report.judges if judge.position.decisive]
-    yield Section(None, notes(f"{judge.judge}: {bias_text(judge)}" for judge in biased))
+    lines: list[str | Words] = [_bias(judge) for judge in biased]
+    if report.human is not None:
+        share = share_text(report.human)
+        lines.append(message("pairs.the_panel_agrees", "the panel agrees with people {share}", share=share))
+    return Listing(lines)
 
 
-def breakdown_sections(parts: Iterable[Breakdown], maximum: float | None) -> Iterator[Section]:
-    """What the headline is split by, and what the reader asked for with --by."""
-    for part in parts:
-        yield Section(column_title(part.column), [breakdown_table(part, maximum)])
-
-
-def breakdown_table(part: Breakdown, maximum: float | None) -> TableRows:
-    """The ranking: a line for each value, what its interval counts, and what is beside it."""
-    scores = [group.score for group in part.groups]
-    columns: list[tuple[str | Head, list[Cell]]] = [
-        (column_word(part.column), [name_text(group.name) for group in part.groups]),
-        (">mean", [(headline_mean_text(score, maximum), "bold") for score in scores]),
-        (">95% interval", [(headline_interval_text(score, maximum), QUIET) for score in scores]),
-        (PLOT_HEAD, [plot_of(score) for score in scores]),
-        (">samples", [f"{score.samples:,}" for score in scores]),
-    ]
-    if any(score.questions != score.samples for score in scores):
-        columns.append((">questions", [f"{score.questions:,}" for score in scores]))
-    if any(score.counts.unscored or score.unverified for score in scores):
-        columns.append((">bounds", [(headline_bounds_text(score, maximum), QUIET) for score in scores]))
-        columns.append(("without a verdict", [without_text(score) for score in scores]))
-    return table_by_columns(columns, _GROUPS_SHOWN)
-
-
-def plot_of(score: ScoreSummary) -> IntervalPlot:
-    """The mean with its interval."""
-    return IntervalPlot(score.mean, (score.interval.low, score.interval.high) if score.interval else None)
+def _bias(judge: JudgePairs) -> Words:
+    return Words([(judge.judge, "bold"), ": ", bias_text(judge)])
 
 
 def trust_sections(
     agreement: Agreement | None, consistency: Sequence[SelfConsistency], maximum: float | None
 ) -> Iterator[Section]:
-    """Short: the page and the document hold every pair and every disagreement."""
+    """Agreement between judges, where they differ, and each judge with itself."""
     if agreement is not None:
-        yield Section("Agreement between judges", list(agreement_parts(agreement, maximum)))
-    yield Section("Each judge with itself", [Sentence(consistency_sentence(judge), "") for judge in consistency])
+        yield _agreement_section(agreement, maximum)
+        yield _pair_section(agreement)
+        yield _disagreement_section(agreement, maximum)
+    title = message("panel.each_judge_with_itself", "Each judge with itself")
+    note = message("panel.repeats_of_one_request", "repeats of one request")
+    yield Section(title, [Listing([consistency_sentence(judge) for judge in consistency])], note=note)
 
 
-def agreement_parts(agreement: Agreement, maximum: float | None) -> Iterator[Part]:
-    yield Sentence(agreement_sentence(agreement, maximum), "")
+def _agreement_section(agreement: Agreement, maximum: float | None) -> Section:
     rows = [
         (
             measure_text(coefficient.measure),
             (coefficient_text(coefficient.value), "bold"),
             (coefficient_interval_text(coefficient), QUIET),
-            (f"of {compared_text(coefficient)}", QUIET),
+            (compared_text(coefficient), QUIET),
         )
         for coefficient in agreement.coefficients
     ]
-    yield TableRows(("coefficient", ">value", "95% interval", ""), rows)
+    heads = (
+        message("panel.coefficient", "coefficient"),
+        number_head(message("head.value", "value")),
+        message("word.interval_95", "95% interval"),
+        message("panel.of_what", "of what"),
+    )
+    title = message("panel.agreement_between_judges", "Agreement between judges")
+    label = message("panel.coefficients_of_agreement", "Coefficients of agreement")
+    table = TableRows(heads, rows, name="coefficients", label=label)
+    lead = Sentence(agreement_sentence(agreement, maximum), "")
+    return Section(title, [lead, table, *notes([counted_sentence(agreement) or ""])])
+
+
+def _pair_section(agreement: Agreement) -> Section:
+    """Every two judges; of only two the coefficients above say it all."""
+    parts: list[Part] = []
     if len(agreement.judges) > 2:
-        yield pair_table(agreement)
-    yield from notes([counted_sentence(agreement) or ""])
-    yield disagreement_table(agreement, maximum)
-    rest = agreement.disagreements - min(_ITEMS_SHOWN, len(agreement.items))
-    yield from notes([f"… {rest:,} more; the page and --json have them"] if rest > 0 else [])
+        parts.append(Fitting(_pair_matrix(agreement), Sentence(""), (_pair_table(agreement), Sentence(""))))
+    measure = message(
+        "panel.measure_and_raw", "{measure}, raw agreement below it", measure=measure_text(pair_measure(agreement))
+    )
+    return Section(message("panel.judge_times_judge", "Judge × judge"), parts, note=measure)
 
 
-def pair_table(agreement: Agreement) -> TableRows:
-    """Those that agree least come first."""
+def _pair_matrix(agreement: Agreement) -> TableRows:
+    """Each judge against each other."""
+    judges = agreement.judges
+    rows: list[Sequence[Cell]] = [
+        (
+            first,
+            *(_pair_cell(agreement.between(first, second), agreement, is_same=first == second) for second in judges),
+        )
+        for first in judges
+    ]
+    label = message("panel.judge_by_judge", "Judge by judge")
+    return TableRows(
+        (message("head.judge", "judge"), *(f">{judge}" for judge in judges)), rows, name="matrix", label=label
+    )
+
+
+def _pair_cell(pair: JudgePair | None, agreement: Agreement, *, is_same: bool) -> Shaded:
+    if pair is None or is_same:
+        return Shaded("" if is_same else NOTHING)
+    coefficient = pair.of(pair_measure(agreement))
+    raw = coefficient_text(pair.of(Measure.RAW).value)
+    below = [f"\n{coefficient_interval_text(coefficient)}", f"\n{raw} · n={pair.samples:,}"]
+    pieces = [(coefficient_text(coefficient.value), "bold"), *((line, QUIET) for line in below)]
+    return Shaded(Words(pieces), max(0.0, coefficient.value or 0.0))
+
+
+def _pair_table(agreement: Agreement) -> TableRows:
+    """The same where a matrix does not fit; those that agree least come first."""
     measure = pair_measure(agreement)
     pairs = sorted(agreement.pairs, key=lambda pair: (pair.of(measure).value is None, pair.of(measure).value or 0.0))
     rows = [
@@ -158,14 +206,23 @@ def pair_table(agreement: Agreement) -> TableRows:
     return TableRows(heads, rows, _PAIRS_SHOWN)
 
 
-def disagreement_table(agreement: Agreement, maximum: float | None) -> TableRows:
-    rows = []
-    for item in agreement.items[:_ITEMS_SHOWN]:
-        opinions = [
-            f"{judge} {opinion_text(score, verdict, agreement, maximum)}" for judge, score, verdict in item.judges
-        ]
-        apart = scale_text(item.spread, maximum) if agreement.is_graded else ""
-        rows.append((item.id, apart, ", ".join(opinions)))
-    return TableRows(
-        ("differ on", ">apart" if agreement.is_graded else ">", "what they say, the strictest first"), rows
+def _disagreement_section(agreement: Agreement, maximum: float | None) -> Section:
+    """Samples on which judges differ; each leads to its judgments."""
+    rows: list[Sequence[Cell]] = []
+    for item in agreement.items:
+        pieces: list[str | tuple[str, str]] = []
+        for judge, score, verdict in item.judges:
+            pieces += [", " if pieces else "", f"{judge} ", (opinion_text(score, verdict, agreement, maximum), "bold")]
+        apart = [scale_text(item.spread, maximum)] if agreement.is_graded else []
+        rows.append((Link(item.id, {"id": item.id}), *apart, Words(pieces)))
+    heads = (
+        message("head.sample", "sample"),
+        *([number_head(message("panel.apart", "apart"))] if agreement.is_graded else []),
+        message("panel.the_strictest_first", "the strictest first"),
     )
+    title = message("panel.where_judges_differ", "Where judges differ")
+    note = message("panel.furthest_apart_first", "{n} samples, furthest apart first", n=agreement.disagreements)
+    table = TableRows(heads, rows, _ITEMS_SHOWN, name="disagreements", label=title, page_limit=_ITEMS_ON_PAGE)
+    rest = agreement.disagreements - len(agreement.items)
+    more = message("panel.more_in_the_document", "{n} more: --json has all of them", n=rest)
+    return Section(title, [table, *notes([more] if rest > 0 else [])], note=note, name="differences")
