@@ -123,10 +123,12 @@ def _verdict_parts(judge: model.JudgeSummary) -> Iterator[Part]:
         if count := counts.of(status):
             share = min(1.0, count / max(1, counts.valid))
             bar = Bar(share, _BAR_WIDTH, STYLES[Tone(status.value)], beside=45)
-            rows.append((_link(state_text(status.value), judge, "status", status.value), bar, f"{count:,}"))
+            rows.append(
+                (_link(state_text(status.value), judge, "status", status.value), bar, f"{count:,}", (NOTHING, QUIET))
+            )
     if rows:
         yield Sentence(message("report.beside_them_without_a_score", "Beside them, without a score"))
-        yield TableRows(("", "|", ">"), rows, name="bars")
+        yield TableRows(("", "|", ">", ">"), rows, name="bars")
 
 
 def _warning_section(judge: model.JudgeSummary) -> Section:
