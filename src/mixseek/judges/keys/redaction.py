@@ -51,7 +51,9 @@ class Redaction:
         """The same, of all texts of a decoded document, names too."""
         if isinstance(value, str):
             return self.reply(value)
-        if isinstance(value, Mapping):
+        if value is None:
+            return None
+        if isinstance(value, dict | Mapping):
             return {self.document(name): self.document(part) for name, part in value.items()}
         return [self.document(part) for part in value] if isinstance(value, list | tuple) else value
 
