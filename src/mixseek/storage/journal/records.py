@@ -89,7 +89,7 @@ Record = SampleRecord | ReplyRecord | OutcomeRecord
 def encode_sample(sample: Sample, key: str | None = None) -> bytes:
     """`key` saves hashing the sample again where it is known."""
     optional = zip(_DEFAULTS, _optional_fields(sample), _DEFAULTS.values(), strict=True)
-    known = {name: value for name, value, default in optional if value != default}
+    known = {name: value for name, value, default in optional if value is not default and value != default}
     fields = {"id": sample.id, "response": sample.response, **known}
     return encode_line({"t": "sample", "key": key or sample.key(), "sample": fields})
 
