@@ -53,7 +53,7 @@ class Redaction:
             return self.reply(value)
         if value is None:
             return None
-        if isinstance(value, dict | Mapping):
+        if isinstance(value, Mapping):
             return {self.document(name): self.document(part) for name, part in value.items()}
         return [self.document(part) for part in value] if isinstance(value, list | tuple) else value
 

@@ -33,6 +33,7 @@ _SPACE = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrt])|([\"'/\\]))")
 _NO_WORD = re.compile(r"\W+")
 _WORD = re.compile(r"\w+")
+_ARRAYS = (list, tuple)
 _ASKS_FOR_JSON = re.compile(r"\bjson\b|ＪＳＯＮ", re.IGNORECASE)
 
 
@@ -216,7 +217,7 @@ def _texts(value: object) -> set[str]:
                 texts.add(node.strip())
             elif isinstance(node, dict):
                 waiting.append(node.values())
-            elif isinstance(node, list | tuple):
+            elif isinstance(node, _ARRAYS):
                 waiting.append(node)
     return texts
 
