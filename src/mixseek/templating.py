@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template, TemplateError, TemplateSyntaxError, meta, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS
-from jinja2.runtime import Context
+from jinja2.runtime import Context, new_context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_environment
 
@@ -90,12 +90,15 @@ class StrictTemplate:
         return self._render(variables) if variables else _render_alone(self)
 
     def _render(self, variables: Mapping[str, object]) -> str:
-        shown = sum(len(value) for value in variables.values() if isinstance(value, str))
+        shown = sum([len(value) for value in variables.values() if isinstance(value, str)])
         budget = _Budget(_MAX_LENGTH + _MAX_COPIES * shown, _MAX_WORK + _MAX_COPIES * shown)
         token = _budget.set(budget)
         pieces, length = [], 0
         try:
-            for piece in self.compiled.generate(variables):
+            # What `generate` would do, without the globals, of which there are none, and a second generator around it.
+            template = self.compiled
+            context = new_context(template.environment, template.name, template.blocks, dict(variables), shared=True)
+            for piece in template.root_render_func(context):
                 length += len(piece)
                 if length > budget.length:
                     budget.check_length(length)
@@ -319,8 +322,16 @@ _DIGITS = re.compile(r"[0-9]+")
 
 def fence_nonce(workspace_key: bytes, sample_key: str) -> str:
     """The same for a sample in every run of a workspace, so that requests hit the cache; unknown outside of it."""
+    digest = _begin_nonce(workspace_key).copy()
+    digest.update(sample_key.encode())
+    return digest.hexdigest()[:NONCE_LENGTH]
+
+
+# Begun once: to begin takes longer than the rest.
+@lru_cache(maxsize=8)
+def _begin_nonce(workspace_key: bytes) -> hmac.HMAC:
     # The prefix keeps these digests apart from whatever else the workspace key may sign.
-    return hmac.digest(workspace_key, b"fence\x00" + sample_key.encode(), "sha256").hex()[:NONCE_LENGTH]
+    return hmac.new(workspace_key, b"fence\x00", "sha256")
 
 
 def unused_nonce(nonce: str, texts: Iterable[str]) -> str:
@@ -346,5 +357,5 @@ def fence(text: str, label: str, nonce: str) -> str:
     """The text, to the letter, between two lines that only the nonce's holder could have written."""
     if not _LABEL.fullmatch(label) or not (nonce.isascii() and nonce.isalnum()):
         raise ValueError(f"a fence needs an upper-case label and an alphanumeric nonce, not {label!r} and {nonce!r}")
-    nonce = unused_nonce(nonce, [text])
+    nonce = unused_nonce(nonce, (text,))
     return f"<<<{label} {nonce}>>>\n{text}\n<<<END {label} {nonce}>>>"

@@ -86,8 +86,10 @@ def check_row(place: str, text: bytes, row: Row) -> None:
     # Counted before anything is parsed again: hardly any row gets past the two conditions.
     if text.count(b"{") + text.count(b"[") > DEEPEST_ROW and depth_of(row) > DEEPEST_ROW:
         raise DatasetError(f"{place} {TOO_DEEP}")
-    # In a text a quote is escaped, so what is counted here are keys.
-    keys = sum(text.count(end) - text.count(b"\\" + end) for end in (b'":', b'" :'))
+    # In a text a quote is escaped, so what is counted here are keys; looked for only where there is one too many.
+    keys = text.count(b'":') + text.count(b'" :')
+    if keys > len(row):
+        keys -= text.count(b'\\":') + text.count(b'\\" :')
     if keys > len(row) and keys > count_keys(row) and (twice := repeated_key(text)) is not None:
         raise DatasetError(f"{place}: the key `{twice}` stands twice in one object; keep one of them")
 

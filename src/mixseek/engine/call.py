@@ -1,10 +1,11 @@
 """One repeat of one live judge on one sample: cache, call, journal, parse, ask again."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -39,6 +40,7 @@ _CHARACTERS_PER_TOKEN = 4.0
 _CHARACTERS_PER_TOKEN_OUTSIDE_ASCII = 1.5
 # A finding may quote what the judge wrote, which may quote the judged text: enough to act on, not to smuggle with.
 _DETAIL_CHARACTERS = 200
+_DAY_SECONDS = 86_400
 # Shared, and nobody's to change.
 _NOTHING: Mapping[Any, Any] = {}
 
@@ -107,7 +109,12 @@ class LineEncoder(Protocol):
 
 def utc_day() -> str:
     """ISO 8601, without the hour."""
-    return datetime.now(UTC).date().isoformat()
+    return _describe_day(int(time.time() // _DAY_SECONDS))
+
+
+@lru_cache(maxsize=2)
+def _describe_day(day: int) -> str:
+    return datetime.fromtimestamp(day * _DAY_SECONDS, UTC).date().isoformat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,10 +262,10 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
 async def send(context: CallContext, ask: Ask, call: Call) -> Reply:
     """The endpoint's reply, durable."""
     while True:
-        booking = Booking(context, ask, estimate_usage(call))
+        booking = Booking(context, ask, call)
         await context.budget.book(booking.expected_usd)
         try:
-            reply, on_disk = await send_booked(booking, call)
+            reply, on_disk = await send_booked(booking)
         except NotNowError:
             continue
         finally:
@@ -267,28 +274,30 @@ async def send(context: CallContext, ask: Ask, call: Call) -> Reply:
         return reply
 
 
-async def send_booked(booking: "Booking", call: Call) -> "tuple[Reply, asyncio.Future[None]]":
+async def send_booked(booking: "Booking") -> "tuple[Reply, asyncio.Future[None]]":
     """The reply and when it is durable, however many requests that takes within the retry policy."""
     slot, attempts = booking.ask.slot, booking.attempts
     while True:
         # It is booked from then on, retry or not.
-        await slot.endpoint.rest(seconds_to_wait(slot, booking.expected))
+        if wait := seconds_to_wait(slot, booking.call):
+            await slot.endpoint.rest(wait)
         async with slot.endpoint.turn() as turn:
             booking.leave()
-            answer = await turn.ask(slot.judge, call, attempts)
+            answer = await turn.ask(slot.judge, booking.call, attempts)
             if isinstance(answer, Answer):
                 # While the call still has its place: nobody is let in before its reply has left this process.
-                return booking.keep(call, answer)
+                return booking.keep(answer)
             booking.charge_lost()
         await slot.endpoint.rest(answer)
 
 
-def seconds_to_wait(slot: LiveSlot, expected: Usage) -> float:
+def seconds_to_wait(slot: LiveSlot, call: Call) -> float:
     """Until requests and tokens per minute allow one more; nothing where nobody limits them."""
     wait = 0.0
     if slot.requests is not None:
         wait = slot.requests.reserve(1, slot.endpoint.now())
     if slot.tokens is not None:
+        expected = estimate_usage(call)
         wait = max(wait, slot.tokens.reserve(total(expected, expected), slot.endpoint.now()))
     return wait
 
@@ -299,7 +308,7 @@ class Booking:
 
     context: CallContext
     ask: Ask
-    expected: Usage
+    call: Call
     expected_usd: float = field(init=False)
     attempts: Attempts = field(default_factory=Attempts)
     cost: float | None = None
@@ -309,8 +318,9 @@ class Booking:
     _is_kept: bool = False
 
     def __post_init__(self) -> None:
+        # Long texts take a while to estimate: only where somebody counts.
         counts = self.context.budget.counts_money
-        self.expected_usd = (self.ask.slot.price(self.expected, None) or 0.0) if counts else 0.0
+        self.expected_usd = (self.ask.slot.price(estimate_usage(self.call), None) or 0.0) if counts else 0.0
 
     def leave(self) -> None:
         """One more request; NotNowError or BudgetSpentError where there is no room for it, StorageError likewise."""
@@ -329,7 +339,7 @@ class Booking:
                 self.context.budget.charge(self.expected_usd, price)
         self._charged = len(self.attempts.lost)
 
-    def keep(self, call: Call, answer: Answer) -> "tuple[Reply, asyncio.Future[None]]":
+    def keep(self, answer: Answer) -> "tuple[Reply, asyncio.Future[None]]":
         """The reply as the journal has it, and when it is on disk."""
         context, slot = self.context, self.ask.slot
         self._is_kept = True
@@ -337,10 +347,11 @@ class Booking:
             context.first_replies.answered(slot.name)
         self.cost = slot.price(answer.usage, answer.model)
         # What nobody knows the price of is not known as a whole either, whatever was lost before it.
-        details = describe(self, call, answer, None if self.cost is None else self.cost + self.lost_usd)
-        reply = Reply(answer.reply.text, slot.name, call.ask, details)
+        details = describe(self, answer, None if self.cost is None else self.cost + self.lost_usd)
+        reply = Reply(answer.reply.text, slot.name, self.call.ask, details)
         if slot.tokens is not None:
-            slot.tokens.correct(total(answer.usage, self.expected) - total(self.expected, self.expected))
+            expected = estimate_usage(self.call)
+            slot.tokens.correct(total(answer.usage, expected) - total(expected, expected))
         counts = {"calls": self.attempts.tries}
         if self.cost or self.lost_usd:
             counts["cost_millionths"] = round(((self.cost or 0.0) + self.lost_usd) * 1_000_000)
@@ -365,9 +376,9 @@ def total(usage: Usage, otherwise: Usage) -> int:
     return sum((counted if counted is not None else guessed) or 0 for counted, guessed in sums)
 
 
-def describe(booking: Booking, call: Call, answer: Answer, cost: float | None) -> dict[str, Any]:
+def describe(booking: Booking, answer: Answer, cost: float | None) -> dict[str, Any]:
     """What the journal keeps beside the text."""
-    lost, presentation = tuple(booking.attempts.lost), booking.ask.wanted.presentation
+    call, lost, presentation = booking.call, tuple(booking.attempts.lost), booking.ask.wanted.presentation
     details: dict[str, Any] = {
         **answer.reply.details,
         "take": call.take,
@@ -414,7 +425,9 @@ def conclude(
     context: CallContext, pending: PendingSample, place: ReplyKey, outcome: Outcome, replies: Sequence[Reply] = ()
 ) -> None:
     """Queue the outcome with the requests that were lost on the way, after replies that are not journaled yet."""
-    lost = context.lost.pop((pending.key, place), NOTHING_LOST).plus(pending.lost.get(place, NOTHING_LOST))
+    lost = context.lost.pop((pending.key, place), NOTHING_LOST)
+    if before := pending.lost.get(place):
+        lost = lost.plus(before)
     lines = unwritten_sample_lines(context, pending)
     lines += [context.encoder.encode_reply(pending.key, reply) for reply in replies]
     line = context.encoder.encode_outcome(pending.sample, pending.key, place.judge, outcome, place.repeat, lost)

@@ -66,10 +66,10 @@ class GroupCommit:
     def add(self, lines: Sequence[bytes], counts: Mapping[str, int] | None = None) -> None:
         """Queue without waiting: written and durable with the next group, in the order of adding."""
         self.check()
-        if lines:
-            self._queued.extend(lines)
-            self._lines += len(lines)
-            self._bytes += sum(map(len, lines))
+        for line in lines:
+            self._queued.append(line)
+            self._lines += 1
+            self._bytes += len(line)
         if counts:
             before = self._counts
             for name, count in counts.items():

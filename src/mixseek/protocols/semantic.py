@@ -95,7 +95,9 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
             **fenced_question(sample, nonce),
         }
         by_role: Mapping[str, Mapping[str, Any]] = {"system": {}, "user": variables}
-        return tuple(Message(role, self.template(role, _VARIABLES[role]).render(by_role[role])) for role in _VARIABLES)
+        return tuple(
+            [Message(role, self.template(role, _VARIABLES[role]).render(by_role[role])) for role in _VARIABLES]
+        )
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""

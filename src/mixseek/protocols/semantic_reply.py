@@ -157,7 +157,9 @@ _SENTENCE_ENDS = re.compile(r"[.!:;。！：；\n]+|,\s+(?=(?:as|so|since|becaus
 
 def check_words(fields: FieldReader, is_correct: bool | None, comment: str | None, prose: str) -> None:
     """A comment, or prose around the object, that outright says the opposite of `is_correct`."""
-    for name, text in (("comment", comment or ""), ("prose around the object", prose)):
+    for name, text in (("comment", comment), ("prose around the object", prose)):
+        if not text:
+            continue
         sentences = (_SAID_OUTRIGHT.fullmatch(part.strip(" \t*_#`\"'")) for part in _SENTENCE_ENDS.split(text))
         verdicts = {bool(sentence["right"] or sentence["ja"] or sentence["zh"]) for sentence in sentences if sentence}
         if is_correct is not None and verdicts == {not is_correct}:

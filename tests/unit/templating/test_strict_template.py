@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from jinja2 import Template
+from jinja2.runtime import Context
 from tests.cases import each
 
 from mixseek.errors import ConfigurationError, MixseekError, TemplateRenderError
@@ -177,13 +177,13 @@ def test_what_takes_no_variables_is_rendered_once(monkeypatch: pytest.MonkeyPatc
     """The system's message is most of a prompt, and the same for every sample of a run."""
     template = compile_template("Judge {{ 'fairly' | upper }}.", (), "once.txt")
     renderings: list[object] = []
-    generate = Template.generate
+    generate = template.compiled.root_render_func
 
-    def record(self: Template, *given: object) -> Iterator[str]:
-        renderings.append(given)
-        return generate(self, *given)
+    def record(context: Context) -> Iterator[str]:
+        renderings.append(context)
+        return generate(context)
 
-    monkeypatch.setattr(Template, "generate", record)
+    monkeypatch.setattr(template.compiled, "root_render_func", record)
 
     assert [template.render({}), template.render({})] == ["Judge FAIRLY.", "Judge FAIRLY."]
     assert len(renderings) == 1

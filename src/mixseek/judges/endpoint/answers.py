@@ -46,7 +46,7 @@ class NoReplyError(Exception):
 
 def count(value: Any) -> int | None:
     """A number of tokens as an endpoint wrote it; None for everything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if type(value) is int and value >= 0 else None
 
 
 def text_or_none(value: Any) -> str | None:
@@ -73,11 +73,12 @@ def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
 
 def without_keys(reading: ReadAnswer, redaction: Redaction) -> ReadAnswer:
     """The same without the keys that the endpoint has repeated, and in which parts it did; decoded, they are plain."""
-    masked = ReadAnswer._make(part if part is reading.usage else redaction.document(part) for part in reading)
-    if masked == reading:
+    masked = [part if part is reading.usage else redaction.document(part) for part in reading]
+    if masked == list(reading):
         return reading
     held = [name for name, part, before in zip(reading._fields, masked, reading, strict=True) if part != before]
-    return masked._replace(extra={**masked.extra, "masked_keys_in": held})
+    answer = ReadAnswer._make(masked)
+    return answer._replace(extra={**answer.extra, "masked_keys_in": held})
 
 
 def make_answer(

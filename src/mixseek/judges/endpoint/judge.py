@@ -119,9 +119,10 @@ class EndpointJudge:
             dialect = learnt
             requests += 1
         reading = self._read(received, body.keys())
-        given_id = next((received.headers[name] for name in _REQUEST_ID_HEADERS if name in received.headers), None)
-        extra = {**reading.extra, "defused_control_tokens": split} if split else reading.extra
-        reading = reading._replace(extra=extra, request_id=given_id or reading.request_id)
+        if given_id := next(filter(None, map(received.headers.get, _REQUEST_ID_HEADERS)), None):
+            reading = reading._replace(request_id=given_id)
+        if split:
+            reading = reading._replace(extra={**reading.extra, "defused_control_tokens": split})
         reading = without_keys(reading, self._redaction)
         who = (self.target.name, f"{self.target.provider}:{self.target.model}")
         return make_answer(call, who, reading, time.perf_counter() - started, dialect.schema, requests)

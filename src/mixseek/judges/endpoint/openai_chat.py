@@ -105,13 +105,16 @@ def first_text(values: Iterable[Any]) -> str | None:
 def reading_of(
     document: Mapping[str, Any], text: str, finish_reason: str | None, usage: Usage, extra: Mapping[str, Any]
 ) -> ReadAnswer:
-    model, request_id = (text_or_none(document.get(name)) for name in ("model", "id"))
+    model, request_id = text_or_none(document.get("model")), text_or_none(document.get("id"))
     return ReadAnswer(text, finish_reason, usage, model, request_id, extra)
 
 
 def extra_of(reasoning: str | None, tool_calls: list[dict[str, Any]]) -> dict[str, Any]:
     """What was paid for beside the text: kept, never taken for the reply."""
-    return {name: value for name, value in (("reasoning", reasoning), ("tool_calls", tool_calls)) if value}
+    extra: dict[str, Any] = {"reasoning": reasoning} if reasoning else {}
+    if tool_calls:
+        extra["tool_calls"] = tool_calls
+    return extra
 
 
 def error_in(holder: Mapping[str, Any]) -> NoReplyError:

@@ -51,6 +51,8 @@ class Redaction:
         """The same, of all texts of a decoded document, names too."""
         if isinstance(value, str):
             return self.reply(value)
+        if value is None:
+            return None
         if isinstance(value, Mapping):
             return {self.document(name): self.document(part) for name, part in value.items()}
         return [self.document(part) for part in value] if isinstance(value, list | tuple) else value

@@ -33,6 +33,7 @@ _SPACE = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrt])|([\"'/\\]))")
 _NO_WORD = re.compile(r"\W+")
 _WORD = re.compile(r"\w+")
+_ARRAYS = (list, tuple)
 _ASKS_FOR_JSON = re.compile(r"\bjson\b|ＪＳＯＮ", re.IGNORECASE)
 
 
@@ -208,15 +209,16 @@ def _leaves(value: object) -> Iterator[tuple[str, object]]:
 
 def _texts(value: object) -> set[str]:
     """Every text of a JSON value; where they stand, and in which order, is nobody's question."""
-    texts, waiting = set(), [value]
+    texts: set[str] = set()
+    waiting: list[Iterable[object]] = [(value,)]
     while waiting:
-        node = waiting.pop()
-        if isinstance(node, str):
-            texts.add(node.strip())
-        elif isinstance(node, dict):
-            waiting.extend(node.values())
-        elif isinstance(node, list | tuple):
-            waiting.extend(node)
+        for node in waiting.pop():
+            if isinstance(node, str):
+                texts.add(node.strip())
+            elif isinstance(node, dict):
+                waiting.append(node.values())
+            elif isinstance(node, _ARRAYS):
+                waiting.append(node)
     return texts
 
 

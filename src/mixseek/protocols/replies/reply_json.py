@@ -86,9 +86,7 @@ def _colons(node: dict[str, Any] | list[Any]) -> float:
     """NaN, which equals nothing, where a number may have been written as an integer too long for orjson."""
     count = 0.0
     if isinstance(node, dict):
-        count += len(node)
-        for key in node:
-            count += key.count(":")
+        count += len(node) + "".join(node).count(":")
         items: Iterable[Any] = node.values()
     else:
         items = node

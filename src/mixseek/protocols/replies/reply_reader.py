@@ -202,7 +202,7 @@ def _not_a_verdict(value: Mapping[str, Any], expected_keys: Collection[str]) -> 
     """An object without a single expected key: an error, a refusal, a wrapper or a bundle in the reply's place."""
 
     def is_verdict(item: object) -> bool:
-        return isinstance(item, Mapping) and any(name in item for name in expected_keys)
+        return isinstance(item, dict) and not item.keys().isdisjoint(expected_keys)
 
     if not expected_keys or is_verdict(value):
         return ()

@@ -72,6 +72,8 @@ class JournalFile:
         self._keep_seal = keep_seal
         self._clock = clock
         self._sealed_at = -math.inf
+        # Written since the last sync: measured in one go, when it is on disk.
+        self._unsynced: list[bytes] = []
         self._lock_name = os.path.realpath(path.with_suffix(".lock"))
         self._lock = acquire_lock(path.with_suffix(".lock"))
         try:
@@ -83,7 +85,8 @@ class JournalFile:
         try:
             sync_directory(path.parent)
             # What an earlier process had begun to write and never counted.
-            self._synced = self._written = measure_start(self._file, cut_torn_end(self._file))
+            self._synced = measure_start(self._file, cut_torn_end(self._file))
+            self._written_bytes = self._synced.length_bytes
         except OSError as error:
             self.close()
             raise storage_error("repair the end of the journal", path, error) from error
@@ -111,15 +114,16 @@ class JournalFile:
         except OSError as error:
             # Leave no half line; where even this fails, the next opening cuts it.
             with contextlib.suppress(OSError):
-                self._file.truncate(self._written.length_bytes)
+                self._file.truncate(self._written_bytes)
             raise storage_error("append to the journal", self.path, error) from error
-        # One assignment, so that `sync` in its thread sees a length and the digest that belongs to it.
-        self._written = self._written.followed_by(data)
+        self._written_bytes += len(data)
+        self._unsynced.append(data)
 
     def sync(self) -> None:
         """One fsync for all that was written before; may run beside `write`, in another thread."""
-        written = self._written
-        if written is self._synced:
+        # `write` only adds behind these, in its thread.
+        count = len(self._unsynced)
+        if not count:
             return
         try:
             os.fsync(self._file.fileno())
@@ -128,7 +132,8 @@ class JournalFile:
             with contextlib.suppress(OSError):
                 self._file.truncate(self._synced.length_bytes)
             raise storage_error("append to the journal", self.path, error) from error
-        self._synced = written
+        self._synced = self._synced.followed_by(b"".join(self._unsynced[:count]))
+        del self._unsynced[:count]
         # After the sync: what the manifest says of the journal is always the beginning of what is on disk.
         now = self._clock()
         if self._keep_seal is not None and now - self._sealed_at >= SEAL_EVERY_SECONDS:

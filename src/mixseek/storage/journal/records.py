@@ -51,8 +51,17 @@ _DEFAULTS: Mapping[str, Any] = {
     if item.name not in ("id", "response")
 }
 # What an outcome of any status has in the journal, in this order, and what stands where it has no meaning.
-_OUTCOME_FIELDS = ("method", "score", "verdict", "fields", "span", "rules", "flags", "repairs", "reason")
-_EMPTY: Mapping[str, Any] = {"fields": {}, "rules": (), "flags": (), "repairs": ()}
+_OUTCOME_FIELDS: Mapping[str, Any] = {
+    "method": None,
+    "score": None,
+    "verdict": None,
+    "fields": {},
+    "span": None,
+    "rules": (),
+    "flags": (),
+    "repairs": (),
+    "reason": None,
+}
 _optional_fields = operator.attrgetter(*_DEFAULTS)
 
 
@@ -89,7 +98,7 @@ Record = SampleRecord | ReplyRecord | OutcomeRecord
 def encode_sample(sample: Sample, key: str | None = None) -> bytes:
     """`key` saves hashing the sample again where it is known."""
     optional = zip(_DEFAULTS, _optional_fields(sample), _DEFAULTS.values(), strict=True)
-    known = {name: value for name, value, default in optional if value != default}
+    known = {name: value for name, value, default in optional if value is not default and value != default}
     fields = {"id": sample.id, "response": sample.response, **known}
     return encode_line({"t": "sample", "key": key or sample.key(), "sample": fields})
 
@@ -105,7 +114,7 @@ def encode_outcome(
 ) -> bytes:
     """Every field is there for every status, null or empty where it has no meaning: tables are made of these."""
     record: dict[str, Any] = {"t": "outcome", "key": key, "judge": judge, "status": status_of(outcome), "id": sample.id}
-    record |= {name: getattr(outcome, name, _EMPTY.get(name)) for name in _OUTCOME_FIELDS}
+    record |= {name: getattr(outcome, name, empty) for name, empty in _OUTCOME_FIELDS.items()}
     span: Span | None = record["span"]
     record["span"] = None if span is None else [span.start, span.end]
     if take != 1:
