@@ -3,9 +3,11 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.cases import each
+from tests.test_repo import statements
 
 SOURCE = Path(__file__).parents[1] / "src" / "mixseek"
 FINISHED_ROOMS = (
@@ -81,34 +83,33 @@ def bindings(tree: ast.AST, owner: str = "") -> Iterator[tuple[int, str]]:
         yield from bindings(node, owner)
 
 
-def empty_names(source: str) -> list[str]:
+@cache
+def read_findings(source: str) -> tuple[list[str], list[str]]:
+    """Empty names and fragments; a file is parsed once for both."""
+    tree = ast.parse(source)
+    return list(empty_names(tree)), list(fragments(tree))
+
+
+def empty_names(tree: ast.Module) -> Iterator[str]:
     """Bindings that are called by a word which says nothing of the thing."""
-    return [
-        f"line {line}: {name}"
-        for line, name in bindings(ast.parse(source))
-        if name.rpartition(".")[2] in EMPTY_NAMES and name not in _CONTRACTS
-    ]
+    for line, name in bindings(tree):
+        if name.rpartition(".")[2] in EMPTY_NAMES and name not in _CONTRACTS:
+            yield f"line {line}: {name}"
 
 
-def fragments(source: str) -> list[str]:
+def fragments(tree: ast.Module) -> Iterator[str]:
     """Docstrings of functions and classes that begin in the middle of a sentence, or are hardly one."""
-    documented = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    texts = [
-        (node.lineno, ast.get_docstring(node) or "")
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, documented)
-    ]
-    return [
-        f"line {line}: {text.splitlines()[0]}"
-        for line, text in texts
-        if text and (_FRAGMENT.match(text) or len(re.findall(r"\w+", text)) < _FEWEST_WORDS)
-    ]
+    for node in statements(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            text = ast.get_docstring(node)
+            if text and (_FRAGMENT.match(text) or len(re.findall(r"\w+", text)) < _FEWEST_WORDS):
+                yield f"line {node.lineno}: {text.splitlines()[0]}"
 
 
 @each("room", (*FINISHED_ROOMS, *FINISHED_FILES))
 def test_a_name_is_the_noun_of_its_thing(room: str) -> None:
     """A loop variable, a local or a parameter says what it holds."""
-    problems = {str(path.relative_to(SOURCE)): empty_names(path.read_text("utf-8")) for path in files_of(room)}
+    problems = {str(path.relative_to(SOURCE)): read_findings(path.read_text("utf-8"))[0] for path in files_of(room)}
 
     assert {path: lines for path, lines in problems.items() if lines} == {}
 
@@ -116,7 +117,7 @@ def test_a_name_is_the_noun_of_its_thing(room: str) -> None:
 @each("room", (*FINISHED_ROOMS, *FINISHED_FILES))
 def test_a_docstring_has_a_subject(room: str) -> None:
     """Whoever reads it alone, in an editor or in the reference, knows what it is about."""
-    problems = {str(path.relative_to(SOURCE)): fragments(path.read_text("utf-8")) for path in files_of(room)}
+    problems = {str(path.relative_to(SOURCE)): read_findings(path.read_text("utf-8"))[1] for path in files_of(room)}
 
     assert {path: lines for path, lines in problems.items() if lines} == {}
 
@@ -136,10 +137,10 @@ def test_the_words_are_found_wherever_they_are_bound() -> None:
         "match x:\n    case [one, *found]: pass\n"
     )
 
-    assert [line.partition(": ")[2] for line in empty_names(source)] == [
+    assert [line.partition(": ")[2] for line in read_findings(source)[0]] == [
         "told", "one", "own", "said", "found", "own", "A.own", "one", "found"
     ]  # fmt: skip
-    assert fragments('def f():\n    """Late, as above."""\nclass A:\n    """One judge."""\n') == [
+    assert read_findings('def f():\n    """Late, as above."""\nclass A:\n    """One judge."""\n')[1] == [
         "line 1: Late, as above.",
         "line 3: One judge.",
     ]

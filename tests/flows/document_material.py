@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.flows.cross_material import TEA_RUBRIC, WEIGHTS, cross_reply, outputs, recorded, rubric_reply
 from tests.flows.label_material import fill
-from tests.flows.running import mixseek, mixseek_here, write_jsonl
+from tests.flows.running import mixseek_here, run_with, write_jsonl
 from tests.once import made_once
 
 WORKSPACE = "ws"
@@ -379,10 +379,13 @@ def place_of_demo(factory: pytest.TempPathFactory) -> Path:
 
 
 def run_demo_twice(place: Path) -> None:
-    done = mixseek("demo", cwd=place)
+    done = run_with("demo", cwd=place)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout[-3000:]
     (place / "printed.txt").write_text(done.stdout, encoding="utf-8")
-    (place / "told.json").write_text(mixseek_here("demo", "--json", cwd=place).stdout, encoding="utf-8")
+    # What it says of runs that are there is what it said at first.
+    again = mixseek_here("demo", "--json", cwd=place)
+    assert again.returncode == 0, again.stderr
+    (place / "told.json").write_text(again.stdout, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ KILLS = [
     (8, "journal.jsonl"),
     (4, "journal.jsonl"),
 ]
-# More than a head that is judged without further processes.
-SAMPLES = 5_000
+# A little more than the head that is judged without further processes.
+SAMPLES = 4_100
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def judge_arguments(workspace: str, workers: int) -> tuple[str, ...]:
 
 
 def hold(place: Path, workspace: str, workers: int) -> Begun:
-    """Held in the middle of judging, before the third of ten appends: what is sent now cannot come too late."""
+    """Held in the middle of judging, before the third of nine appends: what is sent now cannot come too late."""
     moment = 2 * MOMENTS_OF_AN_APPEND + 1
     return hold_at(moment, "journal.jsonl", *judge_arguments(workspace, workers), cwd=place)
 

@@ -1,7 +1,6 @@
 """Every JSON document names its schema, `mixseek schema` prints it, and what commands print is what it promises."""
 
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -204,12 +203,9 @@ def test_every_command_with_json_is_asked_below_or_known_elsewhere() -> None:
     assert {name for name, _ in ASKED} | ELSEWHERE == set(DocumentName) == set(DECLARED)
 
 
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def ask_all(place: Path) -> None:
     """What each command prints, in order: later ones use what earlier ones made."""
-    place = tmp_path_factory.mktemp("asked") / "place"
-    # A copy: other workers ask the same, and commands change what they find.
-    shutil.copytree(made_once(tmp_path_factory, "schemas", make_workspace), place)
+    make_workspace(place)
     found = {}
     with arena() as endpoint:
         (place / "race.toml").write_text(race_text(endpoint.spec, 2, rounds="min = 1\nmax = 1"), encoding="utf-8")
@@ -217,7 +213,15 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             asked = words.format(judge=endpoint.spec).split()
             where = () if asked[0] in ("init", "protocol", "judges", "schema") else ("-w", "ws")
             found[words] = mixseek_here(*asked, *where, "--json", cwd=place, env=KEYS)
-    return {words: done.stdout or f"no answer: {done.stderr}" for words, done in found.items()}
+    answers = {words: done.stdout or f"no answer: {done.stderr}" for words, done in found.items()}
+    (place / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Asked by one worker for all."""
+    kept: dict[str, str] = json.loads((made_once(tmp_path_factory, "schemas", ask_all) / "answers.json").read_bytes())
+    return kept
 
 
 @pytest.mark.parametrize(("name", "words"), ASKED)

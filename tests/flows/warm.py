@@ -36,6 +36,7 @@ _LOADED = (
     "analysis",
     "archive",
     "audits",
+    "ci",
     "cli",
     "comparison",
     "competition",
@@ -44,6 +45,7 @@ _LOADED = (
     "index",
     "judges",
     "labels",
+    "matching",
     "reports",
     "runs",
     "setup",
@@ -255,6 +257,7 @@ def serve(path: str) -> None:
             importlib.import_module(module.name)
     for name in (None, *mixseek.cli.app.TREE):
         mixseek.cli.app.command(name)
+    compile_phrases()
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(path)
         door.listen(64)
@@ -267,6 +270,17 @@ def serve(path: str) -> None:
                 os._exit(run_for(wire))
             wire.close()
     shutil.rmtree(Path(path).parent, ignore_errors=True)
+
+
+def compile_phrases() -> None:
+    """The rules compile their patterns when they first look for them: here, once for every process that judges."""
+    from mixseek.matching.match import match_answer
+
+    for response, truth in (
+        ("Let me think.\n**41** it is. No: the answer is 42, I think.", "42"),
+        ("It is (B).", "(B)"),
+    ):
+        match_answer(response, truth, question="Which? (A) red (B) blue")
 
 
 def run_for(wire: socket.socket) -> int:

@@ -1,6 +1,7 @@
 """The pytest plugin, in sessions of its own: what passes, what fails with which words, and what is asked how often."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,6 +32,13 @@ ANSWERS = [
 def _everything_is_loaded() -> None:
     """pytester forgets what a session has imported, and extension modules do not bear to be loaded twice."""
     mixseek.judge([{"response": "4", "ground_truth": "4"}], judges="rules").report()
+
+
+@pytest.fixture(autouse=True)
+def _plugins_by_name(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find every plugin of the machine is a third of a session; the page on pytest shows that ours is found."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "mixseek.pytest_plugin")
 
 
 @pytest.fixture
@@ -141,10 +149,9 @@ def test_a_dataset_is_one_test_a_row_and_one_run_for_all_workers(pytester: pytes
         """
     )
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "2", "-v", "-p", "xdist", "-p", "mixseek.pytest_plugin"],
+        [sys.executable, "-m", "pytest", "-n", "2", "-v", "-p", "xdist"],
         cwd=pytester.path,
-        # By name: what is found by itself is loaded three times here, and the page on pytest shows that ours is found.
-        env=environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
@@ -174,30 +181,27 @@ def test_several_answers_are_judged_at_once_and_checked_one_by_one(pytester: pyt
     assert "The answer is ⟦0⟧." in done.stdout.str()
 
 
-@pytest.mark.parametrize(
-    ("call", "line"),
-    [
-        (
-            "judged('4', ground_truth='4', judges='rulez')",
-            "cannot be judged: unknown judge 'rulez'; did you mean 'rules'?",
-        ),
-        ("judged('4')", "ground_truth"),
-        (
-            "judged(None, ground_truth='4')",
-            "cannot be judged: data: no row has a response: `response` is null in each of 1 rows",
-        ),
-        ("judged('4', ground_truth='4', judgs='x')", "cannot be judged: 'judgs': did you mean 'judges'?"),
-        ("judged('4', ground_trth='4')", "cannot be judged: 'ground_trth': did you mean 'ground_truth'?"),
-    ],
-)
-def test_bad_input_is_one_line(pytester: pytest.Pytester, call: str, line: str) -> None:
-    pytester.makepyfile(f"def test_it(judged): {call}")
-    done = pytester.runpytest_inprocess()
+BAD_INPUT = {
+    "judged('4', ground_truth='4', judges='rulez')": "cannot be judged: unknown judge 'rulez'; did you mean 'rules'?",
+    "judged('4')": "ground_truth",
+    "judged(None, ground_truth='4')": (
+        "cannot be judged: data: no row has a response: `response` is null in each of 1 rows"
+    ),
+    "judged('4', ground_truth='4', judgs='x')": "cannot be judged: 'judgs': did you mean 'judges'?",
+    "judged('4', ground_trth='4')": "cannot be judged: 'ground_trth': did you mean 'ground_truth'?",
+}
 
-    done.assert_outcomes(failed=1)
-    assert line in done.stdout.str()
-    assert "Traceback" not in done.stdout.str()
-    assert "another exception" not in done.stdout.str()
+
+def test_bad_input_is_one_line(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("\n".join(f"def test_{n}(judged): {call}" for n, call in enumerate(BAD_INPUT)))
+    done = pytester.runpytest_inprocess("-rN")
+    printed = re.split(r"^_+ test_\d _+$", done.stdout.str(), flags=re.MULTILINE)[1:]
+
+    done.assert_outcomes(failed=len(BAD_INPUT))
+    for line, said in zip(BAD_INPUT.values(), printed, strict=True):
+        assert line in said
+        assert "Traceback" not in said
+        assert "another exception" not in said
 
 
 @pytest.mark.parametrize("setting", ["mixseek_at_least=most", "mixseek_unjudged=ignore"])
