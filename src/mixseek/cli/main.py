@@ -31,6 +31,8 @@ def run() -> None:
 
     # Loaded here, while a signal may end the process at any line, and there when `main` asks for it.
     command(called(sys.argv[1:]))
+    # What is loaded by now stays: no search for cycles, of which an ending process does two, has to look at it.
+    gc.freeze()
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
     guard_streams()
