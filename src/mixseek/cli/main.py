@@ -13,8 +13,8 @@ from types import FrameType
 
 from mixseek.engine.stop_signals import find_terminals, is_hang_up, leave_terminals, stop_signals
 
-# New objects between two searches for cycles; Python's own 700 are half a module.
-_COLLECT_EVERY = 50_000
+# New objects between two searches for cycles: more than a report of few rows makes. Python's own 700 are half a module.
+_COLLECT_EVERY = 100_000
 # Of the process that runs the command, which may have been forked from one that has loaded this.
 _terminals: list[int] = []
 
