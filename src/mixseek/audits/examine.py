@@ -11,10 +11,10 @@ from mixseek.analysis.run_summary import RunSummary
 from mixseek.audits.card import make_card
 from mixseek.audits.plan import AuditRequest, plan_audit
 from mixseek.audits.views import render_card_page
+from mixseek.comparison.views.unusable import explain_missing
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.kinds import read_kind
 from mixseek.index.run import open_run_index
-from mixseek.reports.unusable import explain_missing
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.runs.forecast import forecast_run

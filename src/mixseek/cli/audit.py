@@ -87,7 +87,7 @@ def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quie
     from mixseek.audits.views import card_sections
     from mixseek.cli.judging import explain_interruption, show_progress
     from mixseek.cli.stopping import stopping_on_signals
-    from mixseek.reports.forecasts import dry_run_document, dry_run_sections
+    from mixseek.reports.dry_run import dry_run_document, dry_run_sections
     from mixseek.runs.judge import Interruption
     from mixseek.stats.audits import AuditState
 

@@ -11,11 +11,11 @@ from mixseek.cli.stopping import stopping_on_signals
 from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import Competition, CompetitionObserver, forecast_competition, run_competition
 from mixseek.competition.views.board import leader_board_document
+from mixseek.competition.views.forecast import forecast_document, forecast_sections
 from mixseek.competition.views.sections import leader_board_sections
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.lazy_dataclass import dataclass
-from mixseek.reports.forecasts import forecast_document, forecast_sections
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import Stage, TeamEvent, Watcher, watch_nothing
 from mixseek.text.visible import make_visible

@@ -13,11 +13,11 @@ from mixseek.cli.stopping import stopping_on_signals
 from mixseek.comparison.baseline import Baseline
 from mixseek.comparison.conclusion import Conclusion, RunState, conclude_run
 from mixseek.comparison.drop_gate import baseline_text
+from mixseek.comparison.views.unusable import describe_groups
 from mixseek.domain.ports import ProgressSink
 from mixseek.lazy_dataclass import dataclass
-from mixseek.reports.forecasts import dry_run_document, dry_run_sections
+from mixseek.reports.dry_run import dry_run_document, dry_run_sections
 from mixseek.reports.summary import describe_summary
-from mixseek.reports.unusable import describe_groups
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.judge import Interruption
 from mixseek.runs.progress import LineProgress, Meter, drawing_bar

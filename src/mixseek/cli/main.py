@@ -13,8 +13,8 @@ from types import FrameType
 
 from mixseek.engine.stop_signals import find_terminals, is_hang_up, leave_terminals, stop_signals
 
-# New objects between two searches for cycles; Python's own 700 are half a module.
-_COLLECT_EVERY = 50_000
+# New objects between two searches for cycles: more than a report of few rows makes. Python's own 700 are half a module.
+_COLLECT_EVERY = 100_000
 # Of the process that runs the command, which may have been forked from one that has loaded this.
 _terminals: list[int] = []
 
@@ -31,6 +31,8 @@ def run() -> None:
 
     # Loaded here, while a signal may end the process at any line, and there when `main` asks for it.
     command(called(sys.argv[1:]))
+    # What is loaded by now stays: no search for cycles, of which an ending process does two, has to look at it.
+    gc.freeze()
     on_stop(interrupt)
     sys.unraisablehook = leave_or_print
     guard_streams()

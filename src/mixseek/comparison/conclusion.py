@@ -11,10 +11,10 @@ from mixseek.analysis.summarise import failure_groups, first_failed_rows
 from mixseek.comparison.baseline import Baseline, compare_with_baseline
 from mixseek.comparison.drop_gate import baseline_document, check_drop
 from mixseek.comparison.model import Comparison, DropResult
+from mixseek.comparison.views.unusable import explain_missing, explain_nothing_valid, has_nothing_valid
 from mixseek.domain.scored_counts import FailureGroup
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.summary import summary_document
-from mixseek.reports.unusable import explain_missing, explain_nothing_valid, has_nothing_valid
 from mixseek.text.phrases import plural
 
 AnyGate = GateResult | DropResult

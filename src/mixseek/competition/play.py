@@ -19,11 +19,11 @@ from mixseek.competition.questions import Counting, open_questions
 from mixseek.competition.sessions import Patience
 from mixseek.competition.store import AggregationStore
 from mixseek.competition.views.board import LeaderBoard, build_leader_board
+from mixseek.competition.views.forecast import CallForecast, CompeteForecast
 from mixseek.engine.questions import Asker, LastingQuestions, Questions
 from mixseek.evaluator.metrics import LLMJudgeMetric, ProtocolMetric
 from mixseek.lazy_dataclass import dataclass
 from mixseek.prompt_builder.builder import UserPromptBuilder
-from mixseek.reports.forecasts import CallForecast, CompeteForecast
 from mixseek.round_controller.controller import RoundParts
 from mixseek.round_controller.model_team import ModelTeam
 from mixseek.round_controller.orchestrator import CompetitionResult, Orchestrator

@@ -6,7 +6,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from mixseek.competition.views.board import TeamView
-from mixseek.reports.forecasts import CallForecast
+from mixseek.competition.views.forecast import CallForecast
 from mixseek.schemas.parts import Anything
 
 

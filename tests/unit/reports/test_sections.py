@@ -25,10 +25,10 @@ from mixseek.comparison.views import side_by_side
 from mixseek.competition.views import sections as races
 from mixseek.competition.views.board import LeaderBoard
 from mixseek.competition.views.evaluation import Evaluation
+from mixseek.competition.views.forecast import CompeteForecast
 from mixseek.domain.shown import Shown
 from mixseek.reports import boards, statistics, summary, votes
 from mixseek.reports.archives import archived_sections
-from mixseek.reports.forecasts import CompeteForecast
 from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
 from mixseek.reports.render.html import panels_html, result_html, sections_html
 from mixseek.reports.render.markdown import sections_markdown

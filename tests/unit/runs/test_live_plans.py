@@ -14,7 +14,7 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.replies import NoCache
 from mixseek.engine.slots import LiveSlot, OfflineSlot
 from mixseek.errors import ConfigurationError
-from mixseek.reports.forecasts import dry_run_document
+from mixseek.reports.dry_run import dry_run_document
 from mixseek.reports.render.terminal import result_text
 from mixseek.runs.first_manifest import first_manifest
 from mixseek.runs.forecast import forecast_run

@@ -28,7 +28,8 @@ _MAX_VERDICTS = 64
 _MAX_QUOTES = 64
 # Four letters with blanks between them; eight ideographs are longer.
 _SHORTEST_SENTENCE = 7
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
+# Compiled when a reply is looked at: that takes 4 ms, and whoever only reads a run has no reply to look at.
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]"
 _SPACE = re.compile(r"\s+")
 _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrt])|([\"'/\\]))")
 _NO_WORD = re.compile(r"\W+")
@@ -231,4 +232,4 @@ def _is_sentence(text: str) -> bool:
     """Words of one's own: not a name, a date, a short answer or one of a few options."""
     if len(text) < _SHORTEST_SENTENCE:
         return False
-    return len(_SPACE.split(text.strip()[:200])) >= 4 or len(_CJK.findall(text[:200])) >= 8
+    return len(_SPACE.split(text.strip()[:200])) >= 4 or len(re.findall(_CJK, text[:200])) >= 8

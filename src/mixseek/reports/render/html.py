@@ -58,7 +58,7 @@ _TONES = {
 _PARAGRAPHS = {QUIET: "quiet after", "yellow": "lead warning", "bold": "critical-headline", "red": "lead tone-bad"}
 _ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>"}
 # Text that may run from right to left, or whose characters look different in each language that has them.
-_FOREIGN = re.compile("[\u0590-\u08ff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\uffef\U00010000-\U0010ffff]")
+_FOREIGN = "[\u0590-\u08ff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\uffef\U00010000-\U0010ffff]"
 # Of a table on a page that is longer than that nobody reads the end.
 _FOLDED_LINES = 12
 
@@ -315,7 +315,7 @@ class HtmlRenderer:
     def _escaped(self, text: str) -> str:
         """A text between elements; what others wrote in another script is marked as such."""
         words = self._plain(text).replace("\n", "<br>")
-        if isinstance(text, Message) or _FOREIGN.search(text) is None:
+        if isinstance(text, Message) or text.isascii() or re.search(_FOREIGN, text) is None:
             return words
         language = language_of(text)
         spoken = f' lang="{language}"' if language else ""

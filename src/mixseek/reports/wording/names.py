@@ -24,11 +24,12 @@ _PROBLEMS = {
     "from_rubric": "from the rubric",
     "too_short": "too short to prove anything",
 }
-# A cheap guess, only to choose between Japanese, Korean and Chinese shapes of the same characters.
+# A cheap guess, only to choose between Japanese, Korean and Chinese shapes of the same characters. Not compiled here:
+# that takes 4 ms, and most texts have no such character.
 _SCRIPTS = {
-    "ja": re.compile(r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]"),
-    "ko": re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"),
-    "zh": re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"),
+    "ja": r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]",
+    "ko": r"[\u1100-\u11ff\uac00-\ud7af]",
+    "zh": r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]",
 }
 # How a sample or a run ended, and what a right-or-wrong protocol says; other words are a protocol's own.
 _STATES = {
@@ -60,7 +61,9 @@ def verdict_text(name: str) -> Message:
 
 def language_of(text: str) -> str | None:
     """Kana before Hangul before Han: Japanese uses all Chinese characters too."""
-    return next((language for language, script in _SCRIPTS.items() if script.search(text)), None)
+    if text.isascii():
+        return None
+    return next((language for language, script in _SCRIPTS.items() if re.search(script, text)), None)
 
 
 def moment_text(moment: str | None) -> str | None:
