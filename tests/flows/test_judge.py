@@ -432,7 +432,7 @@ def test_what_is_unverified_bounds_the_headline_and_can_be_a_gate(tmp_path: Path
     assert "gate --max-unverified not met: unverified 50.00%, over the limit of 49.00%" in done.stderr
     for text in (met.stdout, report.stdout):
         assert "If the 2 unverified were wrong: 50.0%." in text
-    assert "Reasoning scores: mean 5.00" in report.stdout
+    assert "Reasoning scores  mean 5.00" in report.stdout
     assert "not in the response: unverified" in shown.stdout
     assert "reasoning score   5" in shown.stdout
 

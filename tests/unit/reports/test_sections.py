@@ -27,7 +27,7 @@ from mixseek.competition.views.board import LeaderBoard
 from mixseek.competition.views.evaluation import Evaluation
 from mixseek.competition.views.forecast import CompeteForecast
 from mixseek.domain.shown import Shown
-from mixseek.reports import boards, statistics, summary, votes
+from mixseek.reports import boards, dry_run, statistics, summary, votes
 from mixseek.reports.archives import archived_sections
 from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
 from mixseek.reports.render.html import panels_html, result_html, sections_html
@@ -67,7 +67,7 @@ from mixseek.stats.estimates import Drawing
 
 SOURCE = Path(mixseek.__file__).parent
 # Each registers what it shows when it is imported.
-TELLING = (boards, cards, comparison, races, report, side_by_side, statistics, summary, votes)
+TELLING = (boards, cards, comparison, dry_run, races, report, side_by_side, statistics, summary, votes)
 
 
 @pytest.fixture

@@ -226,39 +226,42 @@ def joined_assets(files: Sequence[str]) -> str:
     return "\n".join(asset_text(file) for file in files)
 
 
+# Their functions are the words that templates know.
+_MODULES = (
+    accounts,
+    boards,
+    votes,
+    labels,
+    phrases,
+    visible,
+    names,
+    numbers,
+    scores,
+    scales,
+    scored,
+    ranking,
+    judges,
+    trust_views,
+    headline,
+    pair_words,
+    trust,
+)
+
+
 @cache
 def page_environment() -> Environment:
     """The environment of every page: escaped by default, strict, with the words that all renderers share."""
-    modules = (
-        accounts,
-        boards,
-        votes,
-        labels,
-        phrases,
-        visible,
-        names,
-        numbers,
-        scores,
-        scales,
-        scored,
-        ranking,
-        judges,
-        trust_views,
-        headline,
-        pair_words,
-        trust,
-    )
     environment = Environment(
         loader=FunctionLoader(asset_text),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=CompiledTemplates(Path(__file__).parent, modules),
+        bytecode_cache=CompiledTemplates(Path(__file__).parent, _MODULES),
     )
     words = {
         name: word
-        for module in modules
+        for module in _MODULES
         for name, word in vars(module).items()
         if isfunction(word) and word.__module__ == module.__name__ and not name.startswith("_")
     }
