@@ -187,8 +187,7 @@ def read_reply(context: CallContext, reply: Reply, sample: Sample) -> ValidJudgm
     return context.protocol.parse(reply, sample)
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """One asking for a reply: `number` counts re-asks too, which carry the objections to the reply before."""
 
     slot: LiveSlot

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import FileIO
 from pathlib import Path
 from shlex import quote
-from typing import BinaryIO, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from mixseek.domain.judgments import Missing
 from mixseek.errors import DamagedError
@@ -33,8 +33,7 @@ _WHAT_TO_DO = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Extent:
+class _Extent(NamedTuple):
     """A length and the digest of so many bytes; the digest is never changed once it is here."""
 
     length_bytes: int
@@ -72,8 +71,6 @@ class JournalFile:
         self._keep_seal = keep_seal
         self._clock = clock
         self._sealed_at = -math.inf
-        # Written since the last sync: measured in one go, when it is on disk.
-        self._unsynced: list[bytes] = []
         self._lock_name = os.path.realpath(path.with_suffix(".lock"))
         self._lock = acquire_lock(path.with_suffix(".lock"))
         try:
@@ -85,8 +82,7 @@ class JournalFile:
         try:
             sync_directory(path.parent)
             # What an earlier process had begun to write and never counted.
-            self._synced = measure_start(self._file, cut_torn_end(self._file))
-            self._written_bytes = self._synced.length_bytes
+            self._synced = self._written = measure_start(self._file, cut_torn_end(self._file))
         except OSError as error:
             self.close()
             raise storage_error("repair the end of the journal", path, error) from error
@@ -114,16 +110,15 @@ class JournalFile:
         except OSError as error:
             # Leave no half line; where even this fails, the next opening cuts it.
             with contextlib.suppress(OSError):
-                self._file.truncate(self._written_bytes)
+                self._file.truncate(self._written.length_bytes)
             raise storage_error("append to the journal", self.path, error) from error
-        self._written_bytes += len(data)
-        self._unsynced.append(data)
+        # One assignment, so that `sync` in its thread sees a length and the digest that belongs to it.
+        self._written = self._written.followed_by(data)
 
     def sync(self) -> None:
         """One fsync for all that was written before; may run beside `write`, in another thread."""
-        # `write` only adds behind these, in its thread.
-        count = len(self._unsynced)
-        if not count:
+        written = self._written
+        if written is self._synced:
             return
         try:
             os.fsync(self._file.fileno())
@@ -132,8 +127,7 @@ class JournalFile:
             with contextlib.suppress(OSError):
                 self._file.truncate(self._synced.length_bytes)
             raise storage_error("append to the journal", self.path, error) from error
-        self._synced = self._synced.followed_by(b"".join(self._unsynced[:count]))
-        del self._unsynced[:count]
+        self._synced = written
         # After the sync: what the manifest says of the journal is always the beginning of what is on disk.
         now = self._clock()
         if self._keep_seal is not None and now - self._sealed_at >= SEAL_EVERY_SECONDS:
