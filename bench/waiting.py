@@ -5,6 +5,7 @@ than 15 %: CPU seconds of a shared machine are noisy, ratios taken in the same m
 """
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -147,7 +148,9 @@ def cpu_seconds(command: Sequence[str]) -> float:
 
 
 def run(command: Sequence[str]) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    """With bytecode that is kept, as where mixseek is installed: else every start compiles our source anew."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
 
 
 if __name__ == "__main__":
