@@ -263,7 +263,11 @@ def square_of(held: Held) -> str | None:
 
         return seconds
 
-    return next((unit for unit in (*UNITS, *units_of(held.pattern)) if takes_square(measure(unit))), None)
+    def is_always_square(unit: str) -> bool:
+        """Whatever else the machine does disturbs a measurement, but not three of them."""
+        return all(takes_square(measure(unit)) for _ in range(3))
+
+    return next((unit for unit in (*UNITS, *units_of(held.pattern)) if is_always_square(unit)), None)
 
 
 @pytest.mark.parametrize("share", range(SHARES))
