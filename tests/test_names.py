@@ -27,6 +27,7 @@ FINISHED_ROOMS = (
     "judges",
     "labels",
     "matching",
+    "presentation",
     "prompt_builder",
     "protocols",
     "reports",

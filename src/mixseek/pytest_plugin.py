@@ -130,8 +130,8 @@ class JudgedAnswer:
         from rich.console import Console
 
         from mixseek.analysis.sample_rows import load_sample
+        from mixseek.presentation.render.terminal import print_sections
         from mixseek.reports.excerpts import cut_row
-        from mixseek.reports.render.terminal import print_sections
         from mixseek.reports.run.sample import sample_sections
 
         has_colour = self.config.get_terminal_writer().hasmarkup and not self.config.getoption("xmlpath", None)

@@ -9,7 +9,7 @@ import pytest
 from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
 
 from mixseek.ci import report as ci
-from mixseek.reports.render import markdown
+from mixseek.presentation.render import markdown
 
 # Markup of every kind that a page might obey, controls that XML 1.0 forbids, and other directions.
 HOSTILE = (

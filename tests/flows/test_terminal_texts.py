@@ -15,10 +15,10 @@ from tests.flows.document_material import WORKSPACE, first_sample, make_runs, pl
 
 from mixseek.analysis.report import load_report
 from mixseek.analysis.sample_rows import load_sample
-from mixseek.reports.render.terminal import print_sections
+from mixseek.presentation.render.terminal import print_sections
+from mixseek.presentation.sections import Section
 from mixseek.reports.run.report import report_sections
 from mixseek.reports.run.sample import sample_sections
-from mixseek.reports.sections import Section
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "terminal"
 RUNS = (

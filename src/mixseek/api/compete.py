@@ -21,8 +21,8 @@ from mixseek.competition.views.sections import team_table
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
-from mixseek.reports.render.html import sections_html
-from mixseek.reports.sections import Section
+from mixseek.presentation.render.html import sections_html
+from mixseek.presentation.sections import Section
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import AfterRound
 from mixseek.runs.given_options import live_options

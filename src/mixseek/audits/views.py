@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.lazy_dataclass import dataclass
+from mixseek.presentation.render.html import result_html
+from mixseek.presentation.render.terminal import result_text
+from mixseek.presentation.sections import Section, Sentence, TableRows, sections_of
 from mixseek.reports.pages.html import joined_assets, render_page
-from mixseek.reports.render.html import result_html
-from mixseek.reports.render.terminal import result_text
-from mixseek.reports.sections import Section, Sentence, TableRows, sections_of
 from mixseek.reports.wording.numbers import NOTHING, p_number, percent
 from mixseek.reports.wording.scales import signed_text
 from mixseek.runs.cards import Card, CardExample, CardFinding

@@ -10,9 +10,9 @@ from mixseek.analysis.model import outcome_word
 from mixseek.comparison.model import DropResult
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.lazy_dataclass import dataclass
+from mixseek.presentation.render.markdown import inert, sections_markdown
+from mixseek.presentation.sections import VERBATIM, Divider, Facts, Part, Section, Sentence, Words, sections_of
 from mixseek.reports.excerpts import cut_row, excerpt_of, split_at_span
-from mixseek.reports.render.markdown import inert, sections_markdown
-from mixseek.reports.sections import VERBATIM, Divider, Facts, Part, Section, Sentence, Words, sections_of
 from mixseek.text.phrases import plain_number, plural, shortened
 from mixseek.text.visible import make_visible
 

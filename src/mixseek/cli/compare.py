@@ -81,7 +81,7 @@ def compare(
     from mixseek.comparison.drop_gate import check_drop
     from mixseek.comparison.views.files import default_page, write_comparison
     from mixseek.comparison.views.sections import comparison_document
-    from mixseek.reports.sections import shown_sections
+    from mixseek.presentation.sections import shown_sections
 
     gate = read_drop_gate(max_drop, gate_on, "A")
     ci = ci_targets(junit, summary_file, github_summary=github_summary)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
-    from mixseek.reports.sections import Section
+    from mixseek.presentation.sections import Section
 
     Shown = str | Callable[[], Iterable[Section]]
 
@@ -85,7 +85,7 @@ def print_answer(document: Any, shown: "Shown", *, as_json: bool) -> ExitCode:
     else:
         from rich.console import Console
 
-        from mixseek.reports.render.terminal import print_sections
+        from mixseek.presentation.render.terminal import print_sections
 
         print_sections(shown(), Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH))
         sys.stdout.flush()

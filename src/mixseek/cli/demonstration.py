@@ -12,10 +12,21 @@ from mixseek.comparison.views.sections import brief, comparison_document
 from mixseek.competition.views.board import leader_board_document
 from mixseek.competition.views.sections import leader_board_sections
 from mixseek.domain.documents import DocumentName, with_schema
+from mixseek.presentation.sections import (
+    GAP,
+    QUIET,
+    Cell,
+    Facts,
+    Section,
+    Sentence,
+    TableRows,
+    Words,
+    notes,
+    page_section,
+)
 from mixseek.reports.boards import board_document, standing_ranges
 from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
-from mixseek.reports.sections import GAP, QUIET, Cell, Facts, Section, Sentence, TableRows, Words, notes, page_section
 from mixseek.reports.summary import summary_document
 from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 

@@ -74,8 +74,8 @@ def leaderboard(
     from mixseek.competition.asked_boards import BoardRequest, load_any_board, write_board
     from mixseek.competition.views.board import leader_board_document
     from mixseek.competition.views.sections import leader_board_sections
+    from mixseek.presentation.sections import shown_sections
     from mixseek.reports.boards import board_document
-    from mixseek.reports.sections import shown_sections
     from mixseek.settings.load import load_settings
 
     columns = RatingColumns(

@@ -69,10 +69,10 @@ def report(
       mixseek report bbh-april --junit junit.xml --github-summary
     """
     from mixseek.analysis.report import load_report
+    from mixseek.presentation.sections import page_section
     from mixseek.reports.documents import report_document
     from mixseek.reports.pages.html import write_html
     from mixseek.reports.run.report import report_sections
-    from mixseek.reports.sections import page_section
 
     gate = read_drop_gate(max_drop, gate_on, baseline)
     ci = ci_targets(junit, summary_file, github_summary=github_summary)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mixseek.cli.console import Shown
     from mixseek.cli.job_file import Job, JobFile
     from mixseek.cli.judging import JobPart
-    from mixseek.reports.sections import Section
+    from mixseek.presentation.sections import Section
 
 # The worst first: what a script must know before anything else.
 BY_GRAVITY = (
@@ -251,7 +251,7 @@ def describe_step(step: str, document: dict[str, Any]) -> str:
 
 def outcome_sections(outcomes: Sequence[Outcome]) -> "Iterator[Section]":
     """Which job went how."""
-    from mixseek.reports.sections import GAP, Section, TableRows
+    from mixseek.presentation.sections import GAP, Section, TableRows
     from mixseek.reports.wording.numbers import percent
 
     rows = []

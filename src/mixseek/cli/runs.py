@@ -14,7 +14,7 @@ from mixseek.domain.documents import DocumentName, with_schema
 
 if TYPE_CHECKING:
     from mixseek.competition.views.board import CompetitionLine
-    from mixseek.reports.sections import Section
+    from mixseek.presentation.sections import Section
 
 
 class Kind(StrEnum):

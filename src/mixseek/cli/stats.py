@@ -127,7 +127,7 @@ def stats(
     from mixseek.analysis.ratings.relation import RatingColumns, RatingSource
     from mixseek.analysis.ratings.statistics import StatisticsRequest, load_statistics
     from mixseek.analysis.votes.statistics import VotesAsked, load_votes
-    from mixseek.reports.sections import sections_of
+    from mixseek.presentation.sections import sections_of
     from mixseek.reports.statistics import statistics_document
     from mixseek.reports.votes import votes_document
     from mixseek.settings.load import load_settings

@@ -10,9 +10,9 @@ from mixseek.analysis.labels.corrected import LEVEL
 from mixseek.analysis.labels.plan import PlanReport
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.labels import Draw, LabelScale
+from mixseek.presentation.pictures import Bar
+from mixseek.presentation.sections import Section, Sentence, TableRows, notes, unbroken_lines
 from mixseek.reports.labels import verdict_word
-from mixseek.reports.pictures import Bar
-from mixseek.reports.sections import Section, Sentence, TableRows, notes, unbroken_lines
 from mixseek.reports.wording.numbers import percent
 from mixseek.stats.corrected import ASSURANCE
 from mixseek.stats.label_planning import ASSUMED_AGREEMENT, ASSUMED_RESIDUAL

@@ -1,7 +1,7 @@
 """Results in words, pictures and documents: for a terminal, as a page, as JSON.
 
 What a person or a program reads of a run and of statistics is written here and nowhere else; numbers come from
-`analysis` and are never computed here. A result gives sections (`sections`), and only `render` draws them: on a
-terminal, as HTML, as Markdown. What only one feature shows stands in that feature's `views` (`comparison`, `labels`,
-`audits`, `competition`), what build servers read in `ci`. What serves pages over HTTP is `web`.
+`analysis` and are never computed here. A result gives sections, which `presentation` draws. What only one feature
+shows stands in that feature's `views` (`comparison`, `labels`, `audits`, `competition`), what build servers read in
+`ci`. What serves pages over HTTP is `web`.
 """

@@ -8,8 +8,8 @@ from typing import Any
 
 from mixseek.analysis import details
 from mixseek.domain.ports import CallAccount, Latency
-from mixseek.reports.pictures import Axis, IntervalPlot
-from mixseek.reports.sections import (
+from mixseek.presentation.pictures import Axis, IntervalPlot
+from mixseek.presentation.sections import (
     QUIET,
     Cell,
     Head,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.archive.write import INVALID_ROOM, VALID_ROOM
-from mixseek.reports.sections import Section, unbroken_lines
+from mixseek.presentation.sections import Section, unbroken_lines
 from mixseek.text.phrases import plural
 
 

@@ -8,11 +8,10 @@ from mixseek.analysis.votes.system_board import Board, SystemBoard
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.shown import shown_html, shown_text
-from mixseek.reports.headline import rule_text
-from mixseek.reports.pictures import Axis, Estimate, IntervalPlot
-from mixseek.reports.render.html import result_html
-from mixseek.reports.render.terminal import result_text
-from mixseek.reports.sections import (
+from mixseek.presentation.pictures import Axis, Estimate, IntervalPlot
+from mixseek.presentation.render.html import result_html
+from mixseek.presentation.render.terminal import result_text
+from mixseek.presentation.sections import (
     GAP,
     Cell,
     Fitting,
@@ -29,6 +28,7 @@ from mixseek.reports.sections import (
     number_head,
     sections_of,
 )
+from mixseek.reports.headline import rule_text
 from mixseek.reports.statistics import interval_document
 from mixseek.reports.wording.numbers import (
     NOTHING,

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mixseek.domain.documents import DocumentName, schema_id
-from mixseek.reports.sections import Section, sections_of, unbroken_lines
+from mixseek.presentation.sections import Section, sections_of, unbroken_lines
 from mixseek.runs.dry_run import DryRun
 
 

@@ -10,7 +10,7 @@ from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
 from mixseek.analysis.model import Beside, Breakdown, Headline, ScoreSummary, split_of
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
-from mixseek.reports.pictures import Axis
+from mixseek.presentation.pictures import Axis
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, estimate_text
 from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text

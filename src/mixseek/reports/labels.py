@@ -14,8 +14,8 @@ from mixseek.analysis.labels.corrected import (
     JudgeMean,
 )
 from mixseek.domain.labels import LabelScale
-from mixseek.reports.pictures import Axis, Estimate, ScatterPoint
-from mixseek.reports.sections import (
+from mixseek.presentation.pictures import Axis, Estimate, ScatterPoint
+from mixseek.presentation.sections import (
     QUIET,
     Cell,
     EstimateRow,

@@ -7,7 +7,7 @@ from mixseek.analysis import run_list
 from mixseek.analysis.details import document_of
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
-from mixseek.reports.sections import QUIET, Cell, Head, Section, TableRows, Words, notes, number_head
+from mixseek.presentation.sections import QUIET, Cell, Head, Section, TableRows, Words, notes, number_head
 from mixseek.reports.wording.names import moment_text, state_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.text.messages import message

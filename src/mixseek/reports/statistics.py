@@ -15,9 +15,9 @@ from mixseek.analysis.ratings.found import (
 )
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_html, shown_text
-from mixseek.reports.render.html import result_html
-from mixseek.reports.render.terminal import result_text
-from mixseek.reports.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
+from mixseek.presentation.render.html import result_html
+from mixseek.presentation.render.terminal import result_text
+from mixseek.presentation.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
 from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_ends_text,

@@ -12,11 +12,11 @@ from mixseek.domain.counts import ReaskCount
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import CallAccount
+from mixseek.presentation.sections import Section, sections_of, unbroken_lines
 from mixseek.reports.accounts import call_documents, cost_text, masked_text, tokens_text
 from mixseek.reports.headline import describe_headline, headline_document, score_document
 from mixseek.reports.labels import corrected_document, corrected_lines
 from mixseek.reports.pair_words import describe_pairs, pairs_document
-from mixseek.reports.sections import Section, sections_of, unbroken_lines
 from mixseek.reports.wording.scores import (
     bounds_sentence,
     in_unit_of,

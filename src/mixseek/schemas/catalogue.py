@@ -7,8 +7,8 @@ from mixseek.domain.documents import SCHEMA_KEY, VERSION, DocumentName, schema_i
 from mixseek.errors import ConfigurationError
 from mixseek.labels.intake import ImportResult
 from mixseek.lazy_dataclass import dataclass
+from mixseek.presentation.sections import Section, unbroken_lines
 from mixseek.protocols.declaration import unknown_among
-from mixseek.reports.sections import Section, unbroken_lines
 from mixseek.runs.cards import Card
 from mixseek.schemas import of_numbers, of_races, of_runs, of_tools
 from mixseek.storage.reply_cache import CacheState

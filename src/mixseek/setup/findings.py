@@ -8,7 +8,7 @@ from typing import Any
 
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.lazy_dataclass import dataclass
-from mixseek.reports.sections import GAP, Section, Sentence, unbroken_lines
+from mixseek.presentation.sections import GAP, Section, Sentence, unbroken_lines
 from mixseek.text.phrases import plural
 
 

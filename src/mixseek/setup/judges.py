@@ -13,7 +13,7 @@ from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.judges.keys.refusal import holds_credential
 from mixseek.judges.specs import JUDGE_FORMS, make_live_judge
 from mixseek.judges.stored_models import MODELS, install, models_directory
-from mixseek.reports.sections import Section, unbroken_lines
+from mixseek.presentation.sections import Section, unbroken_lines
 from mixseek.settings.models import JudgeSettings
 from mixseek.testing import mock_server
 from mixseek.testing.mock_replies import Fault

@@ -25,7 +25,7 @@ from mixseek.competition.sessions import Patience
 from mixseek.competition.store import AggregationStore
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.errors import ConfigurationError
-from mixseek.reports.sections import Section, unbroken_lines
+from mixseek.presentation.sections import Section, unbroken_lines
 from mixseek.runs.kept_replies import describe_bytes
 from mixseek.storage.durable import make_directory, storage_error, sync_directory
 from mixseek.storage.journal.journal import says_nothing

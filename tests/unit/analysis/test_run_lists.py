@@ -24,9 +24,9 @@ from mixseek.domain.judgments import Outcome
 from mixseek.errors import StorageError
 from mixseek.index import loading as index
 from mixseek.index.loading import index_run
+from mixseek.presentation.render.terminal import print_sections
 from mixseek.reports.documents import report_document
 from mixseek.reports.pages.html import render_html
-from mixseek.reports.render.terminal import print_sections
 from mixseek.reports.run.report import report_sections
 from mixseek.reports.run_list import runs_document
 from mixseek.storage.journal.manifest import JournalSeal, RunStatus, write_manifest

@@ -36,7 +36,7 @@ from mixseek.domain.rounds import (
     StopReason,
     TeamProgress,
 )
-from mixseek.reports.render.terminal import print_sections
+from mixseek.presentation.render.terminal import print_sections
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
 BETA = team_of("Beta", [60.0, None], StopReason.NO_GAIN)

@@ -17,8 +17,8 @@ from mixseek.judges.endpoint import check as checks
 from mixseek.judges.endpoint.check import CheckResult, check_judge
 from mixseek.judges.endpoint.errors import Place, map_exception
 from mixseek.judges.keys.redaction import Redaction
-from mixseek.reports.render.tables import as_text
-from mixseek.reports.render.terminal import print_sections
+from mixseek.presentation.render.tables import as_text
+from mixseek.presentation.render.terminal import print_sections
 from mixseek.setup.judges import check_sections
 
 OK = '{"ok": true, "shape": "obeyed"}'

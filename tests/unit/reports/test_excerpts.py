@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from mixseek.ci.report import excerpt_text
 from mixseek.comparison.views.page import show_side
 from mixseek.domain.judgments import JudgedRow, Span, Status
+from mixseek.presentation.sections import MARKED, Sentence, Words
 from mixseek.reports.excerpts import LONGEST_TEXT, Excerpt, cut_row, excerpt_around, split_at_span
 from mixseek.reports.run.sample import sample_sections
-from mixseek.reports.sections import MARKED, Sentence, Words
 
 
 def judged(response: str, span: Span | None) -> JudgedRow:

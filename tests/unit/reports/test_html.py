@@ -18,9 +18,9 @@ from mixseek.analysis.build import build_report
 from mixseek.analysis.model import RunHeader
 from mixseek.analysis.report_data import MOST_LISTED, ReportData
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.presentation.render.html import link_to
 from mixseek.reports.pages.html import SCRIPTS, STYLES, manifest_entries, render_html
 from mixseek.reports.pages.packed_rows import unpack_json
-from mixseek.reports.render.html import link_to
 from mixseek.text.messages import verbatim
 
 VOID = {"meta", "link", "input", "br", "img", "hr"}

@@ -30,10 +30,10 @@ from mixseek.domain.scored_counts import (
     EvidenceCount,
     EvidenceProblem,
 )
+from mixseek.presentation.render.terminal import print_sections
 from mixseek.reports.pages.html import page_facts, render_html
 from mixseek.reports.pages.packed_rows import PackedRows, unpack_json
 from mixseek.reports.pages.payload import rows_payload
-from mixseek.reports.render.terminal import print_sections
 from mixseek.reports.run.report import report_sections
 from mixseek.reports.run.sample import sample_sections
 from mixseek.reports.wording.scales import dimension_number, hole_text, invalid_sentence, mean_text, signed_text

@@ -15,12 +15,12 @@ from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_list import RunLine
 from mixseek.domain.counts import ReaskCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.presentation.render.terminal import print_sections
+from mixseek.presentation.sections import page_section
 from mixseek.reports.pages.html import render_html
-from mixseek.reports.render.terminal import print_sections
 from mixseek.reports.run.report import report_sections
 from mixseek.reports.run.sample import sample_sections
 from mixseek.reports.run_list import run_list_sections
-from mixseek.reports.sections import page_section
 
 WIDTHS = (20, 60, 80, 120, 200)
 ROW = JudgedRow(

@@ -7,7 +7,7 @@ from tests.cases import each
 
 from mixseek.analysis.model import JudgeSummary, ScoreSummary, Tally
 from mixseek.domain.counts import StatusCounts
-from mixseek.reports.wording.names import language_of, moment_text
+from mixseek.reports.wording.names import moment_text
 from mixseek.reports.wording.numbers import coefficient_text, percent, strength_text
 from mixseek.reports.wording.scores import (
     bounds_sentence,
@@ -112,22 +112,6 @@ def test_the_headline_says_what_it_is_a_mean_of(score: ScoreSummary, verdicts: t
     tallies = tuple(Tally(name, 1, 0.5) for name in verdicts)
 
     assert mean_label(JudgeSummary("rules", score, tallies, (), (), (), (), ())) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("hello", None),
-        ("答えは三です", "ja"),
-        ("ｶﾅ", "ja"),
-        ("答案是三", "zh"),
-        ("𠮷", "zh"),
-        ("정답", "ko"),
-        ("", None),
-    ],
-)
-def test_script_is_guessed_only_where_glyphs_differ(text: str, expected: str | None) -> None:
-    assert language_of(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from mixseek.domain.samples import Sample
 from mixseek.engine.replies import NoCache
 from mixseek.engine.slots import LiveSlot, OfflineSlot
 from mixseek.errors import ConfigurationError
+from mixseek.presentation.render.terminal import result_text
 from mixseek.reports.dry_run import dry_run_document
-from mixseek.reports.render.terminal import result_text
 from mixseek.runs.first_manifest import first_manifest
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.kept_replies import BufferedCache

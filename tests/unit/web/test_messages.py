@@ -9,8 +9,8 @@ import pytest
 from tests.unit.reports.test_calls import ACCOUNT, UNPRICED
 from tests.unit.web.said import SOURCES, said_messages
 
+from mixseek.presentation.render.html import chapter_html
 from mixseek.reports.accounts import call_sections
-from mixseek.reports.render.html import chapter_html
 from mixseek.web.languages import LANGUAGES, read_messages, say_in, say_in_language, saying, words_of
 
 _PLACES = re.compile(r"\{(\w+)\}")

@@ -27,9 +27,9 @@ from mixseek.comparison.views.words import (
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.shown import shown_html, shown_text
-from mixseek.reports.render.html import result_html
-from mixseek.reports.render.terminal import result_text
-from mixseek.reports.sections import (
+from mixseek.presentation.render.html import result_html
+from mixseek.presentation.render.terminal import result_text
+from mixseek.presentation.sections import (
     QUIET,
     Cell,
     Facts,

@@ -8,9 +8,9 @@ from mixseek.competition.views.words import points_text, scale_text
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.evaluator.scores import POINTS, EvaluationResult, MetricScore, MissingMetric
 from mixseek.lazy_dataclass import dataclass
+from mixseek.presentation.render.html import result_html
+from mixseek.presentation.sections import Section, Sentence, TableRows, notes, sections_of
 from mixseek.reports.accounts import masked_text
-from mixseek.reports.render.html import result_html
-from mixseek.reports.sections import Section, Sentence, TableRows, notes, sections_of
 from mixseek.text.phrases import plural
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.lazy_dataclass import dataclass
-from mixseek.reports.sections import Section, sections_of, unbroken_lines
+from mixseek.presentation.sections import Section, sections_of, unbroken_lines
 
 
 @dataclass(frozen=True, slots=True)

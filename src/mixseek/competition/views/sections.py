@@ -6,7 +6,7 @@ from pathlib import Path
 from mixseek.competition.views.board import CompetitionLine, LeaderBoard, TeamView
 from mixseek.competition.views.words import APART, cost_text, masked_team_text, points_text
 from mixseek.domain.rounds import ExecutionStatus
-from mixseek.reports.sections import (
+from mixseek.presentation.sections import (
     GAP,
     QUIET,
     Cell,

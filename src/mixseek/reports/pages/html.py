@@ -20,20 +20,20 @@ from mixseek.analysis.model import ScoreSummary
 from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.scored_counts import FailureGroup
+from mixseek.presentation.pictures import SHARES, Axis, IntervalPlot
+from mixseek.presentation.render.drawings import axis_svg, plot_svg, position
+from mixseek.presentation.render.html import Say, chapter_html, link_to, panels_html, part_html
+from mixseek.presentation.sections import Section
 from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.pages.packed_rows import PackedRows
-from mixseek.reports.pictures import SHARES, Axis, IntervalPlot
-from mixseek.reports.render.drawings import axis_svg, plot_svg, position
-from mixseek.reports.render.html import Say, chapter_html, link_to, panels_html, part_html
 from mixseek.reports.run import judges, ranking, scored
 from mixseek.reports.run import trust as trust_views
-from mixseek.reports.sections import Section
 from mixseek.reports.wording import names, numbers, scales, scores
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence
 from mixseek.storage.durable import write_page
-from mixseek.text import phrases, visible
+from mixseek.text import phrases, scripts, visible
 from mixseek.text.messages import counted, say
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
@@ -233,6 +233,7 @@ _MODULES = (
     votes,
     labels,
     phrases,
+    scripts,
     visible,
     names,
     numbers,

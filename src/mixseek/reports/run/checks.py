@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from mixseek.analysis import model, scored_model
 from mixseek.domain.judgments import Status
-from mixseek.reports.pictures import Axis, Bar, IntervalPlot
-from mixseek.reports.sections import (
+from mixseek.presentation.pictures import Axis, Bar, IntervalPlot
+from mixseek.presentation.sections import (
     QUIET,
     Cell,
     Fitting,

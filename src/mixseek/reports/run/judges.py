@@ -6,11 +6,8 @@ from mixseek.analysis import model
 from mixseek.analysis.model import Tone
 from mixseek.analysis.report_data import ReportData
 from mixseek.domain.judgments import Flag, Status
-from mixseek.reports.pictures import SHARES, Bar, Strip
-from mixseek.reports.run.ranking import score_plot
-from mixseek.reports.run.sample import STYLES
-from mixseek.reports.run_list import COUNTS, count_head
-from mixseek.reports.sections import (
+from mixseek.presentation.pictures import SHARES, Bar, Strip
+from mixseek.presentation.sections import (
     GAP,
     QUIET,
     Cell,
@@ -26,6 +23,9 @@ from mixseek.reports.sections import (
     number_head,
     plot_head,
 )
+from mixseek.reports.run.ranking import score_plot
+from mixseek.reports.run.sample import STYLES
+from mixseek.reports.run_list import COUNTS, count_head
 from mixseek.reports.wording.names import NO_NAME, NO_TASK, state_text, warning_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.reports.wording.scales import maximum_text, scale_text

@@ -3,6 +3,19 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from mixseek.analysis.model import Beside, Breakdown, GroupSummary, Headline, ScoreSummary
+from mixseek.presentation.pictures import Axis, Estimate, IntervalPlot
+from mixseek.presentation.sections import (
+    GAP,
+    Cell,
+    Link,
+    RangeRow,
+    Ranges,
+    Section,
+    Sentence,
+    Words,
+    notes,
+    number_head,
+)
 from mixseek.reports.headline import (
     axis_of,
     beside_text,
@@ -14,19 +27,6 @@ from mixseek.reports.headline import (
     rule_sentence,
     score_sentence,
     without_text,
-)
-from mixseek.reports.pictures import Axis, Estimate, IntervalPlot
-from mixseek.reports.sections import (
-    GAP,
-    Cell,
-    Link,
-    RangeRow,
-    Ranges,
-    Section,
-    Sentence,
-    Words,
-    notes,
-    number_head,
 )
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING

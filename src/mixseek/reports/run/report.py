@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from mixseek.analysis import report_data
+from mixseek.presentation.sections import GAP, Divider, Section, Sentence, notes, sections_of
 from mixseek.reports.accounts import call_sections
 from mixseek.reports.labels import corrected_sections
 from mixseek.reports.run.judges import judge_lead, judge_sections
 from mixseek.reports.run.ranking import asked_sections, headline_sections
 from mixseek.reports.run.scored import scored_sections
 from mixseek.reports.run.trust import pairs_sections, trust_sections
-from mixseek.reports.sections import GAP, Divider, Section, Sentence, notes, sections_of
 from mixseek.reports.wording.names import TRUST_TITLE, moment_text
 from mixseek.reports.wording.scales import critical_sentence
 from mixseek.text.phrases import plural

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from mixseek.analysis import details, model
 from mixseek.analysis.model import Tone
 from mixseek.domain.judgments import JudgedRow
+from mixseek.presentation.sections import GAP, MARKED, QUIET, Section, Sentence, TableRows, Words
 from mixseek.reports.excerpts import Excerpt, left_out, split_at_span
 from mixseek.reports.pair_words import orders_text
-from mixseek.reports.sections import GAP, MARKED, QUIET, Section, Sentence, TableRows, Words
 from mixseek.reports.wording.names import name_text, problem_text, warning_text
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.phrases import plain_number

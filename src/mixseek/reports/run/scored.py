@@ -3,10 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from mixseek.analysis import model, scored_model
-from mixseek.reports.pictures import Axis, Bar, Histogram, IntervalPlot, Strip
-from mixseek.reports.run.checks import check_sections
-from mixseek.reports.run.sample import STYLES
-from mixseek.reports.sections import (
+from mixseek.presentation.pictures import Axis, Bar, Histogram, IntervalPlot, Strip
+from mixseek.presentation.sections import (
     GAP,
     QUIET,
     Cell,
@@ -22,6 +20,8 @@ from mixseek.reports.sections import (
     number_cell,
     number_head,
 )
+from mixseek.reports.run.checks import check_sections
+from mixseek.reports.run.sample import STYLES
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.reports.wording.scales import (

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mixseek.analysis.agreement import Agreement, JudgePair, SelfConsistency
 from mixseek.analysis.target_pairs import JudgePairs, PairsReport
-from mixseek.reports.pair_words import bias_text, pair_state_text, share_text, target_score_text
-from mixseek.reports.sections import (
+from mixseek.presentation.sections import (
     QUIET,
     Cell,
     Fitting,
@@ -21,6 +20,7 @@ from mixseek.reports.sections import (
     number_cell,
     number_head,
 )
+from mixseek.reports.pair_words import bias_text, pair_state_text, share_text, target_score_text
 from mixseek.reports.trust import (
     agreement_sentence,
     coefficient_interval_text,

@@ -1,6 +1,5 @@
 """Words for what has none of its own: states, verdicts, warnings, moments and what is not named."""
 
-import re
 from datetime import UTC, datetime
 
 from mixseek.text.messages import Message, message, verbatim
@@ -23,13 +22,6 @@ _PROBLEMS = {
     "from_question": "from the question",
     "from_rubric": "from the rubric",
     "too_short": "too short to prove anything",
-}
-# A cheap guess, only to choose between Japanese, Korean and Chinese shapes of the same characters. Not compiled here:
-# that takes 4 ms, and most texts have no such character.
-_SCRIPTS = {
-    "ja": r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]",
-    "ko": r"[\u1100-\u11ff\uac00-\ud7af]",
-    "zh": r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]",
 }
 # How a sample or a run ended, and what a right-or-wrong protocol says; other words are a protocol's own.
 _STATES = {
@@ -57,13 +49,6 @@ def state_text(name: str) -> Message:
 def verdict_text(name: str) -> Message:
     """A verdict, or how a sample ended without one; a protocol's own words are shown as the protocol has them."""
     return _VERDICTS.get(name) or state_text(name)
-
-
-def language_of(text: str) -> str | None:
-    """Kana before Hangul before Han: Japanese uses all Chinese characters too."""
-    if text.isascii():
-        return None
-    return next((language for language, script in _SCRIPTS.items() if re.search(script, text)), None)
 
 
 def moment_text(moment: str | None) -> str | None:

@@ -7,8 +7,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from mixseek.reports.pictures import Bar, Histogram, IntervalPlot, Strip
-from mixseek.reports.render.tables import (
+from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Strip
+from mixseek.presentation.render.tables import (
     as_text,
     bar_text,
     fitted,
@@ -18,7 +18,7 @@ from mixseek.reports.render.tables import (
     strip_text,
     table_of,
 )
-from mixseek.reports.sections import (
+from mixseek.presentation.sections import (
     MARKED,
     QUIET,
     VERBATIM,

@@ -27,15 +27,12 @@ from mixseek.competition.views.board import LeaderBoard
 from mixseek.competition.views.evaluation import Evaluation
 from mixseek.competition.views.forecast import CompeteForecast
 from mixseek.domain.shown import Shown
-from mixseek.reports import boards, dry_run, statistics, summary, votes
-from mixseek.reports.archives import archived_sections
-from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
-from mixseek.reports.render.html import panels_html, result_html, sections_html
-from mixseek.reports.render.markdown import sections_markdown
-from mixseek.reports.render.tables import as_text
-from mixseek.reports.render.terminal import print_sections, result_text
-from mixseek.reports.run import report
-from mixseek.reports.sections import (
+from mixseek.presentation.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
+from mixseek.presentation.render.html import panels_html, result_html, sections_html
+from mixseek.presentation.render.markdown import sections_markdown
+from mixseek.presentation.render.tables import as_text
+from mixseek.presentation.render.terminal import print_sections, result_text
+from mixseek.presentation.sections import (
     MARKED,
     PLOT_HEAD,
     VERBATIM,
@@ -60,6 +57,9 @@ from mixseek.reports.sections import (
     Words,
     sections_of,
 )
+from mixseek.reports import boards, dry_run, statistics, summary, votes
+from mixseek.reports.archives import archived_sections
+from mixseek.reports.run import report
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.setup.upkeep import garbage_sections
@@ -173,7 +173,7 @@ def test_only_renderers_know_terminals() -> None:
     """What a result shows is drawn for terminals, pages and build servers alike."""
     users = {
         name: {module for module in imported_by(file, "rich") if module.split(".")[0] == "rich"}
-        for name, file in modules_outside("reports/render/")
+        for name, file in modules_outside("presentation/render/")
     }
 
     assert {name: modules for name, modules in users.items() if modules} == {
@@ -190,7 +190,7 @@ def test_only_renderers_and_templates_write_html() -> None:
     tag = re.compile(
         r"</?(?:table|t[rdh]|p|div|span|section|h[1-6]|svg|d[ltd]|[uo]l|li|pre|b|mark|br|meter|html|body)[ />]"
     )
-    modules = modules_outside("reports/render/", "matching/")
+    modules = modules_outside("presentation/render/", "matching/")
     # To parse a file takes long; a text over several lines, or with codes for its signs, may hide a tag from a search.
     hidden = re.compile(r"""<["']|\\[xuN]""")
     suspects = [(name, file) for name, file in modules if may_hold(file, tag, hidden)]

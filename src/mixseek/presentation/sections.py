@@ -5,7 +5,7 @@ from functools import singledispatch
 from pathlib import Path
 
 from mixseek.lazy_dataclass import dataclass
-from mixseek.reports.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
+from mixseek.presentation.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
 from mixseek.text.messages import Message, message
 
 # What stands beside the point.

@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from mixseek.reports.pictures import Histogram, IntervalPlot, Strip
-from mixseek.reports.sections import PLOT_WIDTH, QUIET
+from mixseek.presentation.pictures import Histogram, IntervalPlot, Strip
+from mixseek.presentation.sections import PLOT_WIDTH, QUIET
 from mixseek.text.visible import make_visible
 
 # Characters by which names mostly differ.

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from mixseek.reports.pictures import Bar, Histogram, IntervalPlot, Strip
-from mixseek.reports.render.tables import bar_text, histogram_text, plot_text, strip_text
-from mixseek.reports.sections import (
+from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Strip
+from mixseek.presentation.render.tables import bar_text, histogram_text, plot_text, strip_text
+from mixseek.presentation.sections import (
     MARKED,
     VERBATIM,
     Cell,

@@ -7,7 +7,7 @@ Whoever cannot see a picture is told its label, which comes in the language of t
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from mixseek.reports.pictures import Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
+from mixseek.presentation.pictures import Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
 from mixseek.text.visible import make_visible
 
 _LINE, _BESIDE = 26, 14

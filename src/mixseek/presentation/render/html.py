@@ -6,8 +6,8 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
-from mixseek.reports.pictures import Bar, Histogram, IntervalPlot, Strip
-from mixseek.reports.render.drawings import (
+from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Strip
+from mixseek.presentation.render.drawings import (
     axis_svg,
     bar_svg,
     estimates_svg,
@@ -17,7 +17,7 @@ from mixseek.reports.render.drawings import (
     strip_svg,
     swatch_svg,
 )
-from mixseek.reports.sections import (
+from mixseek.presentation.sections import (
     MARKED,
     QUIET,
     VERBATIM,
@@ -43,8 +43,8 @@ from mixseek.reports.sections import (
     is_empty,
     sections_of,
 )
-from mixseek.reports.wording.names import language_of
 from mixseek.text.messages import Message, message
+from mixseek.text.scripts import language_of
 from mixseek.text.visible import make_visible
 
 # What says a message in the language of a page; `str` says it in English.
