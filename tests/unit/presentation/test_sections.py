@@ -4,6 +4,7 @@ import ast
 import io
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args, get_origin
 
@@ -301,6 +302,46 @@ def test_every_renderer_knows_every_kind_of_cell(kind: type, renderer: str) -> N
     without = RENDERERS[renderer](Section(None, [TableRows(("head",), [[""]])]))
 
     assert len(RENDERERS[renderer](Section(None, [TableRows(("head",), [[CELLS[kind]]])]))) > len(without)
+
+
+def test_a_page_of_judgments_has_rows_that_a_terminal_only_counts() -> None:
+    rows = [(f"row-{number}",) for number in range(5)]
+    whole, cut = (TableRows(("name",), rows, limit=2, page_limit=limit) for limit in (None, 4))
+
+    assert "row-2" not in drawn(Section(None, [whole]))
+    assert "row-4" in panels_html([Section("Title", [whole])], str)
+    assert "row-4" not in panels_html([Section("Title", [cut])], str)
+    assert "… 1 more" in panels_html([Section("Title", [cut])], str)
+
+
+def test_a_grid_that_only_a_page_has_room_for_is_told_of_elsewhere() -> None:
+    grid = TableRows(("question",), [["grid"]])
+    section = Section(
+        "Title", [Fitting(grid, Sentence("legend"), (TableRows((), ()), Sentence("elsewhere")), is_for_pages=True)]
+    )
+
+    assert "grid" in panels_html([section], str)
+    for told in (drawn(section), sections_markdown([section])):
+        assert "elsewhere" in told
+        assert "grid" not in told
+
+
+@pytest.mark.parametrize("renderer", ["terminal", "html", "markdown"])
+def test_all_rows_together_stand_below_ranges_whatever_is_cut(renderer: str) -> None:
+    rows = [RangeRow(f"row-{number}", "50%", "20–70%", IntervalPlot(0.5), ["10"]) for number in range(3)]
+    ranges = Ranges(("name", "mean", [">samples"]), rows, SHARES, limit=1, whole=replace(rows[0], name="all of them"))
+    text = RENDERERS[renderer](Section("Title", [ranges]))
+
+    assert "row-1" not in text
+    assert text.index("row-0") < text.index("all of them")
+
+
+def test_a_line_of_a_list_leads_to_its_judgment_where_there_are_some() -> None:
+    listing = Listing([Link("a quote", {"id": "row"})])
+
+    assert '<a href="#id=row">a quote</a>' in panels_html([Section("Title", [listing])], str)
+    assert "a quote" in drawn(Section("Title", [listing]))
+    assert "<a " not in sections_html([Section("Title", [listing])])
 
 
 def test_a_column_is_left_out_where_there_is_little_room() -> None:
