@@ -361,9 +361,3 @@ def shown_sections(result: object, page: Path | None = None) -> Iterator[Section
 def number_cell(count: int, style: str = "") -> tuple[str, str]:
     """Nought is quiet."""
     return f"{count:,}", style if count else QUIET
-
-
-def table_by_columns(columns: Sequence[tuple[str | Head, Sequence[Cell]]], limit: int | None = None) -> TableRows:
-    """A table whose columns are decided one by one."""
-    heads, cells = zip(*columns, strict=True)
-    return TableRows(heads, list(zip(*cells, strict=True)), limit)

@@ -7,7 +7,7 @@ from mixseek.analysis.target_pairs import JudgePairs, PairsReport, Share, share_
 from mixseek.domain.counts import TargetPair
 from mixseek.reports.wording.numbers import NOTHING, p_text, percent
 from mixseek.reports.wording.scales import range_text
-from mixseek.text.messages import Message, counted, message, verbatim
+from mixseek.text.messages import Message, counted, join, message, verbatim
 from mixseek.text.phrases import plural, shortened
 from mixseek.text.visible import make_visible
 
@@ -39,9 +39,14 @@ def pair_state_text(state: str) -> Message:
     return _STATES.get(state) or verbatim(state)
 
 
-def states_text(states: Mapping[str, int]) -> str:
+def states_text(states: Mapping[str, int]) -> Message:
     """`40 agreed, 3 position`."""
-    return ", ".join(f"{count:,} {name}" for name, count in states.items()) or "no verdict"
+    if not states:
+        return message("word.no_verdict", "no verdict")
+    named = (
+        message("pairs.so_many", "{n} {state}", n=count, state=pair_state_text(name)) for name, count in states.items()
+    )
+    return join(named, ", ")
 
 
 def orders_text(fields: Mapping[str, Any]) -> str | None:

@@ -33,11 +33,6 @@ def measure_text(measure: Measure) -> Message:
     return verbatim(_NAMES[measure][1])
 
 
-def raw_measure() -> Measure:
-    """The raw share of agreement, for templates, which know functions by name."""
-    return Measure.RAW
-
-
 def pair_measure(agreement: Agreement) -> Measure:
     """What the matrix of judges shows: near misses count where scores are graded."""
     return Measure.KAPPA_QUADRATIC if agreement.is_graded else Measure.KAPPA

@@ -9,6 +9,7 @@ from mixseek.domain.judgments import Flag, Status
 from mixseek.presentation.pictures import SHARES, Bar, Strip
 from mixseek.presentation.sections import (
     GAP,
+    PLOT_HEAD,
     QUIET,
     Cell,
     Head,
@@ -21,7 +22,6 @@ from mixseek.presentation.sections import (
     notes,
     number_cell,
     number_head,
-    plot_head,
 )
 from mixseek.reports.run.ranking import score_plot
 from mixseek.reports.run.sample import STYLES
@@ -191,7 +191,7 @@ def _group_table(
         head,
         number_head(message("head.score", "score")),
         number_head(message("word.interval_95", "95% interval")),
-        plot_head(SHARES),
+        PLOT_HEAD,
         *map(count_head, counted),
         *([count_head("reasoning")] if has_reasoning else []),
     )

@@ -1,6 +1,6 @@
 """How far the judges agree, with each other and with themselves, and what the order of two responses decides."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from mixseek.analysis.agreement import Agreement, JudgePair, SelfConsistency
 from mixseek.analysis.target_pairs import JudgePairs, PairsReport
@@ -20,7 +20,7 @@ from mixseek.presentation.sections import (
     number_cell,
     number_head,
 )
-from mixseek.reports.pair_words import bias_text, pair_state_text, share_text, target_score_text
+from mixseek.reports.pair_words import bias_text, share_text, states_text, target_score_text
 from mixseek.reports.trust import (
     agreement_sentence,
     coefficient_interval_text,
@@ -34,7 +34,7 @@ from mixseek.reports.trust import (
 from mixseek.reports.wording.numbers import NOTHING, coefficient_text
 from mixseek.reports.wording.scales import scale_text
 from mixseek.stats.raters import Measure
-from mixseek.text.messages import Message, join, message
+from mixseek.text.messages import message
 
 # A terminal shows the shape of a run; the page has more, and the document all of it.
 _ITEMS_SHOWN, _ITEMS_ON_PAGE = 8, 200
@@ -74,7 +74,7 @@ def _orders_section(report: PairsReport) -> Section:
     rows: list[Sequence[Cell]] = []
     for judge in report.judges:
         shares = map(share_text, (judge.consistency, judge.first_shown, judge.ties, judge.human))
-        rows.append((judge.judge, *shares, (_states(judge.states), QUIET)))
+        rows.append((judge.judge, *shares, (states_text(judge.states), QUIET)))
     heads = (
         message("head.judge", "judge"),
         number_head(message("pairs.consistent", "consistent")),
@@ -89,16 +89,6 @@ def _orders_section(report: PairsReport) -> Section:
     )
     note = message("panel.consistent_the_same_winner_whichever_response_comes", places)
     return Section(title, [TableRows(heads, rows, label=title), _biases(report)], note=note, name="orders")
-
-
-def _states(states: Mapping[str, int]) -> Message:
-    """`40 agreed, 3 position`."""
-    if not states:
-        return message("word.no_verdict", "no verdict")
-    named = (
-        message("pairs.so_many", "{n} {state}", n=count, state=pair_state_text(name)) for name, count in states.items()
-    )
-    return join(named, ", ")
 
 
 def _biases(report: PairsReport) -> Listing:
