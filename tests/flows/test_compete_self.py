@@ -70,7 +70,7 @@ def test_a_team_that_judges_itself_is_shown_apart_and_not_ranked(tmp_path: Path)
     ] == [("Coverage", True), ("Relevance", False)] * 2
     assert not any(line["is_self_judged"] for entry in teams["other"]["rounds"] for line in entry["metrics"])
     for shown in (done.stdout, board.stdout):
-        ranked, _, apart = shown.partition("Scored by their own model: shown apart, not ranked")
+        ranked, _, apart = shown.partition("Scored by their own model  a control: shown apart, not ranked")
         assert "other" in ranked
         assert "player" not in ranked
         assert "player" in apart

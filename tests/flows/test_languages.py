@@ -25,15 +25,14 @@ SENTENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 # What a comparison says in other languages, and what of its English may then be nowhere.
 COMPARED: Mapping[str, tuple[str, ...]] = {
-    "ja": ("で対応付け", "両側にスコアがあるペアの平均", "差の図", "サンプルへ移動", "審査者</h2>", "サンプル</th>"),
-    "zh": ("配对</dd>", "两侧都有得分的配对的均值", "差异图", "跳到样本", "评审</h2>", "样本</th>"),
+    "ja": ("で対応付け", "両側にスコアがあるペアの平均", "サンプルへ移動", "審査者</h2>", "サンプル</th>"),
+    "zh": ("配对</dd>", "两侧都有得分的配对的均值", "跳到样本", "评审</h2>", "样本</th>"),
 }  # fmt: skip
 COMPARED_IN_ENGLISH = (
     *(
         ">against<",
         "paired by",
         "Scores are means",
-        "Differences drawn",
         "Skip to",
         "The judge",
         "on both sides",

@@ -97,7 +97,7 @@ class Competition:
         return Path(path)
 
     def _repr_html_(self) -> str:
-        return sections_html([Section(f"{self.execution}: {self.status.value}", [team_table(self.teams)])])
+        return sections_html([Section(f"{self.execution}: {self.status.value}", [team_table(enumerate(self.teams))])])
 
 
 RaceLike = str | Path | Mapping[str, Any] | RaceFile

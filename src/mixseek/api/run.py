@@ -37,7 +37,9 @@ from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.index.export import export_run
 from mixseek.index.run import JudgedTake, open_run_index
-from mixseek.reports.pages.html import render_card, write_html
+from mixseek.presentation.render.html import sections_html
+from mixseek.reports.pages.html import write_html
+from mixseek.reports.summary import run_card_sections
 from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence, score_text
 from mixseek.settings.load import load_settings
 from mixseek.stats.estimates import Drawing
@@ -212,7 +214,7 @@ class Run:
         return f"<Run {self.name}: {plural(self.summary.header.samples, 'sample')}, {mean}, {self.state.value}>"
 
     def _repr_html_(self) -> str:
-        return render_card(self.summary, self.state.value, self.reasons, self._conclusion.failures)
+        return sections_html(run_card_sections(self.summary, self.state.value, self.reasons, self._conclusion.failures))
 
     @property
     def directory(self) -> RunDirectory:

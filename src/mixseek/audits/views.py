@@ -1,20 +1,32 @@
 """A judge's card: who was examined, what was found and when it no longer fits; as sections, and as a page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mixseek.domain.shown import shown_html, shown_text
-from mixseek.lazy_dataclass import dataclass
+from mixseek.presentation.pictures import Axis, IntervalPlot
 from mixseek.presentation.render.html import result_html
 from mixseek.presentation.render.terminal import result_text
-from mixseek.presentation.sections import Section, Sentence, TableRows, sections_of
-from mixseek.reports.pages.html import joined_assets, render_page
+from mixseek.presentation.sections import (
+    GAP,
+    QUIET,
+    VERBATIM,
+    Cell,
+    Link,
+    Listing,
+    Section,
+    Sentence,
+    TableRows,
+    Words,
+    plot_head,
+    sections_of,
+)
+from mixseek.reports.pages.result_page import Chapter, ResultPage, render_result_page
 from mixseek.reports.wording.numbers import NOTHING, p_number, percent
 from mixseek.reports.wording.scales import signed_text
 from mixseek.runs.cards import Card, CardExample, CardFinding
 from mixseek.stats.audits import AUDITS, AuditState, Side
 from mixseek.text.phrases import plural
 
-STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css", "card.css")
 STATE_STYLES = {
     AuditState.PASS: "green",
     AuditState.CONCERN: "yellow",
@@ -23,6 +35,8 @@ STATE_STYLES = {
     AuditState.TOO_FEW: "magenta",
 }
 UNITS = "effects are shares of the scale, those of order and injection of the samples; all audits are one family (Holm)"
+# Characters from which a terminal draws effects, too.
+_ROOMY = 140
 # Ends of an axis that are easily read.
 _ROUND_ENDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 
@@ -81,26 +95,15 @@ def card_sections(card: Card, *places: str) -> Iterator[Section]:
     protocol = card.protocol
     head = f"{card.judge.name} under {protocol.name} {protocol.version} ({protocol.language}, {protocol.hash[:8]})"
     drawn = f"{plural(card.samples, 'sample')} of {card.dataset}, seed {card.seed}"
-    when = f"{drawn}, {card.created_at:%Y-%m-%d %H:%M} UTC: {verdict_text(card)}"
+    when = f"{drawn}, {moment_text(card)}: {verdict_text(card)}"
     yield Section(None, (Sentence(head, "bold"), Sentence(when, "")))
-    heads = ("audit", "|state", ">items", "|effect and 95% interval", ">p (Holm)", ">flagged at")
-    rows = [
-        (
-            finding.title,
-            (finding.state.value, STATE_STYLES[finding.state]),
-            str(finding.items),
-            effect_text(finding),
-            p_number(finding.p_adjusted),
-            limit_text(finding),
-        )
-        for finding in card.findings
-    ]
-    yield Section("", (TableRows(heads, rows), Sentence(UNITS)))
+    yield Section("", (finding_table(card), Sentence(UNITS)))
     remarks = [(finding.title, remark(finding)) for finding in card.findings if remark(finding)]
     yield Section("", [TableRows(("", ""), remarks)])
     for finding in card.findings:
         if finding.is_flagged:
-            yield Section(None, list(_flagged_lines(finding)))
+            title = Sentence(f"{finding.title}: {finding.measure}", "bold")
+            yield Section(None, [GAP, title, *_changes(finding)])
     yield Section(None, [Sentence(place, "", is_unbroken=True) for place in places])
 
 
@@ -109,69 +112,124 @@ shown_text.register(Card, result_text)
 shown_html.register(Card, result_html)
 
 
-def _flagged_lines(finding: CardFinding) -> Iterator[Sentence]:
-    yield Sentence("")
-    yield Sentence(f"{finding.title}: {finding.measure}", "bold")
-    for kind, (count, mean) in finding.kinds.items() if len(finding.kinds) > 1 else ():
-        yield Sentence(f"  {kind}: {signed_share(mean)} in {plural(count, 'sample')}", "")
-    for example in finding.examples:
-        shown = f"  {example.original}, {example.kind}: {example_scores(example)}   {example.command}"
-        yield Sentence(shown, "", is_unbroken=True)
+def finding_table(card: Card) -> TableRows:
+    """All audits on one axis, which goes as far to one side as to the other."""
+    axis = card_axis(card)
+    heads = (
+        "audit",
+        "|state",
+        ">items",
+        "|effect and 95% interval",
+        plot_head(axis),
+        ">p (Holm)",
+        ">flagged at",
+    )
+    rows: list[Sequence[Cell]] = [
+        (
+            Link(finding.title, {}, place=finding.audit),
+            (finding.state.value, STATE_STYLES[finding.state]),
+            f"{finding.items:,}",
+            effect_text(finding),
+            finding_plot(finding, axis),
+            p_number(finding.p_adjusted),
+            limit_text(finding),
+        )
+        for finding in card.findings
+    ]
+    return TableRows(heads, rows, wide=_ROOMY, name="audits", label="Audits")
 
 
-def example_scores(example: CardExample) -> str:
-    """The scores before and after the change, where there is a before."""
-    scores = (example.after,) if example.before is None else (example.before, example.after)
-    return " → ".join(NOTHING if score is None else f"{score:.2f}" for score in scores)
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnFinding:
-    """Places are shares of the drawing's width."""
-
-    finding: CardFinding
-    zero: float
-    mean: float | None
-    low: float | None
-    high: float | None
-    minima: tuple[float, ...]
-
-
-def render_card_page(card: Card) -> str:
-    """One self-contained file."""
-    end = axis_end(card)
-    return render_page(
-        "card.html.j2",
-        STYLES,
-        joined_assets(("leaderboard.js",)),
-        card=card,
-        rows=list(draw(card, end)),
-        end=end,
-        verdict=verdict_text(card),
-        effect_text=effect_text,
-        limit_text=limit_text,
-        remark=remark,
-        sought_text=sought_text,
-        units=UNITS,
-        signed_share=signed_share,
-        example_scores=example_scores,
+def finding_plot(finding: CardFinding, axis: Axis) -> IntervalPlot:
+    """The effect between its ends; limits are where it would be flagged."""
+    limits = (-finding.minimum, finding.minimum) if AUDITS[finding.audit].side is Side.BOTH else (finding.minimum,)
+    return IntervalPlot(
+        finding.effect,
+        None if finding.low is None or finding.high is None else (finding.low, finding.high),
+        axis,
+        references=(0.0,),
+        limits=[limit for limit in limits if abs(limit) <= axis.high] if finding.effect is not None else (),
+        label=f"{finding.title}: {effect_text(finding)}",
     )
 
 
-def axis_end(card: Card) -> float:
-    """The same to both sides."""
+def card_axis(card: Card) -> Axis:
+    """Round ends around all effects and intervals."""
     ends = [
         abs(end) for finding in card.findings for end in (finding.low, finding.high, finding.effect) if end is not None
     ]
-    return next((end for end in _ROUND_ENDS if end >= max(ends, default=0.05)), 1.0)
+    end = next((end for end in _ROUND_ENDS if end >= max(ends, default=_ROUND_ENDS[0])), _ROUND_ENDS[-1])
+    return Axis(-end, end, (-end, 0.0, end), (signed_share(-end), "0", signed_share(end)))
 
 
-def draw(card: Card, end: float) -> Iterator[DrawnFinding]:
-    def place(value: float | None) -> float | None:
-        return None if value is None else min(1.0, max(0.0, (value + end) / (2 * end)))
+def _changes(finding: CardFinding) -> Iterator[Sentence]:
+    """Mean effects by kind of change, and samples with what opens them."""
+    for kind, (count, mean) in finding.kinds.items() if len(finding.kinds) > 1 else ():
+        yield Sentence(f"  {kind}: {signed_share(mean)} in {plural(count, 'sample')}", "")
+    for example in finding.examples:
+        yield Sentence(f"  {example_text(example)}   {example.command}", "", is_unbroken=True)
 
-    for finding in card.findings:
-        both = AUDITS[finding.audit].side is Side.BOTH
-        minima = (-finding.minimum, finding.minimum) if both else (finding.minimum,)
-        inside = tuple((value + end) / (2 * end) for value in minima if abs(value) <= end)
-        yield DrawnFinding(finding, 0.5, place(finding.effect), place(finding.low), place(finding.high), inside)
+
+def example_text(example: CardExample) -> str:
+    """Which change of which sample, and the scores before and after it, where there is a before."""
+    scores = (example.after,) if example.before is None else (example.before, example.after)
+    shown = " → ".join(NOTHING if score is None else f"{score:.2f}" for score in scores)
+    return f"{example.original}, {example.kind}: {shown}"
+
+
+def moment_text(card: Card) -> str:
+    """When the judge was examined."""
+    return f"{card.created_at:%Y-%m-%d %H:%M} UTC"
+
+
+def render_card_page(card: Card) -> str:
+    """One self-contained file: what terminals show, and all that was found by each audit."""
+    protocol = card.protocol
+    facts = (
+        ("Model", card.judge.model or NOTHING),
+        ("Protocol", f"{protocol.name} {protocol.version} ({protocol.language}, {protocol.hash[:8]})"),
+        ("Samples", f"{card.samples:,} of {card.dataset}, seed {card.seed}"),
+        ("Examined", moment_text(card)),
+    )
+    legend = Sentence(f"{begun(UNITS)}. Broken lines mark the least effect that is flagged.")
+    summary = Section(verdict_text(card), (finding_table(card), legend))
+    findings = [Section("Findings", [Sentence(f"{plural(len(card.findings), 'audit')}, one by one.")])]
+    findings += map(finding_section, card.findings)
+    chapters = (
+        Chapter("summary", "Summary", (summary,)),
+        Chapter("findings", "Findings", findings),
+        Chapter("fit", "What it fits", (fit_section(card),)),
+    )
+    return render_result_page(ResultPage(card.judge.name, "judge card", facts, chapters))
+
+
+def begun(sentence: str) -> str:
+    """A sentence, as it begins where it stands by itself."""
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def finding_section(finding: CardFinding) -> Section:
+    """What was measured, what a pass is worth, and the samples that changed most."""
+    lines = [f"{begun(finding.measure)}."]
+    if finding.effect is not None:
+        counts = f"{plural(finding.items, 'sample')}, {plural(finding.clusters, 'question')}"
+        lines = [f"{begun(finding.measure)}: {effect_text(finding)}, {counts}."]
+    if sought := sought_text(finding):
+        lines.append(f"Flagged at {limit_text(finding)}; {sought}.")
+    if remark(finding):
+        lines.append(f"{begun(remark(finding))}.")
+    several = finding.kinds.items() if len(finding.kinds) > 1 else ()
+    kinds = [Words([f"{kind}: {signed_share(mean)} ", (f"in {count:,}", QUIET)]) for kind, (count, mean) in several]
+    examples = [Words([example_text(example), "  ", (example.command, VERBATIM)]) for example in finding.examples]
+    shown = Listing(examples) if finding.is_flagged else Listing(examples, shown=0, title="Largest changes")
+    state = (finding.state.value, STATE_STYLES[finding.state])
+    return Section(
+        finding.title, (Sentence(" ".join(lines), ""), Listing(kinds), shown), note=state, name=finding.audit
+    )
+
+
+def fit_section(card: Card) -> Section:
+    """What the card belongs to: with anything else it is another judge's."""
+    rows = [(name, (str(value), VERBATIM)) for name, value in card.judge.parameters.items()]
+    other = "Another model, prompt or temperature is another judge: "
+    refused = Words([other, ("mixseek judge --require-card", VERBATIM), " refuses this card then."])
+    return Section("What this card belongs to", (TableRows(("", ""), rows), Sentence(refused)))

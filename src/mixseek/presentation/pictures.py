@@ -46,8 +46,9 @@ class Estimate:
 class IntervalPlot:
     """A mean on its axis, with the ends of its interval; without a mean an empty axis.
 
-    `bounds` are how far the mean could lie, `beside` estimates of the same thing, `references` lines across, and `tail`
-    is where a line ends that goes on beyond the interval. Whoever cannot see the picture is told its `label`.
+    `bounds` are how far the mean could lie, `beside` estimates of the same thing, `references` lines across,
+    `limits` the values from which a mean is pointed at, and `tail` is where a line ends that goes on beyond the
+    interval. Whoever cannot see the picture is told its `label`.
     """
 
     mean: float | None
@@ -56,6 +57,7 @@ class IntervalPlot:
     bounds: tuple[float, float] | None = None
     beside: Sequence[Estimate] = ()
     references: Sequence[float] = ()
+    limits: Sequence[float] = ()
     tail: float | None = None
     label: str = ""
     tone: str = ""
@@ -103,3 +105,55 @@ class ScatterPoint:
     up: float
     count: int
     label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One of a series: what it is called, its share of the axis and the text of its value, and where a page has more.
+
+    Without a share it is a gap, because an empty bar would be nought.
+    """
+
+    label: str
+    share: float | None
+    text: str
+    place: str = ""
+    is_best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A value for each step: a block each where characters are all there is, else its text."""
+
+    steps: Sequence[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The value of a step, and all of it in words."""
+
+    step: int
+    value: float
+    label: str
+    is_best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What a line is about, and its points in order; a step that has none is a gap."""
+
+    name: str
+    points: Sequence[CurvePoint]
+    style: str = ""
+
+
+# More lines than this cannot be told apart by colour and dash; the rest is grey.
+COLOURS = 7
+DISTINCT = 2 * COLOURS
+
+
+def line_style(place: int) -> str:
+    """What gives a line its colour, wherever it is named: seven of them, then the same seven dashed, then grey."""
+    if place >= DISTINCT:
+        return "dimension-0"
+    return f"dimension-{place % COLOURS + 1}" + (" dashed" if place >= COLOURS else "")

@@ -5,7 +5,18 @@ from functools import singledispatch
 from pathlib import Path
 
 from mixseek.lazy_dataclass import dataclass
-from mixseek.presentation.pictures import SHARES, Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
+from mixseek.presentation.pictures import (
+    SHARES,
+    Axis,
+    Bar,
+    Curve,
+    Estimate,
+    Histogram,
+    IntervalPlot,
+    ScatterPoint,
+    Series,
+    Strip,
+)
 from mixseek.text.messages import Message, message
 
 # What stands beside the point.
@@ -30,12 +41,13 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words that lead to exactly the judgments that the filters name, where there are judgments to lead to."""
+    """Words that lead to exactly the judgments that the filters name, or to a place of the page, where there is one."""
 
     text: str | Words
     filters: Mapping[str, str | None]
     # What the link is called where the text alone does not say it.
     label: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +66,7 @@ class Shaded:
 
 
 # A text, a text with its style, several of them, a picture, or several of these in one place.
-Cell = str | tuple[str, str] | Words | Link | Bar | IntervalPlot | Histogram | Strip | Stack | Shaded
+Cell = str | tuple[str, str] | Words | Link | Bar | IntervalPlot | Histogram | Strip | Series | Stack | Shaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +157,7 @@ class TableRows:
 class Listing:
     """Lines one below the other: `shown` of them where room is scarce; `total` counts also those that are not here.
 
-    With a title they can be folded away.
+    With a title they can be folded away, and are where none is shown.
     """
 
     lines: Sequence[str | Words | Link]
@@ -261,6 +273,30 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
+class Curves:
+    """Lines over the same steps, from the first to the last; heads are of the names and of a step.
+
+    Whoever cannot see them is told the `label`.
+    """
+
+    heads: tuple[str, str]
+    curves: Sequence[Curve]
+    steps: int
+    axis: Axis
+    label: str
+
+    @property
+    def table(self) -> TableRows:
+        """The same where characters are all there is."""
+        name, step = self.heads
+        rows: list[Sequence[Cell]] = []
+        for curve in self.curves:
+            values = {point.step: f"{point.value:g}" for point in curve.points}
+            rows.append((curve.name, *(values.get(number, "") for number in range(1, self.steps + 1))))
+        return TableRows((name, *(f">{step} {number}" for number in range(1, self.steps + 1))), rows)
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Lines of a word and what it says."""
 
@@ -288,7 +324,7 @@ class Fitting:
 
 
 # What is drawn as it is, and what is chosen from first.
-Drawable = Sentence | Facts | TableRows | Listing | Ranges | Estimates | Scatter | Divider
+Drawable = Sentence | Facts | TableRows | Listing | Ranges | Estimates | Scatter | Curves | Divider
 Part = Drawable | Fitting
 
 
@@ -297,14 +333,18 @@ class Section:
     """Parts below a heading; an empty one sets them apart all the same, without one (None) they follow what is before.
 
     Below a heading tables without rows are left out, and so is a heading above nothing. `note` says beside the heading
-    how to read what is below it. A page knows a section by its `name`.
+    how to read what is below it, or how it stands, in a style of its own. A page knows a section by its `name`.
     """
 
     title: str | None
     parts: Sequence[Part]
     is_indented: bool = False
-    note: str = ""
+    note: str | tuple[str, str] = ""
     name: str = ""
+
+    @property
+    def styled_note(self) -> tuple[str, str]:
+        return (self.note, QUIET) if isinstance(self.note, str) else self.note
 
 
 @singledispatch
@@ -331,6 +371,8 @@ def is_empty(part: Part) -> bool:
             return not part.rows
         case Listing():
             return not part.lines
+        case Curves():
+            return not part.curves
         case _:
             return part == GAP
 

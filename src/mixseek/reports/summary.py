@@ -12,7 +12,8 @@ from mixseek.domain.counts import ReaskCount
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import CallAccount
-from mixseek.presentation.sections import Section, sections_of, unbroken_lines
+from mixseek.domain.scored_counts import FailureGroup
+from mixseek.presentation.sections import Cell, Section, TableRows, Words, sections_of, unbroken_lines
 from mixseek.reports.accounts import call_documents, cost_text, masked_text, tokens_text
 from mixseek.reports.headline import describe_headline, headline_document, score_document
 from mixseek.reports.labels import corrected_document, corrected_lines
@@ -98,6 +99,27 @@ def summary_sections(summary: RunSummary) -> Iterator[Section]:
     first, *lines = _summary_lines(summary)
     yield unbroken_lines(first)
     yield unbroken_lines(*lines, is_indented=True)
+
+
+# Reasons and flags in a cell of a notebook; the report has them all.
+_CARD_LINES = 5
+_WHY_CHARACTERS = 160
+
+
+def run_card_sections(
+    summary: RunSummary, state: str, reasons: Sequence[str] = (), failures: Sequence[FailureGroup] = ()
+) -> Iterator[Section]:
+    """A run in a cell of a notebook: the headline with its interval, counts, flags, and what is not well."""
+    score = summary.headline.score
+    interval = interval_sentence(score) if score.interval else no_interval_sentence(score)
+    rows: list[Sequence[Cell]] = [("mean score", Words([(score_text(score), "bold"), f" ({interval})"]))]
+    rows += [("bounds", sentence) for sentence in (bounds_sentence(score),) if sentence]
+    rows += [(name, f"{count:,}") for name, count in asdict(score.counts).items() if count]
+    rows.append(("judged by", f"{', '.join(summary.judges)} ({summary.header.protocol})"))
+    for group in failures[:_CARD_LINES]:
+        rows.append(("unusable", f"{group.count:,}: {phrases.shortened(group.why, _WHY_CHARACTERS)}"))
+    rows += [("⚠", reason) for reason in reasons]
+    yield Section(f"{summary.header.run_id}: {state.replace('_', ' ')}", [TableRows(("", ""), rows)])
 
 
 def describe_summary(summary: RunSummary) -> str:

@@ -14,9 +14,12 @@ from mixseek.analysis.report_data import ReportData
 from mixseek.comparison.compare import LISTED, CompareRequest, load_comparison
 from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.comparison.pairs import read_listed
+from mixseek.comparison.views.page import STYLES as COMPARISON_STYLES
+from mixseek.competition.views.page import STYLES as LEADERBOARD_STYLES
 from mixseek.index.totals import stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
+from mixseek.reports.pages.html import STYLES as REPORT_STYLES
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.tail import JournalTail, TextSearches
 from mixseek.storage.labels import LabelStore
@@ -27,12 +30,9 @@ from mixseek.web.viewed import ViewedRun, find_exact_run
 
 # The report's files in their order, and ours; what ends in .j2 is no asset.
 ASSETS: Mapping[str, tuple[str, ...]] = {
-    "report.css": (
-        "tokens.css", "page.css", "summary.css", "corrected.css", "scored.css", "panel.css", "browser.css",
-        "print.css", "viewer.css", "review.css",
-    ),
-    "comparison.css": ("tokens.css", "page.css", "summary.css", "comparison.css", "viewer.css"),
-    "leaderboard.css": ("tokens.css", "page.css", "summary.css", "leaderboard.css", "viewer.css"),
+    "report.css": (*REPORT_STYLES, "viewer.css", "review.css"),
+    "comparison.css": (*COMPARISON_STYLES, "viewer.css"),
+    "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
     "home.js": ("base.js", "leaderboard.js", "home.js"),
     "run.js": (
         "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js",

@@ -24,8 +24,7 @@ from mixseek.competition.views.board import (
     leader_board_document,
     read_metrics,
 )
-from mixseek.competition.views.chart import COLOURS, DISTINCT, draw_chart, score_ticks, spread, team_style
-from mixseek.competition.views.sections import curve_text, leader_board_sections
+from mixseek.competition.views.sections import leader_board_sections, score_curves, score_series, score_ticks
 from mixseek.competition.views.words import cost_text
 from mixseek.domain.rounds import (
     DecidedBy,
@@ -36,6 +35,9 @@ from mixseek.domain.rounds import (
     StopReason,
     TeamProgress,
 )
+from mixseek.presentation.pictures import COLOURS, DISTINCT, Series, line_style
+from mixseek.presentation.render.curves import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, place_curves, spread
+from mixseek.presentation.render.tables import series_text
 from mixseek.presentation.render.terminal import print_sections
 
 ALPHA = team_of("Alpha", [50.0, 80.0, 70.0])
@@ -190,17 +192,18 @@ def test_the_document_is_json_and_whole() -> None:
 
 def test_a_round_without_a_score_is_a_gap() -> None:
     """A line through it would invent a score."""
-    chart = draw_chart(board_of(team_of("Alpha", [50.0, 55.0, None, 60.0, 65.0]), team_of("Beta", [60.0, None, 70.0])))
-    assert chart is not None
+    board = board_of(team_of("Alpha", [50.0, 55.0, None, 60.0, 65.0]), team_of("Beta", [60.0, None, 70.0]))
+    curves = score_curves(board)
+    assert curves is not None
 
-    assert [len(curve.strokes) for curve in chart.curves] == [0, 2]
-    assert [[point.number for point in curve.points] for curve in chart.curves] == [[1, 3], [1, 2, 4, 5]]
+    assert [[point.step for point in curve.points] for curve in curves.curves] == [[1, 3], [1, 2, 4, 5]]
+    assert [len(drawn.strokes) for drawn in place_curves(curves)] == [0, 2]
 
 
 def test_one_score_is_no_curve() -> None:
     """There is nothing to compare it with."""
-    assert draw_chart(board_of(team_of("Alpha", [50.0]))) is None
-    assert draw_chart(board_of()) is None
+    assert score_curves(board_of(team_of("Alpha", [50.0]))) is None
+    assert score_curves(board_of()) is None
 
 
 SCORES = st.lists(st.none() | st.floats(0, 100), max_size=6)
@@ -209,16 +212,18 @@ SCORES = st.lists(st.none() | st.floats(0, 100), max_size=6)
 @given(st.lists(SCORES, max_size=20))
 def test_everything_is_drawn_inside_the_picture(teams: list[list[float | None]]) -> None:
     """Whatever the scores are; and a higher score is never lower in the picture."""
-    chart = draw_chart(board_of(*(team_of(f"T{number:02}", scores) for number, scores in enumerate(teams))))
-    if chart is None:
+    curves = score_curves(board_of(*(team_of(f"T{number:02}", scores) for number, scores in enumerate(teams))))
+    if curves is None:
         return
-    points = [point for curve in chart.curves for point in curve.points]
+    drawn = place_curves(curves)
+    placed = [pair for line in drawn for pair in zip(line.curve.points, line.places, strict=True)]
 
-    assert all(chart.left <= point.x <= chart.right and 0 <= point.y <= chart.bottom for point in points)
-    assert all(0 <= curve.label_y <= chart.height for curve in chart.curves)
-    assert len(points) == sum(score is not None for scores in teams for score in scores)
-    ordered = sorted(points, key=lambda point: point.score)
-    assert all(lower.y >= higher.y for lower, higher in itertools.pairwise(ordered))
+    assert all(LEFT <= place.x <= RIGHT and TOP <= place.y <= BOTTOM for _, place in placed)
+    assert all(line.label_y is None or 0 <= line.label_y <= HEIGHT for line in drawn)
+    assert [line.label_y is None for line in drawn] == [number >= DISTINCT for number in range(len(drawn))]
+    assert len(placed) == sum(score is not None for scores in teams for score in scores)
+    ordered = sorted(placed, key=lambda pair: pair[0].value)
+    assert all(lower.y >= higher.y for (_, lower), (_, higher) in itertools.pairwise(ordered))
 
 
 @given(st.floats(0, 100), st.floats(0, 100))
@@ -244,7 +249,7 @@ def test_labels_do_not_lie_upon_each_other(wanted: list[float]) -> None:
 
 def test_teams_are_told_apart_by_colour_then_by_dash() -> None:
     """And those beyond both are grey."""
-    styles = [team_style(index) for index in range(DISTINCT + 2)]
+    styles = [line_style(index) for index in range(DISTINCT + 2)]
 
     assert len(set(styles[:DISTINCT])) == DISTINCT
     assert all("dashed" in style for style in styles[COLOURS:DISTINCT])
@@ -268,10 +273,10 @@ def test_the_terminal_shows_places_scores_rounds_and_endings() -> None:
         "race-1  finished",
         "2026-03-01 12:00 UTC · Write a haiku.",
         "",
-        "#  Team    Best  Round  Rounds  Ended               Cost",
-        "1  Alpha  80.00      2  3 ▅▇▆   all rounds played  $2.25",
-        "2  Beta   60.00      1  2 ▅·    no gain            $1.50",
-        "–  Gone       –      –  0       team failed            –",
+        "#  Team    Best  Round  Rounds         Ended               Cost",
+        "1  Alpha  80.00      2  3 ▅▇▆          all rounds played  $2.25",
+        "2  Beta   60.00      1  2 ▅·           no gain            $1.50",
+        "–  Gone       –      –  no submission  team failed            –",
         "Gone: exit code 1",
         "",
         "Submissions, remarks and opinions: add --to FILE, or --json.",
@@ -299,7 +304,10 @@ def test_a_curve_of_blocks_has_one_sign_a_round() -> None:
     """0 and 100 are its ends; no score is a dot and not an empty block."""
     team = board_of(team_of("Alpha", [0.0, None, 100.0])).teams[0]
 
-    assert curve_text(team) == "▁·█"
+    series = score_series(team, 0)
+
+    assert isinstance(series, Series)
+    assert series_text(series) == "3 ▁·█"
 
 
 def test_rounds_in_every_state_can_be_shown() -> None:

@@ -46,7 +46,8 @@ def test_the_page_is_well_formed_and_says_what_it_must() -> None:
         "Winner Alpha 80.00 of 100 in round 2 of 3, 20.00 ahead of Beta",
         "1 Alpha 80.00 2 50.00 80.00 70.00 all rounds played 21 / 9 $2.25",
         "2 Beta 60.00 1 60.00 – no gain 14 / 6 $1.50",
-        "– Gone – – no submission team failed exit code 1 – –",
+        "– Gone – – no submission team failed – –",
+        "Gone: exit code 1",
         "clarity × 0.50 80.00 clear enough",
         "coverage missing 503 from the endpoint",
         "The judge of progress would go on, confidence 0.80 there is more in it",
@@ -114,7 +115,9 @@ def test_hostile_text_in_every_field_changes_nothing_about_the_structure(text: s
     page, plain = render_leader_board(hostile_board(text)), render_leader_board(hostile_board("x"))
 
     page.encode("utf-8")
-    assert [tag for tag, _ in read(page).elements] == [tag for tag, _ in read(plain).elements]
+    # Text in another script stands in a span of its language; a long name may break after an underscore.
+    structures = [[tag for tag, _ in read(text).elements if tag not in ("span", "wbr")] for text in (page, plain)]
+    assert structures[0] == structures[1]
     assert read(page).mistakes == []
 
 

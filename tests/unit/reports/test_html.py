@@ -23,7 +23,7 @@ from mixseek.reports.pages.html import SCRIPTS, STYLES, manifest_entries, render
 from mixseek.reports.pages.packed_rows import unpack_json
 from mixseek.text.messages import verbatim
 
-VOID = {"meta", "link", "input", "br", "img", "hr"}
+VOID = {"meta", "link", "input", "br", "img", "hr", "wbr"}
 HOSTILE = (
     "</script><script>alert(1)</script>",
     "<!--<script>",
@@ -219,8 +219,8 @@ def test_scripts_never_write_markup() -> None:
 def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reports") / "assets"
 
-    # Leader boards, cards and the comparison are pages of their own; a notebook shows a card.
-    pages = ("leaderboard.", "comparison.", "board_page.", "card.")
+    # Competitions, comparisons, and results that are sections and nothing else are pages of their own.
+    pages = ("leaderboard.", "comparison.", "result_page.")
     own = {item.name for item in assets.iterdir() if not item.name.startswith(pages)}
 
     assert own == {
@@ -228,7 +228,6 @@ def test_every_asset_is_used() -> None:
         *SCRIPTS,
         "report.html.j2",
         "macros.html.j2",
-        "run_card.html.j2",
     }
 
 

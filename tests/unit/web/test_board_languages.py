@@ -14,7 +14,7 @@ from mixseek.web.languages import saying
 # What teams, metrics and endpoints are called and say; nobody translates that.
 OTHERS = {
     *("mixseek", "race", "haiku", "Write", "Alpha", "Beta", "Gone", "clarity", "clear", "enough", "coverage", "from"),
-    *("endpoint", "there", "more", "text", "exit", "code", "rounds", "token"),
+    *("endpoint", "there", "more", "text", "exit", "code", "rounds", "token", "Token"),
 }  # fmt: skip
 WORDS = {
     "ja": (

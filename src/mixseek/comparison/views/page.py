@@ -6,40 +6,22 @@ from typing import Any
 
 from mixseek.analysis.details import read_detail
 from mixseek.analysis.model import outcome_word, tone_of
-from mixseek.comparison.model import ChangedSample, Comparison, GroupDifference
+from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.comparison.views import words
-from mixseek.comparison.views.sections import group_table, side_table
+from mixseek.comparison.views.sections import difference_ranges, group_sections, side_table
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.lazy_dataclass import dataclass
+from mixseek.presentation.sections import Section
 from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
 from mixseek.reports.pages.html import joined_assets, render_page
-from mixseek.stats.difference import Difference
 from mixseek.text.messages import Message, message, verbatim
 
-STYLES = ("tokens.css", "page.css", "summary.css", "comparison.css")
+STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "comparison.css")
 SCRIPTS = ("leaderboard.js", "comparison.js")
 # Characters of judged text in one file: a few seconds to load on a telephone.
 TEXT_BUDGET = 6_000_000
 _LONGEST_QUESTION = 4_000
 _LONGEST_REASON = 1_500
-# Rows of the drawing; the table below it has all.
-_DRAWN_GROUPS = 40
-# Ends of an axis that are easily read.
-_ROUND_ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnRow:
-    """One line of the drawing: places are shares of its width."""
-
-    name: Message
-    difference: Difference
-    is_whole: bool
-    mean: float | None
-    low: float | None
-    high: float | None
-    worst: float | None = None
-    best: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +76,6 @@ def render_comparison(comparison: Comparison, changed: Sequence[ChangedSample]) 
 def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample]) -> dict[str, Any]:
     """What the template shows."""
     shown = show_changes(comparison, changed)
-    end = axis_end(comparison)
     sums, unscored, drift = comparison.difference.sums, comparison.difference.unscored, comparison.drift
     kinds = (
         ("worse", message("compare.worse_word", "worse"), sums.worse, "bad"),
@@ -105,81 +86,15 @@ def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample])
     return {
         "comparison": comparison,
         "words": words,
-        "sides": side_table(comparison),
-        "group_table": group_table,
-        "rows": draw_rows(comparison, end),
-        "ticks": draw_ticks(end, is_binary=comparison.is_binary),
-        "groups": comparison.groups,
+        "sides": [Section(None, [side_table(comparison)])],
+        "differences": [Section(None, [difference_ranges(comparison)])],
+        "groups": list(group_sections(comparison)),
         "kinds": [
             (key, label, count, sum(key in change.kinds for change in shown), tone) for key, label, count, tone in kinds
         ],
         "changes": shown,
         "tasks": sorted({change.task for change in shown if change.task is not None}),
     }
-
-
-# The drawing.
-
-
-def axis_end(comparison: Comparison) -> float:
-    """The same to the left and to the right, so that nought is in the middle."""
-    differences = [
-        comparison.difference,
-        comparison.drift.without,
-        *(group.difference for group in task_groups(comparison)),
-    ]
-    ends = [
-        abs(end)
-        for difference in differences
-        if difference.interval
-        for end in (difference.interval.low, difference.interval.high)
-    ]
-    ends += [abs(difference.mean) for difference in differences if difference.mean is not None]
-    largest = max(ends, default=0.01)
-    return next((end for end in _ROUND_ENDS if end >= largest), 1.0)
-
-
-def task_groups(comparison: Comparison) -> Sequence[GroupDifference]:
-    """The groups by task, else by the first factor that there is."""
-    return next(iter(comparison.groups.values()), ())
-
-
-def draw_rows(comparison: Comparison, end: float) -> list[DrawnRow]:
-    rows = [draw_row(message("compare.all_pairs", "all pairs"), comparison.difference, end, is_whole=True)]
-    if comparison.drift.changed:
-        name = message("compare.without_the_judge_s_changes", "without the judge's changes")
-        rows.append(draw_row(name, comparison.drift.without, end, is_whole=True))
-    groups = task_groups(comparison)
-    rows += [
-        draw_row(verbatim(group.name or words.NO_GROUP), group.difference, end) for group in groups[:_DRAWN_GROUPS]
-    ]
-    return rows
-
-
-def draw_row(name: Message, difference: Difference, end: float, *, is_whole: bool = False) -> DrawnRow:
-    def place(value: float | None) -> float | None:
-        return None if value is None else min(1.0, max(0.0, (value + end) / (2 * end)))
-
-    interval = difference.interval
-    bounds = difference.bounds if difference.unscored else None
-    return DrawnRow(
-        name,
-        difference,
-        is_whole,
-        place(difference.mean),
-        place(interval.low if interval else None),
-        place(interval.high if interval else None),
-        place(bounds.worst if bounds else None),
-        place(bounds.best if bounds else None),
-    )
-
-
-def draw_ticks(end: float, *, is_binary: bool) -> list[tuple[float, str]]:
-    """Five places with what they stand for."""
-    texts = [
-        words.difference_text(end * step, is_binary=is_binary).removesuffix(" points") for step in (-1, -0.5, 0, 0.5, 1)
-    ]
-    return list(zip((0.0, 0.25, 0.5, 0.75, 1.0), texts, strict=True))
 
 
 # What changed.

@@ -7,6 +7,7 @@ from typing import Any
 
 from mixseek.comparison.model import Comparison, DropResult, GroupDifference
 from mixseek.comparison.views.words import (
+    bare,
     bounds_text,
     conclusion,
     difference_text,
@@ -27,6 +28,7 @@ from mixseek.comparison.views.words import (
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.pair_counts import Pair
 from mixseek.domain.shown import shown_html, shown_text
+from mixseek.presentation.pictures import Axis, IntervalPlot
 from mixseek.presentation.render.html import result_html
 from mixseek.presentation.render.terminal import result_text
 from mixseek.presentation.sections import (
@@ -34,9 +36,12 @@ from mixseek.presentation.sections import (
     Cell,
     Facts,
     Head,
+    RangeRow,
+    Ranges,
     Section,
     Sentence,
     TableRows,
+    notes,
     number_cell,
     number_head,
     sections_of,
@@ -44,7 +49,7 @@ from mixseek.presentation.sections import (
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, p_number
 from mixseek.stats.difference import Difference
-from mixseek.text.messages import message
+from mixseek.text.messages import join, message
 from mixseek.text.phrases import plural
 
 
@@ -53,7 +58,9 @@ def gate_document(gate: DropResult) -> dict[str, Any]:
     return {"gate": fields.pop("name"), "met": fields.pop("is_met"), **fields}
 
 
-_GROUPS_SHOWN = 30
+_GROUPS_SHOWN, _GROUPS_ON_PAGE = 30, 300
+# Ends of an axis that are easily read.
+_ROUND_ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 # Characters from which a terminal shows all columns, as a page does.
 _ROOMY = 150
 
@@ -61,16 +68,14 @@ _ROOMY = 150
 @sections_of.register
 def comparison_sections(comparison: Comparison) -> Iterator[Section]:
     """The difference, what limits it, where it comes from, and the samples behind it."""
-    difference, is_binary = comparison.difference, comparison.is_binary
+    difference = comparison.difference
     title = Sentence(f"{comparison.b.name} against {comparison.a.name}", "bold")
     how = Sentence(f"{comparison.protocol} [{comparison.protocol_hash[:8]}], {pairing_text(comparison)}")
     yield Section(None, (title, how, Sentence(""), side_table(comparison), Sentence("")))
     facts = [*headline(comparison), *(("note", note) for note in comparison.notes)]
     yield Section(None, (Sentence(conclusion(comparison), "bold"), *([Facts(facts)] if facts else [])))
     yield Section("The judge", [Sentence(line, "") for line in drift_sentences(comparison)])
-    for factor, groups in comparison.groups.items():
-        table = group_table(factor, groups, is_binary=is_binary)
-        yield Section(f"By {factor_text(factor)}", (table, Sentence(group_note(factor, groups))))
+    yield from group_sections(comparison)
     lists = (
         ("Better", comparison.better, difference.sums.better),
         ("Worse", comparison.worse, difference.sums.worse),
@@ -160,13 +165,73 @@ def side_table(comparison: Comparison) -> TableRows:
                 f"{unscored:,}",
             )
         )
-    return TableRows(heads, rows, wide=_ROOMY)
+    return TableRows(heads, rows, wide=_ROOMY, name="sides", label=message("compare.the_two_sides", "The two sides"))
 
 
-def group_table(
-    factor: str, groups: Sequence[GroupDifference], *, is_binary: bool, limit: int = _GROUPS_SHOWN
-) -> TableRows:
+def difference_axis(differences: Sequence[Difference], steps: Sequence[float], *, is_binary: bool) -> Axis:
+    """The ends are as far to the left as to the right, so that nought is in the middle, and easily read."""
+    intervals = [difference.interval for difference in differences if difference.interval]
+    ends = [abs(end) for interval in intervals for end in (interval.low, interval.high)]
+    ends += [abs(difference.mean) for difference in differences if difference.mean is not None]
+    end = next((end for end in _ROUND_ENDS if end >= max(ends, default=_ROUND_ENDS[0])), _ROUND_ENDS[-1])
+    ticks = tuple(end * step for step in steps)
+    return Axis(-end, end, ticks, tuple(bare(difference_text(tick, is_binary=is_binary)) for tick in ticks))
+
+
+def difference_plot(name: str, difference: Difference, axis: Axis, *, is_binary: bool) -> IntervalPlot:
+    """The difference with its ends, and how far it could lie where a side has no score."""
+    interval, bounds = difference.interval, difference.bounds if difference.unscored else None
+    value = difference_text(difference.mean, is_binary=is_binary)
+    label = message("compare.drawn", "{name}: {difference}", name=name, difference=value)
+    if interval is not None:
+        label = join((label, interval_sentence(interval, is_binary=is_binary)), ", ")
+    return IntervalPlot(
+        difference.mean,
+        (interval.low, interval.high) if interval else None,
+        axis,
+        (bounds.worst, bounds.best) if bounds and difference.mean is not None else None,
+        references=(0.0,),
+        label=label,
+    )
+
+
+def difference_ranges(comparison: Comparison) -> Ranges:
+    """All pairs, and those that are left where the judge did not change its mind."""
+    named = [(message("compare.all_pairs", "all pairs"), comparison.difference)]
+    if comparison.drift.changed:
+        name = message("compare.without_the_judge_s_changes", "without the judge's changes")
+        named.append((name, comparison.drift.without))
+    differences = [difference for _, difference in named]
+    axis = difference_axis(differences, (-1, -0.5, 0, 0.5, 1), is_binary=comparison.is_binary)
     rows = [
+        RangeRow(
+            name,
+            difference_text(difference.mean, is_binary=comparison.is_binary),
+            range_text(difference.interval, is_binary=comparison.is_binary) if difference.interval else "",
+            difference_plot(name, difference, axis, is_binary=comparison.is_binary),
+            (units_text(difference),),
+        )
+        for name, difference in named
+    ]
+    return Ranges((message("head.pairs", "pairs"), message("head.difference", "difference"), ("",)), rows, axis)
+
+
+def group_sections(comparison: Comparison) -> Iterator[Section]:
+    """What the pairs come to group by group, for each column that groups them."""
+    differences = [group.difference for groups in comparison.groups.values() for group in groups]
+    axis = difference_axis(differences, (-1, 0, 1), is_binary=comparison.is_binary)
+    for factor, groups in comparison.groups.items():
+        name = factor_text(factor)
+        table = group_table(name, groups, axis, is_binary=comparison.is_binary)
+        remarks = [group_note(factor, groups)]
+        if len(groups) > _GROUPS_ON_PAGE:
+            remarks.append(message("compare.has_all", "--json has all {n}.", n=len(groups)))
+        yield Section(message("word.by_column", "By {column}", column=name), (table, *notes(remarks)))
+
+
+def group_table(factor: str, groups: Sequence[GroupDifference], axis: Axis, *, is_binary: bool) -> TableRows:
+    """A row for each group; pages draw the differences, too."""
+    rows: list[Sequence[Cell]] = [
         (
             name_text(group.name),
             f"{group.difference.sums.scored:,}",
@@ -178,6 +243,7 @@ def group_table(
                 range_text(group.difference.interval, is_binary=is_binary) if group.difference.interval else NOTHING,
                 QUIET,
             ),
+            difference_plot(name_text(group.name), group.difference, axis, is_binary=is_binary),
             p_number(group.p_adjusted),
             number_cell(group.difference.sums.better, "green"),
             number_cell(group.difference.sums.worse, "red"),
@@ -191,12 +257,14 @@ def group_table(
         Head(number_head(message("head.questions", "questions"))),
         *(">A", ">B", ">B − A"),
         number_head(message("word.interval_95", "95% interval")),
+        Head(None, axis=axis, page=message("word.interval_drawn", "Interval, drawn")),
         ">p (Holm)",
         number_head(message("compare.better_word", "better")),
         number_head(message("compare.worse_word", "worse")),
         Head(number_head(message("head.no_score", "no score"))),
     )
-    return TableRows(heads, rows, limit, wide=_ROOMY)
+    label = message("compare.differences_by", "Differences by {factor}", factor=factor)
+    return TableRows(heads, rows, _GROUPS_SHOWN, wide=_ROOMY, name="groups", label=label, page_limit=_GROUPS_ON_PAGE)
 
 
 def comparison_document(

@@ -4,21 +4,16 @@ from typing import Any
 
 from mixseek.analysis.votes.system_board import Board
 from mixseek.competition.views.board import LeaderBoard
-from mixseek.competition.views.chart import draw_chart, team_style
-from mixseek.competition.views.words import (
-    APART,
-    cost_text,
-    expense_text,
-    masked_team_text,
-    opinion_text,
-    points_text,
-    scale_text,
-)
+from mixseek.competition.views.sections import place_sections, round_place, score_curves, team_place
+from mixseek.competition.views.words import opinion_text, points_text, scale_text
+from mixseek.presentation.pictures import line_style
+from mixseek.presentation.sections import Section
+from mixseek.reports.boards import standing_sections
 from mixseek.reports.excerpts import Excerpt, field_limit
 from mixseek.reports.pages.html import asset_text, manifest_entries, render_page
+from mixseek.reports.pages.result_page import Chapter, ResultPage, render_result_page
 
-STYLES = ("tokens.css", "page.css", "summary.css", "leaderboard.css")
-BOARD_STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "board.css")
+STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "leaderboard.css")
 SCRIPT = "leaderboard.js"
 # Characters of submissions in one file. 16 million open in a browser in about a second; far more do not.
 TEXT_BUDGET = 16_000_000
@@ -31,23 +26,30 @@ def render_leader_board(board: LeaderBoard, budget: int = TEXT_BUDGET) -> str:
 
 def render_board(board: Board) -> str:
     """Systems that were compared two by two, as a page of their own."""
-    return render_page("board_page.html.j2", BOARD_STYLES, asset_text(SCRIPT), board=board)
+    strengths = board.strengths
+    facts = (
+        ("Comparisons", f"{strengths.comparisons:,}"),
+        ("Questions", f"{strengths.questions:,}"),
+        ("Judges", ", ".join(board.judges)),
+    )
+    chapter = Chapter("board", "Leader board", tuple(standing_sections(board)))
+    return render_result_page(ResultPage(board.source, "leader board", facts, (chapter,)))
 
 
 def leader_board_context(board: LeaderBoard, budget: int = TEXT_BUDGET) -> dict[str, Any]:
     """What the template shows."""
+    curves = score_curves(board)
     limit = field_limit([len(entry.submission) for team in board.teams for entry in team.rounds], budget)
     return {
         "board": board,
-        "chart": draw_chart(board),
+        "chart": [Section(None, [curves])] if curves else [],
+        "places": list(place_sections(board)),
         "configuration": manifest_entries(board.configuration),
         "excerpt": lambda text: Excerpt(text[:limit], after=max(0, len(text) - limit)),
-        "team_style": team_style,
-        "expense_text": expense_text,
-        "masked_team_text": masked_team_text,
-        "cost_text": cost_text,
+        "line_style": line_style,
+        "team_place": team_place,
+        "round_place": round_place,
         "points_text": points_text,
         "scale_text": scale_text,
-        "apart_title": APART,
         "opinion_text": opinion_text,
     }

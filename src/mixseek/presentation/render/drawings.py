@@ -38,6 +38,7 @@ def _plot_shapes(plot: IntervalPlot, middle: float, height: float, *, is_large: 
     else:
         yield _axis_line(middle, 1.0 if plot.tail is None else axis.place(plot.tail))
     yield from (_line("plot-zero", axis.place(value), 0, height) for value in plot.references)
+    yield from (_line("plot-limit", axis.place(value), middle - 8, middle + 8) for value in plot.limits)
     if plot.bounds is not None:
         yield _span("plot-bounds", plot.bounds, axis, middle, 7 if is_large else 5.4)
     if plot.tail is not None:
@@ -120,6 +121,12 @@ def swatch_svg(tone: str) -> str:
     """The colour of an estimate, beside its name."""
     dot = _dot(f"estimate-mean {tone}", 0.5, 5, 4.5)
     return f'<svg class="swatch" width="10" height="10" aria-hidden="true">{dot}</svg>'
+
+
+def bounds_swatch_svg() -> str:
+    """What bounds look like, beside the sentence that says them."""
+    hatched = '<rect class="plot-bounds" width="18" height="10"/>'
+    return f'<svg class="swatch" width="18" height="10" aria-hidden="true">{hatched}</svg>'
 
 
 def scatter_svg(points: Sequence[ScatterPoint], axis: Axis, across: str, up: str, label: str) -> str:

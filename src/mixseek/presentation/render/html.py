@@ -6,7 +6,8 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
-from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Strip
+from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Series, Step, Strip
+from mixseek.presentation.render.curves import curves_svg
 from mixseek.presentation.render.drawings import (
     axis_svg,
     bar_svg,
@@ -22,6 +23,7 @@ from mixseek.presentation.sections import (
     QUIET,
     VERBATIM,
     Cell,
+    Curves,
     Divider,
     Estimates,
     Facts,
@@ -86,7 +88,7 @@ def part_html(part: Part, say: Say = str) -> str:
 
 def panels_html(sections: Iterable[Section], say: Say) -> str:
     """Sections of a page that lists its judgments: each a panel, by its name; without a title only what it holds."""
-    renderer = HtmlRenderer(say, has_judgments=True)
+    renderer = HtmlRenderer(say, is_page=True)
     return "".join(
         "".join(map(renderer.part, section.parts)) if section.title is None else renderer.panel(section)
         for section in sections
@@ -96,26 +98,31 @@ def panels_html(sections: Iterable[Section], say: Say) -> str:
 def chapter_html(sections: Iterable[Section], say: Say, name: str) -> str:
     """A chapter of such a page: the first section stands below the heading of the chapter, the others are panels."""
     first, *others = sections
-    renderer = HtmlRenderer(say, has_judgments=True)
+    renderer = HtmlRenderer(say, is_page=True)
     body = renderer.section(first, "h2", f' id="{name}" class="chapter chapter-{name}"').removesuffix("</section>")
     return f"{body}{''.join(map(renderer.panel, others))}</section>" if body else ""
 
 
 class HtmlRenderer:
-    """Draws in one language; links lead somewhere only on a page that has the judgments."""
+    """Draws in one language; links lead somewhere only on a page, which has what they lead to."""
 
-    def __init__(self, say: Say = str, *, has_judgments: bool = False) -> None:
-        self._say, self._has_judgments = say, has_judgments
+    def __init__(self, say: Say = str, *, is_page: bool = False) -> None:
+        self._say, self._is_page = say, is_page
 
     def section(self, section: Section, element: str, names: str = "") -> str:
         """Parts below their heading; nothing where there are none."""
         parts = [part for part in section.parts if not is_empty(part)]
         if not parts:
             return ""
-        note = f' <span class="soft">{self._escaped(section.note)}</span>' if section.note else ""
+        note = self._note(*section.styled_note)
         title = f"<{element}>{self._escaped(section.title)}{note}</{element}>" if section.title else ""
-        named = f' aria-label="{self._plain(section.title)}"' if section.title and self._has_judgments else ""
+        named = f' aria-label="{self._plain(section.title)}"' if section.title and self._is_page else ""
         return f"<section{names}{named}>{title}{''.join(map(self.part, parts))}</section>"
+
+    def _note(self, note: str, style: str) -> str:
+        """What stands beside a heading: how something stands is a badge of its colour, other words are soft."""
+        names = "soft" if style == QUIET else f"badge {_tone(style)}"
+        return f' <span class="{names}">{self._escaped(note)}</span>' if note else ""
 
     def panel(self, section: Section) -> str:
         place = f' id="{section.name}"' if section.name else ""
@@ -128,7 +135,7 @@ class HtmlRenderer:
             case Sentence(""):
                 return ""
             case Sentence(text, style):
-                names = _class(_PARAGRAPHS.get(style, "lead")) if self._has_judgments else ""
+                names = _class(_PARAGRAPHS.get(style, "lead")) if self._is_page else ""
                 return f"<p{names}>{self._text(text)}</p>"
             case Facts(lines):
                 facts = (f"<dt>{self._escaped(head)}</dt><dd>{self._escaped(text)}</dd>" for head, text in lines)
@@ -149,6 +156,9 @@ class HtmlRenderer:
                 return scatter_svg(
                     [replace(point, label=self._in_language(point.label)) for point in points], axis, *texts
                 )
+            case Curves(label=label):
+                region = f'tabindex="0" role="region" aria-label="{self._plain(label)}"'
+                return f'<div class="curves" {region}>{curves_svg(part, self._in_language)}</div>'
             case TableRows():
                 return self._table(part)
 
@@ -161,14 +171,14 @@ class HtmlRenderer:
         if listing.left_out(len(listing.lines)):
             total = f"{listing.total:,}"
             count = message("listing.of_all", "{n} of {total}", n=count, total=total)
-        is_open = " open" if len(listing.lines) <= _FOLDED_LINES else ""
+        is_open = " open" if len(listing.lines) <= _FOLDED_LINES and listing.shown != 0 else ""
         head = f'{self._escaped(listing.title)} <span class="soft">{self._escaped(count)}</span>'
         return f'<details class="holes"{is_open}><summary>{head}</summary><ul>{lines}</ul></details>'
 
     # Ranges: a row for each estimate, all on one axis.
 
     def _ranges(self, ranges: Ranges) -> str:
-        limit = ranges.page_limit if self._has_judgments else ranges.limit
+        limit = ranges.page_limit if self._is_page else ranges.limit
         rows = "".join(self._range_row(row, ranges) for row in ranges.rows[:limit])
         if ranges.whole is not None:
             rows += self._range_row(ranges.whole, ranges, " whole")
@@ -225,7 +235,7 @@ class HtmlRenderer:
         if any(head_text(head) or isinstance(table.heads[place], Head) for place, head in columns):
             heads = (self._head(head, table, place) for place, head in columns)
             yield f"<thead><tr>{''.join(heads)}</tr></thead>"
-        limit = table.page_limit if self._has_judgments else table.limit
+        limit = table.page_limit if self._is_page else table.limit
         for number, cells in enumerate(table.rows[:limit]):
             values = table.values[number] if table.values is not None else None
             row = (
@@ -248,7 +258,7 @@ class HtmlRenderer:
         words = self._escaped(head_text(head))
         if isinstance(head, Message):
             words = words[:1].upper() + words[1:]
-        if isinstance(given, Head) and given.axis is not None and self._has_judgments:
+        if isinstance(given, Head) and given.axis is not None and self._is_page:
             drawn = self._plain(message("word.interval_drawn", "Interval, drawn"))
             return f'<th scope="col" class="plot-cell" aria-label="{drawn}">{axis_svg(given.axis)}</th>'
         if isinstance(given, Head) and given.page is not None:
@@ -280,19 +290,29 @@ class HtmlRenderer:
                 return histogram_svg(cell, _tone(style), self._in_language(cell.label))
             case Strip(parts):
                 return strip_svg(cell, [_tone(style) for _, _, style in parts])
+            case Series(steps):
+                return " ".join(map(self._step, steps))
             case Stack(cells):
                 return "".join(f"<div>{content}</div>" for content in map(self._content, cells) if content)
             case Shaded(inner):
                 return self._content(inner)
-            case Link(text, filters, label):
-                if not self._has_judgments:
+            case Link(text, filters, label, place):
+                if not self._is_page:
                     return self._text(text)
                 named = f' aria-label="{self._plain(label)}"' if label else ""
-                return f'<a href="{escape(link_to(**filters))}"{named}>{self._text(text)}</a>'
+                return f'<a href="{escape(f"#{place}" if place else link_to(**filters))}"{named}>{self._text(text)}</a>'
             case (str() as text, style):
                 return _ELEMENTS.get(style, "{}").format(_styled(self._escaped(text), style, is_cell=True))
             case str() | Words():
                 return self._text(cell)
+
+    def _step(self, step: Step) -> str:
+        """The text of a step, which leads to where there is more of it."""
+        kind = "is-best" if step.is_best else "is-missing" if step.share is None else ""
+        attributes = f'{_class("chip", kind)} title="{self._plain(step.label)}"'
+        if not (self._is_page and step.place):
+            return f"<span{attributes}>{self._escaped(step.text)}</span>"
+        return f'<a href="#{escape(step.place)}"{attributes}>{self._escaped(step.text)}</a>'
 
     def _line(self, line: str | Words | Link) -> str:
         """A line begins with a capital; one that was put together of pieces may begin with a name."""
@@ -336,14 +356,14 @@ def _styled(words: str, style: str, *, is_cell: bool = False) -> str:
     if style.startswith("dimension-"):
         # Long names may break after an underscore, nowhere else.
         dot = '<i class="dimension-dot" aria-hidden="true"></i>'
-        return f'<span class="dimension-name {style}">{dot}{words.replace("_", "_<wbr>")}</span>'
+        return f'<span class="dimension-name {_tone(style)}">{dot}{words.replace("_", "_<wbr>")}</span>'
     tone = _tone(style)
     return words if is_cell or not tone else f'<span class="{tone}">{words}</span>'
 
 
 def _tone(style: str) -> str:
     if style.startswith("dimension-"):
-        return style
+        return " ".join(word for word in style.split() if word != "bold")
     return next((tone for word in style.split() if (tone := _TONES.get(word))), "")
 
 

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Strip
-from mixseek.presentation.render.tables import bar_text, histogram_text, plot_text, strip_text
+from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Series, Strip
+from mixseek.presentation.render.tables import bar_text, histogram_text, plot_text, series_text, strip_text
 from mixseek.presentation.sections import (
     MARKED,
     VERBATIM,
     Cell,
+    Curves,
     Divider,
     Estimates,
     Facts,
@@ -44,7 +45,8 @@ def sections_markdown(sections: Iterable[Section]) -> str:
 def _blocks(section: Section) -> Iterator[str]:
     parts = [part for part in section.parts if not is_empty(part)]
     if parts and section.title:
-        yield f"### {_text(section.title)}" + (f": {_text(section.note)}" if section.note else "")
+        note, _ = section.styled_note
+        yield f"### {_text(section.title)}" + (f": {_text(note)}" if note else "")
     yield from map(part_markdown, parts)
 
 
@@ -67,7 +69,7 @@ def part_markdown(part: Part) -> str:
             return "\n".join(_rows(part.table()))
         case Estimates(table=table, notes=lines):
             return f"{part_markdown(table)}\n\n{part_markdown(lines)}"
-        case Scatter(table=table):
+        case Scatter(table=table) | Curves(table=table):
             return part_markdown(table)
         case TableRows():
             return "\n".join(_rows(part))
@@ -108,6 +110,8 @@ def _cell(cell: Cell) -> str:
             return code_span(histogram_text(cell))
         case Strip():
             return code_span(strip_text(cell).plain) if cell.width else ""
+        case Series():
+            return code_span(series_text(cell))
         case Stack(cells):
             return " ".join(filter(None, map(_cell, cells)))
         case Shaded(inner):

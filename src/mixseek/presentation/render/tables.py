@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from mixseek.presentation.pictures import Histogram, IntervalPlot, Strip
+from mixseek.presentation.pictures import Histogram, IntervalPlot, Series, Strip
 from mixseek.presentation.sections import PLOT_WIDTH, QUIET
 from mixseek.text.visible import make_visible
 
@@ -90,7 +90,7 @@ def _stacked(table: Table) -> RenderableType:
 
 def _is_plot(text: str) -> bool:
     """A picture that needs the head above it; the numbers beside it say the same."""
-    return len(text) == PLOT_WIDTH and not set(text) - set("·━●┊")
+    return len(text) == PLOT_WIDTH and not set(text) - set("·━●┊╎")
 
 
 def bar_text(share: float, width: int) -> str:
@@ -108,6 +108,8 @@ def plot_text(plot: IntervalPlot) -> Text:
     marks = [("·", QUIET)] * PLOT_WIDTH
     for value in plot.references:
         marks[round(plot.axis.place(value) * last)] = ("┊", QUIET)
+    for value in plot.limits:
+        marks[round(plot.axis.place(value) * last)] = ("╎", QUIET)
     if plot.mean is not None:
         low, high = (round(plot.axis.place(end) * last) for end in plot.ends or (plot.mean, plot.mean))
         marks[low : high + 1] = [("━", "blue")] * (high + 1 - low)
@@ -119,6 +121,13 @@ def histogram_text(histogram: Histogram) -> str:
     """The histogram in one line; a mark that never fell is a dot."""
     top = max((share for _, share in histogram.bars), default=0.0)
     return "".join(_BLOCKS[max(0, round(share / top * 8) - 1)] if share else "·" for _, share in histogram.bars)
+
+
+def series_text(series: Series) -> str:
+    """How many steps there are, and a block for each on the whole axis; a step without a value is a dot."""
+    top = len(_BLOCKS) - 1
+    blocks = ("·" if step.share is None else _BLOCKS[round(step.share * top)] for step in series.steps)
+    return f"{len(series.steps)} {''.join(blocks)}"
 
 
 def strip_text(strip: Strip) -> Text:

@@ -7,7 +7,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Strip
+from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Series, Strip
 from mixseek.presentation.render.tables import (
     as_text,
     bar_text,
@@ -15,6 +15,7 @@ from mixseek.presentation.render.tables import (
     histogram_text,
     plot_text,
     print_indented,
+    series_text,
     strip_text,
     table_of,
 )
@@ -23,6 +24,7 @@ from mixseek.presentation.sections import (
     QUIET,
     VERBATIM,
     Cell,
+    Curves,
     Divider,
     Drawable,
     Estimates,
@@ -62,7 +64,8 @@ def print_sections(sections: Iterable[Section], console: Console) -> None:
         if section.title is not None and parts:
             console.print()
             if section.title:
-                note = (f"  {make_visible(section.note)}", QUIET) if section.note else ""
+                words, style = section.styled_note
+                note = (f"  {make_visible(words)}", style) if words else ""
                 console.print(Text.assemble((make_visible(section.title), "bold"), note))
         is_indented = section.is_indented or section.title is not None
         for part in _fitting(parts, console):
@@ -110,7 +113,7 @@ def drawn(part: Drawable, console: Console) -> Text | Table | Rule:
             return _listing(part, console)
         case Ranges():
             return _table(part.table(), console)
-        case Estimates() | Scatter():
+        case Estimates() | Scatter() | Curves():
             return _table(part.table, console)
         case TableRows():
             return _table(part, console)
@@ -145,6 +148,8 @@ def _cell(cell: Cell, console: Console) -> Text:
             return Text(histogram_text(cell), style=_style(cell.style) or "blue")
         case Strip():
             return strip_text(cell)
+        case Series():
+            return Text(series_text(cell))
         case Stack(cells):
             return Text("\n").join(filter(None, (_cell(inner, console) for inner in cells)))
         case Shaded(inner):
@@ -165,7 +170,9 @@ def _text(text: str | Words, console: Console, style: str = "") -> Text:
 
 def _style(style: str) -> str:
     """A terminal shows everything as it stands, and has no colours for dimensions."""
-    return "" if style == VERBATIM or style.startswith("dimension-") else style
+    if style.startswith("dimension-"):
+        return "bold" if "bold" in style.split() else ""
+    return "" if style == VERBATIM else style
 
 
 def _piece(text: str, style: str, console: Console) -> tuple[str, str]:

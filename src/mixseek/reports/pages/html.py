@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from inspect import isfunction
@@ -18,10 +18,8 @@ from markupsafe import Markup
 
 from mixseek.analysis.model import ScoreSummary
 from mixseek.analysis.report_data import ReportData
-from mixseek.analysis.run_summary import RunSummary
-from mixseek.domain.scored_counts import FailureGroup
-from mixseek.presentation.pictures import SHARES, Axis, IntervalPlot
-from mixseek.presentation.render.drawings import axis_svg, plot_svg, position
+from mixseek.presentation.pictures import SHARES, Axis, Bar, IntervalPlot
+from mixseek.presentation.render.drawings import axis_svg, bar_svg, bounds_swatch_svg, plot_svg, position
 from mixseek.presentation.render.html import Say, chapter_html, link_to, panels_html, part_html
 from mixseek.presentation.sections import Section
 from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes
@@ -31,7 +29,6 @@ from mixseek.reports.run import judges, ranking, scored
 from mixseek.reports.run import trust as trust_views
 from mixseek.reports.wording import names, numbers, scales, scores
 from mixseek.reports.wording.numbers import NOTHING
-from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence
 from mixseek.storage.durable import write_page
 from mixseek.text import phrases, scripts, visible
 from mixseek.text.messages import counted, say
@@ -62,7 +59,6 @@ STYLES = (
 SCRIPTS = ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
-_WHY_CHARACTERS = 160
 
 
 def write_html(report: ReportData, target: Path) -> None:
@@ -143,32 +139,6 @@ def stream_page(template: str, styles: Sequence[str], script: str, **context: An
         yield visible.replace_unpaired_surrogates(piece)
 
 
-# Reasons and flags in a cell of a notebook; the report has them all.
-_CARD_LINES = 5
-
-
-def render_card(
-    summary: RunSummary, state: str, reasons: Sequence[str] = (), failures: Sequence[FailureGroup] = ()
-) -> str:
-    """A run as a small table for a notebook: the headline with its interval, counts, flags, and what is not well."""
-    score = summary.headline.score
-    interval = interval_sentence(score) if score.interval else no_interval_sentence(score)
-    card = (
-        page_environment()
-        .get_template("run_card.html.j2")
-        .render(
-            summary=summary,
-            score=score,
-            interval=interval,
-            state=state.replace("_", " "),
-            counts=[(name, count) for name, count in asdict(score.counts).items() if count],
-            failures=[(phrases.shortened(group.why, _WHY_CHARACTERS), group.count) for group in failures[:_CARD_LINES]],
-            reasons=reasons,
-        )
-    )
-    return visible.replace_unpaired_surrogates(card)
-
-
 def manifest_entries(manifest: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Keys with a text or with entries of their own; plain lines first: a reader meets the short facts first."""
     entries = [(str(key), _manifest_value(value)) for key, value in manifest.items()]
@@ -195,6 +165,16 @@ def panels(sections: Iterable[Section], say: Say) -> Markup:
 def drawn(plot: IntervalPlot) -> Markup:
     """A score over the whole width, with its axis."""
     return Markup(plot_svg(plot, plot.label, is_large=True) + axis_svg(plot.axis))  # noqa: S704 the renderer escapes
+
+
+def bar(hundredths: float) -> Markup:
+    """A share of its whole, drawn."""
+    return Markup(bar_svg(Bar(hundredths / 100, 0), ""))  # noqa: S704 the renderer escapes
+
+
+def bounds_swatch() -> Markup:
+    """What stands before a sentence about bounds."""
+    return Markup(bounds_swatch_svg())  # noqa: S704 drawn by the renderer alone
 
 
 def scale_of(score: ScoreSummary) -> Axis:
@@ -276,6 +256,8 @@ def page_environment() -> Environment:
         panels=panels,
         chapter=chapter,
         drawn=drawn,
+        bar=bar,
+        bounds_swatch=bounds_swatch,
         scale_of=scale_of,
         NO_TASK=names.NO_TASK,
         NO_NAME=names.NO_NAME,
