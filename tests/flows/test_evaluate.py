@@ -15,7 +15,7 @@ from mixseek.api.options import check_options
 from mixseek.domain.rounds import ExecutionStatus, StopReason
 from mixseek.errors import AfterRoundError, ConfigurationError, PermanentJudgeError
 from mixseek.evaluator.scores import MissingMetric
-from mixseek.runs.request import LiveOptions
+from mixseek.runs.requests.request import LiveOptions
 from mixseek.settings.options import EvaluateOptions
 
 QUERY = "Write something good."

@@ -9,7 +9,7 @@ from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.summarise import summarise_run
 from mixseek.runs.judge import Interruption, judge_planned, prepare_run, unmatched_replies
 from mixseek.runs.live import ProgressMaker, RunObserver, fewer_collections
-from mixseek.runs.request import JudgeRequest
+from mixseek.runs.requests.request import JudgeRequest
 from mixseek.storage.journal.manifest import Manifest
 
 

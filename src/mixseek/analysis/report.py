@@ -29,7 +29,7 @@ from mixseek.domain.panels import PanelRule
 from mixseek.index.panel import SettledPanel
 from mixseek.index.run import RunIndex, open_run_index
 from mixseek.lazy_dataclass import dataclass
-from mixseek.runs.protocol_record import rubric_of_run
+from mixseek.runs.requests.protocol_record import rubric_of_run
 from mixseek.storage.journal.manifest import Manifest, ProtocolEntry, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, find_run
 

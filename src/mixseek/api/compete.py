@@ -25,7 +25,7 @@ from mixseek.presentation.render.html import sections_html
 from mixseek.presentation.sections import Section
 from mixseek.round_controller.orchestrator import CompetitionResult
 from mixseek.round_controller.team import AfterRound
-from mixseek.runs.given_options import live_options
+from mixseek.runs.requests.given_options import live_options
 from mixseek.settings.load import load_settings
 from mixseek.settings.options import CompeteOptions, EvaluateOptions
 from mixseek.settings.race import RaceFile, make_race

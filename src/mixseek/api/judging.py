@@ -26,9 +26,9 @@ from mixseek.errors import JudgeCallError
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.runs.forecast import forecast_run
-from mixseek.runs.given_options import several
 from mixseek.runs.judge import Interruption
 from mixseek.runs.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
+from mixseek.runs.requests.given_options import several
 from mixseek.settings.options import AuditOptions, JudgeOptions
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace

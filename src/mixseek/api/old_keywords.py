@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from mixseek.runs.given_options import several
+from mixseek.runs.requests.given_options import several
 
 _ENDS = ("point", "lower")
 

@@ -31,9 +31,9 @@ from mixseek.domain.ports import Judge, JudgeLike, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.function import function_judge
 from mixseek.lazy_dataclass import dataclass
-from mixseek.runs.given_options import GATES, make_request, several
-from mixseek.runs.named import NamedJudge
-from mixseek.runs.request import JudgeRequest
+from mixseek.runs.requests.given_options import GATES, make_request, several
+from mixseek.runs.requests.named import NamedJudge
+from mixseek.runs.requests.request import JudgeRequest
 from mixseek.settings.declared import Declared, declarations
 from mixseek.settings.load import load_settings
 from mixseek.settings.models import Language

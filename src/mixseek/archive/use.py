@@ -10,7 +10,12 @@ from mixseek.archive.write import PROTOCOL, write_archive
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.engine.offline import judge_shown
 from mixseek.judges.math_verify import find_maths
-from mixseek.runs.protocol_record import protocol_of_run, protocol_record, read_protocol_record, restore_protocol
+from mixseek.runs.requests.protocol_record import (
+    protocol_of_run,
+    protocol_record,
+    read_protocol_record,
+    restore_protocol,
+)
 from mixseek.storage.journal.journal import find_broken_seal
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace, find_run

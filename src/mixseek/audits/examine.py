@@ -18,10 +18,10 @@ from mixseek.index.run import open_run_index
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.runs.forecast import forecast_run
-from mixseek.runs.given_options import several
 from mixseek.runs.judge import Interruption
 from mixseek.runs.live import ProgressMaker
-from mixseek.runs.request import JudgeRequest
+from mixseek.runs.requests.given_options import several
+from mixseek.runs.requests.request import JudgeRequest
 from mixseek.stats.audits import Audit
 from mixseek.storage.durable import write_page
 from mixseek.storage.workspace import Workspace

@@ -14,8 +14,8 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.cards import Card
-from mixseek.runs.manifest_entries import describe_judge
-from mixseek.runs.request import JudgeRequest, Plan, available_cores, make_plan
+from mixseek.runs.requests.manifest_entries import describe_judge
+from mixseek.runs.requests.request import JudgeRequest, Plan, available_cores, make_plan
 from mixseek.runs.required_cards import read_earlier
 from mixseek.stats.audits import Audit
 from mixseek.storage.workspace import Workspace

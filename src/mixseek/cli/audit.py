@@ -54,7 +54,7 @@ def audit(
       mixseek judge outputs.jsonl --protocol cross --judge openai:gpt-5-mini --require-card card.json
     """
     from mixseek.audits.examine import audit_request
-    from mixseek.runs.given_options import make_request, several
+    from mixseek.runs.requests.given_options import make_request, several
     from mixseek.settings.load import load_settings
 
     if old_data is not None and judge is None:

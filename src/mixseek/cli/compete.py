@@ -30,7 +30,7 @@ def compete(
     """
     from mixseek.cli.competing import run_compete
     from mixseek.competition.plan import CompeteRequest
-    from mixseek.runs.given_options import live_options
+    from mixseek.runs.requests.given_options import live_options
     from mixseek.settings.load import load_settings
 
     # The command line wins over the settings.

@@ -42,7 +42,7 @@ def evaluate(
     from mixseek.competition.evaluation import EvaluateRequest, run_evaluation
     from mixseek.competition.views.evaluation import evaluation_document
     from mixseek.presentation.sections import sections_of
-    from mixseek.runs.given_options import live_options
+    from mixseek.runs.requests.given_options import live_options
     from mixseek.settings.load import load_settings
     from mixseek.settings.race import read_text
 

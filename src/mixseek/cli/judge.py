@@ -50,7 +50,7 @@ def judge(
     from mixseek.analysis.gates import Gates
     from mixseek.cli.judging import JobPart, JudgeOrder, run_judge
     from mixseek.comparison.baseline import find_baseline
-    from mixseek.runs.given_options import GATES, make_request
+    from mixseek.runs.requests.given_options import GATES, make_request
     from mixseek.settings.load import load_settings
 
     refuse_contradictions(options)

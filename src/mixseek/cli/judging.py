@@ -21,7 +21,7 @@ from mixseek.reports.summary import describe_summary
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.judge import Interruption
 from mixseek.runs.progress import LineProgress, Meter, drawing_bar
-from mixseek.runs.request import JudgeRequest
+from mixseek.runs.requests.request import JudgeRequest
 from mixseek.settings.models import JudgeSettings
 
 if TYPE_CHECKING:

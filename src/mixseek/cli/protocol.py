@@ -27,7 +27,7 @@ def show_protocol(name: Name, language: Language = None, as_json: JsonOption = F
       mixseek protocol show cross --language ja --json
       mixseek protocol show my.toml
     """
-    from mixseek.runs.named import describe_protocol, protocol_document
+    from mixseek.runs.requests.named import describe_protocol, protocol_document
 
     return print_answer(protocol_document(name, language), describe_protocol(name, language), as_json=as_json)
 

@@ -12,7 +12,7 @@ from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import Workspace
 
 if TYPE_CHECKING:
-    from mixseek.runs.request import JudgeRequest
+    from mixseek.runs.requests.request import JudgeRequest
 
 # Of the pairs that fell behind a baseline.
 _BASELINE_LISTED = 10
@@ -29,7 +29,7 @@ class Baseline:
 def find_baseline(request: "JudgeRequest", name: str, gate: DropGate | None) -> Baseline:
     """Refused before anything is judged and paid: no such run, another protocol, or the run itself."""
     # Here and not above: comparing what was judged needs nothing that judges.
-    from mixseek.runs.manifest_entries import describe_protocol
+    from mixseek.runs.requests.manifest_entries import describe_protocol
 
     # Now, and not at the end: then `latest` would be the run that is about to start.
     run = Workspace(request.workspace).resolve(name)

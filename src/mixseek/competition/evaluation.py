@@ -24,9 +24,9 @@ from mixseek.matching.phrases import written_in
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.runs.live import Panel
-from mixseek.runs.manifest_entries import describe_judge
-from mixseek.runs.named import AnyJudge
-from mixseek.runs.request import LiveOptions
+from mixseek.runs.requests.manifest_entries import describe_judge
+from mixseek.runs.requests.named import AnyJudge
+from mixseek.runs.requests.request import LiveOptions
 from mixseek.settings.load import importable_from
 from mixseek.settings.models import JudgeSettings, Language
 from mixseek.settings.race import EvaluationFile, EvaluatorTable, MetricTable, Race, Scoring, load_scoring, make_scoring

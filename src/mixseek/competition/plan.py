@@ -24,9 +24,9 @@ from mixseek.protocols.identity import relate
 from mixseek.protocols.registry import protocol_names
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 from mixseek.round_controller.program_teams import check_command
-from mixseek.runs.manifest_entries import describe_judge
-from mixseek.runs.named import AnyJudge, get_panel, is_remote
-from mixseek.runs.request import RULES, LiveOptions
+from mixseek.runs.requests.manifest_entries import describe_judge
+from mixseek.runs.requests.named import AnyJudge, get_panel, is_remote
+from mixseek.runs.requests.request import RULES, LiveOptions
 from mixseek.settings.load import importable_from, is_import_path, load_object
 from mixseek.settings.models import JudgeSettings
 from mixseek.settings.race import MetricTable, Race, Scoring, TeamTable, load_race, read_text

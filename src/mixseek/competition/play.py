@@ -30,7 +30,7 @@ from mixseek.round_controller.orchestrator import CompetitionResult, Orchestrato
 from mixseek.round_controller.program_teams import CallableTeam, CommandTeam
 from mixseek.round_controller.team import AfterRound, Team, Watcher, watch_nothing
 from mixseek.runs.live import Panel
-from mixseek.runs.named import is_remote
+from mixseek.runs.requests.named import is_remote
 from mixseek.settings.load import importable_from
 from mixseek.settings.race import TeamTable
 from mixseek.storage.durable import make_directory

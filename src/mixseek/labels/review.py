@@ -33,7 +33,7 @@ from mixseek.labels.views import plan_document
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.labels import group_document
 from mixseek.reports.pages.payload import rows_payload
-from mixseek.runs.protocol_record import protocol_of_run
+from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.records import decode_sample

@@ -14,7 +14,7 @@ from typing import IO
 from mixseek.domain.judgments import Method, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
-from mixseek.runs.request import Plan
+from mixseek.runs.requests.request import Plan
 from mixseek.stats.pair_planning import Candidate, next_pairs
 from mixseek.stats.strengths.model import Comparison
 from mixseek.storage.durable import replacing

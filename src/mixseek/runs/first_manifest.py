@@ -10,9 +10,9 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from mixseek.runs.manifest_entries import describe_judge, describe_protocol
-from mixseek.runs.named import AnyJudge, is_remote, replays_file
-from mixseek.runs.request import Plan
+from mixseek.runs.requests.manifest_entries import describe_judge, describe_protocol
+from mixseek.runs.requests.named import AnyJudge, is_remote, replays_file
+from mixseek.runs.requests.request import Plan
 from mixseek.storage.journal.manifest import REPLIES_BYTES, REPLIES_SHA256, Environment, JudgeEntry, Manifest, RunStatus
 
 # What decides a verdict or the shape of a file; anything else can be looked up from these.

@@ -15,7 +15,7 @@ from mixseek.runs.budget_rounds import likely_batches
 from mixseek.runs.dry_run import DryRun, Forecast
 from mixseek.runs.judge import first_batches
 from mixseek.runs.live import Earlier, live_batches, live_slots, open_cache, panel_of
-from mixseek.runs.request import JudgeRequest, Plan, available_cores, make_plan
+from mixseek.runs.requests.request import JudgeRequest, Plan, available_cores, make_plan
 from mixseek.storage.journal.recall import recall_journal
 from mixseek.storage.workspace_key import workspace_key
 from mixseek.templating import fence_nonce

@@ -19,9 +19,9 @@ from mixseek.matching.phrases import written_in
 from mixseek.runs.budget_rounds import budget_rounds
 from mixseek.runs.first_manifest import allow_appended_replies, first_manifest
 from mixseek.runs.live import BATCH_SAMPLES, RunObserver, asking_live, encode_judged, panel_of
-from mixseek.runs.named import is_remote, replays_file
-from mixseek.runs.protocol_record import keep_protocol
-from mixseek.runs.request import RULES, JudgeRequest, Plan, available_cores, count_of, make_plan
+from mixseek.runs.requests.named import is_remote, replays_file
+from mixseek.runs.requests.protocol_record import keep_protocol
+from mixseek.runs.requests.request import RULES, JudgeRequest, Plan, available_cores, count_of, make_plan
 from mixseek.runs.required_cards import check_cards
 from mixseek.storage.journal.journal import JournalFile, says_nothing, verify_journal
 from mixseek.storage.journal.lock import holding_lock
@@ -247,7 +247,7 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
         observer.notify(f"resuming run {plan.run.name}: {judged}")
     if plan.request.cluster is not None:
         # Late: only who asks for a cluster needs what it takes.
-        from mixseek.runs.cluster import judge_on_ray
+        from mixseek.runs.cluster.driver import judge_on_ray
 
         return judge_on_ray(plan, plan.request.cluster, partial(first_batches, plan), journal, before, observer)
     if plan.is_live:

@@ -36,8 +36,8 @@ from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.kept_replies import BufferedCache
-from mixseek.runs.named import AnyJudge, is_remote
-from mixseek.runs.request import LiveOptions, Plan
+from mixseek.runs.requests.named import AnyJudge, is_remote
+from mixseek.runs.requests.request import LiveOptions, Plan
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, read_records

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from mixseek.errors import ConfigurationError, GateError, reason_of
 from mixseek.runs.cards import Card, CardJudge, CardProtocol
-from mixseek.runs.manifest_entries import describe_judge, describe_protocol
-from mixseek.runs.request import Plan
+from mixseek.runs.requests.manifest_entries import describe_judge, describe_protocol
+from mixseek.runs.requests.request import Plan
 from mixseek.stats.audits import AuditState
 
 

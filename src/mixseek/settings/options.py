@@ -3,7 +3,7 @@
 `mixseek judge`, `mixseek.judge`, a job file and the reference are made from this, and so are `audit`, `compete` and
 `evaluate`. The classes say which command has which options; a name that ends in `Command` adds what only a terminal
 needs. Where a value goes is said with it (`live`, `request`), so a new option is a line here, a field in
-`runs/request.py`, and the code that obeys it.
+`runs/requests/request.py`, and the code that obeys it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -33,7 +33,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import write_html
 from mixseek.runs.cards import Card
 from mixseek.runs.judge import Interruption
-from mixseek.runs.request import RULES, JudgeRequest, LiveOptions
+from mixseek.runs.requests.request import RULES, JudgeRequest, LiveOptions
 from mixseek.stats.audits import Audit
 from mixseek.storage.durable import replacing, storage_error
 from mixseek.storage.workspace import Workspace

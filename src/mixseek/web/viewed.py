@@ -14,7 +14,7 @@ from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, Named
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
-from mixseek.runs.protocol_record import protocol_of_run
+from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.journal.tail import TextSearches

@@ -9,7 +9,7 @@ from mixseek.cli.console import ExitCode, notify_json
 from mixseek.cli.judging import show_progress
 from mixseek.cli.main import main
 from mixseek.runs.progress import LineProgress, Meter
-from mixseek.runs.request import JudgeRequest, LiveOptions
+from mixseek.runs.requests.request import JudgeRequest, LiveOptions
 
 
 def requested(*words: str, monkeypatch: pytest.MonkeyPatch) -> LiveOptions:

@@ -40,7 +40,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # The rules, whoever answers, and what only judging needs.
-_JUDGING = ("mixseek.matching.match", "mixseek.judges.function", "mixseek.runs.request", "aiohttp", "numpy")
+_JUDGING = ("mixseek.matching.match", "mixseek.judges.function", "mixseek.runs.requests.request", "aiohttp", "numpy")
 _SCORING = ("mixseek.protocols.scored.protocol", "mixseek.protocols.rubric", "mixseek.comparison.compare")
 _COMPETING = ("mixseek.competition.boards", "mixseek.settings.race", "asyncio")
 _PAGES = ("mixseek.reports.pages.html", "jinja2")

@@ -16,7 +16,7 @@ from mixseek.judges import math_verify
 from mixseek.judges.math_verify import MathVerify, find_maths
 from mixseek.judges.specs import RulesJudge, make_judge
 from mixseek.protocols.registry import load_protocol
-from mixseek.runs.manifest_entries import describe_judge
+from mixseek.runs.requests.manifest_entries import describe_judge
 
 pytestmark = pytest.mark.skipif(find_maths() is None, reason="the extra `maths` is not installed")
 

@@ -14,10 +14,10 @@ from mixseek.engine.offline import Batch, judge_one
 from mixseek.errors import ConfigurationError
 from mixseek.judges.specs import RulesJudge
 from mixseek.protocols.registry import load_protocol
-from mixseek.runs.cluster import cut_shards, rest_of, samples_of
-from mixseek.runs.cluster_worker import ShardOrder, find_difference, installed_software, look_around
+from mixseek.runs.cluster.driver import cut_shards, rest_of, samples_of
+from mixseek.runs.cluster.worker import ShardOrder, find_difference, installed_software, look_around
 from mixseek.runs.live import encode_judged
-from mixseek.runs.request import LiveOptions
+from mixseek.runs.requests.request import LiveOptions
 from mixseek.storage.journal.recall import recall_journal
 
 SAMPLES = [Sample(f"s{number}", f"The answer is {number}.", ground_truth=str(number)) for number in range(10)]

@@ -13,7 +13,7 @@ from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.domain.ports import ProgressSink
 from mixseek.runs.judge import Interruption
-from mixseek.runs.request import JudgeRequest
+from mixseek.runs.requests.request import JudgeRequest
 from mixseek.storage.journal.manifest import RunStatus, read_manifest, write_manifest
 
 

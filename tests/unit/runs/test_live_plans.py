@@ -20,8 +20,8 @@ from mixseek.runs.first_manifest import first_manifest
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.kept_replies import BufferedCache
 from mixseek.runs.live import live_batches, live_slots, open_cache, panel_of
-from mixseek.runs.named import get_panel, is_remote
-from mixseek.runs.request import JudgeRequest, LiveOptions, Plan, make_plan
+from mixseek.runs.requests.named import get_panel, is_remote
+from mixseek.runs.requests.request import JudgeRequest, LiveOptions, Plan, make_plan
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.workspace_key import workspace_key
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.runs import manifest_entries
 from mixseek.runs.first_manifest import first_manifest
-from mixseek.runs.request import JudgeRequest, Plan, make_plan
+from mixseek.runs.requests import manifest_entries
+from mixseek.runs.requests.request import JudgeRequest, Plan, make_plan
 from mixseek.storage.journal.manifest import Manifest
 
 ROWS = [{"id": str(n), "response": f"The answer is {n}.", "other": "no", "ground_truth": str(n)} for n in range(3)]

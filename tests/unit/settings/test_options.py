@@ -16,7 +16,7 @@ from mixseek.cli.job_file import command_of, key_of, read_jobs
 from mixseek.cli.judge import judge
 from mixseek.cli.options import option_of
 from mixseek.errors import ConfigurationError
-from mixseek.runs.request import JudgeRequest, LiveOptions
+from mixseek.runs.requests.request import JudgeRequest, LiveOptions
 from mixseek.settings.declared import SHARE, Declared, declarations, kind_on_command_line
 from mixseek.settings.options import TABLES
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mixseek.runs.named import get_panel, replays_file, replays_rows
+from mixseek.runs.requests.named import get_panel, replays_file, replays_rows
 
 
 def test_recorded_replies_are_told_from_rules_by_where_they_stand(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from mixseek.domain.labels import (
 from mixseek.domain.panels import PanelRule
 from mixseek.index.run import open_run_index
 from mixseek.lazy_dataclass import dataclass
-from mixseek.runs.protocol_record import protocol_of_run
+from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.labels import LabelStore

@@ -24,10 +24,10 @@ from mixseek.judges.specs import RulesJudge
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import load_protocol
-from mixseek.runs.log_scorers import expand_scorers, is_log_judge
-from mixseek.runs.manifest_entries import describe_judge
-from mixseek.runs.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
-from mixseek.runs.planned_grid import PlannedGrid
+from mixseek.runs.requests.log_scorers import expand_scorers, is_log_judge
+from mixseek.runs.requests.manifest_entries import describe_judge
+from mixseek.runs.requests.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
+from mixseek.runs.requests.planned_grid import PlannedGrid
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 

@@ -22,9 +22,9 @@ from mixseek.errors import ConfigurationError, JudgeCallError, MixseekError, Wor
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.first_manifest import package_versions
 from mixseek.runs.live import Asking, Panel, encode_judged, fewer_collections, make_endpoint, open_tracer
-from mixseek.runs.manifest_entries import digest_rules
-from mixseek.runs.named import get_panel, is_remote
-from mixseek.runs.request import LiveOptions
+from mixseek.runs.requests.manifest_entries import digest_rules
+from mixseek.runs.requests.named import get_panel, is_remote
+from mixseek.runs.requests.request import LiveOptions
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.journal.journal import JournalFile
 from mixseek.storage.journal.recall import recall_journal

@@ -27,7 +27,7 @@ from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol
-from mixseek.runs.cluster_worker import (
+from mixseek.runs.cluster.worker import (
     AnyBatch,
     Desk,
     ShardEnd,
@@ -37,8 +37,8 @@ from mixseek.runs.cluster_worker import (
     look_around,
 )
 from mixseek.runs.live import BATCH_SAMPLES, RunObserver, asking_live, live_slots, panel_of
-from mixseek.runs.named import replays_file
-from mixseek.runs.request import ClusterOptions, Plan
+from mixseek.runs.requests.named import replays_file
+from mixseek.runs.requests.request import ClusterOptions, Plan
 from mixseek.storage.durable import make_directory
 from mixseek.storage.journal.journal import JournalFile, read_records
 from mixseek.storage.journal.recall import JudgedBefore, recall_journal

@@ -8,7 +8,7 @@ from typing import Any
 
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.judges.specs import RulesJudge
-from mixseek.runs.named import AnyJudge, is_remote, replays_file
+from mixseek.runs.requests.named import AnyJudge, is_remote, replays_file
 from mixseek.storage.journal.manifest import REPLIES_BYTES, REPLIES_SHA256, JudgeEntry, ProtocolEntry
 
 

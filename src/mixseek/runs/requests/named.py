@@ -13,7 +13,7 @@ from mixseek.judges.endpoint.address import PROVIDERS, split_spec
 from mixseek.judges.function import FunctionJudge
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
 from mixseek.protocols.registry import load_protocol
-from mixseek.runs.protocol_record import document_protocol
+from mixseek.runs.requests.protocol_record import document_protocol
 from mixseek.settings.models import JudgeSettings
 
 if TYPE_CHECKING:

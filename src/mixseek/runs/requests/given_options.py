@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from mixseek.runs.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
+from mixseek.runs.requests.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.settings.declared import declarations
 from mixseek.settings.models import Settings
 from mixseek.settings.options import JudgeOptions

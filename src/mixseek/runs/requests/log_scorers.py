@@ -8,7 +8,7 @@ from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.samples import LOG_SCORES
 from mixseek.errors import ConfigurationError, suggest
-from mixseek.runs.named import NamedJudge
+from mixseek.runs.requests.named import NamedJudge
 
 _LOG = WITNESS_PREFIX.rstrip(":")
 
