@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bench import live, prompts, real_files, view, waiting
 from bench.accuracy import DATA
+from bench.lm_eval_filter import has_choices, load_filter
 from bench.responses import synthetic_rows
 from mixseek.matching.match import match_answer
 from mixseek.protocols.replies.repairs import ReplyMode
@@ -60,11 +61,28 @@ def _rules(rows: Sequence[Row]) -> None:
         f"rules: {ours:,.0f} responses per CPU-second ({len(rows):,} chains of thought, {length:.0f} characters each)"
     )
     print(f"  a plain last-'answer is' regex: {plain:,.0f} per CPU-second; rules cost {plain / ours:.1f} times as much")
+    _beside_lm_eval([row for row in rows if has_choices(row)])
     peer = _math_verify_rate(rows[:300])
     if peer is None:
         print("  math-verify is not installed (extra `maths`): no ratio")
     else:
         print(f"  math-verify: {peer:,.0f} per CPU-second; rules are {ours / peer:.0f} times as fast")
+
+
+def _beside_lm_eval(rows: Sequence[Row]) -> None:
+    """Where the answer is one of the choices: its filter takes a letter, the rules weigh what is said of it."""
+    flexible = load_filter()
+    if flexible is None:
+        print("  lm-eval is not installed: no ratio")
+        return
+    ours = _per_cpu_second(
+        rows, lambda row: match_answer(row["response"], row["ground_truth"], question=row["question"])
+    )
+    theirs = _per_cpu_second(rows, flexible)
+    print(
+        f"  lm-eval's flexible filter on {len(rows):,} with choices: {theirs:,.0f} per CPU-second; rules at "
+        f"{ours / theirs:.2f} of its rate (before 0.16 to 0.42, aim 0.5)"
+    )
 
 
 def _reading() -> None:
