@@ -11,7 +11,7 @@ from aiohttp import web
 from jinja2 import ChoiceLoader, Environment, FunctionLoader
 from markupsafe import Markup
 
-from mixseek.reports.pages.html import asset_text, inert_json, page_environment, wrapped_script
+from mixseek.reports.pages.html import asset_text, inert_json, libraries_script, page_environment, wrapped_script
 from mixseek.storage.journal.records import make_plain
 from mixseek.storage.workspace import RunDirectory
 from mixseek.text.visible import replace_unpaired_surrogates
@@ -67,6 +67,8 @@ def own_asset(name: str) -> str | None:
 @cache
 def served_asset(name: str) -> str | None:
     """A style sheet or a script, joined of the files that it is made of; None for a name that is in no list."""
+    if name == "libraries.js":
+        return libraries_script()
     if name not in ASSETS:
         return None
     joined = "\n".join(own_asset(part) or asset_text(part) for part in ASSETS[name])

@@ -20,6 +20,7 @@ from mixseek.index.totals import stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import STYLES as REPORT_STYLES
+from mixseek.reports.pages.html import TEXT_SCRIPTS
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.tail import JournalTail, TextSearches
 from mixseek.storage.labels import LabelStore
@@ -35,15 +36,15 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
     "home.js": ("base.js", "leaderboard.js", "home.js"),
     "run.js": (
-        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js",
+        "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js",
         "live.js",
     ),
     "review.js": (
-        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
+        "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
         "review_form.js", "review_numbers.js", "review.js",
     ),
     "sample.js": (
-        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
+        "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
     ),
     "comparison.js": ("base.js", "leaderboard.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("base.js", "leaderboard.js", "watch.js"),

@@ -19,7 +19,7 @@ from mixseek.analysis.model import RunHeader
 from mixseek.analysis.report_data import MOST_LISTED, ReportData
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.presentation.render.html import link_to
-from mixseek.reports.pages.html import SCRIPTS, STYLES, manifest_entries, render_html
+from mixseek.reports.pages.html import LIBRARIES, SCRIPTS, STYLES, libraries_script, manifest_entries, render_html
 from mixseek.reports.pages.packed_rows import unpack_json
 from mixseek.text.messages import verbatim
 
@@ -200,6 +200,26 @@ def test_the_policy_allows_exactly_the_style_and_script_of_the_page() -> None:
     assert "unsafe" not in policy
 
 
+@each(
+    ("text", "expected"),
+    [
+        ("The sum is \\(x\\).", True),
+        ("$x_1$ it is", True),
+        ("```python\nx\n```", True),
+        ("It costs $5.", False),
+        ("```\nplain\n```", False),
+    ],
+)
+def test_a_page_has_what_draws_formulas_and_code_where_its_texts_hold_some(text: str, expected: bool) -> None:
+    """Two hundred kilobytes; the policy names them in any case, because it stands before the texts."""
+    page = read(render_html(report_of(replace(MIXED[0], response=text))))
+
+    policy = next(m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    digest = base64.b64encode(hashlib.sha256(libraries_script().encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in policy
+    assert (libraries_script() in page.inside("script")) is expected
+
+
 def test_no_element_carries_inline_style_or_handlers() -> None:
     """The policy would silently drop them."""
     page = read(render_html(report_of(*MIXED)))
@@ -221,8 +241,10 @@ def test_every_asset_is_used() -> None:
 
     # Competitions, comparisons, and results that are sections and nothing else are pages of their own.
     pages = ("leaderboard.", "comparison.", "result_page.")
-    own = {item.name for item in assets.iterdir() if not item.name.startswith(pages)}
+    own = {item.name for item in assets.iterdir() if item.is_file() and not item.name.startswith(pages)}
+    others = {f"vendor/{item.name}" for item in (assets / "vendor").iterdir()}
 
+    assert others == {*LIBRARIES, "vendor/LICENSES.txt"}
     assert own == {
         *STYLES,
         *SCRIPTS,

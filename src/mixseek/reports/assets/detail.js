@@ -114,9 +114,14 @@ function responseNodes(row, start, end) {
 
 function responseSection(row) {
   const { response = "" } = row.sample;
-  const section = make("section", { class: "response" });
+  const section = make("section", { class: "response", "data-formed": true });
   const draw = (start, end) => {
-    const turned = () => { isMarkdown = !isMarkdown; draw(start, end); section.querySelector(".as-markdown").focus(); };
+    section.redraw = () => draw(start, end);
+    const turned = () => {
+      isMarkdown = !isMarkdown;
+      for (const part of document.querySelectorAll("[data-formed]")) part.redraw();
+      section.querySelector(".as-markdown").focus();
+    };
     const toggle = make("button", { type: "button", class: "text-button as-markdown", "aria-pressed": String(isMarkdown), onclick: turned }, say("judgment.as_markdown", "as Markdown"));
     const clipped = response.length - (end - start);
     const all = () => { draw(0, response.length); revealMark(row); };
@@ -137,11 +142,22 @@ function responseSection(row) {
   return section;
 }
 
-function foldable(title, text, cut, isOpen) {
+function foldable(title, text, cut, isOpen, body = textBlock("prose", text ?? "")) {
   if (!text) return null;
   return make("details", { open: isOpen },
     make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} ${say("judgment.characters", "characters")}`)),
-    textBlock("prose", text), cutNote(cut, "after this"));
+    body, cutNote(cut, "after this"));
+}
+
+/** What was asked or answered: as it was written, or as it was meant, with the response. */
+function foldableForm(title, text, cut, isOpen) {
+  const body = make("div", { class: "prose", "data-formed": true, lang: languageOf(text ?? ""), dir: "auto" });
+  body.redraw = () => {
+    body.classList.toggle("markdown", isMarkdown);
+    body.replaceChildren(...(isMarkdown ? markdownNodes(text) : visibleNodes(text)));
+  };
+  if (text) body.redraw();
+  return foldable(title, text, cut, isOpen, body);
 }
 
 function otherJudges(row) {
@@ -176,8 +192,8 @@ function renderDetail(row, { move, close }) {
   const parts = [
     head, wide ? make("p", {}, make("a", { class: "wide-link", href: wide }, say("word.every_judge_repeat_and_attempt_side_by", "Every judge, repeat and attempt side by side"))) : null,
     ...judgmentParts(row),
-    foldable(say("word.question", "Question"), question, questionCut, (question ?? "").length <= 900), responseSection(row),
-    row.sample.response_b === undefined ? null : foldable(say("judgment.response_b", "Response B"), row.sample.response_b, row.sample.b_cut, true),
+    foldableForm(say("word.question", "Question"), question, questionCut, (question ?? "").length <= 900), responseSection(row),
+    row.sample.response_b === undefined ? null : foldableForm(say("judgment.response_b", "Response B"), row.sample.response_b, row.sample.b_cut, true),
     foldable(say("judgment.raw_reply_of_the_judge", "Raw reply of the judge"), row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
   ];
   detail.replaceChildren(...parts.filter(Boolean));

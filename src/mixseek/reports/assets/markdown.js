@@ -4,7 +4,9 @@
 // Longer pieces are shown as they are: no pattern may take long on a text that somebody made for it.
 const LONGEST_INLINE = 4000;
 const DEEPEST = 6;
-const INLINE = /(?<tick>`+)(?<code>[^`]+)\k<tick>(?!`)|(?<image>!)?\[(?<label>[^\]\n]*)\]\((?<link>[^()\s]*)\)|(?<bold>\*\*|__)(?=\S)(?<strong>.+?)(?<=\S)\k<bold>|(?<slant>[*_])(?=\S)(?<em>[^*_\n]+)(?<=\S)\k<slant>|~~(?=\S)(?<del>.+?)(?<=\S)~~|\\(?<plain>[!-/:-@[-`{-~])|(?<address>https?:\/\/[^\s<>()\]]+)/gs;
+// A bracket keeps its backslash: it may begin a formula.
+const MARKED = /(?<tick>`+)(?<code>[^`]+)\k<tick>(?!`)|(?<image>!)?\[(?<label>[^\]\n]*)\]\((?<link>[^()\s]*)\)|(?<bold>\*\*|__)(?=\S)(?<strong>.+?)(?<=\S)\k<bold>|(?<slant>[*_])(?=\S)(?<em>[^*_\n]+)(?<=\S)\k<slant>|~~(?=\S)(?<del>.+?)(?<=\S)~~|\\(?<plain>[!-'*-/:-@\\^-`{-~])|(?<address>https?:\/\/[^\s<>()\]]+)/;
+const INLINE = new RegExp(`${FORMULA}|${MARKED.source}`, "gs");
 
 function linkNode(address, label) {
   if (!/^https?:\/\//i.test(address)) return [...label, ...(address ? visibleNodes(` (${address})`) : [])];
@@ -21,7 +23,9 @@ function inlineNodes(text, depth = 0) {
     const inside = (tag, content) => nodes.push(make(tag, {}, ...inlineNodes(content, depth + 1)));
     // A name with_an_underscore is a name.
     const isInWord = groups.slant === "_" && /\w/.test(text[at - 1] ?? "") ;
-    if (groups.code !== undefined) nodes.push(make("code", {}, ...visibleNodes(groups.code)));
+    const formula = formulaIn(groups);
+    if (formula) nodes.push(formulaNode(formula, whole));
+    else if (groups.code !== undefined) nodes.push(make("code", {}, ...visibleNodes(groups.code)));
     else if (groups.image) nodes.push(...visibleNodes(`[${say("judgment.image", "image")}: ${groups.label}] (${groups.link})`));
     else if (groups.link !== undefined) nodes.push(...linkNode(groups.link, visibleNodes(groups.label || groups.link)));
     else if (groups.strong) inside("strong", groups.strong);
@@ -35,7 +39,7 @@ function inlineNodes(text, depth = 0) {
   return nodes;
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const FENCE = /^ {0,3}(`{3,}|~{3,}) *([\w+#.-]*)/;
 const HEAD = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/;
 const RULE = /^ {0,3}([-*_])(?: *\1){2,} *$/;
 const QUOTE = /^ {0,3}> ?/;
@@ -43,7 +47,7 @@ const ITEM = /^( *)([-*+]|\d{1,9}[.)])(?: +|$)/;
 const TABLE_RULE = /^ *\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$/;
 
 const isTable = (lines, at) => lines[at].includes("|") && (lines[at + 1] ?? "").includes("|") && TABLE_RULE.test(lines[at + 1]);
-const isBlock = (lines, at) => FENCE.test(lines[at]) || HEAD.test(lines[at]) || RULE.test(lines[at]) || QUOTE.test(lines[at]) || ITEM.test(lines[at]) || isTable(lines, at);
+const isBlock = (lines, at) => FENCE.test(lines[at]) || HEAD.test(lines[at]) || RULE.test(lines[at]) || QUOTE.test(lines[at]) || ITEM.test(lines[at]) || isTable(lines, at) || formulaBlock(lines, at) !== null;
 
 /** How many lines from `at` on belong together: each of them is asked. */
 function countLines(lines, at, belongs) {
@@ -77,8 +81,10 @@ function takeBlock(lines, at, depth) {
   const fence = line.match(FENCE);
   if (fence) {
     const length = countLines(lines, at + 1, (end) => !lines[end].trim().startsWith(fence[1]));
-    return [make("pre", { tabindex: "0" }, make("code", {}, ...visibleNodes(lines.slice(at + 1, at + 1 + length).join("\n")))), length + 2];
+    return [make("pre", { tabindex: "0" }, make("code", {}, ...codeNodes(lines.slice(at + 1, at + 1 + length).join("\n"), fence[2]))), length + 2];
   }
+  const formula = formulaBlock(lines, at);
+  if (formula) return formula;
   const head = line.match(HEAD);
   if (head) return [make("p", { class: `head head-${head[1].length}`, role: "heading", "aria-level": String(Math.min(6, head[1].length + 3)) }, ...inlineNodes(head[2])), 1];
   if (RULE.test(line)) return [make("hr"), 1];
@@ -96,7 +102,7 @@ function takeBlock(lines, at, depth) {
     const length = countLines(lines, at, (end) => lines[end].includes("|"));
     return [tableBlock(lines.slice(at, at + length)), length];
   }
-  const length = countLines(lines, at, (end) => lines[end].trim() && (end === at || !isBlock(lines, end)));
+  const length = countLines(lines, at, (end) => lines[end].trim() && (end === at || isInsideFormula(lines, at, end) || !isBlock(lines, end)));
   return [make("p", {}, ...inlineNodes(lines.slice(at, at + length).join("\n"))), length];
 }
 
@@ -113,5 +119,8 @@ function blockNodes(lines, depth) {
 }
 
 function markdownNodes(text) {
-  return blockNodes(text.replace(/\r\n?/g, "\n").replaceAll("\t", "    ").split("\n"), 0);
+  return foldedParts(text.replace(/\r\n?/g, "\n").replaceAll("\t", "    ")).map(({ title, part }) => {
+    const nodes = blockNodes(part.split("\n"), 0);
+    return title ? make("details", { class: "folded-part" }, make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(part.length)} ${say("judgment.characters", "characters")}`)), ...nodes) : nodes;
+  }).flat();
 }

@@ -56,7 +56,11 @@ STYLES = (
     "browser.css",
     "print.css",
 )
-SCRIPTS = ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
+# How a text is shown that was judged.
+TEXT_SCRIPTS = ("text.js", "formulas.js", "code.js", "folding.js", "markdown.js")
+SCRIPTS = (*TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
+# Scripts of others; a page has them where its texts hold a formula or a piece of code.
+LIBRARIES = ("vendor/temml.min.js", "vendor/prism.min.js")
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
 
@@ -78,6 +82,7 @@ def stream_html(report: ReportData) -> Iterator[str]:
         STYLES,
         wrapped_script(joined_assets(SCRIPTS)),
         data=inert_json(page_facts(report)),
+        libraries=libraries_script(),
         packed=PackedRows(report.rows, report.rows_total),
         outcome_buttons=report.shown if len(report.shown) <= _MAX_OUTCOME_BUTTONS else (),
         **report_context(report),
@@ -121,16 +126,24 @@ def render_page(template: str, styles: Sequence[str], script: str, **context: An
     return "".join(stream_page(template, styles, script, **context))
 
 
-def stream_page(template: str, styles: Sequence[str], script: str, **context: Any) -> Iterator[str]:
-    """Every page is made here: only our own style and script go in unescaped, and only they may run."""
+def libraries_script() -> str:
+    """Both libraries as one script. Prism waits until it is asked; else it would look through the page by itself."""
+    return "window.Prism={manual:true};\n" + joined_assets(LIBRARIES)
+
+
+def stream_page(
+    template: str, styles: Sequence[str], script: str, *, libraries: str = "", **context: Any
+) -> Iterator[str]:
+    """Every page is made here: only our own style and these scripts go in unescaped, and only they may run."""
     style = joined_assets(styles)
     pieces = (
         page_environment()
         .get_template(template)
         .generate(
-            policy=content_security_policy(style, script),
+            policy=content_security_policy(style, script, *filter(None, [libraries])),
             style=Markup(style),  # noqa: S704 our own asset, read from the package
             script=Markup(script),  # noqa: S704 our own asset, read from the package
+            libraries=Markup(libraries),  # noqa: S704 assets of the package
             **context,
         )
     )
@@ -187,14 +200,16 @@ def chapter(sections: Iterable[Section], say: Say, name: str) -> Markup:
     return Markup(chapter_html(sections, say, name))  # noqa: S704 drawn by the renderer, which escapes every text
 
 
-def content_security_policy(*blocks: str) -> str:
-    """Only this style and this script run, by hash: even a text that broke out could not execute or call home."""
-    hashes = [base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() for block in blocks]
-    style, script = (f"'sha256-{digest}'" for digest in hashes)
+def content_security_policy(style: str, *scripts: str) -> str:
+    """Only this style and these scripts run, by hash: even a text that broke out could not execute or call home."""
     return (
-        f"default-src 'none'; style-src {style}; script-src {script}; "
+        f"default-src 'none'; style-src {_source_hash(style)}; script-src {' '.join(map(_source_hash, scripts))}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _source_hash(block: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(block.encode()).digest()).decode()}'"
 
 
 @cache

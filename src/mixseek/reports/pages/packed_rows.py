@@ -6,6 +6,7 @@ A browser opens blocks as they are needed: a hundred thousand judgments open as 
 import base64
 import gzip
 import json
+import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ TEXT_BUDGET = 200_000_000
 _BLOCK_ROWS, _BLOCK_CHARACTERS = 200, 250_000
 # What a browser unpacks is as large at any level; 6 takes twice the time for a sixth less, and 4 is no smaller.
 _LEVEL = 3
+# What a formula or a piece of code begins with: only then does a page need what draws them.
+_FORM = re.compile(r"\\[(\[]|\$\S[^$\n]*\$|\\begin\{|\\boxed\{|```\w")
 # A control with more values is no help: a search is.
 _MOST_CHOICES = 300
 
@@ -42,6 +45,8 @@ class PackedRows:
         self._ids: list[str] = []
         self._firsts: list[int] = []
         self._critical: list[int] = []
+        # Whether a text holds a formula or code; known when all blocks are made.
+        self.has_forms = False
 
     def __iter__(self) -> Iterator[str]:
         block: list[JudgedRow] = []
@@ -61,6 +66,7 @@ class PackedRows:
         payload = rows_payload(rows, max(len(rows) * self._share, 1))
         documents = payload["rows"]
         samples = [payload["samples"][row["sample"]] for row in documents]
+        self.has_forms = self.has_forms or any(map(_has_form, payload["samples"]))
         self._firsts.append(len(self._ids))
         self._critical += [place for place, row in enumerate(documents, len(self._ids)) if "gates" in row]
         self._ids += [sample["id"] for sample in samples]
@@ -78,6 +84,11 @@ class PackedRows:
                 "columns": {name: column.document() for name, column in self._columns.items()},
             }
         )
+
+
+def _has_form(sample: Mapping[str, Any]) -> bool:
+    texts = (sample.get(name) for name in ("response", "response_b", "question"))
+    return any(_FORM.search(text) for text in texts if text)
 
 
 class _Column:

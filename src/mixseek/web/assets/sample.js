@@ -51,7 +51,7 @@ const shown = rows[0].sample;
 byId("sample").append(...[
   metadataPart(data.more),
   make("div", { class: "detail asked-part" }, ...[
-    foldable(say("word.question", "Question"), shown.question, shown.question_cut, (shown.question ?? "").length <= 2000),
+    foldableForm(say("word.question", "Question"), shown.question, shown.question_cut, (shown.question ?? "").length <= 2000),
     foldable(say("word.ground_truth", "Ground truth"), [shown.truth, ...(shown.alternatives ?? [])].filter((text) => text !== undefined).join(" · "), 0, true),
     foldable(say("word.rubric", "Rubric"), data.more.rubric, 0, false),
   ].filter(Boolean)),
