@@ -191,11 +191,13 @@ def refuse_without_browser() -> None:
 
 async def find_barriers(page: Page, *, is_contrast_only: bool = False) -> list[str]:
     """What keeps people from using the page, by axe: rule, and the first elements that break it."""
-    only = ["color-contrast"] if is_contrast_only else ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+    every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+    only = ["color-contrast"] if is_contrast_only else every
     kind = "rule" if is_contrast_only else "tag"
     found = await Axe().run(page, options={"runOnly": {"type": kind, "values": only}, "resultTypes": ["violations"]})
     return [
-        f"{one['id']} ({page.url}): " + "; ".join(str(node["html"])[:200] for node in one["nodes"][:3])
+        f"{one['id']} ({page.url}): "
+        + "; ".join(f"{node['target']}: {str(node['html'])[:200]}" for node in one["nodes"][:3])
         for one in found.response["violations"]
     ]
 

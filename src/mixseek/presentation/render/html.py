@@ -61,6 +61,7 @@ _PARAGRAPHS = {QUIET: "quiet after", "yellow": "lead warning", "bold": "critical
 _ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>"}
 # Text that may run from right to left, or whose characters look different in each language that has them.
 _FOREIGN = "[\u0590-\u08ff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\uffef\U00010000-\U0010ffff]"
+_TAGS = re.compile("<[^>]*>")
 # Of a table on a page that is longer than that nobody reads the end.
 _FOLDED_LINES = 12
 
@@ -116,8 +117,7 @@ class HtmlRenderer:
             return ""
         note = self._note(*section.styled_note)
         title = f"<{element}>{self._escaped(section.title)}{note}</{element}>" if section.title else ""
-        named = f' aria-label="{self._plain(section.title)}"' if section.title and self._is_page else ""
-        return f"<section{names}{named}>{title}{''.join(map(self.part, parts))}</section>"
+        return f"<section{names}>{title}{''.join(map(self.part, parts))}</section>"
 
     def _note(self, note: str, style: str) -> str:
         """What stands beside a heading: how something stands is a badge of its colour, other words are soft."""
@@ -173,7 +173,7 @@ class HtmlRenderer:
             count = message("listing.of_all", "{n} of {total}", n=count, total=total)
         is_open = " open" if len(listing.lines) <= _FOLDED_LINES and listing.shown != 0 else ""
         head = f'{self._escaped(listing.title)} <span class="soft">{self._escaped(count)}</span>'
-        return f'<details class="holes"{is_open}><summary>{head}</summary><ul>{lines}</ul></details>'
+        return f'<details class="holes"{is_open}><summary>{head}</summary><ul tabindex="0">{lines}</ul></details>'
 
     # Ranges: a row for each estimate, all on one axis.
 
@@ -214,7 +214,7 @@ class HtmlRenderer:
             )
             plot = f'<div class="correction-plot">{drawn}{axis_svg(estimates.axis)}</div>'
             note = f'<p class="quiet">{self._escaped(row.note)}</p>'
-            title = f"<h4>{self._escaped(row.name)}</h4>"
+            title = f'<p class="correction-name">{self._escaped(row.name)}</p>'
             cards.append(f'<li class="correction">{title}{plot}<dl>{"".join(lines)}</dl>{note}</li>')
         return f'<ul class="corrections">{"".join(cards)}</ul>'
 
@@ -260,25 +260,29 @@ class HtmlRenderer:
             words = words[:1].upper() + words[1:]
         if isinstance(given, Head) and given.axis is not None and self._is_page:
             drawn = self._plain(message("word.interval_drawn", "Interval, drawn"))
-            return f'<th scope="col" class="plot-cell" aria-label="{drawn}">{axis_svg(given.axis)}</th>'
+            read = f'<span class="visually-hidden">{drawn}</span>'
+            return f'<th scope="col" class="plot-cell">{read}{axis_svg(given.axis)}</th>'
         if isinstance(given, Head) and given.page is not None:
             words = self._text(given.page)
         if table.values is not None and not head.startswith("|"):
             kind = "number" if head.startswith(">") else "text"
             words = f'<button type="button" data-sort="{kind}">{words}</button>'
-        return f'<th scope="col"{_class(_kind(head))}>{words}</th>'
+        return f'<th scope="col"{_class(_kind(head))}>{words}</th>' if words else "<td></td>"
 
     def _cell(self, cell: Cell, head: str, *, is_name: bool, value: str | float | None = None) -> str:
         style = cell[1] if isinstance(cell, tuple) else ""
-        element = "th" if is_name else "td"
+        content = self._content(cell)
+        # A name that is left out because it stands above names nothing here.
+        is_head = is_name and bool(_TAGS.sub("", content))
+        element = "th" if is_head else "td"
         names = [_kind(head), _tone(style)]
         if isinstance(cell, IntervalPlot | Bar):
             names.append("plot-cell")
         if isinstance(cell, Shaded):
             names.append("empty" if cell.share is None else f"heat heat-{round(min(1.0, max(0.0, cell.share)) * 10)}")
         sorted_by = "" if value is None else f' data-value="{self._plain(str(value))}"'
-        scope = ' scope="row"' if is_name else ""
-        return f"<{element}{scope}{_class(*names)}{sorted_by}>{self._content(cell)}</{element}>"
+        scope = ' scope="row"' if is_head else ""
+        return f"<{element}{scope}{_class(*names)}{sorted_by}>{content}</{element}>"
 
     def _content(self, cell: Cell) -> str:
         match cell:
