@@ -163,3 +163,21 @@ def test_two_runs_side_by_side_show_the_words_that_differ(chromium: Chromium, vi
             await expect(page.locator('[data-kind="worse"]')).to_have_attribute("aria-pressed", "true")
 
     chromium.do(scenario())
+
+
+def test_a_viewer_that_was_started_again_or_is_gone_is_explained(chromium: Chromium, viewer: ViewServer) -> None:
+    """Another server has another key, and an answer in plain words is no JSON."""
+
+    async def scenario() -> None:
+        async with chromium.visiting(expected="403|ERR_INTERNET_DISCONNECTED") as visit:
+            await visit.follow(viewer.link)
+            await visit.open(f"{viewer.address}/runs/numbers")
+            await expect(visit.page.locator("#matches")).to_contain_text("judgments")
+            await visit.context.clear_cookies()
+            await visit.page.locator("#search").fill("nothing has these words")
+            await expect(visit.page.locator("#matches")).to_contain_text("The viewer was started again")
+            await visit.context.set_offline(True)
+            await visit.page.locator("#search").fill("nor these")
+            await expect(visit.page.locator("#matches")).to_contain_text("Is mixseek view still running?")
+
+    chromium.do(scenario())

@@ -47,6 +47,8 @@ FILTERS: Mapping[str, str] = {
     "rule": _HAS.format("rule", "rules"),
     "flag": _HAS.format("flag", "flags"),
 }
+# The filters that are questions.
+YES_OR_NO = frozenset({"control", "unverified"})
 # Each order by a number that every row has one of its own of; rows stand in the order of the dataset.
 SORTS: Mapping[str, str] = {"": "rowid", "newest": "-outcome", "lowest": "lowest", "highest": "highest"}
 # Of each filter, what it holds; those that need two values to tell anything are marked.

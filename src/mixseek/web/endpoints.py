@@ -12,8 +12,9 @@ from mixseek.reports.documents import report_document
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.web.answers import answer_json, answer_pending, run_of, viewer_of
 from mixseek.web.pages import LONGEST_JOURNAL, compare_request
+from mixseek.web.parameters import read_list_request, read_number
 from mixseek.web.slow_work import Pending
-from mixseek.web.viewed import expected_judgments, list_workspace, read_list_request, read_number
+from mixseek.web.viewed import expected_judgments, list_workspace
 
 _EVENT_SECONDS = 1.0
 

@@ -16,8 +16,9 @@ from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory
 from mixseek.text.messages import message
 from mixseek.web.answers import answer_page, run_of, served_asset, viewer_of
+from mixseek.web.parameters import read_number
 from mixseek.web.slow_work import Pending
-from mixseek.web.viewed import list_workspace, read_number
+from mixseek.web.viewed import list_workspace
 
 # Pairs before this are held in memory to find the next ones.
 _LAST_START = 1_000_000

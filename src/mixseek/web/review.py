@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from aiohttp import web
 
-from mixseek.errors import ConfigurationError
 from mixseek.labels.intake import check_rater
 from mixseek.labels.review import MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
 from mixseek.reports.pages.html import inert_json
@@ -15,8 +14,8 @@ from mixseek.text.messages import message
 from mixseek.web.answers import answer_json, answer_page, answer_pending, run_of, viewer_of
 from mixseek.web.connections import read_body_bytes
 from mixseek.web.languages import language_of, say_in
+from mixseek.web.parameters import ParameterError, read_list_request
 from mixseek.web.slow_work import Pending
-from mixseek.web.viewed import read_list_request
 
 # What the scripts of a judgment know before there is one.
 _NOTHING = {"run": "", "judges": [], "labels": {}, "dimensions": [], "repeats": 1, "samples": [], "rows": []}
@@ -71,7 +70,7 @@ async def review_numbers(request: web.Request) -> web.Response:
     try:
         half_width = float(text)
     except ValueError as error:
-        raise ConfigurationError(f"width={text}: not a number; give 0.05 for plus or minus 5 points") from error
+        raise ParameterError(f"width={text}: not a number; give 0.05 for plus or minus 5 points") from error
     viewer = viewer_of(request)
     reviewed = await viewer.reviewed(run_of(request))
     if isinstance(reviewed, Pending):

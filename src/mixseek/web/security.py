@@ -170,7 +170,7 @@ def guard(access: Access) -> Middleware:
             return await handler(request)
         except web.HTTPException as error:
             # The router's own words are a page of aiohttp's.
-            return refuse(error.status, f"{request.method} {request.path}: {(error.reason or '').lower()}")
+            return refuse(error.status, f"{request.method} {request.path}: {error.reason}")
 
     return check
 

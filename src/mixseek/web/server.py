@@ -18,6 +18,7 @@ from mixseek.web.answers import Page, answer_json, answer_page, viewer_of, warm_
 from mixseek.web.connections import SILENT_SECONDS, SilentConnections
 from mixseek.web.endpoints import choices, compare, competition, judgments, live, prompt, run, sample, workspace
 from mixseek.web.pages import asset, compare_page, competition_page, home_page, run_page, sample_page
+from mixseek.web.parameters import ParameterError
 from mixseek.web.review import (
     draw_texts,
     give_label,
@@ -67,7 +68,7 @@ async def tell_errors(request: web.Request, handler: Handler) -> web.StreamRespo
     try:
         return await handler(request)
     except MixseekError as error:
-        wrong = 400 if request.method == "POST" else 404
+        wrong = 400 if request.method == "POST" or isinstance(error, ParameterError) else 404
         status = wrong if isinstance(error, ConfigurationError) else 500
         if request.path.removeprefix(viewer_of(request).access.base).startswith("/api/"):
             return answer_json({"error": str(error)}, status=status)

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,7 @@ from mixseek.analysis.model import tone_of
 from mixseek.analysis.run_list import list_runs
 from mixseek.competition.boards import list_competitions
 from mixseek.errors import ConfigurationError
-from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
-from mixseek.lazy_dataclass import dataclass
+from mixseek.index.listing import JudgmentList, ListQuery, open_list
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
 from mixseek.runs.requests.protocol_record import protocol_of_run
@@ -21,11 +20,8 @@ from mixseek.storage.journal.tail import TextSearches
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key
 from mixseek.templating import fence_nonce
+from mixseek.web.parameters import ListRequest
 
-# Between conditions on metadata, which are one value of an address; in it, %1F.
-ALSO = "\x1f"
-# Judgments on a page, and the most that a program may ask for at once.
-PAGE_ROWS, MOST_ROWS = 100, 1_000
 # Characters of judged text on a page of the list, and of one sample: the list shows a line of each.
 _LIST_BUDGET, _SAMPLE_BUDGET = 200_000, 4_000_000
 # Of a reply's details, what a person looks at.
@@ -45,54 +41,6 @@ def find_exact_run(workspace: Workspace, name: str) -> RunDirectory:
     if not run.exists():
         raise ConfigurationError(f"{workspace.root}: no run {name!r}; `mixseek runs` lists those that are there")
     return run
-
-
-@dataclass(frozen=True, slots=True)
-class ListRequest:
-    """What a page of the list asks for; as in its address."""
-
-    filters: Mapping[str, str] = field(default_factory=dict)
-    words: str = ""
-    metadata: tuple[tuple[str, str], ...] = ()
-    sort: str = ""
-    offset: int = 0
-    limit: int = PAGE_ROWS
-    named: NamedJudgment | None = None
-
-
-def read_list_request(asked: Mapping[str, str]) -> ListRequest:
-    """Reads the parameters of an address; raises ConfigurationError for what has no meaning."""
-    sort = asked.get("sort", "")
-    if sort not in SORTS:
-        raise ConfigurationError(
-            f"sort={sort}: there is {', '.join(filter(None, SORTS))}; leave it out for the dataset's order"
-        )
-    bounds = (("offset", 0, 10**12), ("limit", PAGE_ROWS, MOST_ROWS), ("repeat", 1, 10**6))
-    numbers = {name: read_number(asked, name, default, most) for name, default, most in bounds}
-    metadata = []
-    for pair in filter(None, asked.get("meta", "").split(ALSO)):
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise ConfigurationError(f"meta={pair}: write name=value, as in meta=language=ja")
-        metadata.append((name, value))
-    repeat = numbers["repeat"] if asked.get("repeat") else None
-    return ListRequest(
-        filters={name: asked[name] for name in FILTERS if asked.get(name)},
-        words=asked.get("q", ""),
-        metadata=tuple(metadata),
-        sort=sort,
-        offset=numbers["offset"],
-        limit=numbers["limit"],
-        named=NamedJudgment(asked["id"], asked.get("by") or None, repeat) if asked.get("id") else None,
-    )
-
-
-def read_number(asked: Mapping[str, str], name: str, default: int, most: int) -> int:
-    """Raises ConfigurationError for what is none, or too large."""
-    text = asked.get(name) or str(default)
-    if not (text.isascii() and text.isdecimal() and int(text) <= most):
-        raise ConfigurationError(f"{name}={text}: not a number from 0 to {most:,}")
-    return int(text)
 
 
 class ViewedRun:

@@ -36,15 +36,15 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
     "home.js": ("base.js", "leaderboard.js", "home.js"),
     "run.js": (
-        "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js",
-        "live.js",
+        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js",
+        "page.js", "live.js",
     ),
     "review.js": (
         "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
         "review_form.js", "review_numbers.js", "review.js",
     ),
     "sample.js": (
-        "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
+        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
     ),
     "comparison.js": ("base.js", "leaderboard.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("base.js", "leaderboard.js", "watch.js"),

@@ -60,6 +60,10 @@ function drawLive(told) {
 
 function watch() {
   const events = new EventSource(`${API}/live`);
+  // A browser asks again by itself, until it is refused.
+  events.addEventListener("error", () => {
+    if (events.readyState === EventSource.CLOSED) fetchAnswer(API).then(readDocument).catch(showFailure);
+  });
   events.addEventListener("progress", (event) => drawLive(JSON.parse(event.data)));
   events.addEventListener("end", (event) => {
     events.close();

@@ -8,14 +8,14 @@ let wantedBytes = 0;
 /** The answer, however long it is being made; null when something newer was asked meanwhile. */
 async function ask(path, isWanted = () => true) {
   for (;;) {
-    const answer = await fetch(path);
+    const answer = await fetchAnswer(path);
     if (!isWanted()) return null;
     if (answer.status !== 202) {
-      const document = await answer.json();
+      const document = await readDocument(answer);
       if (!answer.ok) throw new Error(document.error);
       return document;
     }
-    const { pending_seconds: seconds } = await answer.json();
+    const { pending_seconds: seconds } = await readDocument(answer);
     byId("matches").textContent = `${say("judgment.the_judgments_are_being_listed", "The judgments are being listed")} … ${Math.round(seconds)} s`;
     await new Promise((done) => setTimeout(done, 300));
   }

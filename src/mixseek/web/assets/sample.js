@@ -21,8 +21,8 @@ function promptPart(row) {
   const holder = make("div", {});
   const show = async () => {
     const wanted = new URLSearchParams({ id: row.sample.id, judge: row.judge });
-    const answer = await fetch(`${BASE}/api/runs/${encodeURIComponent(data.run)}/prompt?${wanted}`);
-    const told = await answer.json();
+    const address = `${BASE}/api/runs/${encodeURIComponent(data.run)}/prompt?${wanted}`;
+    const told = await fetchAnswer(address).then(readDocument).catch((error) => ({ error: error.message }));
     holder.replaceChildren(...(told.messages ?? [{ role: "–", content: told.error }]).map((message) =>
       make("details", { open: true }, make("summary", {}, message.role), textBlock("prose", message.content))));
   };
