@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from aiohttp import ClientSession, web
 from nbclient import NotebookClient
 from tests.flows.live import KEYS, riddles, wait_until
 from tests.flows.loopback import Loopback, loopback
-from tests.flows.running import environment, sums, write_jsonl
+from tests.flows.running import environment, mixseek_here, sums, write_jsonl
 from tests.flows.warm import hearing
 from tests.waiting import is_asleep, patiently
 
@@ -256,6 +257,22 @@ def test_what_is_shown_in_a_cell_is_escaped() -> None:
     assert "&lt;script&gt;alert(1)" in page
     assert "&lt;b&gt;me" in page
     assert "color" not in page
+
+
+def test_a_cell_draws_the_headline_and_leads_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": f"{n}?", "response": str(n % 5), "ground_truth": str(n)} for n in range(10)]
+    run = mixseek.judge(rows, judges="rules", workspace="ws", run="a&b")
+    before = run._repr_html_()
+    done = mixseek_here("report", "a&b", "--workspace", "ws", cwd=tmp_path)
+    after = run._repr_html_()
+
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        r'<svg [^>]*role="img" aria-label="mean score 50.0%, 95% Wilson interval 23.7–76.3%, 10 samples"', before
+    )
+    assert "<code>.report(&quot;report.html&quot;)</code> writes it" in before
+    assert '<a href="ws/runs/a%26b/report.html" target="_blank" rel="noopener">ws/runs/a&amp;b/report.html</a>' in after
 
 
 def test_a_library_that_is_not_there_is_one_line() -> None:

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -37,7 +38,7 @@ from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.index.export import export_run
 from mixseek.index.run import JudgedTake, open_run_index
-from mixseek.presentation.render.html import sections_html
+from mixseek.presentation.render.html import file_link_html, sections_html
 from mixseek.reports.pages.html import write_html
 from mixseek.reports.summary import run_card_sections
 from mixseek.reports.wording.scores import interval_sentence, no_interval_sentence, score_text
@@ -214,7 +215,10 @@ class Run:
         return f"<Run {self.name}: {plural(self.summary.header.samples, 'sample')}, {mean}, {self.state.value}>"
 
     def _repr_html_(self) -> str:
-        return sections_html(run_card_sections(self.summary, self.state.value, self.reasons, self._conclusion.failures))
+        page = self.directory.report
+        link = file_link_html(os.path.relpath(page)) if page.is_file() else ""
+        state, failures = self.state.value, self._conclusion.failures
+        return sections_html(run_card_sections(self.summary, state, self.reasons, failures, has_page=bool(link))) + link
 
     @property
     def directory(self) -> RunDirectory:

@@ -1,7 +1,7 @@
 """What a run says about what was judged: targets first, each with one verdict a sample. Data, words, documents."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
 from mixseek.analysis.model import Beside, Breakdown, Headline, ScoreSummary, split_of
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
-from mixseek.presentation.pictures import Axis
+from mixseek.presentation.pictures import Axis, Estimate, IntervalPlot
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, estimate_text
 from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text
@@ -173,6 +173,19 @@ def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
 
 
 # The picture: every target on one axis, zoomed to what is drawn, because differences are what a reader looks for.
+
+
+def score_plot(score: ScoreSummary, axis: Axis, beside: Iterable[Beside] = (), label: str = "") -> IntervalPlot:
+    """The mean with its interval, and the bounds where samples have no verdict to rely on."""
+    is_bounded = score.bounds is not None and bool(score.counts.unscored or score.unverified)
+    return IntervalPlot(
+        score.mean,
+        (score.interval.low, score.interval.high) if score.interval else None,
+        axis,
+        bounds=(score.bounds.worst, score.bounds.best) if score.bounds and is_bounded else None,
+        beside=[Estimate(estimate.mean, estimate.low, estimate.high) for estimate in beside],
+        label=label,
+    )
 
 
 def axis_of(headline: Headline) -> Axis:

@@ -13,9 +13,10 @@ from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import CallAccount
 from mixseek.domain.scored_counts import FailureGroup
-from mixseek.presentation.sections import Cell, Section, TableRows, Words, sections_of, unbroken_lines
+from mixseek.presentation.pictures import SHARES
+from mixseek.presentation.sections import VERBATIM, Cell, Section, TableRows, Words, sections_of, unbroken_lines
 from mixseek.reports.accounts import call_documents, cost_text, masked_text, tokens_text
-from mixseek.reports.headline import describe_headline, headline_document, score_document
+from mixseek.reports.headline import describe_headline, headline_document, score_document, score_plot
 from mixseek.reports.labels import corrected_document, corrected_lines
 from mixseek.reports.pair_words import describe_pairs, pairs_document
 from mixseek.reports.wording.scores import (
@@ -107,18 +108,26 @@ _WHY_CHARACTERS = 160
 
 
 def run_card_sections(
-    summary: RunSummary, state: str, reasons: Sequence[str] = (), failures: Sequence[FailureGroup] = ()
+    summary: RunSummary,
+    state: str,
+    reasons: Sequence[str] = (),
+    failures: Sequence[FailureGroup] = (),
+    *,
+    has_page: bool = False,
 ) -> Iterator[Section]:
     """A run in a cell of a notebook: the headline with its interval, counts, flags, and what is not well."""
     score = summary.headline.score
     interval = interval_sentence(score) if score.interval else no_interval_sentence(score)
     rows: list[Sequence[Cell]] = [("mean score", Words([(score_text(score), "bold"), f" ({interval})"]))]
+    rows.append(("", score_plot(score, SHARES, label=f"mean score {score_text(score)}, {interval}")))
     rows += [("bounds", sentence) for sentence in (bounds_sentence(score),) if sentence]
     rows += [(name, f"{count:,}") for name, count in asdict(score.counts).items() if count]
     rows.append(("judged by", f"{', '.join(summary.judges)} ({summary.header.protocol})"))
     for group in failures[:_CARD_LINES]:
         rows.append(("unusable", f"{group.count:,}: {phrases.shortened(group.why, _WHY_CHARACTERS)}"))
     rows += [("⚠", reason) for reason in reasons]
+    if not has_page:
+        rows.append(("page", Words([('.report("report.html")', VERBATIM), " writes it"])))
     yield Section(f"{summary.header.run_id}: {state.replace('_', ' ')}", [TableRows(("", ""), rows)])
 
 

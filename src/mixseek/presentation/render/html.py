@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from html import escape
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Series, Step, Strip
 from mixseek.presentation.render.curves import curves_svg
@@ -80,6 +80,11 @@ def sections_html(sections: Iterable[Section]) -> str:
     """One after the other; what is only an empty line elsewhere is nothing here."""
     renderer = HtmlRenderer()
     return "".join(renderer.section(section, "h4") for section in sections)
+
+
+def file_link_html(path: str) -> str:
+    """A link to a file beside a notebook, by its relative path."""
+    return f'<p><a href="{escape(quote(path))}" target="_blank" rel="noopener">{escape(make_visible(path))}</a></p>'
 
 
 def part_html(part: Part, say: Say = str) -> str:

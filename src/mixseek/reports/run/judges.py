@@ -23,7 +23,7 @@ from mixseek.presentation.sections import (
     number_cell,
     number_head,
 )
-from mixseek.reports.run.ranking import score_plot
+from mixseek.reports.headline import score_plot
 from mixseek.reports.run.sample import STYLES
 from mixseek.reports.run_list import COUNTS, count_head
 from mixseek.reports.wording.names import NO_NAME, NO_TASK, state_text, warning_text

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from mixseek.analysis.model import Beside, Breakdown, GroupSummary, Headline, ScoreSummary
-from mixseek.presentation.pictures import Axis, Estimate, IntervalPlot
+from mixseek.presentation.pictures import Axis
 from mixseek.presentation.sections import (
     GAP,
     Cell,
@@ -25,6 +25,7 @@ from mixseek.reports.headline import (
     headline_interval_text,
     headline_mean_text,
     rule_sentence,
+    score_plot,
     score_sentence,
     without_text,
 )
@@ -60,19 +61,6 @@ def asked_sections(headline: Headline) -> Iterator[Section]:
     """What the reader asked for with --by."""
     for part in headline.asked:
         yield _ranking(part, headline, None)
-
-
-def score_plot(score: ScoreSummary, axis: Axis, beside: Iterable[Beside] = (), label: str = "") -> IntervalPlot:
-    """The mean with its interval, and the bounds where samples have no verdict to rely on."""
-    is_bounded = score.bounds is not None and bool(score.counts.unscored or score.unverified)
-    return IntervalPlot(
-        score.mean,
-        (score.interval.low, score.interval.high) if score.interval else None,
-        axis,
-        bounds=(score.bounds.worst, score.bounds.best) if score.bounds and is_bounded else None,
-        beside=[Estimate(estimate.mean, estimate.low, estimate.high) for estimate in beside],
-        label=label,
-    )
 
 
 def _ranking(part: Breakdown, headline: Headline, key: str | None, *, with_whole: bool = False) -> Section:
