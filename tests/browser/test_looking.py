@@ -181,3 +181,30 @@ def test_a_viewer_that_was_started_again_or_is_gone_is_explained(chromium: Chrom
             await expect(visit.page.locator("#matches")).to_contain_text("Is mixseek view still running?")
 
     chromium.do(scenario())
+
+
+def test_paper_holds_every_row_that_the_list_holds_and_says_what_narrows_it(
+    chromium: Chromium, viewer: ViewServer
+) -> None:
+    """On a screen only the rows in sight are drawn."""
+
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_run(visit, viewer)
+            await page.locator("select[name=target]").select_option("cedar")
+            await expect(page.locator("#matches")).to_have_text("60 of 120")
+            on_screen = await page.locator("#rows .row").count()
+            await page.emulate_media(media="print")
+            await page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            await expect(page.locator("#rows .row")).to_have_count(60)
+            await expect(page.locator("#rows .row").last).to_be_visible()
+            await expect(page.locator("#narrowed")).to_have_text("Target: cedar")
+            boxes = [await page.locator("#rows .row").nth(place).bounding_box() for place in (0, 1, 59)]
+            tops = [box["y"] for box in boxes if box]
+            assert tops == sorted(set(tops))
+            await page.emulate_media(media="screen")
+            await page.evaluate("dispatchEvent(new Event('afterprint'))")
+            await expect(page.locator("#rows .row")).to_have_count(on_screen)
+            assert on_screen < 60
+
+    chromium.do(scenario())

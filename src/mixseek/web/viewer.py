@@ -37,7 +37,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "home.js": ("base.js", "leaderboard.js", "home.js"),
     "run.js": (
         "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js",
-        "page.js", "live.js",
+        "printing.js", "page.js", "live.js",
     ),
     "review.js": (
         "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",

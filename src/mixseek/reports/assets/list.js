@@ -6,6 +6,8 @@ const SPARE_ROWS = 8;
 let selected = null;
 // Where the rows stand among those that the filters leave, and how many those are.
 let page = { offset: 0, matches: 0, total: 0 };
+// Paper does not scroll.
+let isPrinting = false;
 
 const isSame = (row, other) => row.sample.id === other.sample.id && row.judge === other.judge && (row.repeat ?? 1) === (other.repeat ?? 1);
 const isNarrowed = () => NARROWING.some((name) => state[name]);
@@ -106,8 +108,8 @@ function drawRows() {
     return;
   }
   holder.style.height = `${rows.length * ROW_HEIGHT}px`;
-  const first = Math.max(0, Math.floor(list.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
-  const last = Math.min(rows.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW_HEIGHT) + SPARE_ROWS);
+  const first = isPrinting ? 0 : Math.max(0, Math.floor(list.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
+  const last = isPrinting ? rows.length : Math.min(rows.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW_HEIGHT) + SPARE_ROWS);
   holder.replaceChildren(...rows.slice(first, last).map((row, number) => rowElement(row, first + number)));
   if (selected && holder.querySelector("[aria-selected=true]")) list.setAttribute("aria-activedescendant", `row-${selected.position}`);
   else list.removeAttribute("aria-activedescendant");

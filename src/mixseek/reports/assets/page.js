@@ -168,6 +168,7 @@ function start() {
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   startTabs();
   startSections();
+  startPrinting();
   buildSelects();
   document.querySelector(".filters").addEventListener("click", (event) => {
     const button = event.target.closest("[data-outcome]");
