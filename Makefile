@@ -73,7 +73,7 @@ format: $(STAMP)  ## rewrite the files as `make check` wants them
 
 bench: compiled  ## speed and size, as ratios in one run
 	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet openai || echo "no openai SDK to compare with"
-	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-deps lm_eval || echo "no lm-eval to compare with"
+	@PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet --no-deps --upgrade --target .cache/peers lm_eval || echo "no lm-eval to compare with"
 	@$(BIN)/python -m bench
 	@$(MAKE) --silent $(STAMP_RAY) && $(VENV_RAY)/bin/python -m bench.cluster
 

@@ -1,17 +1,20 @@
 """The filter with which lm-eval takes a choice from a chain of thought, as a peer of the rules.
 
 `flexible-extract` of its BIG-Bench Hard tasks with choices: the last `(A)`, else the words of a choice, else a letter.
-`make bench` installs lm-eval without what it depends on; the filter needs none of it.
+`make bench` installs lm-eval apart and without what it depends on, because the filter needs none of it.
 """
 
 import importlib.util
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 Row = Mapping[str, str]
+# Where `make bench` puts what our own environment is not to know of.
+PEERS = Path(__file__).resolve().parents[1] / ".cache" / "peers"
 _CHOICE = re.compile(r"\([A-Z]\)")
 
 
@@ -22,6 +25,7 @@ def has_choices(row: Row) -> bool:
 
 def load_filter() -> Callable[[Row], object] | None:
     """What a task does with each response; None where lm-eval is not installed."""
+    sys.path.append(str(PEERS))
     package = importlib.util.find_spec("lm_eval")
     if package is None or package.origin is None:
         return None
