@@ -45,7 +45,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "sample.js": (
         "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
     ),
-    "comparison.js": ("base.js", "leaderboard.js", "comparison.js", "difference.js"),
+    "comparison.js": ("base.js", "leaderboard.js", "copying.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("base.js", "leaderboard.js", "watch.js"),
 }  # fmt: skip
 

@@ -117,7 +117,10 @@ class HtmlRenderer:
         note = self._note(*section.styled_note)
         title = f"<{element}>{self._escaped(section.title)}{note}</{element}>" if section.title else ""
         named = f' aria-label="{self._plain(section.title)}"' if section.title and self._is_page else ""
-        return f"<section{names}{named}>{title}{''.join(map(self.part, parts))}</section>"
+        body = f"{title}{''.join(map(self.part, parts))}"
+        if section.is_folded and title and self._is_page:
+            body = f"<details><summary>{title}</summary>{body.removeprefix(title)}</details>"
+        return f"<section{names}{named}>{body}</section>"
 
     def _note(self, note: str, style: str) -> str:
         """What stands beside a heading: how something stands is a badge of its colour, other words are soft."""
