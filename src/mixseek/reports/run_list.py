@@ -1,21 +1,46 @@
 """The list of runs that a workspace holds, as sections and for programs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mixseek.analysis import run_list
 from mixseek.analysis.details import document_of
+from mixseek.analysis.kept_headline import KeptHeadline
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.presentation.sections import QUIET, Cell, Head, Section, TableRows, Words, notes, number_head
+from mixseek.reports.headline import headline_interval_text, headline_mean_text, score_document
 from mixseek.reports.wording.names import moment_text, state_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.text.messages import message
 
 
 def runs_document(lines: Sequence[run_list.RunLine]) -> dict[str, Any]:
+    return {"schema": schema_id(DocumentName.RUNS), "runs": [run_document(line) for line in lines]}
+
+
+def run_document(line: run_list.RunLine) -> dict[str, Any]:
+    """`headline` is of samples, each with one verdict; `mean_score` is null for a panel, whose judges differ."""
     keys = {"run_id": "run", "mean": "mean_score", "is_sealed": "sealed", "is_running": "running"}
-    return {"schema": schema_id(DocumentName.RUNS), "runs": [document_of(line, **keys) for line in lines]}
+    document = document_of(replace(line, headline=None), dataset_digest="dataset_sha256", **keys)
+    return document | {"headline": None if line.headline is None else kept_headline_document(line.headline)}
+
+
+def kept_headline_document(kept: KeptHeadline) -> dict[str, Any]:
+    """The headline in short; `cost_usd` is the known part, and null where no call has a known price."""
+    is_cost_known = kept.calls > kept.unpriced
+    return {
+        "rule": kept.rule.value if kept.rule else None,
+        "maximum": kept.maximum,
+        **score_document(kept.score),
+        "column": kept.column,
+        "groups": kept.groups,
+        "leading": [{"name": group.name, **score_document(group.score)} for group in kept.leading],
+        "calls": kept.calls,
+        "unpriced_calls": kept.unpriced,
+        "cost_usd": float(kept.cost_usd) if is_cost_known else None,
+    }
 
 
 COUNTS = ("valid", "undecided", "invalid", "missing")
@@ -40,8 +65,9 @@ def run_list_sections(runs: Sequence[run_list.RunLine]) -> Iterator[Section]:
         return
     # With room, the run's name stays whole, because it is what is typed next; datasets and judges give way.
     heads = (Head("|run", "run"), Head("|protocol"), Head(None, "|protocol"), Head("dataset"), Head("judges"))
+    interval = Head(number_head(message("word.interval_95", "95% interval")))
     rows = [list(_run_cells(run)) for run in runs]
-    yield Section(None, [TableRows((*heads, ">score", *SHORT_COUNTS, Head("|started")), rows, wide=_WIDE)])
+    yield Section(None, [TableRows((*heads, ">score", interval, *SHORT_COUNTS, Head("|started")), rows, wide=_WIDE)])
 
 
 def _run_cells(run: run_list.RunLine) -> Iterator[Cell]:
@@ -52,7 +78,11 @@ def _run_cells(run: run_list.RunLine) -> Iterator[Cell]:
         pieces.append((" (not counted)" if run.counts is None else " (counted earlier)", "yellow"))
     yield Words(pieces)
     yield from (f"{run.protocol} {run.protocol_hash[:8]}", run.protocol, run.dataset, ", ".join(run.judges))
-    yield NOTHING if run.mean is None else percent(run.mean)
+    if run.headline is None:
+        yield from (NOTHING if run.mean is None else percent(run.mean), NOTHING)
+    else:
+        score, maximum = run.headline.score, run.headline.maximum
+        yield from (headline_mean_text(score, maximum), headline_interval_text(score, maximum))
     yield from count_cells(run.counts)
     yield moment_text(run.started_at) or NOTHING, QUIET
 
