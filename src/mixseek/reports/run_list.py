@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 from mixseek.analysis import run_list
 from mixseek.analysis.details import document_of
 from mixseek.analysis.kept_headline import KeptHeadline
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.presentation.pictures import Series, Step
 from mixseek.presentation.sections import QUIET, Cell, Head, Section, TableRows, Words, notes, number_head
 from mixseek.reports.headline import headline_interval_text, headline_mean_text, score_document
 from mixseek.reports.wording.names import moment_text, state_text
@@ -89,3 +91,44 @@ def _run_cells(run: run_list.RunLine) -> Iterator[Cell]:
 
 def count_cells(counts: counts.StatusCounts | None) -> list[str]:
     return [NOTHING if counts is None else f"{getattr(counts, name):,}" for name in COUNTS]
+
+
+# Runs of a trend that are shown; of the earlier ones the line says how many there are.
+_TREND_RUNS = 12
+
+
+def run_place(name: str) -> str:
+    """What a page calls the line of a run, as an address has it."""
+    return f"run-{quote(name, safe='')}"
+
+
+def trend_sections(runs: Sequence[run_list.RunLine]) -> Iterator[Section]:
+    """Runs over one dataset under one protocol in the order of time, wherever there are several."""
+    trends: dict[tuple[str, str], list[tuple[run_list.RunLine, KeptHeadline]]] = {}
+    # The newest run comes first in a list, and last in a trend.
+    for run in reversed(runs):
+        if run.headline is not None and run.headline.score.mean is not None:
+            trends.setdefault((run.protocol_hash, run.dataset_digest or run.dataset), []).append((run, run.headline))
+    rows: list[Sequence[Cell]] = []
+    for counted_runs in sorted(trends.values(), key=lambda trend: trend[-1][0].started_at or "", reverse=True):
+        if len(counted_runs) > 1:
+            newest, _ = counted_runs[-1]
+            steps = [_trend_step(run, headline) for run, headline in counted_runs[-_TREND_RUNS:]]
+            protocol = f"{newest.protocol} {newest.protocol_hash[:8]}"
+            rows.append((newest.dataset, protocol, f"{len(counted_runs):,}", Series(steps, is_drawn=True)))
+    heads = (
+        message("head.dataset", "dataset"),
+        message("head.protocol", "protocol"),
+        number_head(message("head.runs", "runs")),
+        message("head.trend", "oldest to newest"),
+    )
+    label = message("runs.trends", "One dataset, run after run")
+    yield Section(label, [TableRows(heads, rows, name="trends", label=label)], name="trends")
+
+
+def _trend_step(run: run_list.RunLine, headline: KeptHeadline) -> Step:
+    """The mean of one run; who points at it is told the run and when it began."""
+    when = moment_text(run.started_at)
+    label = f"{run.run_id} · {when}" if when else run.run_id
+    text = headline_mean_text(headline.score, headline.maximum)
+    return Step(label, headline.score.mean, text, place=run_place(run.run_id))

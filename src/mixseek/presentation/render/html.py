@@ -15,6 +15,7 @@ from mixseek.presentation.render.drawings import (
     histogram_svg,
     plot_svg,
     scatter_svg,
+    series_svg,
     strip_svg,
     swatch_svg,
 )
@@ -293,8 +294,9 @@ class HtmlRenderer:
                 return histogram_svg(cell, _tone(style), self._in_language(cell.label))
             case Strip(parts):
                 return strip_svg(cell, [_tone(style) for _, _, style in parts])
-            case Series(steps):
-                return " ".join(map(self._step, steps))
+            case Series(steps, is_drawn):
+                drawn = [series_svg(cell)] if is_drawn else []
+                return " ".join((*drawn, *map(self._step, steps)))
             case Stack(cells):
                 return "".join(f"<div>{content}</div>" for content in map(self._content, cells) if content)
             case Shaded(inner):
