@@ -17,7 +17,9 @@ from mixseek.storage.journal.journal import broken_seal, find_wrong_length
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.manifest import Manifest, read_manifest, read_stored_manifest
 from mixseek.storage.labels import LabelStore
+from mixseek.storage.seal import FileIdentity, identify
 from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace_key import NONCE_KEY_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,35 @@ def choose_pair(lines: Sequence[RunLine]) -> tuple[str, str] | None:
     return None
 
 
+# By path. Whoever looks at a list asks for it every few seconds, and hardly any of its runs has changed since.
+_described: dict[str, tuple[tuple[FileIdentity | None, ...], RunLine]] = {}
+_MOST_DESCRIBED = 10_000
+
+
 def describe_run(run: RunDirectory) -> RunLine:
+    """One run in a line; that of a run that has ended is known as long as none of its files is another."""
+    path = str(run.path)
+    key = run.workspace / NONCE_KEY_FILE
+    state = tuple(map(_identify_file, (run.manifest, run.journal, run.totals, run.headline, key)))
+    if (known := _described.get(path)) is not None and known[0] == state:
+        return known[1]
+    line = read_line(run)
+    # Whether somebody writes to one that has not ended is in none of these files.
+    if line.is_sealed:
+        if len(_described) >= _MOST_DESCRIBED:
+            _described.clear()
+        _described[path] = state, line
+    return line
+
+
+def _identify_file(path: Path) -> FileIdentity | None:
+    try:
+        return identify(path.stat())
+    except OSError:
+        return None
+
+
+def read_line(run: RunDirectory) -> RunLine:
     """One run in a line, from what was counted when it was indexed last."""
     try:
         manifest = read_manifest(run.manifest)

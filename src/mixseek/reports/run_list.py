@@ -8,6 +8,7 @@ from urllib.parse import quote
 from mixseek.analysis import run_list
 from mixseek.analysis.details import document_of
 from mixseek.analysis.kept_headline import KeptHeadline
+from mixseek.analysis.model import GroupSummary
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.presentation.pictures import Series, Step
@@ -38,7 +39,7 @@ def kept_headline_document(kept: KeptHeadline) -> dict[str, Any]:
         **score_document(kept.score),
         "column": kept.column,
         "groups": kept.groups,
-        "leading": [{"name": group.name, **score_document(group.score)} for group in kept.leading],
+        "leading": [leading_document(group) for group in kept.leading],
         "calls": kept.calls,
         "unpriced_calls": kept.unpriced,
         "cost_usd": float(kept.cost_usd) if is_cost_known else None,
@@ -46,6 +47,15 @@ def kept_headline_document(kept: KeptHeadline) -> dict[str, Any]:
 
 
 COUNTS = ("valid", "undecided", "invalid", "missing")
+
+
+def leading_document(group: GroupSummary) -> dict[str, Any]:
+    """A mean with its ends; a report of the run has the rest."""
+    interval = group.score.interval
+    ends = {"low": interval.low if interval else None, "high": interval.high if interval else None}
+    return {"name": group.name, "mean_score": group.score.mean, **ends}
+
+
 # What stands for a word where there is little room.
 _SHORT = {"undecided": "und.", "invalid": "inv.", "missing": "mis.", "unverified": "unv.", "reasoning": "reas."}
 _WORDS = {

@@ -224,8 +224,13 @@ class ShowDocument(TypedDict):
     judgments: Sequence[JudgedRow]
 
 
-class LeadingGroup(Score):
+class LeadingGroup(TypedDict):
+    """The first targets, or variants, in short; the ends are of the interval."""
+
     name: str | None
+    mean_score: float | None
+    low: float | None
+    high: float | None
 
 
 class KeptHeadlineDocument(Score):

@@ -15,15 +15,16 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
+from mixseek.analysis import run_list
 from mixseek.analysis.kept_headline import LEADING_GROUPS, read_headline
 from mixseek.analysis.report import load_report
-from mixseek.analysis.run_list import RunLine, choose_pair, list_runs
+from mixseek.analysis.run_list import RunLine, choose_pair, list_runs, read_line
 from mixseek.analysis.summarise import summarise_run
 from mixseek.domain.labels import Label
 from mixseek.domain.panels import PanelRule
 from mixseek.index.loading import index_run
 from mixseek.reports.run_list import runs_document
-from mixseek.storage.journal.manifest import read_manifest, write_manifest
+from mixseek.storage.journal.manifest import RunStatus, read_manifest, write_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 
@@ -162,3 +163,28 @@ def test_a_comparison_is_preset_to_the_newest_two_of_one_dataset(
     lines: list[RunLine], expected: tuple[str, str] | None
 ) -> None:
     assert choose_pair(lines) == expected
+
+
+def test_a_list_that_is_asked_for_again_reads_only_what_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that looks for news asks every few seconds; a run that has not ended is always looked at."""
+    for name, status in (("april", RunStatus.COMPLETE), ("march", RunStatus.COMPLETE), ("may", RunStatus.RUNNING)):
+        workspace, run = make_panel(tmp_path, name)
+        manifest = make_manifest(("rules", "other"), run=name, sample_count=12, status=status)
+        write_manifest(run.manifest, manifest)
+        load_report(tmp_path, name)
+    first, _ = list_runs(tmp_path)
+    read: list[str] = []
+
+    def note(run: RunDirectory) -> RunLine:
+        read.append(run.name)
+        return read_line(run)
+
+    monkeypatch.setattr(run_list, "read_line", note)
+    second, _ = list_runs(tmp_path)
+    workspace.run("march").headline.unlink()
+    third, _ = list_runs(tmp_path)
+
+    assert (first, read) == (second, ["may", "march", "may"])
+    assert [line.headline is None for line in third if line.run_id == "march"] == [True]
