@@ -113,12 +113,16 @@ def run_place(name: str) -> str:
 
 
 def trend_sections(runs: Sequence[run_list.RunLine]) -> Iterator[Section]:
-    """Runs over one dataset under one protocol in the order of time, wherever there are several."""
+    """Runs over one dataset under one protocol in the order of time, wherever there are several.
+
+    Which response of a pair is A is chance, so how often A was preferred is no trend.
+    """
     trends: dict[tuple[str, str], list[tuple[run_list.RunLine, KeptHeadline]]] = {}
     # The newest run comes first in a list, and last in a trend.
     for run in reversed(runs):
-        if run.headline is not None and run.headline.score.mean is not None:
-            trends.setdefault((run.protocol_hash, run.dataset_digest or run.dataset), []).append((run, run.headline))
+        kept = run.headline
+        if kept is not None and kept.score.mean is not None and not kept.is_preference:
+            trends.setdefault((run.protocol_hash, run.dataset_digest or run.dataset), []).append((run, kept))
     rows: list[Sequence[Cell]] = []
     for counted_runs in sorted(trends.values(), key=lambda trend: trend[-1][0].started_at or "", reverse=True):
         if len(counted_runs) > 1:

@@ -144,7 +144,8 @@ class Viewer:
         """Begin to count what the runs came to that nobody has counted yet; whoever asks later is shown more of it."""
         if self._counting is not None and not self._counting.done():
             return
-        runs = [self.workspace.run(line.run_id) for line in lines if line.can_be_counted]
+        names = {line.run_id for line in lines if line.can_be_counted}
+        runs = [run for run in self.workspace.runs() if run.name in names] if names else []
         if any(count_key(run) not in self._counted for run in runs):
             self._counting = asyncio.create_task(self._count_headlines(runs))
 
