@@ -3,6 +3,9 @@
 const isHome = document.querySelector("#runs, .empty, #competitions") !== null;
 const NARROWING = ["q", "protocol", "dataset"];
 
+/** What a line says of its run; what can be done with it is the same in every line. */
+const textOfRow = (row) => fold([...row.cells].filter((cell) => !cell.matches(".board-upkeep")).map((cell) => cell.textContent).join(" "));
+
 /** Shows the lines that match; what narrows them stands in the address, so that a reload shows the same. */
 function narrowRuns() {
   const form = document.getElementById("board-filters");
@@ -11,7 +14,7 @@ function narrowRuns() {
   const sought = fold(wanted.q).split(/\s+/).filter(Boolean);
   const rows = [...document.querySelectorAll("#runs tbody tr")];
   for (const row of rows) {
-    const text = sought.length ? fold(row.textContent) : "";
+    const text = sought.length ? textOfRow(row) : "";
     const isWanted = ["protocol", "dataset"].every((name) => !wanted[name] || row.dataset[name] === wanted[name]);
     row.hidden = !(isWanted && sought.every((word) => text.includes(word)));
   }
