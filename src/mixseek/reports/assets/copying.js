@@ -6,7 +6,7 @@
   const markdown = JSON.parse(document.getElementById("markdown").textContent);
   // Of the dots of a screen, so that a picture is sharp where it is put.
   const SCALE = 2;
-  const [ROW, AXIS, NAMES, VALUES, PLOT, EDGE] = [44, 24, 210, 250, 420, 16];
+  const [HEAD, ROW, AXIS, NAMES, VALUES, PLOT, EDGE] = [58, 44, 24, 230, 270, 420, 16];
 
   const copyMarkdown = async () => {
     try {
@@ -27,18 +27,18 @@
     const shapes = [...drawing.querySelectorAll("*")];
     [...copy.querySelectorAll("*")].forEach((shape, place) => {
       const style = getComputedStyle(shapes[place]);
-      for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "opacity", "font-size", "text-anchor"]) shape.setAttribute(name, style.getPropertyValue(name));
-      // A hatched area takes its pattern from the page.
-      if (style.fill.startsWith("url(")) shape.setAttribute("fill", "none");
+      for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-size", "text-anchor"]) shape.setAttribute(name, style.getPropertyValue(name));
+      // A hatched area takes its pattern from the page; here it is as pale.
+      if (style.fill.startsWith("url(")) for (const [name, value] of Object.entries({ fill: style.color, "fill-opacity": 0.15 })) shape.setAttribute(name, value);
     });
     for (const [name, value] of Object.entries({ x, y, width, height })) copy.setAttribute(name, value);
     copy.setAttribute("overflow", "visible");
     return copy;
   };
 
-  const written = (words, x, y, style, anchor = "start", size = 14) => {
+  const written = (words, x, y, style, size = 14) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", "text");
-    for (const [name, value] of Object.entries({ x, y, fill: style.color, "font-size": size, "font-family": "sans-serif", "text-anchor": anchor })) element.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ x, y, fill: style.color, "font-size": size, "font-family": "sans-serif" })) element.setAttribute(name, value);
     element.textContent = words;
     return element;
   };
@@ -48,14 +48,15 @@
     const rows = [...document.querySelectorAll(".opening .range-row")];
     const style = getComputedStyle(document.body);
     const width = NAMES + PLOT + VALUES + 2 * EDGE;
-    const height = 2 * EDGE + ROW * (rows.length - 1) + AXIS + ROW;
+    const height = 2 * EDGE + HEAD + ROW * (rows.length - 1) + AXIS;
     const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) picture.setAttribute(name, value);
     const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
     for (const [name, value] of Object.entries({ width, height, fill: style.backgroundColor })) ground.setAttribute(name, value);
-    picture.append(ground, written(document.querySelector("h1").textContent.trim().replace(/\s+/g, " "), EDGE, EDGE + 16, style, "start", 16));
+    const lines = ["h1", ".movement"].map((name) => document.querySelector(name)?.textContent.trim().replace(/\s+/g, " ") ?? "");
+    picture.append(ground, ...lines.map((line, place) => written(line, EDGE, EDGE + 16 + 24 * place, style, place ? 15 : 18)));
     rows.forEach((row, place) => {
-      const top = EDGE + ROW * (place + 1) - 6;
+      const top = EDGE + HEAD + ROW * place;
       const drawing = row.querySelector("svg");
       picture.append(standalone(drawing, EDGE + NAMES, top, PLOT, drawing.getBoundingClientRect().height));
       const name = row.querySelector(".range-name");
