@@ -220,7 +220,7 @@ def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reports") / "assets"
 
     # Competitions, comparisons, and results that are sections and nothing else are pages of their own.
-    pages = ("leaderboard.", "comparison.", "copying.", "result_page.")
+    pages = ("leaderboard.", "comparison.", "copying.", "difference.", "result_page.")
     own = {item.name for item in assets.iterdir() if not item.name.startswith(pages)}
 
     assert own == {

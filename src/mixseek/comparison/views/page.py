@@ -18,7 +18,7 @@ from mixseek.reports.pages.html import inert_json, joined_assets, render_page
 from mixseek.text.messages import Message, message, verbatim
 
 STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "comparison.css")
-SCRIPTS = ("leaderboard.js", "copying.js", "comparison.js")
+SCRIPTS = ("leaderboard.js", "copying.js", "comparison.js", "difference.js")
 # Characters of judged text in one file: a few seconds to load on a telephone.
 TEXT_BUDGET = 6_000_000
 _LONGEST_QUESTION = 4_000
