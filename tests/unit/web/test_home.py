@@ -188,7 +188,7 @@ def test_a_viewer_that_only_reads_offers_no_change(workspace: Path) -> None:
     assert Workspace(workspace).run("march").exists()
 
 
-@pytest.mark.parametrize(("language", "words"), [("ja", ("総合値", "推移")), ("zh", ("总分", "历次运行"))])
+@pytest.mark.parametrize(("language", "words"), [("ja", ("総合結果", "推移")), ("zh", ("总结果", "历次运行"))])
 def test_the_board_speaks_the_reader_s_language(workspace: Path, language: str, words: tuple[str, ...]) -> None:
     async def scenario(client: Client) -> None:
         page = text_of((await client.ask(f"/?lang={language}")).text)
