@@ -90,9 +90,13 @@ def test_the_terminal_says_the_same_and_writes_a_page(two_runs: Path) -> None:
     assert "b scores higher than a; interval and test agree." in done.stdout
     assert "difference  +20.0 points (95% Student t interval" in done.stdout
     assert "10 better, 2 worse, 28 equal" in done.stdout
+    movement = compared(two_runs, "a", "b")["movement"]
+    assert re.fullmatch(r"50\.0% → 70\.0% \(\+20\.0 points, \+\d+\.\d to \+\d+\.\d\)", movement)
+    assert done.stdout.splitlines()[1] == movement
     page = (two_runs / "page.html").read_text(encoding="utf-8")
     heads = ("name", "run", "judges", "dataset", "score", "samples", "unpaired", "no verdict", "questions", "no score")
     assert [head for head in heads if f">{head.capitalize()}</th>" not in page] == []
+    assert f'<p class="movement">{movement}</p>' in page
     assert "b scores higher than a" in page
     assert page.count('<details class="change"') == 12
     assert "The answer is <mark>7</mark>." in page

@@ -8,6 +8,7 @@ from random import Random
 from mixseek.analysis.agreement import Agreement, build_agreement, build_consistency
 from mixseek.analysis.build import ReportInput, build_report
 from mixseek.analysis.headline import with_corrected
+from mixseek.analysis.kept_headline import keep_headline
 from mixseek.analysis.labels.of_run import load_corrected
 from mixseek.analysis.report_data import LISTED_OF_EACH_KIND, ReportData
 from mixseek.analysis.scored import ScoredInput, build_scored
@@ -50,6 +51,9 @@ def load_report(
         agreement = load_agreement(index, panel)
         scored = load_scored(index, panel, agreement, manifest.protocol)
         headline = load_headline(index, panel, by=by, maximum=scored.maximum if scored else None)
+        calls = index.call_accounts()
+        if rule in (None, manifest.panel):
+            keep_headline(workspace, run, headline, calls, is_preference=index.facts.has_pairs)
         report = build_report(
             ReportInput(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
@@ -58,7 +62,7 @@ def load_report(
                 rows=StoredRows(workspace, run),
                 units=load_units(index),
                 judges=manifest.judge_names,
-                calls=index.call_accounts(),
+                calls=calls,
                 headline=headline if headline.score.counts.total else None,
                 agreement=agreement,
                 consistency=build_consistency(*panel.takes()) if manifest.repeats > 1 else (),

@@ -7,6 +7,7 @@ from typing import Any
 
 from mixseek.analysis.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.analysis.headline import LEADING, build_headline
+from mixseek.analysis.kept_headline import keep_headline
 from mixseek.analysis.manifests import dataset_name, is_panel
 from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ScoreSummary
 from mixseek.analysis.run_summary import RunSummary
@@ -92,6 +93,8 @@ def summarise_run(
         whole, control = summarise_whole(
             index, index.counts(OutcomeCount, final_only=True) if manifest.cascade else cells
         )
+        if rule in (None, manifest.panel):
+            keep_headline(workspace, run, headline, calls, is_preference=facts.has_pairs)
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return RunSummary(
         header=run_header(manifest),

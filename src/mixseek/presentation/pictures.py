@@ -123,9 +123,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A value for each step: a block each where characters are all there is, else its text."""
+    """A value for each step: a block each where characters are all there is, else its text.
+
+    One that `is_drawn` is a line beside the texts, too, where there is more than characters.
+    """
 
     steps: Sequence[Step]
+    is_drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

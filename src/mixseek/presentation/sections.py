@@ -333,7 +333,8 @@ class Section:
     """Parts below a heading; an empty one sets them apart all the same, without one (None) they follow what is before.
 
     Below a heading tables without rows are left out, and so is a heading above nothing. `note` says beside the heading
-    how to read what is below it, or how it stands, in a style of its own. A page knows a section by its `name`.
+    how to read what is below it, or how it stands, in a style of its own. A page knows a section by its `name`, and
+    shows of one that is folded the heading alone, until somebody opens it.
     """
 
     title: str | None
@@ -341,6 +342,7 @@ class Section:
     is_indented: bool = False
     note: str | tuple[str, str] = ""
     name: str = ""
+    is_folded: bool = False
 
     @property
     def styled_note(self) -> tuple[str, str]:

@@ -62,16 +62,20 @@ def usd_text(amount: Decimal) -> str:
 
 
 def cost_text(account: CallAccount) -> Message:
+    """What one judge cost."""
+    return known_cost_text(account.calls, account.unpriced, account.cost_usd)
+
+
+def known_cost_text(calls: int, unpriced: int, cost_usd: Decimal) -> Message:
     """The known part, and for how many calls nothing is known; never a sum that silently leaves calls out."""
-    if not account.calls:
+    if not calls:
         return verbatim(NOTHING)
-    if not account.unpriced:
-        return verbatim(usd_text(account.cost_usd))
-    unknown = message("calls.unknown_cost", "unknown for {calls}", calls=counted(account.unpriced, "call"))
-    if account.unpriced == account.calls:
+    if not unpriced:
+        return verbatim(usd_text(cost_usd))
+    unknown = message("calls.unknown_cost", "unknown for {calls}", calls=counted(unpriced, "call"))
+    if unpriced == calls:
         return unknown
-    known = usd_text(account.cost_usd)
-    return message("calls.partly_known_cost", "{known} + {unknown}", known=known, unknown=unknown)
+    return message("calls.partly_known_cost", "{known} + {unknown}", known=usd_text(cost_usd), unknown=unknown)
 
 
 def tokens_text(tokens: int, account: CallAccount) -> str:

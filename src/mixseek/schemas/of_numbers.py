@@ -400,6 +400,7 @@ class CompareDocument(DifferenceDocument):
     b: ComparedSide
     paired_by: Sequence[str]
     conclusion: str
+    movement: str | None
     statuses: Sequence[StatusPairs]
     groups: Mapping[str, Sequence[GroupDifferenceDocument]]
     drift: DriftDocument

@@ -224,6 +224,28 @@ class ShowDocument(TypedDict):
     judgments: Sequence[JudgedRow]
 
 
+class LeadingGroup(TypedDict):
+    """The first targets, or variants, in short; the ends are of the interval."""
+
+    name: str | None
+    mean_score: float | None
+    low: float | None
+    high: float | None
+
+
+class KeptHeadlineDocument(Score):
+    """A run's headline in short: `leading` are the first of `groups`, ranked by `column`; costs are the known part."""
+
+    rule: str | None
+    maximum: float | None
+    column: str | None
+    groups: int
+    leading: Sequence[LeadingGroup]
+    calls: int
+    unpriced_calls: int
+    cost_usd: float | None
+
+
 class RunEntry(TypedDict):
     kind: str
     run: str
@@ -237,6 +259,9 @@ class RunEntry(TypedDict):
     sealed: bool
     problem: str | None
     running: bool
+    headline: KeptHeadlineDocument | None
+    labelled: int | None
+    dataset_sha256: str | None
 
 
 class CompetitionEntry(TypedDict):

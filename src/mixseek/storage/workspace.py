@@ -36,6 +36,8 @@ class RunDirectory:
         self.index = path / "index.duckdb"
         # What the index says of the run as a whole, for lists of runs.
         self.totals = path / "totals.json"
+        # What it came to, for the same lists.
+        self.headline = path / "headline.json"
         self.report = path / "report.html"
         # What was asked, kept whole: a user's own file may change after the run.
         self.protocol = path / "protocol.json"

@@ -21,7 +21,8 @@ _EVENT_SECONDS = 1.0
 
 async def workspace(request: web.Request) -> web.Response:
     """Runs and competitions with their state."""
-    return answer_json(await asyncio.to_thread(list_workspace, viewer_of(request).root))
+    listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
+    return answer_json(listed.document())
 
 
 async def run(request: web.Request) -> web.Response:

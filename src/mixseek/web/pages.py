@@ -16,6 +16,7 @@ from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory
 from mixseek.text.messages import message
 from mixseek.web.answers import answer_page, run_of, served_asset, viewer_of
+from mixseek.web.board import board_context
 from mixseek.web.parameters import read_number
 from mixseek.web.slow_work import Pending
 from mixseek.web.viewed import list_workspace
@@ -27,9 +28,11 @@ _KINDS = {".css": "text/css", ".js": "text/javascript"}
 
 
 async def home_page(request: web.Request) -> web.Response:
-    """Runs and competitions."""
-    listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
-    return answer_page(request, "home.html.j2", **listed)
+    """Runs and competitions; what nobody has counted yet is counted from now on, and appears."""
+    viewer = viewer_of(request)
+    listed = await asyncio.to_thread(list_workspace, viewer.root)
+    viewer.count_headlines(listed.runs)
+    return answer_page(request, "home.html.j2", **board_context(listed))
 
 
 async def run_page(request: web.Request) -> web.Response:
@@ -71,7 +74,7 @@ async def compare_page(request: web.Request) -> web.Response:
     runs, asked = compare_request(request)
     if not runs:
         listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
-        return answer_page(request, "choose.html.j2", **listed)
+        return answer_page(request, "choose.html.j2", **board_context(listed))
     start = read_number(request.query, "start", 0, _LAST_START)
     comparison = await viewer_of(request).comparison(runs, asked, start)
     if isinstance(comparison, Pending):

@@ -24,7 +24,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 TOKEN_VARIABLE = "MIXSEEK_VIEW_TOKEN"  # noqa: S105 - its name, not its value
 _SHORTEST_TOKEN = 20
 # Anything else changes something.
-_READING = frozenset({"GET", "HEAD"})
+READING = frozenset({"GET", "HEAD"})
 _FROM_HERE = frozenset({"same-origin", "none"})
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -194,7 +194,7 @@ def find_refusal(request: web.Request, access: Access) -> web.Response | None:
     is_from_here = (origin is None or origin in own_origins(host, access)) and site in _FROM_HERE
     if not is_from_here and not is_link:
         return refuse(403, "asked for by a page of somebody else; open the link that `mixseek view` printed")
-    if request.method not in _READING:
+    if request.method not in READING:
         if access.is_read_only:
             return refuse(403, "this viewer only reads (--read-only)")
         if origin is None:

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
 from mixseek.engine.stop_signals import stop_signals
-from mixseek.errors import ConfigurationError, MixseekError
+from mixseek.errors import BusyError, ConfigurationError, MixseekError
 from mixseek.web.answers import Page, answer_json, answer_page, viewer_of, warm_templates
 from mixseek.web.connections import SILENT_SECONDS, SilentConnections
 from mixseek.web.endpoints import choices, compare, competition, judgments, live, prompt, run, sample, workspace
@@ -30,10 +30,11 @@ from mixseek.web.review import (
     review_page,
     review_queue,
 )
-from mixseek.web.security import Access, Handler, add_headers, guard, is_every_address
+from mixseek.web.security import READING, Access, Handler, add_headers, guard, is_every_address
+from mixseek.web.upkeep import remove_run, rename_run
 from mixseek.web.viewer import VIEWER, Viewer
 
-# All that can be asked for; POST where something is kept.
+# All that can be asked for; POST where something is kept, gets another name or goes.
 ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("GET", "/", home_page),
     ("GET", "/runs/{run}", run_page),
@@ -57,6 +58,8 @@ ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("POST", "/api/runs/{run}/review/labels", give_label),
     ("POST", "/api/runs/{run}/review/retractions", retract_label),
     ("POST", "/api/runs/{run}/review/draws", draw_texts),
+    ("POST", "/api/runs/{run}/name", rename_run),
+    ("POST", "/api/runs/{run}/removal", remove_run),
     ("GET", "/api/compare", compare),
     ("GET", "/api/competitions/{execution}", competition),
 )
@@ -70,6 +73,9 @@ async def tell_errors(request: web.Request, handler: Handler) -> web.StreamRespo
     except MixseekError as error:
         wrong = 400 if request.method == "POST" or isinstance(error, ParameterError) else 404
         status = wrong if isinstance(error, ConfigurationError) else 500
+        # Somebody writes to what was to be changed: nothing is broken, and later it can be done.
+        if isinstance(error, BusyError) and request.method not in READING:
+            status = 409
         if request.path.removeprefix(viewer_of(request).access.base).startswith("/api/"):
             return answer_json({"error": str(error)}, status=status)
         return answer_page(request, "error.html.j2", status=status, sentence=str(error))

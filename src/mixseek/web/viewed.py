@@ -1,16 +1,18 @@
 """What the viewer shows of a workspace: lists, judgments page by page, one sample whole, a run as it grows."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from mixseek.analysis.model import tone_of
-from mixseek.analysis.run_list import list_runs
+from mixseek.analysis.run_list import RunLine, list_runs
 from mixseek.competition.boards import list_competitions
+from mixseek.competition.views.board import CompetitionLine
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import JudgmentList, ListQuery, open_list
+from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
 from mixseek.runs.requests.protocol_record import protocol_of_run
@@ -28,11 +30,26 @@ _LIST_BUDGET, _SAMPLE_BUDGET = 200_000, 4_000_000
 _DETAILS = ("ask", "take", "cached", "model", "finish_reason", "latency_seconds", "cost_usd", "tries", "usage")
 
 
-def list_workspace(root: Path) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class ListedWorkspace:
     """Runs and competitions with their state, the newest first; empty for a workspace that is not there yet."""
+
+    root: Path
+    runs: Sequence[RunLine]
+    competitions: Sequence[CompetitionLine]
+    problems: Sequence[str]
+
+    def document(self) -> dict[str, Any]:
+        """The same for programs."""
+        competitions = [line.to_document() for line in self.competitions]
+        document = runs_document(self.runs)
+        return {"workspace": str(self.root), **document, "competitions": competitions, "problems": list(self.problems)}
+
+
+def list_workspace(root: Path) -> ListedWorkspace:
+    """What a workspace holds; nothing is indexed or counted for that."""
     lines, problems = list_runs(root)
-    competitions = [line.to_document() for line in list_competitions(root)]
-    return {"workspace": str(root), **runs_document(lines), "competitions": competitions, "problems": problems}
+    return ListedWorkspace(root, lines, list_competitions(root), problems)
 
 
 def find_exact_run(workspace: Workspace, name: str) -> RunDirectory:

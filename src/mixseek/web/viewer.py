@@ -1,7 +1,10 @@
 """What the handlers share: the workspace, what is slow to make, and how an answer is written, in which language."""
 
+import asyncio
+import contextlib
 import itertools
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -11,12 +14,15 @@ from aiohttp import web
 
 from mixseek.analysis.report import load_report
 from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run_list import RunLine
+from mixseek.analysis.summarise import summarise_run
 from mixseek.comparison.compare import LISTED, CompareRequest, load_comparison
 from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.comparison.pairs import read_listed
 from mixseek.comparison.views.page import STYLES as COMPARISON_STYLES
 from mixseek.competition.views.page import STYLES as LEADERBOARD_STYLES
-from mixseek.index.totals import stat_journal
+from mixseek.errors import MixseekError, StorageError
+from mixseek.index.totals import JournalState, stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import STYLES as REPORT_STYLES
@@ -34,7 +40,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "report.css": (*REPORT_STYLES, "viewer.css", "review.css"),
     "comparison.css": (*COMPARISON_STYLES, "viewer.css"),
     "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
-    "home.js": ("base.js", "leaderboard.js", "home.js"),
+    "home.js": ("base.js", "leaderboard.js", "text.js", "home.js", "upkeep.js"),
     "run.js": (
         "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js",
         "printing.js", "page.js", "live.js",
@@ -46,7 +52,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "sample.js": (
         "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
     ),
-    "comparison.js": ("base.js", "leaderboard.js", "comparison.js", "difference.js"),
+    "comparison.js": ("base.js", "leaderboard.js", "copying.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("base.js", "leaderboard.js", "watch.js"),
 }  # fmt: skip
 
@@ -72,6 +78,9 @@ class Viewer:
         self._numbers_of_labels: SlowWork[dict[str, Any]] = SlowWork()
         self._comparisons: SlowWork[tuple[Comparison, list[ChangedSample]]] = SlowWork()
         self._tails: dict[str, JournalTail] = {}
+        self._counter = ThreadPoolExecutor(1, thread_name_prefix="mixseek-count")
+        self._counting: asyncio.Task[None] | None = None
+        self._counted: set[tuple[str, JournalState | None]] = set()
         self._searches: dict[tuple[str, int], TextSearches] = {}
 
     @property
@@ -132,15 +141,52 @@ class Viewer:
         key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants), start)
         return await self._comparisons.get(key, version, make, is_growing=any(map(is_growing, runs)))
 
+    def count_headlines(self, lines: Sequence[RunLine]) -> None:
+        """Begin to count what the runs came to that nobody has counted yet; whoever asks later is shown more of it."""
+        if self._counting is not None and not self._counting.done():
+            return
+        names = {line.run_id for line in lines if line.can_be_counted}
+        runs = [run for run in self.workspace.runs() if run.name in names] if names else []
+        if any(count_key(run) not in self._counted for run in runs):
+            self._counting = asyncio.create_task(self._count_headlines(runs))
+
+    async def _count_headlines(self, runs: Sequence[RunDirectory]) -> None:
+        """One after the other: whoever looks at a run meanwhile comes first."""
+        for run in runs:
+            key = count_key(run)
+            if key in self._counted:
+                continue
+            # A run that cannot be counted is asked again when it has changed; its line says why.
+            self._counted.add(key)
+            with contextlib.suppress(MixseekError):
+                manifest = read_manifest(run.manifest)
+                make = partial(summarise_run, self.workspace, run, manifest)
+                await asyncio.get_running_loop().run_in_executor(self._counter, make)
+
+    def forget(self, name: str) -> None:
+        """A run that has another name, or is gone: whoever gets its name has a journal of its own."""
+        self._tails.pop(name, None)
+
     def tail(self, run: RunDirectory) -> JournalTail:
         """One for all who watch a run."""
         return self._tails.setdefault(run.name, JournalTail(run))
 
     async def close(self) -> None:
+        if self._counting is not None:
+            self._counting.cancel()
+        self._counter.shutdown(wait=False, cancel_futures=True)
         for work in (self._runs, self._reports, self._comparisons, self._reviewed, self._numbers_of_labels):
             await work.close()
         for searches in self._searches.values():
             searches.close()
+
+
+def count_key(run: RunDirectory) -> tuple[str, JournalState | None]:
+    """A run as it is now; without a journal there is nothing to count."""
+    try:
+        return run.name, stat_journal(run.journal)
+    except StorageError:
+        return run.name, None
 
 
 def is_growing(run: RunDirectory) -> bool:

@@ -11,13 +11,14 @@ from mixseek.comparison.views import words
 from mixseek.comparison.views.sections import difference_ranges, group_sections, side_table
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.lazy_dataclass import dataclass
-from mixseek.presentation.sections import Section
+from mixseek.presentation.render.markdown import sections_markdown
+from mixseek.presentation.sections import Section, sections_of
 from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
-from mixseek.reports.pages.html import joined_assets, render_page
+from mixseek.reports.pages.html import inert_json, joined_assets, render_page
 from mixseek.text.messages import Message, message, verbatim
 
 STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "comparison.css")
-SCRIPTS = ("leaderboard.js", "comparison.js")
+SCRIPTS = ("leaderboard.js", "copying.js", "comparison.js", "difference.js")
 # Characters of judged text in one file: a few seconds to load on a telephone.
 TEXT_BUDGET = 6_000_000
 _LONGEST_QUESTION = 4_000
@@ -93,6 +94,8 @@ def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample])
             (key, label, count, sum(key in change.kinds for change in shown), tone) for key, label, count, tone in kinds
         ],
         "changes": shown,
+        # What a button copies: the sections that a terminal shows, by the renderer that build servers get.
+        "markdown": inert_json(sections_markdown(sections_of(comparison)).strip()),
         "tasks": sorted({change.task for change in shown if change.task is not None}),
     }
 

@@ -17,6 +17,7 @@ from mixseek.comparison.views.words import (
     id_text,
     interval_sentence,
     judges_text,
+    movement_text,
     pair_name,
     pairing_text,
     range_text,
@@ -59,6 +60,8 @@ def gate_document(gate: DropResult) -> dict[str, Any]:
 
 
 _GROUPS_SHOWN, _GROUPS_ON_PAGE = 30, 300
+# So many groups are read at a glance; of more, those that moved stand first, or so many of the largest changes.
+_GROUPS_AT_A_GLANCE, _LARGEST_CHANGES = 8, 5
 # Ends of an axis that are easily read.
 _ROUND_ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
 # Characters from which a terminal shows all columns, as a page does.
@@ -71,7 +74,9 @@ def comparison_sections(comparison: Comparison) -> Iterator[Section]:
     difference = comparison.difference
     title = Sentence(f"{comparison.b.name} against {comparison.a.name}", "bold")
     how = Sentence(f"{comparison.protocol} [{comparison.protocol_hash[:8]}], {pairing_text(comparison)}")
-    yield Section(None, (title, how, Sentence(""), side_table(comparison), Sentence("")))
+    movement = movement_text(comparison)
+    first = (title, *([Sentence(movement, "bold")] if movement else []), how)
+    yield Section(None, (*first, Sentence(""), side_table(comparison), Sentence("")))
     facts = [*headline(comparison), *(("note", note) for note in comparison.notes)]
     yield Section(None, (Sentence(conclusion(comparison), "bold"), *([Facts(facts)] if facts else [])))
     yield Section("The judge", [Sentence(line, "") for line in drift_sentences(comparison)])
@@ -222,11 +227,34 @@ def group_sections(comparison: Comparison) -> Iterator[Section]:
     axis = difference_axis(differences, (-1, 0, 1), is_binary=comparison.is_binary)
     for factor, groups in comparison.groups.items():
         name = factor_text(factor)
-        table = group_table(name, groups, axis, is_binary=comparison.is_binary)
+        leading, others = split_groups(groups)
+        table = group_table(name, leading, axis, is_binary=comparison.is_binary)
         remarks = [group_note(factor, groups)]
         if len(groups) > _GROUPS_ON_PAGE:
             remarks.append(message("compare.has_all", "--json has all {n}.", n=len(groups)))
         yield Section(message("word.by_column", "By {column}", column=name), (table, *notes(remarks)))
+        if others:
+            more = "By {column}: {n} more without a clear change"
+            rest = group_table(name, others, axis, is_binary=comparison.is_binary)
+            title = message("compare.more_groups", more, column=name, n=len(others))
+            yield Section(title, (rest,), is_folded=True)
+
+
+def split_groups(groups: Sequence[GroupDifference]) -> tuple[list[GroupDifference], list[GroupDifference]]:
+    """Those that moved, the largest change first, and the others; where none did, the largest changes lead.
+
+    A group has moved when its interval leaves out nought. A few groups stay together.
+    """
+
+    def has_moved(group: GroupDifference) -> bool:
+        return group.difference.interval is not None and group.difference.interval.leaves_out_nought
+
+    # Nothing to compare comes last; equals stay in the order of their names.
+    ranked = sorted(groups, key=lambda group: (not has_moved(group), -abs(group.difference.mean or 0.0)))
+    if len(ranked) <= _GROUPS_AT_A_GLANCE:
+        return ranked, []
+    leading = sum(map(has_moved, ranked)) or _LARGEST_CHANGES
+    return ranked[:leading], ranked[leading:]
 
 
 def group_table(factor: str, groups: Sequence[GroupDifference], axis: Axis, *, is_binary: bool) -> TableRows:
@@ -280,6 +308,7 @@ def comparison_document(
         "b": asdict(comparison.b),
         "paired_by": list(comparison.paired_by) or ["id"],
         "conclusion": conclusion(comparison),
+        "movement": movement_text(comparison),
         **difference_document(comparison.difference),
         "statuses": [asdict(transition) for transition in comparison.statuses],
         "groups": {

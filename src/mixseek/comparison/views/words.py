@@ -53,6 +53,20 @@ def interval_sentence(interval: Interval, *, is_binary: bool) -> Message:
     return message("compare.interval", "{level} {range}", level=level_text(interval), range=ends)
 
 
+def movement_text(comparison: Comparison) -> Message | None:
+    """`51.3% → 52.5% (+1.2 points, +0.1 to +2.3)`: all of it in one line; None without a difference."""
+    difference, is_binary = comparison.difference, comparison.is_binary
+    if difference.mean is None:
+        return None
+    how: Message = difference_text(difference.mean, is_binary=is_binary)
+    if difference.interval is not None:
+        interval = difference.interval
+        low, high = (bare(difference_text(end, is_binary=is_binary)) for end in (interval.low, interval.high))
+        how = join((how, message("compare.range", "{low} to {high}", low=low, high=high)), ", ")
+    a, b = (score_text(mean, is_binary=is_binary) for mean in (difference.mean_a, difference.mean_b))
+    return message("compare.movement", "{a} → {b} ({how})", a=a, b=b, how=how)
+
+
 def units_text(difference: Difference) -> Message:
     """What the interval counts."""
     pairs = counted(difference.sums.scored, "pair")

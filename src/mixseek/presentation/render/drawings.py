@@ -7,11 +7,14 @@ Whoever cannot see a picture is told its label, which comes in the language of t
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from mixseek.presentation.pictures import Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Strip
+from mixseek.presentation.pictures import Axis, Bar, Estimate, Histogram, IntervalPlot, ScatterPoint, Series, Strip
 from mixseek.text.visible import make_visible
 
 _LINE, _BESIDE = 26, 14
 _HISTOGRAM_HEIGHT = 44
+_SERIES_STEP, _SERIES_HEIGHT = 16, 30
+# A hair's breadth must not look like a gulf: a series never fills its height with less than this part of its axis.
+_LEAST_SPAN = 0.2
 
 
 def position(share: float) -> str:
@@ -115,6 +118,29 @@ def strip_svg(strip: Strip, tones: Iterable[str]) -> str:
         start += share
     label = ", ".join(f"{name} {share:.1%}" for name, share, _ in strip.parts)
     return _svg("strip", 12, label, "".join(shapes))
+
+
+def series_svg(series: Series) -> str:
+    """A line from step to step, broken where a step has no value; it says nothing that the texts beside it do not."""
+    shares = [step.share for step in series.steps]
+    known = [share for share in shares if share is not None]
+    middle, span = (max(known) + min(known)) / 2 if known else 0.5, _LEAST_SPAN
+    span = max(span, max(known) - min(known)) if known else span
+    shapes, before = [], None
+    for number, share in enumerate(shares):
+        if share is None:
+            before = None
+            continue
+        place = 6 + number * _SERIES_STEP, _SERIES_HEIGHT / 2 - (share - middle) / span * (_SERIES_HEIGHT - 10)
+        if before is not None:
+            ends = f'x1="{before[0]}" y1="{before[1]:.1f}" x2="{place[0]}" y2="{place[1]:.1f}"'
+            shapes.append(f'<line class="series-line" {ends} stroke-width="1.5"/>')
+        shapes.append(f'<circle class="series-point" cx="{place[0]}" cy="{place[1]:.1f}" r="2.6"/>')
+        before = place
+    width = 12 + _SERIES_STEP * max(0, len(shares) - 1)
+    colours = 'fill="currentColor" stroke="currentColor" stroke-width="0"'
+    attributes = f'width="{width}" height="{_SERIES_HEIGHT}" aria-hidden="true" {colours}'
+    return f'<svg class="series" {attributes}>{"".join(shapes)}</svg>'
 
 
 def swatch_svg(tone: str) -> str:

@@ -15,6 +15,7 @@ from mixseek.presentation.render.drawings import (
     histogram_svg,
     plot_svg,
     scatter_svg,
+    series_svg,
     strip_svg,
     swatch_svg,
 )
@@ -122,7 +123,10 @@ class HtmlRenderer:
             return ""
         note = self._note(*section.styled_note)
         title = f"<{element}>{self._escaped(section.title)}{note}</{element}>" if section.title else ""
-        return f"<section{names}>{title}{''.join(map(self.part, parts))}</section>"
+        body = f"{title}{''.join(map(self.part, parts))}"
+        if section.is_folded and title and self._is_page:
+            body = f"<details><summary>{title}</summary>{body.removeprefix(title)}</details>"
+        return f"<section{names}>{body}</section>"
 
     def _note(self, note: str, style: str) -> str:
         """What stands beside a heading: how something stands is a badge of its colour, other words are soft."""
@@ -299,8 +303,9 @@ class HtmlRenderer:
                 return histogram_svg(cell, _tone(style), self._in_language(cell.label))
             case Strip(parts):
                 return strip_svg(cell, [_tone(style) for _, _, style in parts])
-            case Series(steps):
-                return " ".join(map(self._step, steps))
+            case Series(steps, is_drawn):
+                drawn = [series_svg(cell)] if is_drawn else []
+                return " ".join((*drawn, *map(self._step, steps)))
             case Stack(cells):
                 return "".join(f"<div>{content}</div>" for content in map(self._content, cells) if content)
             case Shaded(inner):

@@ -33,7 +33,7 @@ from mixseek.text.visible import make_visible
 # Beyond what `make_visible` takes out: what XML 1.0, which build servers write next to it, has no way to hold.
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 # Letters, figures and marks that mean nothing in Markdown, wherever they stand: no link, mention, list or emphasis.
-_HARMLESS = re.compile(r"(?:[^\W_]|(?<=\d)\.(?=\d|$)|:(?=\s|$)|[ ,;%()×·–−…✅❌])*")
+_HARMLESS = re.compile(r"(?:[^\W_]|(?<=\d)\.(?=\d|$)|:(?=\s|$)|\+(?=\d)|[ ,;%()×·–−±→…✅❌])*")
 _OPEN, _CLOSE = "⟦", "⟧"
 
 

@@ -1,23 +1,79 @@
-// A list of runs that looks for news, quicker while anything runs: one that starts later appears by itself.
+// The home: lines are narrowed as somebody types, and a run that starts later appears by itself.
 
 const isHome = document.querySelector("#runs, .empty, #competitions") !== null;
+const NARROWING = ["q", "protocol", "dataset"];
 
-/** The choice of A and B stays: only what the list says is replaced. */
+/** What a line says of its run; what can be done with it is the same in every line. */
+const textOfRow = (row) => fold([...row.cells].filter((cell) => !cell.matches(".board-upkeep")).map((cell) => cell.textContent).join(" "));
+
+/** Shows the lines that match; what narrows them stands in the address, so that a reload shows the same. */
+function narrowRuns() {
+  const form = document.getElementById("board-filters");
+  if (!form) return;
+  const wanted = Object.fromEntries(NARROWING.map((name) => [name, form.elements[name]?.value ?? ""]));
+  const sought = fold(wanted.q).split(/\s+/).filter(Boolean);
+  const rows = [...document.querySelectorAll("#runs tbody tr")];
+  for (const row of rows) {
+    const text = sought.length ? textOfRow(row) : "";
+    const isWanted = ["protocol", "dataset"].every((name) => !wanted[name] || row.dataset[name] === wanted[name]);
+    row.hidden = !(isWanted && sought.every((word) => text.includes(word)));
+  }
+  const counts = { shown: rows.filter((row) => !row.hidden).length, all: rows.length };
+  const said = document.getElementById("board-matches");
+  const matches = said.dataset.words.replace(/\{(\w+)\}/g, (_, name) => countText(counts[name]));
+  if (said.textContent !== matches) said.textContent = matches;
+  const query = new URLSearchParams(location.search);
+  for (const name of NARROWING) (wanted[name] ? query.set(name, wanted[name]) : query.delete(name));
+  history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}${location.hash}`);
+}
+
+/** Fills the form with what the address says, after the page came or was replaced. */
+function readNarrowing() {
+  const form = document.getElementById("board-filters");
+  if (!form) return;
+  const query = new URLSearchParams(location.search);
+  for (const name of NARROWING) if (form.elements[name]) form.elements[name].value = query.get(name) ?? "";
+  narrowRuns();
+}
+
+/** What finds an element again in a page that has replaced its own. */
+function pathTo(element) {
+  if (!element || element === document.body) return null;
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  const row = element.closest("tr[id]");
+  const marks = ["name", "data-upkeep", "href"].map((name) => [name, element.getAttribute(name)]).filter(([, value]) => value);
+  return marks.map(([name, value]) => `${row ? `#${CSS.escape(row.id)} ` : ""}${element.localName}[${name}="${CSS.escape(value)}"]`)[0] ?? null;
+}
+
+/** The choice of A and B, what was typed and where somebody is stay: only what the list says is replaced. */
 function replaceLists(text) {
   const chosen = [...document.querySelectorAll("#runs input:checked")].map((input) => [input.name, input.value]);
+  const [place, search] = [pathTo(document.activeElement), document.getElementById("board-search")];
+  const caret = search && document.activeElement === search ? search.selectionStart : null;
   document.querySelector("main").replaceWith(new DOMParser().parseFromString(text, "text/html").querySelector("main"));
   for (const [name, value] of chosen) {
     const same = [...document.querySelectorAll(`#runs input[name="${name}"]`)].find((input) => input.value === value);
     if (same) same.checked = true;
   }
+  readNarrowing();
+  const again = place && document.querySelector(place);
+  if (again) again.focus({ preventScroll: true });
+  if (caret !== null && again) again.setSelectionRange(caret, caret);
 }
 
+const showNews = () => fetch(location.href).then((page) => page.text()).then(replaceLists).catch(() => null);
+
 async function lookForNews(before) {
-  // A page that nobody looks at asks nothing; a server that is gone is asked again.
-  if (document.hidden) return setTimeout(() => lookForNews(before), 3000);
+  // A page that nobody looks at asks nothing; a server that is gone is asked again; a question is answered first.
+  if (document.hidden || document.querySelector("dialog[open]")) return setTimeout(() => lookForNews(before), 3000);
   const now = await fetch(`${BASE}/api/workspace`).then((answer) => (answer.ok ? answer.text() : before)).catch(() => before);
-  if (before !== null && now !== before) await fetch(location.href).then((page) => page.text()).then(replaceLists).catch(() => null);
+  if (before !== null && now !== before) await showNews();
   return setTimeout(() => lookForNews(now), document.querySelector(".state.running, .empty") ? 3000 : 5000);
 }
 
-if (isHome) lookForNews(null);
+if (isHome) {
+  readNarrowing();
+  document.addEventListener("input", (event) => { if (event.target.form?.id === "board-filters") narrowRuns(); });
+  document.addEventListener("submit", (event) => { if (event.target.id === "board-filters") event.preventDefault(); });
+  lookForNews(null);
+}

@@ -2,6 +2,9 @@
 (() => {
   // Longer outputs are compared by what stands between their common beginning and end; beyond this not at all.
   const MOST_CELLS = 4_000_000;
+  // Of two texts that have less in common than that, everything would be struck out, which helps nobody to read them.
+  const MOST_CHANGED = 0.7;
+  const list = document.getElementById("changes");
 
   /** Words with the space after them; of scripts without spaces, characters. */
   const wordsOf = (text) => text.match(/[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\s\u3041-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+|\s+/gu) ?? [];
@@ -60,6 +63,12 @@
     }
   };
 
+  /** Of the words of both texts those that only one of them says; spaces are no words. */
+  const changedShare = (texts, common) => {
+    const kept = texts.flatMap((words, side) => words.flatMap((word, place) => (word.trim() ? [common[side][place]] : [])));
+    return kept.filter((isCommon) => !isCommon).length / Math.max(1, kept.length);
+  };
+
   const compareOutputs = (change) => {
     if (change.dataset.compared || change.hidden) return;
     change.dataset.compared = "yes";
@@ -68,6 +77,14 @@
     const [before, after] = [wordsOf(a.textContent), wordsOf(b.textContent)];
     const common = commonWords(before, after);
     if (!common) return;
+    const share = changedShare([before, after], common);
+    if (share > MOST_CHANGED) {
+      const note = document.createElement("p");
+      note.className = "soft unlike";
+      note.textContent = list.dataset.unlike.replace("{share}", String(Math.round(share * 100)));
+      change.querySelector(".outputs").before(note);
+      return;
+    }
     markWords(a, before, common[0], "del");
     markWords(b, after, common[1], "ins");
   };
@@ -75,6 +92,11 @@
   for (const change of document.querySelectorAll("details.change")) {
     change.addEventListener("toggle", () => { if (change.open) compareOutputs(change); });
     if (change.open) compareOutputs(change);
+  }
+  const choice = document.getElementById("mark-difference");
+  if (choice) {
+    document.getElementById("difference-choice").hidden = false;
+    choice.addEventListener("change", () => list.classList.toggle("unmarked", !choice.checked));
   }
   // Most come to see what got worse.
   const worse = document.querySelector('#filters [data-kind="worse"]');

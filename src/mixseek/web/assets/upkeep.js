@@ -1,0 +1,43 @@
+// A run gets another name, or goes, after a question; where the server refuses, its sentence stands in the question.
+
+const HOW_TO_CHANGE = {
+  rename: (run, form) => ["name", { new: form.elements.new.value }],
+  remove: (run) => ["removal", { run }],
+};
+
+function askFirst(kind, run) {
+  const dialog = document.getElementById(kind);
+  dialog.dataset.run = run;
+  dialog.querySelector(".upkeep-run").replaceChildren(...visibleNodes(run));
+  dialog.querySelector(".upkeep-problem").textContent = "";
+  const name = dialog.querySelector("input");
+  if (name) name.value = run;
+  dialog.showModal();
+}
+
+async function changeRun(dialog, form) {
+  const { run } = dialog.dataset;
+  const [path, change] = HOW_TO_CHANGE[dialog.id](run, form);
+  const problem = dialog.querySelector(".upkeep-problem");
+  try {
+    const address = `${BASE}/api/runs/${encodeURIComponent(run)}/${path}`;
+    const answer = await fetch(address, { method: "POST", body: JSON.stringify(change) });
+    // Whoever may not ask at all is told so in plain text.
+    if (!answer.ok) throw new Error(await answer.clone().json().then((document) => document.error, () => answer.text()));
+  } catch (error) {
+    problem.textContent = error.message;
+    return;
+  }
+  dialog.close();
+  await showNews();
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-upkeep]");
+  if (button) askFirst(button.dataset.upkeep, button.dataset.run);
+  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
+});
+for (const dialog of document.querySelectorAll("dialog.upkeep")) dialog.addEventListener("submit", (event) => {
+  event.preventDefault();
+  changeRun(dialog, event.target);
+});
