@@ -137,7 +137,10 @@ def trend_sections(runs: Sequence[run_list.RunLine]) -> Iterator[Section]:
         message("head.trend", "oldest to newest"),
     )
     label = message("runs.trends", "One dataset, run after run")
-    yield Section(label, [TableRows(heads, rows, name="trends", label=label)], name="trends")
+    has_several_judges = any(len({run.judges for run, _ in trend}) > 1 for trend in trends.values() if len(trend) > 1)
+    theirs = message("runs.judges_differ", "Where the judges of these runs differ, a difference may be theirs.")
+    remarks = notes([theirs] if has_several_judges else [])
+    yield Section(label, [TableRows(heads, rows, name="trends", label=label), *remarks], name="trends")
 
 
 def _trend_step(run: run_list.RunLine, headline: KeptHeadline) -> Step:

@@ -105,6 +105,17 @@ def test_runs_over_one_dataset_are_a_trend_in_the_order_of_time(tmp_path: Path) 
         assert re.findall(r'href="#(run-\w+)"', trend) == ["run-march", "run-april", "run-may"]
         assert re.findall(r">([\d.]+%)</a>", trend) == ["66.7%"] * 3
         assert trend.count('<circle class="series-point"') == 3
+        assert "may be theirs" not in page
+
+    look(tmp_path / "ws", scenario)
+
+
+def test_a_trend_over_other_judges_says_that_a_difference_may_be_theirs(tmp_path: Path) -> None:
+    judge_rows(tmp_path, rows_of(30), "march")
+    judge_as_panel(tmp_path, "april", rows_of(30))
+
+    async def scenario(client: Client) -> None:
+        assert "a difference may be theirs" in (await client.ask("/")).text
 
     look(tmp_path / "ws", scenario)
 

@@ -4,7 +4,11 @@ const isHome = document.querySelector("#runs, .empty, #competitions") !== null;
 const NARROWING = ["q", "protocol", "dataset"];
 
 /** What a line says of its run; what can be done with it is the same in every line. */
-const textOfRow = (row) => fold([...row.cells].filter((cell) => !cell.matches(".board-upkeep")).map((cell) => cell.textContent).join(" "));
+function textOfRow(row) {
+  const copy = row.cloneNode(true);
+  copy.querySelector(".board-upkeep")?.remove();
+  return fold(copy.textContent);
+}
 
 /** Shows the lines that match; what narrows them stands in the address, so that a reload shows the same. */
 function narrowRuns() {
