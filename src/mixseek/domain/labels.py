@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 
-from mixseek.domain.panels import read_preference
+from mixseek.domain.panels import Preference, read_preference
 from mixseek.lazy_dataclass import dataclass
 
 # What a person may write for a right or a wrong answer; any case, spaces around it.
@@ -58,6 +58,14 @@ class LabelScale:
     def span(self) -> float:
         """The width from one end to the other."""
         return abs(self.maximum - self.minimum)
+
+    def word_of(self, share: float) -> str:
+        """A share of the scale as a person would write it."""
+        if self.is_preference:
+            return next((winner.value for winner in Preference if winner.score == share), f"{share:g}")
+        if self.is_binary:
+            return {1.0: RIGHT[0], 0.0: WRONG[0]}.get(share, f"{share:g}")
+        return f"{self.minimum + share * (self.maximum - self.minimum):.6g}"
 
     def read(self, given: object) -> float:
         """The label as a share of the scale, 0..1; raises LabelError for anything that is not on it."""

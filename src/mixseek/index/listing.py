@@ -3,14 +3,15 @@
 import bisect
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.domain.people import APART, LabelledSamples, PeopleVerdict
 from mixseek.index.loading import attach_index, index_error
 from mixseek.index.run import RunIndex
 from mixseek.lazy_dataclass import dataclass
@@ -27,6 +28,7 @@ _LISTS = {
     "quotes": ("quoted.quotes IS NOT NULL", "quoted.quotes"),
 }
 _JOINED = "CASE WHEN {} THEN chr(31) || array_to_string({}, chr(31)) || chr(31) END"
+_MARK = "\x1f"
 _HAS = "contains({1}, chr(31) || ${0} || chr(31))"
 # Which judgments are meant, by the names that pages and programs filter with.
 FILTERS: Mapping[str, str] = {
@@ -46,6 +48,11 @@ FILTERS: Mapping[str, str] = {
     "reasoning": "status = 'valid' AND reasoning::VARCHAR = $reasoning",
     "rule": _HAS.format("rule", "rules"),
     "flag": _HAS.format("flag", "flags"),
+    "people": "sample IN (SELECT sample FROM people WHERE verdict = $people)",
+    "wrong": "rowid IN (SELECT place FROM held WHERE is_wrong = ($wrong = 'yes'))",
+    "differ": "differ = ($differ = 'yes')",
+    "against": _HAS.format("against", "against"),
+    "panel": "sample IN (SELECT sample FROM people WHERE panel = $panel)",
 }
 # Each order by a number that every row has one of its own of; rows stand in the order of the dataset.
 SORTS: Mapping[str, str] = {"": "rowid", "newest": "-outcome", "lowest": "lowest", "highest": "highest"}
@@ -64,7 +71,14 @@ _CHOICES: Mapping[str, tuple[str, int]] = {
     "reasoning": ("CASE WHEN status = 'valid' THEN reasoning::VARCHAR END", 1),
     "rule": ("rules", 1),
     "flag": ("flags", 1),
+    "differ": ("CASE WHEN differ THEN 'yes' WHEN NOT differ THEN 'no' END", 2),
 }
+# The same of what people say, which changes while the list stays.
+_PEOPLE_CHOICES: Mapping[str, tuple[str, int]] = {
+    "people": ("people.verdict", 1),
+    "wrong": ("CASE WHEN is_wrong THEN 'yes' ELSE 'no' END", 1),
+}
+_SOURCES = {"people": "listed JOIN people USING (sample)", "wrong": "held"}
 _MOST_CHOICES = 300
 # Of one sample: judges times repeats.
 _MOST_JUDGMENTS = 1_000
@@ -131,7 +145,33 @@ class JudgmentList:
                 for outcome, status, count, score in self._all("outcomes")
             ]
             self.total = sum(outcome.count for outcome in self.outcomes)
-            self.choices = {name: values for name in _CHOICES if (values := self._choices(name))}
+            self._own_choices = self._read_choices(_CHOICES)
+        self._people_choices: dict[str, list[tuple[str, int]]] = {}
+        self._verdicts: Sequence[PeopleVerdict] = ()
+
+    @property
+    def choices(self) -> dict[str, list[tuple[str, int]]]:
+        """What judgments can be filtered by, with how many of them have it."""
+        return {**self._own_choices, **self._people_choices}
+
+    def take_people(self, labelled: LabelledSamples) -> None:
+        """What people say from now on."""
+        with self._asking():
+            self._connection.execute(_SQL["forget_people"])
+            self._verdicts = labelled.verdicts
+            if labelled.positions:
+                columns = {
+                    "positions": list(labelled.positions),
+                    "codes": list(labelled.codes),
+                    "panel": list(labelled.panel),
+                    "verdicts": [verdict.verdict for verdict in labelled.verdicts],
+                    "shares": [verdict.share for verdict in labelled.verdicts],
+                }
+                self._all("take_people", columns)
+                self._all("hold", {"apart": APART})
+            # What was counted of the people before is no longer so.
+            self._parts_kept.clear()
+            self._people_choices = self._read_choices(_PEOPLE_CHOICES)
 
     def sample_positions(self, query: ListQuery, limit: int) -> list[int]:
         """The positions of the samples that are meant, at most so many, always the same ones."""
@@ -187,15 +227,28 @@ class JudgmentList:
         keys = {position: key for position, *key in self._all("keys", positions=positions)} if page else {}
         places = (
             (outcome, sample, keys[outcome][0], *rest, keys[outcome][1], reply)
-            for outcome, sample, *rest, reply in page
+            for outcome, sample, *rest, reply, _, _, _ in page
         )
-        return list(self.index.read_places(places))
+        rows = self.index.read_places(places)
+        return [self._beside(row, *listed[-3:]) for row, listed in zip(rows, page, strict=True)]
 
-    def _choices(self, name: str) -> list[tuple[str, int]]:
-        column, fewest = _CHOICES[name]
-        value = "unnest(list_distinct(string_split(told, chr(31))))" if column in _LISTS else "told"
-        rows = self._all("choice", {"limit": _MOST_CHOICES}, column=column, value=value)
-        return [(value, count) for value, count in rows] if len(rows) >= fewest else []
+    def _beside(
+        self, row: JudgedRow, differ: bool | None, against: str | None, people: Mapping[str, Any] | None
+    ) -> JudgedRow:
+        """The row with what people and other judges say of its sample."""
+        others = tuple(against.strip(_MARK).split(_MARK)) if against else ()
+        row = replace(row, judges_differ=differ, differs_from=others)
+        return replace(row, people=self._verdicts[people["code"]], panel=people["panel"]) if people else row
+
+    def _read_choices(self, columns: Mapping[str, tuple[str, int]]) -> dict[str, list[tuple[str, int]]]:
+        choices = {}
+        for name, (column, fewest) in columns.items():
+            value = "unnest(list_distinct(string_split(told, chr(31))))" if column in _LISTS else "told"
+            source = _SOURCES.get(name, "listed")
+            rows = self._all("choice", {"limit": _MOST_CHOICES}, column=column, value=value, source=source)
+            if len(rows) >= fewest:
+                choices[name] = [(value, count) for value, count in rows]
+        return choices
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[None]:
@@ -217,7 +270,14 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
         attach_index(connection, workspace, run, "run")
         confine(connection, directories=(path.parent,))
         lists = {name: _JOINED.format(*parts) for name, parts in _LISTS.items()}
-        connection.execute(_SQL["build"].format(**lists))
+        ((judges,),) = fetch_all(connection, _SQL["judge_count"], {})
+        # One judge differs from nobody: most runs need not be compared.
+        columns = {"compared": "", "differ": "NULL::BOOLEAN", "against": "NULL::VARCHAR"}
+        if judges > 1:
+            against = _JOINED.format("opposed.against IS NOT NULL", "opposed.against")
+            columns = {"compared": _SQL["compared"].format(apart=APART), "differ": "is_divided", "against": against}
+        connection.execute(_SQL["build"].format(**lists, **columns))
+        connection.execute(_SQL["people_tables"])
         connection.execute(_SQL["rank"])
         # What RunIndex asks is asked of the index; `listed` is found in the file that it was made in.
         connection.execute(f"SET search_path = 'run.main,{path.stem}.main'")

@@ -23,6 +23,7 @@ from mixseek.analysis.labels.of_run import GatheredLabels, gather_labels, open_l
 from mixseek.analysis.labels.plan import build_plan
 from mixseek.analysis.labels.units import FoundText
 from mixseek.domain.labels import WHOLE, Draw, Label, LabelError, LabelledRun, TextLabels, collect_labels
+from mixseek.domain.people import LabelledSamples
 from mixseek.errors import ConfigurationError
 from mixseek.index.loading import index_error
 from mixseek.index.run import RunIndex
@@ -370,6 +371,11 @@ class ReviewedRun:
             **self._people(describe_protocol(self._manifest.protocol.name, list(by_text.values()))),
             "kappa": report.kappa,
         }
+
+    def people(self) -> LabelledSamples:
+        """What people say of the samples of the run, the dataset's own labels among them."""
+        with self._asking():
+            return gather_labels(self._workspace, self.run, self._units).samples(self._units)
 
     def _people(self, about: ProtocolLabels) -> dict[str, Any]:
         seconds = {rater: [label for label in self._labels() if label.rater == rater] for rater, _ in about.raters}

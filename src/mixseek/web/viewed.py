@@ -1,14 +1,17 @@
 """What the viewer shows of a workspace: lists, judgments page by page, one sample whole, a run as it grows."""
 
 import shutil
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.labels.units import has_label_column
 from mixseek.analysis.model import tone_of
 from mixseek.analysis.run_list import list_runs
 from mixseek.competition.boards import list_competitions
+from mixseek.domain.people import LabelledSamples
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
 from mixseek.lazy_dataclass import dataclass
@@ -18,6 +21,7 @@ from mixseek.runs.protocol_record import protocol_of_run
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.journal.tail import TextSearches
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key
 from mixseek.templating import fence_nonce
@@ -104,6 +108,20 @@ class ViewedRun:
         directory.mkdir(parents=True)
         self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
         self._searches = searches
+        self._has_label_column = has_label_column(run)
+        self._labels_state: Any = None
+        self._labels_lock = threading.Lock()
+
+    def may_have_labels(self, store: LabelStore) -> bool:
+        """Whether anybody can have said anything of a text of this run."""
+        return self._has_label_column or store.path.exists()
+
+    def take_people(self, state: object, read: Callable[[], LabelledSamples]) -> None:
+        """What people say now; read where labels have come or gone since the last time."""
+        with self._labels_lock:
+            if state != self._labels_state:
+                self.judgments.take_people(read())
+                self._labels_state = state
 
     def facts(self) -> dict[str, Any]:
         """What the scripts of the page know of a run, as in a report."""

@@ -1,5 +1,6 @@
 """What the handlers share: the workspace, what is slow to make, and how an answer is written, in which language."""
 
+import asyncio
 import itertools
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -35,15 +36,16 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
     "home.js": ("base.js", "leaderboard.js", "home.js"),
     "run.js": (
-        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js",
-        "live.js",
+        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "people.js", "detail.js", "list.js",
+        "remote.js", "page.js", "live.js",
     ),
     "review.js": (
-        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
-        "review_form.js", "review_numbers.js", "review.js",
+        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
+        "review_api.js", "review_form.js", "review_numbers.js", "review.js",
     ),
     "sample.js": (
-        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
+        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
+        "sample.js",
     ),
     "comparison.js": ("base.js", "leaderboard.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("base.js", "leaderboard.js", "watch.js"),
@@ -89,13 +91,22 @@ class Viewer:
             path = self._scratch / f"{next(self._numbers)}.folded"
             self._searches[run.name, file] = TextSearches(run.journal, path)
         make = partial(ViewedRun, self.workspace, run, self._searches[run.name, file], directory)
-        return await self._runs.get(
+        viewed = await self._runs.get(
             run.name,
             stat_journal(run.journal),
             make,
             is_growing=is_growing(run),
             is_late_enough=lambda version: version is not None and version.size_bytes >= as_of,
         )
+        store = LabelStore(self.workspace)
+        if isinstance(viewed, Pending) or not viewed.may_have_labels(store):
+            return viewed
+        reviewed = await self.reviewed(run)
+        if isinstance(reviewed, Pending):
+            return reviewed
+        # A label that is given meanwhile is read with the next question.
+        await asyncio.to_thread(viewed.take_people, store.state(), reviewed.people)
+        return viewed
 
     async def report(self, run: RunDirectory) -> CountedReport | Pending:
         """Its report as data, kept until a judgment or a label is added."""

@@ -55,6 +55,10 @@ SELECT id, text, sample, task_type FROM units WHERE id IN (SELECT unnest($ids))
 SELECT text, arg_min(id, sample), min(sample), arg_min(task_type, sample) FROM units
     WHERE text IN (SELECT unnest($texts)) GROUP BY text
 
+-- name: samples_of
+-- All samples that have any of these texts, which may be several of one.
+SELECT sample, id, text, class FROM units WHERE text IN (SELECT unnest($texts::VARCHAR[])) ORDER BY sample
+
 -- name: dataset_labels
 -- Text and what the dataset says about it, where it says one thing only.
 SELECT text, min(label), arg_min(id, sample), arg_min(task_type, sample) FROM units WHERE label IS NOT NULL AND text IS NOT NULL

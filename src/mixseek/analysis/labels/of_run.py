@@ -22,6 +22,7 @@ from mixseek.domain.labels import (
     draw_probabilities,
 )
 from mixseek.domain.panels import PanelRule
+from mixseek.domain.people import DISPUTED, LabelledSamples, PeopleVerdict
 from mixseek.index.run import open_run_index
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.protocol_record import protocol_of_run
@@ -60,11 +61,22 @@ def load_corrected(
     workspace: Workspace, run: RunDirectory, requested: PanelRule | None = None
 ) -> CorrectedReport | None:
     """None where nobody has labelled any text of the run."""
-    # Few runs are labelled: the others are not even opened.
-    if not LabelStore(workspace).path.exists() and not has_label_column(run):
+    if not is_labelled(workspace, run):
         return None
     labelled, facts = load_labelled(workspace, run, requested)
     return build_corrected(labelled, facts) if facts.texts else None
+
+
+def load_corrected_and_people(
+    workspace: Workspace, run: RunDirectory, requested: PanelRule | None = None
+) -> tuple[CorrectedReport | None, LabelledSamples]:
+    """The correction, and what people say sample by sample."""
+    if not is_labelled(workspace, run):
+        return None, LabelledSamples()
+    with open_labelled(workspace, run, requested) as units:
+        gathered = gather_labels(workspace, run, units)
+        labelled, people = gathered.join(units), gathered.samples(units)
+    return build_corrected(labelled, gathered.facts) if gathered.facts.texts else None, people
 
 
 def load_plan(root: Path, run: RunDirectory, half_width: float) -> PlanReport:
@@ -89,10 +101,28 @@ class GatheredLabels:
     by_text: Mapping[str, TextLabels]
     chosen: "ChosenDraws"
     facts: LabelFacts
+    scale_of: ScaleOf
 
     def join(self, units: LabelUnits) -> LabelledRun:
         weights = weigh_texts(self.by_text, self.chosen)
         return units.join(weights, is_binary=self.facts.scale.is_binary, pool=self.chosen.pool)
+
+    def samples(self, units: LabelUnits) -> LabelledSamples:
+        """Every sample whose text somebody has labelled, with what people say of it."""
+        verdicts: dict[PeopleVerdict, int] = {}
+        present = units.of_texts(list(self.by_text))
+        codes = {
+            text: verdicts.setdefault(people_verdict(labels, self.scale_of(present[text].task_type)), len(verdicts))
+            for text, labels in self.by_text.items()
+        }
+        rows = units.samples_of(list(codes))
+        return LabelledSamples(
+            [position for position, _, _, _ in rows],
+            [name for _, name, _, _ in rows],
+            [codes[text] for _, _, text, _ in rows],
+            [cell for _, _, _, cell in rows],
+            list(verdicts),
+        )
 
 
 def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) -> GatheredLabels:
@@ -119,7 +149,30 @@ def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) ->
         from_dataset=sum(DATASET in labels.by_rater for labels in by_text.values()),
         unreadable=unreadable,
     )
-    return GatheredLabels(by_text, chosen, facts)
+    return GatheredLabels(by_text, chosen, facts, scale_of)
+
+
+def people_verdict(labels: TextLabels, scale: LabelScale) -> PeopleVerdict:
+    """What the labels of a text amount to, in the words of its scale; nothing is settled while raters differ."""
+    raters = tuple((rater, label.given) for rater, label in labels.by_rater.items())
+    if labels.adjudicated is not None:
+        raters = (*raters, (labels.adjudicated.rater, labels.adjudicated.given))
+    if labels.is_disputed:
+        return PeopleVerdict(DISPUTED, None, raters)
+    return PeopleVerdict(scale.word_of(labels.share), labels.share, raters)
+
+
+def load_people(workspace: Workspace, run: RunDirectory) -> LabelledSamples:
+    """What people say of the run's samples; nothing where nobody has labelled any."""
+    if not is_labelled(workspace, run):
+        return LabelledSamples()
+    with open_labelled(workspace, run) as units:
+        return gather_labels(workspace, run, units).samples(units)
+
+
+def is_labelled(workspace: Workspace, run: RunDirectory) -> bool:
+    """Whether there may be a label: few runs have any, and the others need not be opened."""
+    return LabelStore(workspace).path.exists() or has_label_column(run)
 
 
 def dataset_labels(units: LabelUnits, manifest: Manifest, scale_of: ScaleOf) -> tuple[list[Label], int]:

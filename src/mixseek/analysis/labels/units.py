@@ -160,6 +160,10 @@ class LabelUnits:
                 self._known[text] = FoundText(text, name, sample, kind)
         return {text: known_text for text in texts if (known_text := self._known[text]) is not None}
 
+    def samples_of(self, texts: Sequence[str]) -> list[tuple[int, str, str, str]]:
+        """Position, id, text and panel's verdict of every sample with one of these texts, in the dataset's order."""
+        return [(row[0], row[1], row[2], row[3]) for row in self.all("samples_of", texts=list(texts))]
+
     def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
         """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""
         chosen = {} if samples is None else {"samples": list(samples)}

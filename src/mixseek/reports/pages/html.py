@@ -56,7 +56,17 @@ STYLES = (
     "browser.css",
     "print.css",
 )
-SCRIPTS = ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
+SCRIPTS = (
+    "text.js",
+    "markdown.js",
+    "state.js",
+    "evidence.js",
+    "people.js",
+    "detail.js",
+    "list.js",
+    "local.js",
+    "page.js",
+)
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
 
