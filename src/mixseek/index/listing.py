@@ -179,6 +179,12 @@ class JudgmentList:
         with self._asking():
             return [sample for (sample,) in self._all("samples", {**parameters, "limit": limit}, where=where)]
 
+    def outcome_positions(self, query: ListQuery) -> list[int]:
+        """Which judgments are meant, all of them, by their place in the index."""
+        where, parameters = query.condition()
+        with self._asking():
+            return [position for (position,) in self._all("outcome_positions", parameters, where=where)]
+
     def page(self, query: ListQuery, offset: int, limit: int) -> tuple[list[JudgedRow], int]:
         """So many of them from one place on, with their texts; and how many are meant."""
         where, parameters = query.condition()
@@ -262,6 +268,11 @@ class JudgmentList:
         return fetch_all(self._connection, _SQL[name].format(**parts), parameters or {})
 
 
+def divided_samples(index: str) -> str:
+    """A query: samples that several judges gave a verdict, by key, and whether they differ."""
+    return _SQL["divided"].format(apart=APART, index=index)
+
+
 def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentList:
     """Makes the table in a file of the caller's; seconds for a million judgments. The index is brought up to date."""
     try:
@@ -275,7 +286,11 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
         columns = {"compared": "", "differ": "NULL::BOOLEAN", "against": "NULL::VARCHAR"}
         if judges > 1:
             against = _JOINED.format("opposed.against IS NOT NULL", "opposed.against")
-            columns = {"compared": _SQL["compared"].format(apart=APART), "differ": "is_divided", "against": against}
+            columns = {
+                "compared": _SQL["compared"].format(apart=APART, divided=divided_samples("run")),
+                "differ": "is_divided",
+                "against": against,
+            }
         connection.execute(_SQL["build"].format(**lists, **columns))
         connection.execute(_SQL["people_tables"])
         connection.execute(_SQL["rank"])

@@ -25,15 +25,18 @@ CREATE TABLE listed AS
     {compared}
     ORDER BY samples.position, judge_order, judge, take
 
+-- name: divided
+-- Samples that several judges gave a verdict, and whether they differ.
+SELECT key, coalesce(min(verdict) <> max(verdict), false) OR coalesce(max(score) - min(score) >= {apart}, false) AS is_divided
+    FROM {index}.outcomes WHERE status = 'valid' AND NOT is_control GROUP BY key HAVING count(DISTINCT judge) > 1
+
 -- name: judge_count
 SELECT count(DISTINCT judge) FROM run.outcomes
 
 -- name: compared
 -- Judges of a sample differ where their verdicts do, or where scores lie apart as `domain.people` says; and which other
 -- judges a judgment differs from.
-LEFT JOIN (SELECT key, min(verdict) <> max(verdict) OR max(score) - min(score) >= {apart} AS is_divided
-    FROM run.outcomes WHERE status = 'valid' AND NOT is_control GROUP BY key HAVING count(DISTINCT judge) > 1)
-    AS divided ON divided.key = outcomes.key
+LEFT JOIN ({divided}) AS divided ON divided.key = outcomes.key
 LEFT JOIN (SELECT own.position, list_sort(list_distinct(list(other.judge))) AS against
     FROM run.outcomes AS own JOIN run.outcomes AS other ON own.key = other.key AND own.judge <> other.judge
     WHERE own.status = 'valid' AND other.status = 'valid' AND NOT own.is_control AND NOT other.is_control
@@ -88,6 +91,9 @@ SELECT dimension FROM run.dimension_scores GROUP BY dimension ORDER BY min(dimen
 -- name: samples
 -- By lot, so that a part of many says nothing about their order.
 SELECT sample FROM (SELECT DISTINCT sample FROM listed WHERE {where}) ORDER BY hash(sample), sample LIMIT $limit
+
+-- name: outcome_positions
+SELECT outcome FROM listed WHERE {where}
 
 -- name: parts
 -- The parts of an order that hold any of the rows that are meant, each with how many stand before its end.

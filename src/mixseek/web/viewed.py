@@ -109,6 +109,7 @@ class ViewedRun:
         self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
         self._searches = searches
         self._has_label_column = has_label_column(run)
+        self.people = LabelledSamples()
         self._labels_state: Any = None
         self._labels_lock = threading.Lock()
 
@@ -120,7 +121,8 @@ class ViewedRun:
         """What people say now; read where labels have come or gone since the last time."""
         with self._labels_lock:
             if state != self._labels_state:
-                self.judgments.take_people(read())
+                self.people = read()
+                self.judgments.take_people(self.people)
                 self._labels_state = state
 
     def facts(self) -> dict[str, Any]:
@@ -161,6 +163,13 @@ class ViewedRun:
         if done is not None and done["searched"] < done["samples"]:
             return None
         return self.judgments.sample_positions(query, limit)
+
+    def outcome_positions(self, asked: ListRequest) -> list[int] | None:
+        """All judgments that are meant, by their places in the index; None while a search goes on."""
+        query, done = self._query(asked)
+        if done is not None and done["searched"] < done["samples"]:
+            return None
+        return self.judgments.outcome_positions(query)
 
     def page(self, asked: ListRequest) -> dict[str, Any]:
         """A page of the list in the shape of a report's payload; a search says how far it has come."""

@@ -65,7 +65,7 @@ class Viewer:
 
     def __init__(self, root: Path, access: Access, scratch: Path) -> None:
         self.workspace, self.access = Workspace(root), access
-        self._scratch = scratch
+        self.scratch = scratch
         self._numbers = itertools.count(1)
         self._runs: SlowWork[ViewedRun] = SlowWork(ViewedRun.close)
         self._reports: SlowWork[CountedReport] = SlowWork()
@@ -84,11 +84,11 @@ class Viewer:
 
     async def judgments(self, run: RunDirectory, as_of: int = 0) -> ViewedRun | Pending:
         """The run with a list of its judgments, as its journal was a moment ago, or when it had `as_of` bytes."""
-        directory = self._scratch / str(next(self._numbers))
+        directory = self.scratch / str(next(self._numbers))
         # A file that was put in the place of a journal is another one.
         file = run.journal.stat().st_ino
         if (run.name, file) not in self._searches:
-            path = self._scratch / f"{next(self._numbers)}.folded"
+            path = self.scratch / f"{next(self._numbers)}.folded"
             self._searches[run.name, file] = TextSearches(run.journal, path)
         make = partial(ViewedRun, self.workspace, run, self._searches[run.name, file], directory)
         viewed = await self._runs.get(

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from tests.flows.running import write_jsonl
 from tests.unit.web.test_views import rows_of
 from tests.unit.web.viewing import Client, judge_rows, look
 
+from mixseek.analysis.exported import export_rows
 from mixseek.analysis.report import load_report
 from mixseek.domain.labels import Label, text_digest
 from mixseek.reports.pages.html import render_html
@@ -187,3 +189,52 @@ def test_a_label_that_comes_or_goes_is_seen_at_the_next_look(workspace: Path, tm
         assert await count("people=correct&q=row-30") == 0
 
     look(workspace, scenario)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_narrowed_list_is_a_file_with_what_people_say(workspace: Path, tmp_path: Path, suffix: str) -> None:
+    """Filters and search as the list has them, rows in the order of the dataset, and columns as in an export."""
+    file = tmp_path / f"rows.{suffix}"
+
+    async def scenario(client: Client) -> None:
+        address = f"http://127.0.0.1:{client.server.port}/api/runs/numbers/judgments/file"
+        known = {"Authorization": f"Bearer {client.server.access.secret}"}
+        await client.wait(LIST)
+        for query in ("", "wrong=yes", "wrong=yes&q=row-3", "people=nothing"):
+            async with client.session.get(f"{address}?format={suffix}&{query}", headers=known) as answer:
+                assert answer.status == 200
+                assert f"numbers.{suffix}" in answer.headers["Content-Disposition"]
+                file.write_bytes(await answer.read())
+            with duckdb.connect() as connection:
+                reader = {"csv": "read_csv('{}', all_varchar = true)", "jsonl": "read_json('{}', columns = {})"}
+                columns = "{id: 'VARCHAR', judge: 'VARCHAR', people: 'VARCHAR', judge_is_wrong: 'VARCHAR'}"
+                source = reader.get(suffix, "read_parquet('{}')").format(file, columns)
+                rows = connection.execute(
+                    f"SELECT id, judge, people, lower(judge_is_wrong::VARCHAR) FROM {source}"  # noqa: S608 - a test's own
+                ).fetchall()
+            listed = await client.wait_for_page(f"{LIST}&{query}")
+            names = [(listed["samples"][row["sample"]]["id"], row["judge"]) for row in listed["rows"]]
+            assert [row[:2] for row in rows] == names
+            for name, _, people, is_wrong in rows:
+                assert people == people_say(int(name.removeprefix("row-")))
+                assert query[:9] != "wrong=yes" or is_wrong == "true"
+        async with client.session.get(f"{address}?format=xlsx", headers=known) as refused:
+            assert (refused.status, "there is jsonl, csv, parquet" in await refused.text()) == (404, True)
+
+    look(workspace, scenario)
+
+
+def test_an_export_holds_what_people_and_other_judges_say(workspace: Path, tmp_path: Path) -> None:
+    export_rows(workspace, "numbers", tmp_path / "rows.jsonl")
+
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    shares = {None: None, "disputed": None, RIGHT: 1.0, WRONG: 0.0}
+    words = {None: None, True: "yes", False: "no"}
+    assert len(rows) == 80
+    for row in rows:
+        named, people = (row["id"], row["judge"]), people_say(int(row["id"].removeprefix("row-")))
+        assert (row["people"], row["people_share"]) == (people, shares[people])
+        for name, column in (("wrong", "judge_is_wrong"), ("differ", "judges_differ")):
+            said = {word for word in ("yes", "no") if named in expected(f"{name}={word}")}
+            # Of a sample whose other judge was unusable nobody differs, and nobody agrees.
+            assert {words[row[column]]} - {None} == said

@@ -23,6 +23,8 @@ function searchText(found, done, all) {
 function applyFilters(after = null) {
   drawControls();
   byId("clear").hidden = !isNarrowed();
+  byId("copy-link").textContent = say("report.copy_link", "Copy link");
+  byId("copied-link").hidden = true;
   source.find((found) => {
     byId("matches").textContent = found.text ?? "";
     if (!found.rows) return;

@@ -40,9 +40,20 @@ function drawReviewLink() {
   link.textContent = wanted.size ? say("judgment.review_these", "Review these") : say("word.review", "Review");
 }
 
+/** What is listed as a file, in the order of the dataset. */
+function drawDownloads() {
+  const wanted = new URLSearchParams();
+  for (const name of NARROWING) if (state[name]) wanted.set(name, state[name]);
+  for (const link of document.querySelectorAll("[data-download]")) {
+    wanted.set("format", link.dataset.download);
+    link.href = `${API}/judgments/file?${wanted}`;
+  }
+}
+
 async function findRemotely(tell) {
   const number = ++asking;
   drawReviewLink();
+  drawDownloads();
   let shown = -1;
   for (;;) {
     const answer = await ask(listPath(), () => number === asking);
