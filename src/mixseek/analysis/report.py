@@ -174,7 +174,8 @@ def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
         replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])
         for item in disagreements
     ]
-    return build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
+    agreement = build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
+    return replace(agreement, filter_names={label: judge for judge, label in labels.items()})
 
 
 def load_scored(

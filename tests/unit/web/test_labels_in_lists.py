@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import duckdb
 import pytest
@@ -15,8 +16,11 @@ from tests.unit.web.viewing import Client, judge_rows, look
 from mixseek.analysis.exported import export_rows
 from mixseek.analysis.report import load_report
 from mixseek.domain.labels import Label, text_digest
+from mixseek.presentation.sections import Fitting, Link, Shaded, TableRows
+from mixseek.reports.labels import corrected_sections
 from mixseek.reports.pages.html import render_html
 from mixseek.reports.pages.packed_rows import unpack_json
+from mixseek.reports.run.trust import trust_sections
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import Workspace
 
@@ -63,6 +67,16 @@ def labels_of(rows: tuple[dict[str, Any], ...]) -> Iterator[Label]:
             )  # fmt: skip
 
 
+def recorded_reply(number: int, *, is_right: bool) -> dict[str, str]:
+    """What a judge answers that calls a row right or wrong."""
+    reply = {
+        "id": f"row-{number}", "extracted_answer": str(number + (1 if is_right else 2)), "is_correct": is_right,
+        "reasoning_score": 5 if is_right else 3, "error_type": "none" if is_right else "wrong_logic",
+        "comment": "Looked at closely.",
+    }  # fmt: skip
+    return {"id": f"row-{number}", "reply": json.dumps(reply)}
+
+
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("labelled")
@@ -70,13 +84,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = []
     for number, row in enumerate(rows):
         verdict = recorded_says(number)
-        is_right = verdict == RIGHT
-        reply = {
-            "id": row["id"], "extracted_answer": str(number + (1 if is_right else 2)), "is_correct": is_right,
-            "reasoning_score": 5 if is_right else 3, "error_type": "none" if is_right else "wrong_logic",
-            "comment": "Looked at closely.",
-        }  # fmt: skip
-        said.append({"id": row["id"], "reply": "no JSON at all" if verdict is None else json.dumps(reply)})
+        unreadable = {"id": row["id"], "reply": "no JSON at all"}
+        said.append(unreadable if verdict is None else recorded_reply(number, is_right=verdict == RIGHT))
     write_jsonl(place / "replies.jsonl", said)
     judge_rows(place, rows, "numbers", "--judge", RECORDED)
     LabelStore(Workspace(place / "ws")).append(list(labels_of(rows)))
@@ -238,3 +247,67 @@ def test_an_export_holds_what_people_and_other_judges_say(workspace: Path, tmp_p
             said = {word for word in ("yes", "no") if named in expected(f"{name}={word}")}
             # Of a sample whose other judge was unusable nobody differs, and nobody agrees.
             assert {words[row[column]]} - {None} == said
+
+
+def words_of(link: Link) -> str:
+    return link.text if isinstance(link.text, str) else "".join(piece for piece, _ in link.text.styled)
+
+
+def test_every_cell_of_a_matrix_leads_to_its_rows(workspace: Path) -> None:
+    """A judge's to as many judgments as it says, the panel's to as many samples."""
+    corrected = load_report(workspace, "numbers")[0].corrected
+    assert corrected is not None
+    tables = [
+        part
+        for section in corrected_sections(corrected)
+        for part in section.parts
+        if isinstance(part, TableRows) and part.name == "matrix confusion"
+    ]
+    links = [
+        [cell.cell for row in table.rows for cell in row if isinstance(cell, Shaded) and isinstance(cell.cell, Link)]
+        for table in tables
+    ]
+    shown = [{(link.filters.get("judge"), words_of(link)) for link in of_table} for of_table in links]
+    # 3, 6 and 21 are right, and the rules say otherwise; the recorded judge accepts 9, which is wrong.
+    assert len(tables) == 3
+    assert ("rules", "3") in shown[1]
+    assert (RECORDED, "1") in shown[2]
+
+    async def scenario(client: Client) -> None:
+        for of_table in links:
+            for link in of_table:
+                page = (await client.wait(f"{LIST}&{urlencode(link.filters)}")).json
+                samples = {page["samples"][row["sample"]]["id"] for row in page["rows"]}
+                assert (link.filters, f"{len(samples):,}") == (link.filters, words_of(link))
+                assert "panel" in link.filters or page["matches"] == len(samples)
+
+    look(workspace, scenario)
+
+
+def test_two_judges_of_a_matrix_lead_to_where_they_differ(tmp_path: Path) -> None:
+    rows = rows_of(12)
+    for name, doubted in (("first", (1, 2, 4)), ("second", (1, 5))):
+        said = [recorded_reply(number, is_right=(number % 3 > 0) is not (number in doubted)) for number in range(12)]
+        write_jsonl(tmp_path / f"{name}.jsonl", said)
+    judge_rows(tmp_path, rows, "three", "--judge", "replay:first.jsonl", "--judge", "replay:second.jsonl")
+    agreement = load_report(tmp_path / "ws", "three")[0].agreement
+    assert agreement is not None
+    fittings = [
+        part for section in trust_sections(agreement, (), None) for part in section.parts if isinstance(part, Fitting)
+    ]
+    cells = [cell.cell for row in fittings[0].table.rows for cell in row[1:] if isinstance(cell, Shaded)]
+    links = [cell for cell in cells if isinstance(cell, Link)]
+    differing: dict[frozenset[str | None], int] = {
+        frozenset({"rules", "replay:first.jsonl"}): 3,
+        frozenset({"rules", "replay:second.jsonl"}): 2,
+        frozenset({"replay:first.jsonl", "replay:second.jsonl"}): 3,
+    }
+
+    async def scenario(client: Client) -> None:
+        assert len(links) == 6
+        for link in links:
+            page = (await client.wait(f"/api/runs/three/judgments?{urlencode(link.filters)}")).json
+            assert page["matches"] == differing[frozenset({link.filters["judge"], link.filters["against"]})]
+            assert {row["judge"] for row in page["rows"]} == {link.filters["judge"]}
+
+    look(tmp_path / "ws", scenario)

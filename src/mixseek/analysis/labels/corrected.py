@@ -85,6 +85,29 @@ class CalibrationPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeShare:
+    """A share of labelled samples, with how many labels and questions it rests on."""
+
+    share: float
+    interval: Interval | None
+    labels: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgainstPeople:
+    """One judge, its repeats brought to one opinion. `sensitivity`: of what people call correct, how much it does;
+    `specificity`: of what they call incorrect, how much it does; both over labels that were drawn as `drawing` says."""
+
+    judge: str
+    name: str  # what a reader knows it by
+    confusion: tuple[ConfusionRow, ...]
+    sensitivity: JudgeShare | None
+    specificity: JudgeShare | None
+    drawing: Drawing
+
+
+@dataclass(frozen=True, slots=True)
 class LabelFacts:
     """Where the labels come from, for a reader."""
 
@@ -112,6 +135,7 @@ class CorrectedReport:
     # Judges minus people, over labelled samples with a score, and how far apart they are on average.
     bias: float | None = None
     distance: float | None = None
+    by_judge: tuple[JudgeAgainstPeople, ...] = ()  # for right-or-wrong labels
 
     @property
     def whole(self) -> CorrectedGroup:

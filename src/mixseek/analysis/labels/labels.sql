@@ -83,6 +83,27 @@ CREATE OR REPLACE TEMP TABLE parts AS
         coalesce(sum(value * value), 0) AS squares, count(*) FILTER (NOT is_covered) AS uncovered
     FROM ({grouped}) GROUP BY ALL
 
+-- name: judge_opinions
+-- What each judge says of each sample, beside its label; a control is no opinion.
+CREATE OR REPLACE TEMP TABLE judge_opinions AS
+    SELECT judge, units.question, opinions.value, labels.share, labels.drawn, labels.weight,
+        CASE WHEN opinions.value IN (0, 1) THEN opinions.value::INTEGER::VARCHAR
+            WHEN opinions.value IS NOT NULL THEN 'split' ELSE opinions.state END AS cell
+    FROM ({opinions}) AS opinions JOIN units USING (sample) LEFT JOIN labels USING (text)
+
+-- name: judge_cells
+SELECT judge, cell, count(*), count(*) FILTER (share = 1), count(*) FILTER (share = 0),
+    count(*) FILTER (share NOT IN (0, 1)) FROM judge_opinions GROUP BY judge, cell
+
+-- name: judge_questions
+-- Labelled samples on which both sides are settled, by question; questions that are alike are counted together.
+SELECT judge, share, labels, weight, said, squares, count(*) FROM (
+        SELECT judge, share, question, count(*) AS labels, sum(weight) AS weight, sum(weight * value) AS said,
+            sum(weight * weight) AS squares
+        FROM judge_opinions WHERE share IN (0, 1) AND value IN (0, 1) AND ($drawn IS NULL OR drawn = $drawn)
+        GROUP BY judge, share, question)
+    GROUP BY ALL
+
 -- name: cells
 SELECT whose, cell, is_scored, sum(items)::BIGINT, sum(total), sum(squares), sum(uncovered)::BIGINT
     FROM parts GROUP BY ALL ORDER BY ALL

@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from mixseek.analysis.labels.corrected import CorrectedReport, LabelFacts, build_corrected
+from mixseek.analysis.labels.corrected import CorrectedReport, JudgeAgainstPeople, LabelFacts, build_corrected
+from mixseek.analysis.labels.judges import judges_against_people
 from mixseek.analysis.labels.plan import PlanReport, build_plan
 from mixseek.analysis.labels.units import LabelUnits, ensure_texts, has_label_column, open_units
-from mixseek.analysis.summarise import panel_rule
+from mixseek.analysis.summarise import judge_labels, panel_rule
 from mixseek.domain.labels import (
     Draw,
     Label,
@@ -23,7 +25,7 @@ from mixseek.domain.labels import (
 )
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.people import DISPUTED, LabelledSamples, PeopleVerdict
-from mixseek.index.run import open_run_index
+from mixseek.index.run import RunIndex, open_run_index
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
@@ -63,8 +65,8 @@ def load_corrected(
     """None where nobody has labelled any text of the run."""
     if not is_labelled(workspace, run):
         return None
-    labelled, facts = load_labelled(workspace, run, requested)
-    return build_corrected(labelled, facts) if facts.texts else None
+    with open_labelled(workspace, run, requested) as units:
+        return correct_run(run, units, gather_labels(workspace, run, units))
 
 
 def load_corrected_and_people(
@@ -75,8 +77,23 @@ def load_corrected_and_people(
         return None, LabelledSamples()
     with open_labelled(workspace, run, requested) as units:
         gathered = gather_labels(workspace, run, units)
-        labelled, people = gathered.join(units), gathered.samples(units)
-    return build_corrected(labelled, gathered.facts) if gathered.facts.texts else None, people
+        return correct_run(run, units, gathered), gathered.samples(units)
+
+
+def correct_run(run: RunDirectory, units: LabelUnits, gathered: "GatheredLabels") -> CorrectedReport | None:
+    """The headline beside what people say, and each judge; None without a label."""
+    if not gathered.facts.texts:
+        return None
+    labelled = gathered.join(units)
+    by_judge = compare_judges(units, run, labelled) if labelled.is_binary else ()
+    return replace(build_corrected(labelled, gathered.facts), by_judge=by_judge)
+
+
+def compare_judges(units: LabelUnits, run: RunDirectory, labelled: LabelledRun) -> tuple[JudgeAgainstPeople, ...]:
+    """Each judge by itself, under the name that a reader knows it by."""
+    judges = read_manifest(run.manifest).judge_names
+    names = judge_labels(RunIndex(units.connection, run), judges)
+    return judges_against_people(units, judges, names, {unit.drawn for unit in labelled.labelled})
 
 
 def load_plan(root: Path, run: RunDirectory, half_width: float) -> PlanReport:

@@ -12,7 +12,7 @@ from mixseek.domain.labels import CellCount, LabelledRun, LabelledUnit, TextWeig
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.index.loading import INDEX, attach_index, object_bytes, read_facts
-from mixseek.index.panel import panel_units
+from mixseek.index.panel import opinions, panel_units
 from mixseek.index.run import JournalPlaces
 from mixseek.index.totals import stat_journal
 from mixseek.lazy_dataclass import dataclass
@@ -60,6 +60,32 @@ class FoundText:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeCell:
+    """Samples on which a judge says one thing, and what people say of those that were labelled."""
+
+    judge: str
+    cell: str
+    samples: int
+    right: int
+    wrong: int
+    disputed: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeQuestions:
+    """`times` questions that are alike: labelled samples of which people say `share`, with the sum of their weights, of
+    the weights of those that the judge calls correct, and of squared weights."""
+
+    judge: str
+    share: float
+    labels: int
+    weight: float
+    accepted: float
+    squares: float
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
 class DrawnStratum:
     """Texts of one stratum, and those that the lot fell on, each with its place in the sheet's order."""
 
@@ -103,9 +129,11 @@ def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
 class LabelUnits:
     """One row a sample, as a table of a connection that somebody else closes."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory, opinions: str) -> None:
         self.connection = connection
         self._run = run
+        # A query: what each judge says of each sample.
+        self._opinions = opinions
         # Units do not change while they are open: what took long to find is kept for whoever asks again.
         self._places = JournalPlaces(connection)
         self._population: tuple[int, str] | None = None
@@ -207,6 +235,15 @@ class LabelUnits:
             frozenset(repeating),
         )
 
+    def judge_cells(self) -> list[JudgeCell]:
+        """What each judge says beside what people say, after `join`."""
+        fetch_all(self.connection, _SQL["judge_opinions"].format(opinions=self._opinions), {})
+        return [JudgeCell(*row) for row in self.all("judge_cells")]
+
+    def judge_questions(self, drawn: str | None) -> list[JudgeQuestions]:
+        """The same by question, after `judge_cells`, of labels that were drawn so; of all without a word for it."""
+        return [JudgeQuestions(*row) for row in self.all("judge_questions", drawn=drawn)]
+
     def _count(self, *, is_binary: bool, pool: Path | None) -> tuple[str, tuple[CellCount, ...], list[str]]:
         """What judges said of all samples, labelled or not: the relation, its counts, and where questions repeat."""
         if pool is not None:
@@ -238,10 +275,11 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
             connection.execute(f"USE {INDEX}")
             # Texts of another run may be asked for, which labels were drawn from.
             confine(connection, directories=(workspace.root / "runs",))
-            units = panel_units(rule, "run_index", has_repeats=read_facts(connection).has_repeats)
+            has_repeats = read_facts(connection).has_repeats
+            units = panel_units(rule, INDEX, has_repeats=has_repeats)
             query = _SQL["units"].format(units=units)
             fetch_all(connection, query, {"texts": escape_glob(texts)})
-            yield LabelUnits(connection, run)
+            yield LabelUnits(connection, run, opinions(rule, INDEX, has_repeats=has_repeats))
     except duckdb.Error as error:
         raise StorageError(f"{run.index}: cannot be read: {first_line(error)}") from error
 
