@@ -42,6 +42,7 @@ _DRAWN = {
     Drawing.STRATIFIED: message("drawing.stratified", "drawn at random within verdicts"),
     Drawing.WEIGHTED: message("drawing.weighted", "drawn at random within strata, weighted by their chances"),
     Drawing.ELSEWHERE: message("drawing.elsewhere", "from another mix of cases"),
+    Drawing.CHOSEN: message("drawing.chosen", "chosen beside a judgment"),
     Drawing.UNKNOWN: message("drawing.unknown", "drawing unknown"),
 }
 _ESTIMATORS = {

@@ -11,6 +11,7 @@ from mixseek.analysis.labels.units import has_label_column
 from mixseek.analysis.model import tone_of
 from mixseek.analysis.run_list import list_runs
 from mixseek.competition.boards import list_competitions
+from mixseek.domain.labels import text_digest
 from mixseek.domain.people import LabelledSamples
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
@@ -196,6 +197,8 @@ class ViewedRun:
                 if reply.get("judge") == row.judge and (reply.get("details") or {}).get("take", 1) == row.take
             ]
         sample = record.get("sample") or {}
+        if (text := labelled_text(sample)) is not None:
+            payload["samples"][0]["text"] = text
         more = {name: sample[name] for name in ("metadata", "rubric", "task_type", "output_id") if sample.get(name)}
         return {**self.facts(), **payload, "more": more}
 
@@ -218,6 +221,15 @@ class ViewedRun:
         """A run that grows is opened again and again: what was made of it before goes."""
         self.judgments.close()
         shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def labelled_text(sample: Mapping[str, Any]) -> str | None:
+    """The name under which people label the text of a sample; None where there is no text."""
+    metadata = sample.get("metadata") or {}
+    if not sample or metadata.get("planned_without_output") or metadata.get("response_unknown"):
+        return None
+    texts = (sample.get("question") or "", sample.get("response") or "", sample.get("ground_truth"))
+    return text_digest(*texts, sample.get("response_b"))
 
 
 def describe_reply(reply: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,15 +37,15 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "home.js": ("base.js", "leaderboard.js", "home.js"),
     "run.js": (
         "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "people.js", "detail.js", "list.js",
-        "remote.js", "page.js", "live.js",
+        "rater.js", "review_form.js", "label.js", "remote.js", "page.js", "live.js",
     ),
     "review.js": (
         "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
-        "review_api.js", "review_form.js", "review_numbers.js", "review.js",
+        "rater.js", "review_api.js", "review_form.js", "review_numbers.js", "review.js",
     ),
     "sample.js": (
         "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
-        "sample.js",
+        "rater.js", "review_form.js", "label.js", "sample.js",
     ),
     "comparison.js": ("base.js", "leaderboard.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("base.js", "leaderboard.js", "watch.js"),

@@ -213,7 +213,7 @@ def choose_labels(
         kind = Drawing(unit.drawn)
         is_known = kind in (Drawing.RANDOM, Drawing.WEIGHTED)
         kinds[Drawing.ELSEWHERE if is_known and not is_covered else kind].append(unit)
-    if len(labelled) == sum(cell.items for cell in cells):
+    if len(labelled) == sum(cell.items for cell in cells) and not kinds[Drawing.CHOSEN]:
         return Drawing.RANDOM, [replace(unit, weight=1.0) for unit in labelled]
     known = kinds[Drawing.WEIGHTED] or kinds[Drawing.RANDOM]
     drawing = Drawing.WEIGHTED if kinds[Drawing.WEIGHTED] else Drawing.RANDOM
@@ -227,7 +227,8 @@ def choose_labels(
         return drawing, known
     if elsewhere:
         return Drawing.ELSEWHERE, elsewhere if is_binary else kinds[Drawing.ELSEWHERE]
-    return Drawing.UNKNOWN, kinds[Drawing.UNKNOWN]
+    drawing = Drawing.CHOSEN if kinds[Drawing.CHOSEN] else Drawing.UNKNOWN
+    return drawing, [*kinds[Drawing.UNKNOWN], *kinds[Drawing.CHOSEN]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,7 +424,7 @@ def confusion_of(cells: Sequence[CellCount], labelled: Sequence[LabelledUnit]) -
     order = {RIGHT: 0, WRONG: 1}
     rows = []
     for cell in sorted(cells, key=lambda candidate: (order.get(candidate.cell, 2), candidate.cell)):
-        shares = [unit.share for unit in labelled if unit.cell == cell.cell]
+        shares = [unit.newest_share for unit in labelled if unit.cell == cell.cell]
         right, wrong = sum(share == 1 for share in shares), sum(share == 0 for share in shares)
         interval = wilson_interval(right, right + wrong, LEVEL) if right + wrong else None
         rows.append(ConfusionRow(cell.cell, cell.items, right, wrong, len(shares) - right - wrong, interval))

@@ -19,7 +19,7 @@ _ORDER = {RIGHT: 0, WRONG: 1}
 def judges_against_people(
     units: LabelUnits, judges: Sequence[str], names: Mapping[str, str], drawn: set[str]
 ) -> tuple[JudgeAgainstPeople, ...]:
-    """Each of `judges` that has judged, after `join`; `names` are those that a reader knows, `drawn` how labels were."""
+    """Each of `judges` that has judged, after `join`; `names` are what a reader knows, `drawn` how labels were."""
     preferred = next((drawing for drawing in _PREFERRED if drawing in drawn), None)
     cells: dict[str, list[JudgeCell]] = defaultdict(list)
     for cell in units.judge_cells():

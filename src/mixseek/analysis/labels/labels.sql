@@ -64,12 +64,12 @@ SELECT sample, id, text, class FROM units WHERE text IN (SELECT unnest($texts::V
 SELECT text, min(label), arg_min(id, sample), arg_min(task_type, sample) FROM units WHERE label IS NOT NULL AND text IS NOT NULL
     GROUP BY text HAVING count(DISTINCT label) = 1
 
--- What people said, joined: `labels` has the text, its share, how it was drawn, and its weight.
+-- What people said, joined: `labels` has the text, its share, how it was drawn, its weight, and what people say now.
 
 -- name: label_table
 CREATE OR REPLACE TEMP TABLE labels AS
     SELECT unnest($texts::VARCHAR[]) AS text, unnest($shares::DOUBLE[]) AS share, unnest($drawn::VARCHAR[]) AS drawn,
-        unnest($weights::DOUBLE[]) AS weight
+        unnest($weights::DOUBLE[]) AS weight, unnest($newest::DOUBLE[]) AS newest
 
 -- name: covered
 -- Texts that were in the pool of a draw of another run.
@@ -86,14 +86,14 @@ CREATE OR REPLACE TEMP TABLE parts AS
 -- name: judge_opinions
 -- What each judge says of each sample, beside its label; a control is no opinion.
 CREATE OR REPLACE TEMP TABLE judge_opinions AS
-    SELECT judge, units.question, opinions.value, labels.share, labels.drawn, labels.weight,
+    SELECT judge, units.question, opinions.value, labels.share, labels.drawn, labels.weight, labels.newest,
         CASE WHEN opinions.value IN (0, 1) THEN opinions.value::INTEGER::VARCHAR
             WHEN opinions.value IS NOT NULL THEN 'split' ELSE opinions.state END AS cell
     FROM ({opinions}) AS opinions JOIN units USING (sample) LEFT JOIN labels USING (text)
 
 -- name: judge_cells
-SELECT judge, cell, count(*), count(*) FILTER (share = 1), count(*) FILTER (share = 0),
-    count(*) FILTER (share NOT IN (0, 1)) FROM judge_opinions GROUP BY judge, cell
+SELECT judge, cell, count(*), count(*) FILTER (newest = 1), count(*) FILTER (newest = 0),
+    count(*) FILTER (newest NOT IN (0, 1)) FROM judge_opinions GROUP BY judge, cell
 
 -- name: judge_questions
 -- Labelled samples on which both sides are settled, by question; questions that are alike are counted together.
@@ -128,7 +128,7 @@ chosen AS (
 SELECT whose, cell, is_scored, items, total, squares, 0, question, times FROM parts JOIN chosen USING (whose, question)
 
 -- name: labelled
-SELECT whose, cell, question, value, share, drawn, weight, text FROM ({grouped}) JOIN labels USING (text)
+SELECT whose, cell, question, value, share, drawn, weight, text, newest FROM ({grouped}) JOIN labels USING (text)
     ORDER BY whose, text, sample
 
 -- name: grouped

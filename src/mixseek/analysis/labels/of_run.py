@@ -255,11 +255,11 @@ def weigh_texts(by_text: Mapping[str, TextLabels], chosen: ChosenDraws) -> list[
         if text in probabilities:
             drawn = Drawing.WEIGHTED if is_stratified else Drawing.RANDOM
             weight = 1 / probabilities[text] if is_stratified else 1.0
-            weights.append(TextWeight(text, labels.share, drawn.value, weight))
         elif Drawing.RANDOM in labels.drawn and not is_stratified:
-            weights.append(TextWeight(text, labels.share, Drawing.RANDOM.value))
+            drawn, weight = Drawing.RANDOM, 1.0
         elif Drawing.ELSEWHERE in labels.drawn:
-            weights.append(TextWeight(text, labels.share, Drawing.ELSEWHERE.value))
+            drawn, weight = Drawing.ELSEWHERE, 1.0
         else:
-            weights.append(TextWeight(text, labels.share, Drawing.UNKNOWN.value))
+            drawn, weight = (Drawing.UNKNOWN if labels.counted else Drawing.CHOSEN), 1.0
+        weights.append(TextWeight(text, labels.counted_share, drawn.value, weight, labels.share))
     return weights

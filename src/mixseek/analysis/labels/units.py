@@ -219,6 +219,7 @@ class LabelUnits:
                 "shares": [label.share for label in labels],
                 "drawn": [label.drawn for label in labels],
                 "weights": [label.weight for label in labels],
+                "newest": [label.share if label.newest is None else label.newest for label in labels],
             },
         )
         if (is_binary, pool) not in self._counted:

@@ -102,10 +102,17 @@ async function completeRemotely(row, tell) {
   if (whole) tell(whole);
 }
 
+/** What is listed may be other judgments now; what is open stays open while it belongs to them. */
+function relist() {
+  buildSelects();
+  applyFilters(() => { if (selected) select(selected); byId("detail").focus({ preventScroll: true }); });
+}
+
 const source = {
   pageRows: 100,
   find: (tell) => { findRemotely(tell).catch(showFailure); },
   choices: (tell) => { chooseRemotely(tell).catch(showFailure); },
   complete: (row, tell) => { completeRemotely(row, tell).catch(showFailure); },
+  labelControl: (row) => labelControl(row, relist),
   sampleAddress: (row) => `${BASE}/runs/${encodeURIComponent(data.run)}/sample?${new URLSearchParams({ id: row.sample.id })}`,
 };
