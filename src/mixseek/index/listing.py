@@ -83,6 +83,9 @@ _MOST_CHOICES = 300
 # Of one sample: judges times repeats.
 _MOST_JUDGMENTS = 1_000
 _FOUND = "get_bit($found::BIT, sample::INTEGER) = 1"
+# What is still due has no line in the journal, and nothing was written of it.
+_WRITTEN = "CASE WHEN outcome > 0 THEN get_bit($written::BIT, outcome::INTEGER) = 1 ELSE false END"
+_WITHIN = "get_bit($within::BIT, sample::INTEGER) = 1"
 # The rows of an order come in parts of about a thousand, so that the deepest page is found without sorting a million.
 _PART_BITS = 10
 _PARTS_KEPT = 8
@@ -90,19 +93,28 @@ _PARTS_KEPT = 8
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """Which judgments: `filters` by the names of FILTERS; `found` has a 1 at the position of each sample."""
+    """Which judgments: `filters` by the names of FILTERS; `found` has a 1 at the position of each sample.
+
+    A judgment whose place has a 1 in `written` is meant as well, if its sample is `within`.
+    """
 
     filters: Mapping[str, str] = field(default_factory=dict)
     found: str | None = None
     sort: str = ""
+    written: str | None = None
+    within: str | None = None
 
     def condition(self) -> tuple[str, dict[str, Any]]:
         """The condition in SQL, with its parameters."""
         parts = [f"({FILTERS[name]})" for name in self.filters]
         parameters: dict[str, Any] = dict(self.filters)
         if self.found is not None:
-            parts.append(_FOUND)
-            parameters["found"] = self.found
+            written = [_WRITTEN] if self.written is not None else []
+            within = [_WITHIN] if written and self.within is not None else []
+            parts.append(f"({_FOUND} OR {' AND '.join([*written, *within])})" if written else _FOUND)
+            parameters |= {"found": self.found}
+            parameters |= {"written": self.written} if written else {}
+            parameters |= {"within": self.within} if within else {}
         return " AND ".join(parts) or "true", parameters
 
 
@@ -135,6 +147,7 @@ class JudgmentList:
         self.index = RunIndex(connection, run)
         with self._asking():
             self.samples = int(self._all("last_sample")[0][0])
+            self.last_outcome = int(self._all("last_outcome")[0][0])
             # How many judgments a sample has, and the samples that have another number, by their position.
             self.usual = int(self._all("usual")[0][0])
             self.unusual = self._all("unusual", {"samples": self.samples, "usual": self.usual})

@@ -75,6 +75,9 @@ UPDATE listed SET lowest = ranks.lowest, highest = ranks.highest
 -- Lines of samples in the journal: a sample that was taken up twice is two.
 SELECT coalesce(max(position), 0) FROM run.samples
 
+-- name: last_outcome
+SELECT coalesce(max(position), 0) FROM run.outcomes
+
 -- name: usual
 -- How many judgments most samples have; nought where there is none at all.
 SELECT coalesce(mode(judgments), 0) FROM (SELECT count(*) AS judgments FROM listed GROUP BY sample)

@@ -152,11 +152,14 @@ class ViewedRun:
 
     def _query(self, asked: ListRequest) -> tuple[ListQuery, dict[str, int] | None]:
         """The query, and how far its search has come; None where nothing is searched for."""
-        samples = self.judgments.samples
-        has_words = bool(asked.words.split() or asked.metadata)
-        search = self._searches.find(asked.words, asked.metadata, samples) if has_words else None
-        done = {"searched": min(search.searched, samples), "samples": samples} if search else None
-        return ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort), done
+        samples, outcomes = self.judgments.samples, self.judgments.last_outcome
+        if not (asked.words.split() or asked.metadata):
+            return ListQuery(asked.filters, sort=asked.sort), None
+        search = self._searches.find(asked.words, asked.metadata, samples, outcomes)
+        done = {"searched": search.searched, "samples": samples}
+        written = search.written.bits(outcomes) if search.written else None
+        within = search.within.bits(samples) if search.within else None
+        return ListQuery(asked.filters, search.texts.bits(samples), asked.sort, written, within), done
 
     def sample_positions(self, asked: ListRequest, limit: int) -> list[int] | None:
         """Positions of all samples that the filters mean; None while a search goes on."""
