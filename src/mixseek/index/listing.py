@@ -55,7 +55,25 @@ FILTERS: Mapping[str, str] = {
     "panel": "sample IN (SELECT sample FROM people WHERE panel = $panel)",
 }
 # Each order by a number that every row has one of its own of; rows stand in the order of the dataset.
-SORTS: Mapping[str, str] = {"": "rowid", "newest": "-outcome", "lowest": "lowest", "highest": "highest"}
+_CONFIDENCE = """CASE lower(confidence) WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'high' THEN 2
+    ELSE try_cast(confidence AS DOUBLE) END"""
+# Orders that are made when somebody first asks for them: by which value, and where it stands beside the list.
+_MADE_LATER: Mapping[str, tuple[str, str, str]] = {
+    "least_confident": (_CONFIDENCE, "ASC", "by_confidence"),
+    "longest": ("length", "DESC", "by_length"),
+    "shortest": ("length", "ASC", "by_length"),
+    "slowest": ("latency", "DESC", "by_call"),
+    "dearest": ("cost", "DESC", "by_call"),
+}
+# Which of them go with each of the known values, in their order.
+_OF_KNOWN = (("least_confident",), ("longest", "shortest"), ("slowest",), ("dearest",))
+SORTS: Mapping[str, str] = {
+    "": "rowid",
+    "newest": "-outcome",
+    "lowest": "lowest",
+    "highest": "highest",
+    **{name: name for name in _MADE_LATER},
+}
 # Of each filter, what it holds; those that need two values to tell anything are marked.
 _CHOICES: Mapping[str, tuple[str, int]] = {
     "judge": ("judge", 2),
@@ -159,6 +177,10 @@ class JudgmentList:
             ]
             self.total = sum(outcome.count for outcome in self.outcomes)
             self._own_choices = self._read_choices(_CHOICES)
+            (known,) = self._all("known_values")
+            # What the list can be sorted by beside score and place.
+            self.sorts = [name for names, is_there in zip(_OF_KNOWN, known, strict=True) if is_there for name in names]
+            self._ranked: set[str] = set()
         self._people_choices: dict[str, list[tuple[str, int]]] = {}
         self._verdicts: Sequence[PeopleVerdict] = ()
 
@@ -203,6 +225,7 @@ class JudgmentList:
         where, parameters = query.condition()
         rank = SORTS[query.sort]
         with self._asking():
+            self._rank(query.sort)
             parts = self._parts(where, parameters, rank)
             ends = [end for _, end in parts]
             first, last = bisect.bisect_right(ends, offset), bisect.bisect_left(ends, offset + limit)
@@ -212,6 +235,15 @@ class JudgmentList:
             where = f"{rank} >= {lowest} AND {rank} < {highest} AND {where}"
             within = offset - (ends[first - 1] if first else 0)
             return self._read(where, rank, {**parameters, "offset": within, "limit": limit}), ends[-1]
+
+    def _rank(self, sort: str) -> None:
+        """Gives every row its place in an order, once; a second for a million."""
+        if sort in self._ranked or sort not in _MADE_LATER:
+            return
+        value, direction, beside = _MADE_LATER[sort]
+        statement = _SQL["rank_by"].format(name=sort, value=value, direction=direction, beside=_SQL[beside])
+        self._connection.execute(statement)
+        self._ranked.add(sort)
 
     def _parts(self, where: str, parameters: Mapping[str, Any], rank: str) -> list[tuple[Any, ...]]:
         """Kept for whoever turns to the next page."""

@@ -71,6 +71,34 @@ UPDATE listed SET lowest = ranks.lowest, highest = ranks.highest
         FROM listed) AS ranks
     WHERE listed.rowid = ranks.row
 
+-- name: rank_by
+-- The same by what few readers sort by, when somebody does.
+ALTER TABLE listed ADD COLUMN {name} INTEGER;
+UPDATE listed SET {name} = ranks.rank
+    FROM (SELECT listed.rowid AS row, row_number() OVER (ORDER BY {value} {direction} NULLS LAST, listed.rowid) AS rank
+        FROM listed {beside}) AS ranks
+    WHERE listed.rowid = ranks.row
+
+-- name: by_confidence
+-- Judges say it in words or in numbers, each in its own way.
+LEFT JOIN (SELECT position, json_extract_string(fields, '$.confidence') AS confidence FROM run.outcomes) AS sure
+    ON sure.position = listed.outcome
+
+-- name: by_length
+LEFT JOIN (SELECT position, length_a + coalesce(length_b, 0) AS length FROM run.samples) AS texts
+    ON texts.position = listed.sample
+
+-- name: by_call
+-- All that was asked for a judgment, repetitions of invalid replies among it.
+LEFT JOIN (SELECT outcomes.position, sum(latency_seconds) AS latency, sum(cost_usd) AS cost
+    FROM run.outcomes JOIN run.replies USING (key, judge, take) GROUP BY outcomes.position) AS called
+    ON called.position = listed.outcome
+
+-- name: known_values
+-- What a run has, of what its list can be sorted by.
+SELECT (SELECT count(*) > 0 FROM (SELECT 1 FROM run.outcomes WHERE contains(fields::VARCHAR, '"confidence":') LIMIT 1)),
+    true, (SELECT count(latency_seconds) > 0 FROM run.replies), (SELECT count(cost_usd) > 0 FROM run.replies)
+
 -- name: last_sample
 -- Lines of samples in the journal: a sample that was taken up twice is two.
 SELECT coalesce(max(position), 0) FROM run.samples

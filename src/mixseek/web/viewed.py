@@ -148,7 +148,8 @@ class ViewedRun:
         metadata = [[f"{name}={value}", count] for name, values in values_by_name.items() for value, count in values]
         choices = {**self.judgments.choices, **({"meta": metadata} if metadata else {})}
         read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
-        return {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
+        counted = {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
+        return {**counted, "sorts": self.judgments.sorts}
 
     def _query(self, asked: ListRequest) -> tuple[ListQuery, dict[str, int] | None]:
         """The query, and how far its search has come; None where nothing is searched for."""

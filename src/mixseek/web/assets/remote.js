@@ -89,6 +89,8 @@ function drawOutcomes({ outcomes, total }) {
 async function chooseRemotely(tell) {
   const answer = await ask(`${API}/choices`);
   drawOutcomes(answer);
+  // Nothing is sorted by what this run does not have.
+  for (const option of document.querySelectorAll("#sort [data-known]")) option.hidden = !answer.sorts.includes(option.value);
   tell(answer.choices);
   const { searched, samples } = answer.metadata_read;
   // Metadata is read as the search is: a part at a time, and only while nobody waits for anything else.
