@@ -15,7 +15,7 @@ from mixseek.storage.journal.records import encode_outcome, encode_reply, encode
 Calls = tuple[tuple[float | None, float | None], ...]
 SAMPLES: tuple[tuple[int, str | None, Calls], ...] = (
     (5, "high", ((1.5, 0.01),)),
-    (50, "low", ((0.2, 0.02), (2.0, 0.03))),
+    (50, "low", ((1.2, 0.02), (1.0, 0.03))),
     (20, None, ()),
     (5, "medium", ((9.0, None),)),
     (30, "low", ((1.5, 0.01),)),
