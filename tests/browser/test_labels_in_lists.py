@@ -13,7 +13,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from mixseek.web.server import ViewServer
 
 SAMPLES, ACCEPTED = 40, 9
-FALSE_ACCEPTS = "judge: correct, people: incorrect: 9"
+FALSE_ACCEPTS = "rules: correct, people: incorrect: 9"
 
 
 def is_right(number: int) -> bool:

@@ -17,6 +17,7 @@ from mixseek.analysis.labels.corrected import (
 )
 from mixseek.domain.labels import LabelScale
 from mixseek.domain.people import DISPUTED
+from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.pictures import Axis, Estimate, ScatterPoint
 from mixseek.presentation.sections import (
     QUIET,
@@ -224,7 +225,7 @@ def corrected_sections(report: CorrectedReport) -> Iterator[Section]:
 
 def _judge_section(judge: JudgeAgainstPeople) -> Section:
     title = message("labels.judge_against_people", "{judge} against people", judge=judge.name)
-    table = _confusion_table(judge.confusion, judge_filters(judge), title)
+    table = _confusion_table(judge.confusion, Sayer(judge.name, judge_filters(judge)), title)
     return Section(title, [*judge_sentences(judge), table])
 
 
@@ -269,6 +270,14 @@ def judge_filters(judge: JudgeAgainstPeople) -> Callable[[str], Filters]:
     return filters_of
 
 
+@dataclass(frozen=True, slots=True)
+class Sayer:
+    """Whose verdicts a matrix is about, and what the list is narrowed by to show one of them."""
+
+    name: str
+    filters_of: Callable[[str], Filters]
+
+
 def panel_filters(cell: str) -> Filters:
     """The same of what the judges together say."""
     return {"panel": _VERDICTS.get(cell, cell)}
@@ -302,8 +311,8 @@ def _people_part(report: CorrectedReport, alone: JudgeAgainstPeople | None) -> T
     if report.confusion:
         title = message("labels.judges_against_people", "Judges against people")
         if alone is not None:
-            return _confusion_table(alone.confusion, judge_filters(alone), title)
-        return _confusion_table(report.confusion, panel_filters, title)
+            return _confusion_table(alone.confusion, Sayer(alone.name, judge_filters(alone)), title)
+        return _confusion_table(report.confusion, Sayer(message("word.judges", "Judges"), panel_filters), title)
     scale = report.facts.scale
     points, rows = [], []
     for point in report.calibration:
@@ -322,7 +331,7 @@ def _people_part(report: CorrectedReport, alone: JudgeAgainstPeople | None) -> T
     return Scatter(heads, points, scale_axis(scale, (0.0, 0.25, 0.5, 0.75, 1.0)), rows, label)
 
 
-def _confusion_table(confusion: Sequence[ConfusionRow], filters_of: Callable[[str], Filters], label: str) -> TableRows:
+def _confusion_table(confusion: Sequence[ConfusionRow], sayer: Sayer, label: str) -> TableRows:
     """Rows are the judges' verdicts, columns what people say; the darker, the larger the part of its row. Each cell
     leads to its judgments."""
     is_disputed = any(row.disputed for row in confusion)
@@ -330,7 +339,7 @@ def _confusion_table(confusion: Sequence[ConfusionRow], filters_of: Callable[[st
     for row in confusion:
         counts = [(RIGHT, row.right), (WRONG, row.wrong), *([(DISPUTED, row.disputed)] if is_disputed else [])]
         shaded = [
-            Shaded(_confusion_cell(row, people, count, filters_of), count / row.labelled if row.labelled else 0.0)
+            Shaded(_confusion_cell(row, people, count, sayer), count / row.labelled if row.labelled else 0.0)
             for people, count in counts
         ]
         rows.append((verdict_word(row.verdict), f"{row.samples:,}", *shaded, confusion_share(row)))
@@ -345,13 +354,13 @@ def _confusion_table(confusion: Sequence[ConfusionRow], filters_of: Callable[[st
     return TableRows(heads, rows, name="matrix confusion", label=label)
 
 
-def _confusion_cell(row: ConfusionRow, people: str, count: int, filters_of: Callable[[str], Filters]) -> Cell:
+def _confusion_cell(row: ConfusionRow, people: str, count: int, sayer: Sayer) -> Cell:
     text = f"{count:,}"
     if not count:
         return (text, QUIET)
     words = {"verdict": verdict_word(row.verdict), "people": verdict_word(people), "n": text}
-    label = message("labels.cell", "judge: {verdict}, people: {people}: {n}", **words)
-    filters = {**filters_of(row.verdict), "people": _VERDICTS.get(people, people)}
+    label = message("labels.cell", "{judge}: {verdict}, people: {people}: {n}", judge=sayer.name, **words)
+    filters = {**sayer.filters_of(row.verdict), "people": _VERDICTS.get(people, people)}
     return Link(Words([(text, "bold")]), filters, label=label)
 
 
