@@ -89,7 +89,7 @@ function rowElement(row, place) {
     class: `row tone-${row.tone}`, role: "option", id: `row-${row.position}`, "aria-selected": row === selected ? "true" : "false",
     "aria-setsize": page.matches, "aria-posinset": page.offset + place + 1, onclick: () => select(row, { push: true }),
   },
-  make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40), row.unverified ? make("i", { class: "row-doubt", title: "Unverified: the answer is not in the response" }, "?") : null, peopleMark(row)),
+  make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40), row.unverified ? make("i", { class: "row-doubt", title: "Unverified: the answer is not in the response" }, "?") : null), peopleMark(row),
     make("span", { class: "row-id", lang: languageOf(sample.id) }, visibleLine(sample.id, 80)),
     make("span", { class: "row-side" }, isPanel || hasRepeats ? visibleLine(row.control ? `${judgeText(row)} (self)` : judgeText(row), 40) : visibleLine(sample.task ?? "", 40))),
   make("div", { class: "row-bottom" }, make("span", { class: "row-compared" }, ...compared), make("span", { class: "row-gist", lang: languageOf(gist), dir: "auto" }, gist)));
