@@ -14,7 +14,8 @@ function peopleMark(row) {
 function peopleVerdict(row) {
   const { people, raters = [] } = row.sample;
   if (people === undefined) return null;
-  const tone = { yes: "bad", no: "good" }[row.wrong] ?? "mixed";
+  // A verdict of people in the colour of a wrong one would be read as that.
+  const tone = row.wrong === "no" ? "good" : "mixed";
   const held = { yes: say("judgment.the_judge_is_wrong", "The judge says something else."), no: say("judgment.the_judge_says_so_too", "The judge says so, too.") }[row.wrong] ?? null;
   return make("div", { "data-people": people },
     make("p", {}, make("a", { class: `badge tone-${tone}`, href: addressOf({ id: "", by: "", repeat: "", people }) }, ...visibleNodes(people)), held === null ? null : ` ${held}`),
