@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
-from tests.browser.driving import Chromium, Visit
+from tests.browser.driving import Chromium, Visit, find_barriers, overflow_of
 from tests.flows.running import mixseek_here, write_jsonl
 
 from mixseek.web.server import ViewServer
@@ -79,6 +79,10 @@ def test_two_clicks_lead_to_a_judge_s_nine_false_accepts(chromium: Chromium, ser
             assert names == [f"row-{number}" for number in DOUBTED]
             assert set(await page.locator(".row-people.is-wrong").all_inner_texts()) == {"≠ incorrect"}
             await expect(page.locator("#detail .people")).to_contain_text("The judge says something else.")
+            await page.get_by_role("button", name="Give or change a label").click()
+            await expect(page.locator("#detail [data-verdict]")).to_have_count(2)
+            assert await find_barriers(page) == []
+            assert await overflow_of(page) <= 0
             # The same list by the control above it, and from an address.
             await page.get_by_role("button", name="Clear filters").click()
             await page.locator("select[name=wrong]").select_option("yes")
