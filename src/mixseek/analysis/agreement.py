@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 
 from mixseek.domain.counts import Ratings, TakeSums, UnitSums
@@ -53,6 +53,7 @@ class Agreement:
     items: tuple[Disagreement, ...]
     is_graded: bool
     counted: int  # of `samples`: those that coefficients are computed from
+    filter_names: Mapping[str, str] = field(default_factory=dict)  # what lists of judgments know the judges by
 
     def of(self, measure: Measure) -> Coefficient | None:
         return next((coefficient for coefficient in self.coefficients if coefficient.measure is measure), None)

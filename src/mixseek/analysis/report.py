@@ -1,7 +1,9 @@
 """The report of a run that is there: its numbers from the index, its judgments as they stand in the journal."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 
@@ -9,7 +11,7 @@ from mixseek.analysis.agreement import Agreement, build_agreement, build_consist
 from mixseek.analysis.build import ReportInput, build_report
 from mixseek.analysis.headline import with_corrected
 from mixseek.analysis.kept_headline import keep_headline
-from mixseek.analysis.labels.of_run import load_corrected
+from mixseek.analysis.labels.of_run import load_corrected_and_people
 from mixseek.analysis.report_data import LISTED_OF_EACH_KIND, ReportData
 from mixseek.analysis.scored import ScoredInput, build_scored
 from mixseek.analysis.scored_model import ScoredReport
@@ -25,8 +27,9 @@ from mixseek.analysis.summarise import (
 from mixseek.analysis.votes.boards import board_of_run
 from mixseek.domain import counts, scored_counts
 from mixseek.domain.counts import OutcomeCount, UnitSums
-from mixseek.domain.judgments import JudgedRow
+from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule
+from mixseek.domain.people import APART, PeopleVerdict
 from mixseek.index.panel import SettledPanel
 from mixseek.index.run import RunIndex, open_run_index
 from mixseek.lazy_dataclass import dataclass
@@ -79,11 +82,11 @@ def load_report(
         )
         whole = combine_judges(index, manifest) if manifest.cascade else None
         has_pairs = index.facts.has_pairs
+    limit = None if report.is_complete else LISTED_OF_EACH_KIND
+    corrected, people = load_corrected_and_people(workspace, run, rule)
+    report = replace(report, rows=StoredRows(workspace, run, limit, people.by_id()))
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
-    if not report.is_complete:
-        report = replace(report, rows=StoredRows(workspace, run, LISTED_OF_EACH_KIND))
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
-    corrected = load_corrected(workspace, run, rule)
     first = with_corrected(report.headline, corrected) if report.headline else None
     rubric = rubric_of_run(run, manifest)
     board = board_of_run(workspace, run) if has_pairs else None
@@ -97,10 +100,47 @@ class StoredRows:
     workspace: Workspace
     run: RunDirectory
     limit_per_kind: int | None = None
+    people: Mapping[str, tuple[PeopleVerdict, str]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[JudgedRow]:
         with open_run_index(self.workspace, self.run) as index:
-            yield from index.rows(limit_per_kind=self.limit_per_kind)
+            rows = index.rows(limit_per_kind=self.limit_per_kind)
+            for name, of_sample in groupby(rows, key=attrgetter("id")):
+                judged = list(of_sample)
+                # Of a sample that is listed in part, nobody can say whether its judges differ.
+                compared = judged if self.limit_per_kind is not None else compare_judges(judged)
+                if name not in self.people:
+                    yield from compared
+                    continue
+                people, panel = self.people[name]
+                yield from (replace(row, people=people, panel=panel) for row in compared)
+
+
+def compare_judges(judged: Sequence[JudgedRow]) -> Sequence[JudgedRow]:
+    """The judgments of a sample, each with the other judges that it differs from; the list of the viewer asks for the
+    same (`index/listing.sql`)."""
+    heard = [row for row in judged if row.status is Status.VALID and not row.is_control]
+    if len({row.judge for row in heard}) < 2:
+        return judged
+    verdicts = {row.verdict for row in heard} - {None}
+    scores = [row.score for row in heard if row.score is not None]
+    is_divided = len(verdicts) > 1 or (len(scores) > 1 and max(scores) - min(scores) >= APART)
+    against = {
+        (row.judge, row.take): tuple(
+            sorted({other.judge for other in heard if other.judge != row.judge and says_else(row, other)})
+        )
+        for row in heard
+    }
+    return [
+        replace(row, judges_differ=is_divided, differs_from=against.get((row.judge, row.take), ())) for row in judged
+    ]
+
+
+def says_else(row: JudgedRow, other: JudgedRow) -> bool:
+    """Whether two valid judgments of a sample say different things."""
+    if row.verdict is not None and other.verdict is not None and row.verdict != other.verdict:
+        return True
+    return row.score is not None and other.score is not None and abs(row.score - other.score) >= APART
 
 
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:
@@ -138,7 +178,8 @@ def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
         replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])
         for item in disagreements
     ]
-    return build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
+    agreement = build_agreement(ratings, (total, items), is_graded=index.facts.is_graded)
+    return replace(agreement, filter_names={label: judge for judge, label in labels.items()})
 
 
 def load_scored(

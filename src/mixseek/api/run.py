@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 
+from mixseek.analysis.exported import export_labelled
 from mixseek.analysis.gates import Gates
 from mixseek.analysis.labels.of_run import load_corrected
 from mixseek.analysis.ratings.found import Statistics
@@ -36,7 +37,6 @@ from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
 from mixseek.errors import ConfigurationError, MixseekError
-from mixseek.index.export import export_run
 from mixseek.index.run import JudgedTake, open_run_index
 from mixseek.presentation.render.html import file_link_html, sections_html
 from mixseek.reports.pages.html import write_html
@@ -233,7 +233,7 @@ class Run:
     def _table(self) -> Path:
         """All judgments as a Parquet file, made when it is first asked for."""
         path = self._exported.path / "judgments.parquet"
-        export_run(Workspace(self.workspace), self.directory, path)
+        export_labelled(Workspace(self.workspace), self.directory, path)
         return path
 
     @cached_property

@@ -81,8 +81,8 @@ def find_labels(audit: AuditPlan) -> dict[str, float]:
     labels = {}
     for name, sample in audit.samples.items():
         known = by_text.get(text_digest(sample.question, sample.response, sample.ground_truth))
-        if known is not None and known.by_rater:
-            labels[name] = known.share
+        if known is not None and known.counted:
+            labels[name] = known.counted_share
         elif (label := sample.metadata.get("label")) is not None:
             try:
                 labels[name] = label_scale(protocol, sample.task_type).read(label)

@@ -152,14 +152,15 @@ def export(
 ) -> ExitCode:
     """Write a row for each sample and judge.
 
-    Columns: id, judge, take, status, score, verdict, flags and their details, total, scores, fields (JSON) and more.
+    Columns: id, judge, take, status, score, verdict, flags and their details, total, scores, fields (JSON),
+    what people say, and more.
 
     \b
     Examples:
       mixseek export latest --to judgments.parquet
       mixseek export bbh-march --workspace ws --to judgments.jsonl
     """
-    from mixseek.archive.rows import export_rows
+    from mixseek.analysis.exported import export_rows
     from mixseek.text.phrases import plural
 
     name, rows = export_rows(workspace_path(workspace), run, to)

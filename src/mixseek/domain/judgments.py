@@ -5,6 +5,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from mixseek.domain.people import PeopleVerdict
 from mixseek.lazy_dataclass import dataclass
 
 
@@ -178,6 +179,18 @@ class JudgedRow:
     # The other one of a pair, and who wrote it.
     response_b: str | None = None
     target_b: str | None = None
+    # What the judgment is held against, where somebody has looked: people, and the other judges of the sample.
+    people: PeopleVerdict | None = None
+    panel: str | None = None  # of a labelled sample: what its judges together make of it
+    judges_differ: bool | None = None
+    differs_from: tuple[str, ...] = ()
+
+    @property
+    def is_wrong(self) -> bool | None:
+        """Whether people say something else; None without a verdict of both."""
+        if self.people is None or self.status is not Status.VALID:
+            return None
+        return self.people.is_missed_by(self.score)
 
     @property
     def is_unverified(self) -> bool:

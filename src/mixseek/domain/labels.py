@@ -5,16 +5,18 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 
-from mixseek.domain.panels import read_preference
+from mixseek.domain.panels import Preference, read_preference
 from mixseek.lazy_dataclass import dataclass
 
 # What a person may write for a right or a wrong answer; any case, spaces around it.
 RIGHT = ("correct", "right", "true", "yes", "1", "1.0")
 WRONG = ("incorrect", "wrong", "false", "no", "0", "0.0")
+# How a label was drawn that was given beside an open judgment.
+CHOSEN = "chosen"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -58,6 +60,14 @@ class LabelScale:
     def span(self) -> float:
         """The width from one end to the other."""
         return abs(self.maximum - self.minimum)
+
+    def word_of(self, share: float) -> str:
+        """A share of the scale as a person would write it."""
+        if self.is_preference:
+            return next((winner.value for winner in Preference if winner.score == share), f"{share:g}")
+        if self.is_binary:
+            return {1.0: RIGHT[0], 0.0: WRONG[0]}.get(share, f"{share:g}")
+        return f"{self.minimum + share * (self.maximum - self.minimum):.6g}"
 
     def read(self, given: object) -> float:
         """The label as a share of the scale, 0..1; raises LabelError for anything that is not on it."""
@@ -140,6 +150,8 @@ class TextLabels:
     # Our draws that any of its labels came from, and how those without one were chosen.
     draws: frozenset[str] = frozenset()
     drawn: frozenset[str] = frozenset()
+    # The last word of each rater without what was given beside a judgment: only that may enter a number.
+    counted: Mapping[str, Label] = field(default_factory=dict)
 
     @property
     def standing(self) -> Standing:
@@ -153,7 +165,14 @@ class TextLabels:
         texts out would leave out the hard ones, and nobody throws a coin for them."""
         if self.adjudicated is not None:
             return self.adjudicated.share
-        return math.fsum(label.share for label in self.by_rater.values()) / len(self.by_rater)
+        return mean_share(self.by_rater.values())
+
+    @property
+    def counted_share(self) -> float:
+        """The same for a number: whoever labels beside a judgment, with its verdict in sight, changes none."""
+        if self.adjudicated is not None or not self.counted:
+            return self.share
+        return mean_share(self.counted.values())
 
     @property
     def is_contradicted(self) -> bool:
@@ -177,6 +196,11 @@ class TextLabels:
         return next((label.sample for label in (*self.by_rater.values(), self.adjudicated) if label is not None), "")
 
 
+def mean_share(labels: Collection[Label]) -> float:
+    """The mean over labels, of which there is one at least."""
+    return math.fsum(label.share for label in labels) / len(labels)
+
+
 def collect_labels(labels: Iterable[Label]) -> dict[str, TextLabels]:
     """Labels by text, in the order of the file: a later label of the same rater takes the place of the earlier one."""
     by_text: dict[str, list[Label]] = {}
@@ -194,6 +218,7 @@ def collect_text(text: str, labels: Sequence[Label]) -> TextLabels:
         next((label for label in reversed(labels) if label.is_adjudicated), None),
         frozenset(label.draw for label in rated if label.draw is not None),
         frozenset(label.drawn for label in rated if label.draw is None),
+        {label.rater: label for label in rated if label.drawn != CHOSEN},
     )
 
 
@@ -297,6 +322,11 @@ class LabelledUnit:
     drawn: str
     weight: float
     text: str = ""
+    newest: float | None = None  # what people say now, where that is not what counts
+
+    @property
+    def newest_share(self) -> float:
+        return self.share if self.newest is None else self.newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +337,7 @@ class TextWeight:
     share: float
     drawn: str
     weight: float = 1.0
+    newest: float | None = None  # what people say now, where that is not what counts
 
 
 @dataclass(frozen=True, slots=True)

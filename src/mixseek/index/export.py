@@ -4,14 +4,17 @@ import bisect
 import re
 import shutil
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from mixseek.domain.people import APART, LabelledSamples
 from mixseek.errors import ConfigurationError, StorageError
+from mixseek.index.listing import divided_samples
 from mixseek.index.loading import INDEX, LOADING, attach_index, copy_part, ensure_indexed, object_bytes
 from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import Settings, confine, escape_glob, first_line, open_duckdb, run_in_scratch
@@ -61,6 +64,12 @@ COLUMNS = {
     "pair_state": "{state: text}",
     # Everything that the protocol read, as JSON: what has no column of its own is in here.
     "fields": "nullif(fields::VARCHAR, '{}')",
+    # What people say of the sample, whether the judge says something else, and whether judges do.
+    "people": "people",
+    "people_share": "people_share",
+    "judge_is_wrong": f"""CASE WHEN status = 'valid' AND score IS NOT NULL AND people_share IS NOT NULL
+        THEN abs(score - people_share) >= {APART} END""",
+    "judges_differ": "is_divided",
 }
 # A protocol of somebody else's may use the same word for another thing; that stays in `fields`.
 _KINDS = {
@@ -83,7 +92,7 @@ _CSV_FORMS = {
 # Columns that hold no text of anybody's.
 _NUMBERS_AND_FLAGS = (
     *("score", "is_correct", "span", "reasoning_score", "take", "total", "total_maximum"),
-    *("critical_fail", "same_family"),
+    *("critical_fail", "same_family", "people_share", "judge_is_wrong", "judges_differ"),
 )
 # What a spreadsheet would take for a formula is text to us; a plain number is a number to both.
 _NEUTRALISED = r"""CASE WHEN left({0}, 1) IN ('=', '+', '-', '@', chr(9), chr(13))
@@ -99,7 +108,21 @@ _IN_TURN = "SET preserve_insertion_order = false; SET threads = 1"
 _PART_BYTES = 24 << 20
 # Which outcome belongs to which sample, by their positions: a few bytes each.
 _PAIRS = """CREATE TEMP TABLE pairs AS SELECT samples.position AS sample, outcomes.position AS outcome
-    FROM samples JOIN outcomes USING (key)"""
+    FROM samples JOIN outcomes USING (key)
+    WHERE $chosen IS NULL OR outcomes.position IN (SELECT unnest($chosen::BIGINT[]))"""
+_PEOPLE = """CREATE TEMP TABLE people AS SELECT unnest($positions::BIGINT[]) AS sample,
+    unnest($verdicts::VARCHAR[]) AS people, unnest($shares::DOUBLE[]) AS people_share"""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedRows:
+    """What people say of samples, and which judgments are written, by their places in the index; None for all."""
+
+    people: LabelledSamples = field(default_factory=LabelledSamples)
+    chosen: Sequence[int] | None = None
+
+
+EVERY_ROW = ExportedRows()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +131,10 @@ class Exported:
 
     target: Path
     suffix: str
+    rows: ExportedRows
 
 
-def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
+def export_run(workspace: Workspace, run: RunDirectory, to: Path, rows: ExportedRows = EVERY_ROW) -> int:
     """Write the file that the suffix asks for, whole or not at all; returns the number of rows."""
     suffix = to.suffix.lower()
     if suffix not in SUFFIXES:
@@ -128,7 +152,7 @@ def export_run(workspace: Workspace, run: RunDirectory, to: Path) -> int:
         note_elsewhere(noted, target)
         try:
             return run_in_scratch(
-                workspace.scratch, run.journal, partial(write_table, workspace, run, Exported(target, suffix))
+                workspace.scratch, run.journal, partial(write_table, workspace, run, Exported(target, suffix, rows))
             )
         except duckdb.Error as error:
             raise StorageError(
@@ -146,7 +170,16 @@ def write_table(workspace: Workspace, run: RunDirectory, to: "Exported", directo
         index = attach_index(connection, workspace, run, INDEX)
         connection.execute(f"USE {INDEX}")
         confine(connection, target, directories=(directory,))
-        connection.execute(_PAIRS)
+        connection.execute(_PAIRS, {"chosen": to.rows.chosen})
+        people = to.rows.people
+        verdicts = [people.verdicts[code] for code in people.codes]
+        columns = {
+            "positions": list(people.positions),
+            "verdicts": [verdict.verdict for verdict in verdicts],
+            "shares": [verdict.share for verdict in verdicts],
+        }
+        connection.execute(_PEOPLE, columns)
+        connection.execute(f"CREATE TEMP TABLE divided AS {divided_samples(INDEX)}")
         longest = index.state.longest_bytes
         written: list[Path] = []
         for first, last, begin, end in list_parts(connection):
@@ -193,11 +226,12 @@ def table_statement(suffix: str, *, is_first: bool) -> str:
     structure = ", ".join(f'"{name}": "JSON"' for name in [*named, "scores"])
     # A sample that was taken up twice counts where it first stood.
     rows = f"""
-        SELECT pairs.sample AS sample_position, texts.sample AS sample,
+        SELECT pairs.sample AS sample_position, texts.sample AS sample, people, people_share, is_divided,
             from_json(fields, '{{{structure}}}') AS said, outcomes.* EXCLUDE (key)
         FROM (SELECT * FROM pairs WHERE sample BETWEEN $first AND $last) AS pairs
         JOIN outcomes ON outcomes.position = pairs.outcome
-        JOIN ({LOADING["texts"]}) AS texts ON texts.key = outcomes.key"""  # noqa: S608 - our own text
+        JOIN ({LOADING["texts"]}) AS texts ON texts.key = outcomes.key
+        LEFT JOIN people ON people.sample = pairs.sample LEFT JOIN divided ON divided.key = outcomes.key"""  # noqa: S608 - our own text
     table = ", ".join(f"{expand(source)} AS {name}" for name, source in COLUMNS.items())
     order = "sample_position, judge_order, rows.judge, rows.take"
     query = f"SELECT {table} FROM ({rows}) AS rows ORDER BY {order}"  # noqa: S608 - our own text

@@ -55,7 +55,7 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key, workspace_key
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 18
+SCHEMA_VERSION = 19
 LOADING = read_statements("mixseek.index", "loading.sql")
 _SCHEMA = read_statements("mixseek.index", "schema.sql")
 NOT_JUDGED = "not judged yet: run the same command again"

@@ -13,8 +13,7 @@ INSERT INTO samples
         CASE WHEN 'true' IN (sample.metadata.planned_without_output, sample.metadata.response_unknown) THEN NULL ELSE
             hash(sample.question, sample.response, sample.ground_truth, sample.ground_truth_alternatives, sample.rubric,
                 sample.task_type, sample.response_b) END,
-        sample.target_b, CASE WHEN sample.response_b IS NOT NULL THEN length(sample.response) END,
-        length(sample.response_b), sample.metadata.human_preference
+        sample.target_b, length(sample.response), length(sample.response_b), sample.metadata.human_preference
     FROM read_json($journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
         columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
             target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, question VARCHAR,

@@ -60,7 +60,7 @@ def settle(source: str, by: str, rule: PanelRule | None, is_graded: str = "false
     return _SQL[rule.value].format(**parts)
 
 
-def opinions(rule: PanelRule, index: str = "main", *, has_repeats: bool = True) -> str:
+def opinions(rule: PanelRule | None, index: str = "main", *, has_repeats: bool = True) -> str:
     """One row a sample and judge: its repeats brought to one opinion; without repeats, each take is one."""
     takes = _SQL["takes"].format(index=index, final_only=False)
     return settle(takes, "sample, judge", rule, is_graded(index)) if has_repeats else takes

@@ -18,7 +18,7 @@ CREATE TABLE samples (
     prompt_variant VARCHAR, target_model VARCHAR, output_id VARCHAR, language VARCHAR,
     -- A digest of what a judge is shown of the sample, whatever the sample is called.
     shown UBIGINT,
-    -- Of pairs: who wrote the other response, how long both are, and which of them people prefer (A, B or tie).
+    -- How long the response is; of pairs who wrote the other one, how long that is, and which people prefer (A, B, tie).
     target_b VARCHAR, length_a BIGINT, length_b BIGINT, human VARCHAR
 );
 

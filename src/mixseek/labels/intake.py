@@ -262,7 +262,7 @@ def settle_against(request: ImportRequest, before: Sequence[Label], labels: Sequ
     added, revised = [], []
     for label in labels:
         text_labels = by_text.get(label.text, TextLabels(label.text, {}))
-        earlier = text_labels.adjudicated if label.is_adjudicated else text_labels.by_rater.get(label.rater)
+        earlier = text_labels.adjudicated if label.is_adjudicated else text_labels.counted.get(label.rater)
         if earlier is None:
             added.append(label)
         elif earlier.share != label.share:

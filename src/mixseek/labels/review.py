@@ -23,6 +23,7 @@ from mixseek.analysis.labels.of_run import GatheredLabels, gather_labels, open_l
 from mixseek.analysis.labels.plan import build_plan
 from mixseek.analysis.labels.units import FoundText
 from mixseek.domain.labels import WHOLE, Draw, Label, LabelError, LabelledRun, TextLabels, collect_labels
+from mixseek.domain.people import LabelledSamples
 from mixseek.errors import ConfigurationError
 from mixseek.index.loading import index_error
 from mixseek.index.run import RunIndex
@@ -65,7 +66,7 @@ class _Body(BaseModel):
 
 
 class GivenLabel(_Body):
-    """One of `verdict`, `marks` and `total`, as the item's form asks for."""
+    """One of `verdict`, `marks` and `total`, as the item's form asks for; without a queue, beside an open judgment."""
 
     queue: str = Field(max_length=2_000)
     text: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -308,12 +309,15 @@ class ReviewedRun:
                 line.text == entry.text and line.rater == rater and not line.retracts
                 for line in self._store.lines(self._manifest.protocol.name)
             )
+            # Beside an open judgment there is no queue, and its verdict has been seen.
+            is_open = entry.is_open or not entry.queue
+            drawn = Drawing.CHOSEN if not entry.queue else Drawing.UNKNOWN if draw is None else Drawing.RANDOM
             label = Label(
                 text=entry.text, protocol=self._manifest.protocol.name, rater=rater, share=answer.share,
-                given=answer.given, drawn=(Drawing.UNKNOWN if draw is None else Drawing.RANDOM).value,
+                given=answer.given, drawn=drawn.value,
                 draw=None if draw is None else draw.draw, is_adjudicated=entry.queue == DISPUTES, sample=found_text.id,
                 run=self.run.name, note=entry.note.strip(), at=datetime.now(UTC).isoformat(), id=entry.id,
-                queue=entry.queue, marks=answer.marks, seconds=entry.seconds, saw_verdicts=entry.is_open or before,
+                queue=entry.queue, marks=answer.marks, seconds=entry.seconds, saw_verdicts=is_open or before,
             )  # fmt: skip
             earlier = self._standing(label)
             self._store.append([label])
@@ -371,6 +375,11 @@ class ReviewedRun:
             "kappa": report.kappa,
         }
 
+    def people(self) -> LabelledSamples:
+        """What people say of the samples of the run, the dataset's own labels among them."""
+        with self._asking():
+            return gather_labels(self._workspace, self.run, self._units).samples(self._units)
+
     def _people(self, about: ProtocolLabels) -> dict[str, Any]:
         seconds = {rater: [label for label in self._labels() if label.rater == rater] for rater, _ in about.raters}
         raters = [
@@ -397,7 +406,7 @@ def is_done(queue: Queue, text: str, rater: str, by_text: Mapping[str, TextLabel
         return False
     if queue.name == DISPUTES:
         return labels.adjudicated is not None
-    own_label = labels.by_rater.get(rater)
+    own_label = (labels.counted if queue.is_drawn else labels.by_rater).get(rater)
     return own_label is not None and (
         not queue.is_drawn or own_label.draw is not None or own_label.drawn == Drawing.RANDOM
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from mixseek.analysis.labels.of_run import open_labelled
 from mixseek.domain.labels import TextLabels, collect_labels
 from mixseek.lazy_dataclass import dataclass
+from mixseek.stats.estimates import Drawing
 from mixseek.stats.raters import Pattern, Scale, krippendorff_alpha, rated_twice, raw_agreement
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.labels import LabelStore
@@ -91,6 +92,11 @@ def label_status(root: Path, name: str | None) -> LabelStatus:
     )  # fmt: skip
 
 
+def drawn_word(labels: TextLabels) -> str:
+    """How a text without a draw came to be labelled; that it was chosen says least."""
+    return min(labels.drawn - {Drawing.CHOSEN.value}, default=min(labels.drawn, default=Drawing.UNKNOWN.value))
+
+
 def describe_protocol(protocol: str, texts: Sequence[TextLabels]) -> ProtocolLabels:
     """Agreement counts each text once, whoever rated it; right-or-wrong labels are categories, others numbers."""
     raters = Counter(rater for text_labels in texts for rater in text_labels.by_rater)
@@ -101,9 +107,7 @@ def describe_protocol(protocol: str, texts: Sequence[TextLabels]) -> ProtocolLab
     )
     values = {value for pattern in patterns for value in pattern if value is not None}
     scale = Scale.NOMINAL if values <= {0.0, 1.0} else Scale.INTERVAL
-    drawn = Counter(
-        "random draw" if text_labels.draws else min(text_labels.drawn, default="unknown") for text_labels in texts
-    )
+    drawn = Counter("random draw" if text_labels.draws else drawn_word(text_labels) for text_labels in texts)
     return ProtocolLabels(
         protocol,
         len(texts),

@@ -25,6 +25,7 @@ _DRAWN_WORDS = {
     "random draw": "drawn here at random",
     "random": "said to be a random sample",
     "elsewhere": "from another mix of cases",
+    "chosen": "chosen beside a judgment: never in a number",
     "unknown": "drawing unknown: agreement only",
 }
 

@@ -1,6 +1,6 @@
 """`mixseek label`: how many labels a width needs, and where they stand; for people and programs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,20 +11,26 @@ from mixseek.analysis.labels.corrected import (
     ConfusionRow,
     CorrectedGroup,
     CorrectedReport,
+    JudgeAgainstPeople,
     JudgeMean,
+    JudgeShare,
 )
 from mixseek.domain.labels import LabelScale
+from mixseek.domain.people import DISPUTED
+from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.pictures import Axis, Estimate, ScatterPoint
 from mixseek.presentation.sections import (
     QUIET,
     Cell,
     EstimateRow,
     Estimates,
+    Link,
     Scatter,
     Section,
     Sentence,
     Shaded,
     TableRows,
+    Words,
     number_head,
 )
 from mixseek.reports.wording.names import name_text, verdict_text
@@ -37,6 +43,7 @@ _DRAWN = {
     Drawing.STRATIFIED: message("drawing.stratified", "drawn at random within verdicts"),
     Drawing.WEIGHTED: message("drawing.weighted", "drawn at random within strata, weighted by their chances"),
     Drawing.ELSEWHERE: message("drawing.elsewhere", "from another mix of cases"),
+    Drawing.CHOSEN: message("drawing.chosen", "chosen beside a judgment"),
     Drawing.UNKNOWN: message("drawing.unknown", "drawing unknown"),
 }
 _ESTIMATORS = {
@@ -206,9 +213,74 @@ def corrected_sections(report: CorrectedReport) -> Iterator[Section]:
     if report.confusion or report.calibration:
         how = message("labels.verdicts_down_labels_across", "verdicts down, labels across")
         dots = message("labels.larger_dots_more_labels", "larger dots: more labels")
-        parts = [*([Sentence(people, "")] if people else []), _people_part(report)]
+        # Of one judge there is nothing to say twice.
+        alone = report.by_judge[0] if len(report.by_judge) == 1 else None
+        sentences = [] if alone is None else [*judge_sentences(alone)]
+        parts = [*([Sentence(people, "")] if people else []), *sentences, _people_part(report, alone)]
         title = message("labels.judges_against_people", "Judges against people")
-        yield Section(title, parts, note=how if report.confusion else dots)
+        yield Section(title, parts, note=how if report.confusion else dots, name="against-people")
+        if alone is None:
+            yield from map(_judge_section, report.by_judge)
+
+
+def _judge_section(judge: JudgeAgainstPeople) -> Section:
+    title = message("labels.judge_against_people", "{judge} against people", judge=judge.name)
+    table = _confusion_table(judge.confusion, Sayer(judge.name, judge_filters(judge)), title)
+    return Section(title, [*judge_sentences(judge), table])
+
+
+def judge_sentences(judge: JudgeAgainstPeople) -> Iterator[Sentence]:
+    """Sensitivity and specificity, and the labels that they rest on."""
+    if judge.sensitivity is not None:
+        words = "Sensitivity {share}: so much of what people call correct it calls correct"
+        yield _share_sentence(
+            message("labels.sensitivity", words, share=_share_text(judge.sensitivity)), judge.sensitivity
+        )
+    if judge.specificity is not None:
+        words = "Specificity {share}: so much of what people call incorrect it calls incorrect"
+        yield _share_sentence(
+            message("labels.specificity", words, share=_share_text(judge.specificity)), judge.specificity
+        )
+    if judge.sensitivity is not None or judge.specificity is not None:
+        drawn = message("labels.of_labels", "Of labels: {drawn}", drawn=_DRAWN[judge.drawing])
+        yield Sentence(message("joint.sentence", "{words}.", words=drawn))
+
+
+def _share_text(share: JudgeShare) -> str:
+    limits = share.interval
+    interval = f" ({limits_text(limits.low, limits.high, LabelScale())})" if limits else ""
+    return f"{percent(share.share)}{interval}"
+
+
+def _share_sentence(shares: Message, share: JudgeShare) -> Sentence:
+    words = join((shares, counted(share.labels, "label")), "; ")
+    return Sentence(message("joint.sentence", "{words}.", words=words), "")
+
+
+Filters = Mapping[str, str | None]
+
+
+def judge_filters(judge: JudgeAgainstPeople) -> Callable[[str], Filters]:
+    """What the list is narrowed by to show a verdict of the judge; one that its own repeats split is in no row."""
+
+    def filters_of(cell: str) -> Filters:
+        verdict = {RIGHT: {"verdict": "correct"}, WRONG: {"verdict": "incorrect"}, "split": {}}
+        return {"judge": judge.judge, **verdict.get(cell, {"status": cell})}
+
+    return filters_of
+
+
+@dataclass(frozen=True, slots=True)
+class Sayer:
+    """Whose verdicts a matrix is about, and what the list is narrowed by to show one of them."""
+
+    name: str
+    filters_of: Callable[[str], Filters]
+
+
+def panel_filters(cell: str) -> Filters:
+    """The same of what the judges together say."""
+    return {"panel": _VERDICTS.get(cell, cell)}
 
 
 def scale_axis(scale: LabelScale, ticks: tuple[float, ...]) -> Axis:
@@ -235,9 +307,12 @@ def _estimate_row(group: CorrectedGroup, report: CorrectedReport) -> EstimateRow
     return EstimateRow(name, estimates, message("joint.sentence", "{words}.", words=group_sentence(group)), label)
 
 
-def _people_part(report: CorrectedReport) -> TableRows | Scatter:
+def _people_part(report: CorrectedReport, alone: JudgeAgainstPeople | None) -> TableRows | Scatter:
     if report.confusion:
-        return _confusion_table(report.confusion)
+        title = message("labels.judges_against_people", "Judges against people")
+        if alone is not None:
+            return _confusion_table(alone.confusion, Sayer(alone.name, judge_filters(alone)), title)
+        return _confusion_table(report.confusion, Sayer(message("word.judges", "Judges"), panel_filters), title)
     scale = report.facts.scale
     points, rows = [], []
     for point in report.calibration:
@@ -256,15 +331,16 @@ def _people_part(report: CorrectedReport) -> TableRows | Scatter:
     return Scatter(heads, points, scale_axis(scale, (0.0, 0.25, 0.5, 0.75, 1.0)), rows, label)
 
 
-def _confusion_table(confusion: Sequence[ConfusionRow]) -> TableRows:
-    """Rows are the judges' verdicts, columns what people say; the darker, the larger the part of its row."""
+def _confusion_table(confusion: Sequence[ConfusionRow], sayer: Sayer, label: str) -> TableRows:
+    """Rows are the judges' verdicts, columns what people say; the darker, the larger the part of its row. Each cell
+    leads to its judgments."""
     is_disputed = any(row.disputed for row in confusion)
     rows: list[Sequence[Cell]] = []
     for row in confusion:
-        counts = [row.right, row.wrong, *([row.disputed] if is_disputed else [])]
+        counts = [(RIGHT, row.right), (WRONG, row.wrong), *([(DISPUTED, row.disputed)] if is_disputed else [])]
         shaded = [
-            Shaded((f"{count:,}", "bold" if count else QUIET), count / row.labelled if row.labelled else 0.0)
-            for count in counts
+            Shaded(_confusion_cell(row, people, count, sayer), count / row.labelled if row.labelled else 0.0)
+            for people, count in counts
         ]
         rows.append((verdict_word(row.verdict), f"{row.samples:,}", *shaded, confusion_share(row)))
     heads = (
@@ -275,8 +351,17 @@ def _confusion_table(confusion: Sequence[ConfusionRow]) -> TableRows:
         *([number_head(message("labels.disputed", "disputed"))] if is_disputed else []),
         number_head(message("labels.share_correct", "share correct")),
     )
-    label = message("labels.judges_against_people", "Judges against people")
     return TableRows(heads, rows, name="matrix confusion", label=label)
+
+
+def _confusion_cell(row: ConfusionRow, people: str, count: int, sayer: Sayer) -> Cell:
+    text = f"{count:,}"
+    if not count:
+        return (text, QUIET)
+    words = {"verdict": verdict_word(row.verdict), "people": verdict_word(people), "n": text}
+    label = message("labels.cell", "{judge}: {verdict}, people: {people}: {n}", judge=sayer.name, **words)
+    filters = {**sayer.filters_of(row.verdict), "people": _VERDICTS.get(people, people)}
+    return Link(Words([(text, "bold")]), filters, label=label)
 
 
 def confusion_share(row: ConfusionRow) -> str:
@@ -303,15 +388,27 @@ def corrected_document(report: CorrectedReport) -> dict[str, Any]:
         },
         **group_document(report.whole),
         "targets": {name_text(group.name): group_document(group) for group in report.targets},
-        "confusion": [
-            {"verdict": verdict_word(row.verdict), **{k: v for k, v in asdict(row).items() if k != "verdict"}}
-            for row in report.confusion
-        ],
+        "confusion": [_confusion_document(row) for row in report.confusion],
+        "by_judge": [_judge_document(judge) for judge in report.by_judge],
         "kappa": report.kappa,
         "calibration": [asdict(point) for point in report.calibration],
         "bias": report.bias,
         "distance": report.distance,
     }
+
+
+def _judge_document(judge: JudgeAgainstPeople) -> dict[str, Any]:
+    shares = {"sensitivity": judge.sensitivity, "specificity": judge.specificity}
+    return {
+        "judge": judge.judge,
+        "confusion": [_confusion_document(row) for row in judge.confusion],
+        **{name: asdict(share) if share is not None else None for name, share in shares.items()},
+        "drawing": judge.drawing.value,
+    }
+
+
+def _confusion_document(row: ConfusionRow) -> dict[str, Any]:
+    return {"verdict": verdict_word(row.verdict), **{k: v for k, v in asdict(row).items() if k != "verdict"}}
 
 
 def group_document(group: CorrectedGroup) -> dict[str, Any]:

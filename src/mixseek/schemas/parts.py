@@ -5,7 +5,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from mixseek.analysis.labels.corrected import CalibrationPoint, ConfusionRow, JudgeMean
+from mixseek.analysis.labels.corrected import CalibrationPoint, ConfusionRow, JudgeMean, JudgeShare
 from mixseek.analysis.model import PanelCounts
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.labels import LabelScale
@@ -132,6 +132,16 @@ class LabelsDocument(TypedDict):
     unreadable: int
 
 
+class JudgeAgainstPeopleDocument(TypedDict):
+    """One judge: its verdicts beside labels, and how often it sees what people see."""
+
+    judge: str
+    confusion: Sequence[ConfusionRow]
+    sensitivity: JudgeShare | None
+    specificity: JudgeShare | None
+    drawing: Drawing
+
+
 class CorrectedDocument(CorrectedGroupDocument):
     """The whole run, then its targets."""
 
@@ -140,6 +150,7 @@ class CorrectedDocument(CorrectedGroupDocument):
     labels: LabelsDocument
     targets: Mapping[str, CorrectedGroupDocument]
     confusion: Sequence[ConfusionRow]
+    by_judge: Sequence[JudgeAgainstPeopleDocument]
     kappa: float | None
     calibration: Sequence[CalibrationPoint]
     bias: float | None

@@ -452,7 +452,7 @@ def corrected_mean(items: LabelledItems, level: float = 0.95) -> Corrected:
     is_census = items.sums.labels == items.sums.items
     if not items.sums.labels:
         return base
-    if items.drawing is Drawing.UNKNOWN and not is_census:
+    if items.drawing is Drawing.CHOSEN or (items.drawing is Drawing.UNKNOWN and not is_census):
         return replace(base, state=State.UNKNOWN_DRAWING)
     if not items.is_binary and items.drawing in (Drawing.ELSEWHERE, Drawing.STRATIFIED):
         return replace(base, state=State.NOT_BINARY)

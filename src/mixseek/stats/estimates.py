@@ -28,6 +28,8 @@ class Drawing(StrEnum):
     # At random with known probabilities that differ, by which labels are weighted.
     WEIGHTED = "weighted"
     ELSEWHERE = "elsewhere"
+    # Somebody looked at a judgment and labelled its text: never part of a number, even where all are labelled.
+    CHOSEN = "chosen"
     UNKNOWN = "unknown"
 
 

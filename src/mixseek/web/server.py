@@ -16,6 +16,7 @@ from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import BusyError, ConfigurationError, MixseekError
 from mixseek.web.answers import Page, answer_json, answer_page, viewer_of, warm_templates
 from mixseek.web.connections import SILENT_SECONDS, SilentConnections
+from mixseek.web.downloads import download
 from mixseek.web.endpoints import choices, compare, competition, judgments, live, prompt, run, sample, workspace
 from mixseek.web.pages import asset, compare_page, competition_page, home_page, run_page, sample_page
 from mixseek.web.parameters import ParameterError
@@ -46,6 +47,7 @@ ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("GET", "/api/workspace", workspace),
     ("GET", "/api/runs/{run}", run),
     ("GET", "/api/runs/{run}/judgments", judgments),
+    ("GET", "/api/runs/{run}/judgments/file", download),
     ("GET", "/api/runs/{run}/choices", choices),
     ("GET", "/api/runs/{run}/sample", sample),
     ("GET", "/api/runs/{run}/prompt", prompt),

@@ -1,15 +1,19 @@
 """What the viewer shows of a workspace: lists, judgments page by page, one sample whole, a run as it grows."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.labels.units import has_label_column
 from mixseek.analysis.model import tone_of
 from mixseek.analysis.run_list import RunLine, list_runs
 from mixseek.competition.boards import list_competitions
 from mixseek.competition.views.board import CompetitionLine
+from mixseek.domain.labels import text_digest
+from mixseek.domain.people import LabelledSamples
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import JudgmentList, ListQuery, open_list
 from mixseek.lazy_dataclass import dataclass
@@ -19,6 +23,7 @@ from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
 from mixseek.storage.journal.tail import TextSearches
+from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key
 from mixseek.templating import fence_nonce
@@ -69,6 +74,22 @@ class ViewedRun:
         directory.mkdir(parents=True)
         self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
         self._searches = searches
+        self._has_label_column = has_label_column(run)
+        self.people = LabelledSamples()
+        self._labels_state: Any = None
+        self._labels_lock = threading.Lock()
+
+    def may_have_labels(self, store: LabelStore) -> bool:
+        """Whether anybody can have said anything of a text of this run."""
+        return self._has_label_column or store.path.exists()
+
+    def take_people(self, state: object, read: Callable[[], LabelledSamples]) -> None:
+        """What people say now; read where labels have come or gone since the last time."""
+        with self._labels_lock:
+            if state != self._labels_state:
+                self.people = read()
+                self.judgments.take_people(self.people)
+                self._labels_state = state
 
     def facts(self) -> dict[str, Any]:
         """What the scripts of the page know of a run, as in a report."""
@@ -92,15 +113,19 @@ class ViewedRun:
         metadata = [[f"{name}={value}", count] for name, values in values_by_name.items() for value, count in values]
         choices = {**self.judgments.choices, **({"meta": metadata} if metadata else {})}
         read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
-        return {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
+        counted = {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
+        return {**counted, "sorts": self.judgments.sorts}
 
     def _query(self, asked: ListRequest) -> tuple[ListQuery, dict[str, int] | None]:
         """The query, and how far its search has come; None where nothing is searched for."""
-        samples = self.judgments.samples
-        has_words = bool(asked.words.split() or asked.metadata)
-        search = self._searches.find(asked.words, asked.metadata, samples) if has_words else None
-        done = {"searched": min(search.searched, samples), "samples": samples} if search else None
-        return ListQuery(asked.filters, search.bits(samples) if search else None, asked.sort), done
+        samples, outcomes = self.judgments.samples, self.judgments.last_outcome
+        if not (asked.words.split() or asked.metadata):
+            return ListQuery(asked.filters, sort=asked.sort), None
+        search = self._searches.find(asked.words, asked.metadata, samples, outcomes)
+        done = {"searched": search.searched, "samples": samples}
+        written = search.written.bits(outcomes) if search.written else None
+        within = search.within.bits(samples) if search.within else None
+        return ListQuery(asked.filters, search.texts.bits(samples), asked.sort, written, within), done
 
     def sample_positions(self, asked: ListRequest, limit: int) -> list[int] | None:
         """Positions of all samples that the filters mean; None while a search goes on."""
@@ -108,6 +133,13 @@ class ViewedRun:
         if done is not None and done["searched"] < done["samples"]:
             return None
         return self.judgments.sample_positions(query, limit)
+
+    def outcome_positions(self, asked: ListRequest) -> list[int] | None:
+        """All judgments that are meant, by their places in the index; None while a search goes on."""
+        query, done = self._query(asked)
+        if done is not None and done["searched"] < done["samples"]:
+            return None
+        return self.judgments.outcome_positions(query)
 
     def page(self, asked: ListRequest) -> dict[str, Any]:
         """A page of the list in the shape of a report's payload; a search says how far it has come."""
@@ -134,6 +166,8 @@ class ViewedRun:
                 if reply.get("judge") == row.judge and (reply.get("details") or {}).get("take", 1) == row.take
             ]
         sample = record.get("sample") or {}
+        if (text := labelled_text(sample)) is not None:
+            payload["samples"][0]["text"] = text
         more = {name: sample[name] for name in ("metadata", "rubric", "task_type", "output_id") if sample.get(name)}
         return {**self.facts(), **payload, "more": more}
 
@@ -156,6 +190,15 @@ class ViewedRun:
         """A run that grows is opened again and again: what was made of it before goes."""
         self.judgments.close()
         shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def labelled_text(sample: Mapping[str, Any]) -> str | None:
+    """The name under which people label the text of a sample; None where there is no text."""
+    metadata = sample.get("metadata") or {}
+    if not sample or metadata.get("planned_without_output") or metadata.get("response_unknown"):
+        return None
+    texts = (sample.get("question") or "", sample.get("response") or "", sample.get("ground_truth"))
+    return text_digest(*texts, sample.get("response_b"))
 
 
 def describe_reply(reply: Mapping[str, Any]) -> dict[str, Any]:

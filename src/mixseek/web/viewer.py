@@ -42,15 +42,16 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
     "home.js": ("base.js", "leaderboard.js", "text.js", "home.js", "upkeep.js"),
     "run.js": (
-        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js",
-        "printing.js", "page.js", "live.js",
+        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js", "list.js",
+        "rater.js", "review_form.js", "label.js", "remote.js", "printing.js", "page.js", "live.js",
     ),
     "review.js": (
-        "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
-        "review_form.js", "review_numbers.js", "review.js",
+        "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
+        "rater.js", "review_api.js", "review_form.js", "review_numbers.js", "review.js",
     ),
     "sample.js": (
-        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "sample.js",
+        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js",
+        "leaderboard.js", "rater.js", "review_form.js", "label.js", "sample.js",
     ),
     "comparison.js": ("base.js", "leaderboard.js", "copying.js", "comparison.js", "difference.js"),
     "leaderboard.js": ("base.js", "leaderboard.js", "watch.js"),
@@ -70,7 +71,7 @@ class Viewer:
 
     def __init__(self, root: Path, access: Access, scratch: Path) -> None:
         self.workspace, self.access = Workspace(root), access
-        self._scratch = scratch
+        self.scratch = scratch
         self._numbers = itertools.count(1)
         self._runs: SlowWork[ViewedRun] = SlowWork(ViewedRun.close)
         self._reports: SlowWork[CountedReport] = SlowWork()
@@ -92,20 +93,29 @@ class Viewer:
 
     async def judgments(self, run: RunDirectory, as_of: int = 0) -> ViewedRun | Pending:
         """The run with a list of its judgments, as its journal was a moment ago, or when it had `as_of` bytes."""
-        directory = self._scratch / str(next(self._numbers))
+        directory = self.scratch / str(next(self._numbers))
         # A file that was put in the place of a journal is another one.
         file = run.journal.stat().st_ino
         if (run.name, file) not in self._searches:
-            path = self._scratch / f"{next(self._numbers)}.folded"
+            path = self.scratch / f"{next(self._numbers)}.folded"
             self._searches[run.name, file] = TextSearches(run.journal, path)
         make = partial(ViewedRun, self.workspace, run, self._searches[run.name, file], directory)
-        return await self._runs.get(
+        viewed = await self._runs.get(
             run.name,
             stat_journal(run.journal),
             make,
             is_growing=is_growing(run),
             is_late_enough=lambda version: version is not None and version.size_bytes >= as_of,
         )
+        store = LabelStore(self.workspace)
+        if isinstance(viewed, Pending) or not viewed.may_have_labels(store):
+            return viewed
+        reviewed = await self.reviewed(run)
+        if isinstance(reviewed, Pending):
+            return reviewed
+        # A label that is given meanwhile is read with the next question.
+        await asyncio.to_thread(viewed.take_people, store.state(), reviewed.people)
+        return viewed
 
     async def report(self, run: RunDirectory) -> CountedReport | Pending:
         """Its report as data, kept until a judgment or a label is added."""

@@ -85,6 +85,29 @@ class CalibrationPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeShare:
+    """A share of labelled samples, with how many labels and questions it rests on."""
+
+    share: float
+    interval: Interval | None
+    labels: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgainstPeople:
+    """One judge, its repeats brought to one opinion. `sensitivity`: of what people call correct, how much it does;
+    `specificity`: of what they call incorrect, how much it does; both over labels that were drawn as `drawing` says."""
+
+    judge: str
+    name: str  # what a reader knows it by
+    confusion: tuple[ConfusionRow, ...]
+    sensitivity: JudgeShare | None
+    specificity: JudgeShare | None
+    drawing: Drawing
+
+
+@dataclass(frozen=True, slots=True)
 class LabelFacts:
     """Where the labels come from, for a reader."""
 
@@ -112,6 +135,7 @@ class CorrectedReport:
     # Judges minus people, over labelled samples with a score, and how far apart they are on average.
     bias: float | None = None
     distance: float | None = None
+    by_judge: tuple[JudgeAgainstPeople, ...] = ()  # for right-or-wrong labels
 
     @property
     def whole(self) -> CorrectedGroup:
@@ -189,7 +213,7 @@ def choose_labels(
         kind = Drawing(unit.drawn)
         is_known = kind in (Drawing.RANDOM, Drawing.WEIGHTED)
         kinds[Drawing.ELSEWHERE if is_known and not is_covered else kind].append(unit)
-    if len(labelled) == sum(cell.items for cell in cells):
+    if len(labelled) == sum(cell.items for cell in cells) and not kinds[Drawing.CHOSEN]:
         return Drawing.RANDOM, [replace(unit, weight=1.0) for unit in labelled]
     known = kinds[Drawing.WEIGHTED] or kinds[Drawing.RANDOM]
     drawing = Drawing.WEIGHTED if kinds[Drawing.WEIGHTED] else Drawing.RANDOM
@@ -203,7 +227,8 @@ def choose_labels(
         return drawing, known
     if elsewhere:
         return Drawing.ELSEWHERE, elsewhere if is_binary else kinds[Drawing.ELSEWHERE]
-    return Drawing.UNKNOWN, kinds[Drawing.UNKNOWN]
+    drawing = Drawing.CHOSEN if kinds[Drawing.CHOSEN] else Drawing.UNKNOWN
+    return drawing, [*kinds[Drawing.UNKNOWN], *kinds[Drawing.CHOSEN]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +424,7 @@ def confusion_of(cells: Sequence[CellCount], labelled: Sequence[LabelledUnit]) -
     order = {RIGHT: 0, WRONG: 1}
     rows = []
     for cell in sorted(cells, key=lambda candidate: (order.get(candidate.cell, 2), candidate.cell)):
-        shares = [unit.share for unit in labelled if unit.cell == cell.cell]
+        shares = [unit.newest_share for unit in labelled if unit.cell == cell.cell]
         right, wrong = sum(share == 1 for share in shares), sum(share == 0 for share in shares)
         interval = wilson_interval(right, right + wrong, LEVEL) if right + wrong else None
         rows.append(ConfusionRow(cell.cell, cell.items, right, wrong, len(shares) - right - wrong, interval))

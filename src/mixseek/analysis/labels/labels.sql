@@ -55,17 +55,21 @@ SELECT id, text, sample, task_type FROM units WHERE id IN (SELECT unnest($ids))
 SELECT text, arg_min(id, sample), min(sample), arg_min(task_type, sample) FROM units
     WHERE text IN (SELECT unnest($texts)) GROUP BY text
 
+-- name: samples_of
+-- All samples that have any of these texts, which may be several of one.
+SELECT sample, id, text, class FROM units WHERE text IN (SELECT unnest($texts::VARCHAR[])) ORDER BY sample
+
 -- name: dataset_labels
 -- Text and what the dataset says about it, where it says one thing only.
 SELECT text, min(label), arg_min(id, sample), arg_min(task_type, sample) FROM units WHERE label IS NOT NULL AND text IS NOT NULL
     GROUP BY text HAVING count(DISTINCT label) = 1
 
--- What people said, joined: `labels` has the text, its share, how it was drawn, and its weight.
+-- What people said, joined: `labels` has the text, its share, how it was drawn, its weight, and what people say now.
 
 -- name: label_table
 CREATE OR REPLACE TEMP TABLE labels AS
     SELECT unnest($texts::VARCHAR[]) AS text, unnest($shares::DOUBLE[]) AS share, unnest($drawn::VARCHAR[]) AS drawn,
-        unnest($weights::DOUBLE[]) AS weight
+        unnest($weights::DOUBLE[]) AS weight, unnest($newest::DOUBLE[]) AS newest
 
 -- name: covered
 -- Texts that were in the pool of a draw of another run.
@@ -78,6 +82,27 @@ CREATE OR REPLACE TEMP TABLE parts AS
     SELECT whose, question, cell, value IS NOT NULL AS is_scored, count(*) AS items, coalesce(sum(value), 0) AS total,
         coalesce(sum(value * value), 0) AS squares, count(*) FILTER (NOT is_covered) AS uncovered
     FROM ({grouped}) GROUP BY ALL
+
+-- name: judge_opinions
+-- What each judge says of each sample, beside its label; a control is no opinion.
+CREATE OR REPLACE TEMP TABLE judge_opinions AS
+    SELECT judge, units.question, opinions.value, labels.share, labels.drawn, labels.weight, labels.newest,
+        CASE WHEN opinions.value IN (0, 1) THEN opinions.value::INTEGER::VARCHAR
+            WHEN opinions.value IS NOT NULL THEN 'split' ELSE opinions.state END AS cell
+    FROM ({opinions}) AS opinions JOIN units USING (sample) LEFT JOIN labels USING (text)
+
+-- name: judge_cells
+SELECT judge, cell, count(*), count(*) FILTER (newest = 1), count(*) FILTER (newest = 0),
+    count(*) FILTER (newest NOT IN (0, 1)) FROM judge_opinions GROUP BY judge, cell
+
+-- name: judge_questions
+-- Labelled samples on which both sides are settled, by question; questions that are alike are counted together.
+SELECT judge, share, labels, weight, said, squares, count(*) FROM (
+        SELECT judge, share, question, count(*) AS labels, sum(weight) AS weight, sum(weight * value) AS said,
+            sum(weight * weight) AS squares
+        FROM judge_opinions WHERE share IN (0, 1) AND value IN (0, 1) AND ($drawn IS NULL OR drawn = $drawn)
+        GROUP BY judge, share, question)
+    GROUP BY ALL
 
 -- name: cells
 SELECT whose, cell, is_scored, sum(items)::BIGINT, sum(total), sum(squares), sum(uncovered)::BIGINT
@@ -103,7 +128,7 @@ chosen AS (
 SELECT whose, cell, is_scored, items, total, squares, 0, question, times FROM parts JOIN chosen USING (whose, question)
 
 -- name: labelled
-SELECT whose, cell, question, value, share, drawn, weight, text FROM ({grouped}) JOIN labels USING (text)
+SELECT whose, cell, question, value, share, drawn, weight, text, newest FROM ({grouped}) JOIN labels USING (text)
     ORDER BY whose, text, sample
 
 -- name: grouped

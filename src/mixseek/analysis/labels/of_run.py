@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from mixseek.analysis.labels.corrected import CorrectedReport, LabelFacts, build_corrected
+from mixseek.analysis.labels.corrected import CorrectedReport, JudgeAgainstPeople, LabelFacts, build_corrected
+from mixseek.analysis.labels.judges import judges_against_people
 from mixseek.analysis.labels.plan import PlanReport, build_plan
 from mixseek.analysis.labels.units import LabelUnits, ensure_texts, has_label_column, open_units
-from mixseek.analysis.summarise import panel_rule
+from mixseek.analysis.summarise import judge_labels, panel_rule
 from mixseek.domain.labels import (
     Draw,
     Label,
@@ -22,7 +24,8 @@ from mixseek.domain.labels import (
     draw_probabilities,
 )
 from mixseek.domain.panels import PanelRule
-from mixseek.index.run import open_run_index
+from mixseek.domain.people import DISPUTED, LabelledSamples, PeopleVerdict
+from mixseek.index.run import RunIndex, open_run_index
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
@@ -60,11 +63,37 @@ def load_corrected(
     workspace: Workspace, run: RunDirectory, requested: PanelRule | None = None
 ) -> CorrectedReport | None:
     """None where nobody has labelled any text of the run."""
-    # Few runs are labelled: the others are not even opened.
-    if not LabelStore(workspace).path.exists() and not has_label_column(run):
+    if not is_labelled(workspace, run):
         return None
-    labelled, facts = load_labelled(workspace, run, requested)
-    return build_corrected(labelled, facts) if facts.texts else None
+    with open_labelled(workspace, run, requested) as units:
+        return correct_run(run, units, gather_labels(workspace, run, units))
+
+
+def load_corrected_and_people(
+    workspace: Workspace, run: RunDirectory, requested: PanelRule | None = None
+) -> tuple[CorrectedReport | None, LabelledSamples]:
+    """The correction, and what people say sample by sample."""
+    if not is_labelled(workspace, run):
+        return None, LabelledSamples()
+    with open_labelled(workspace, run, requested) as units:
+        gathered = gather_labels(workspace, run, units)
+        return correct_run(run, units, gathered), gathered.samples(units)
+
+
+def correct_run(run: RunDirectory, units: LabelUnits, gathered: "GatheredLabels") -> CorrectedReport | None:
+    """The headline beside what people say, and each judge; None without a label."""
+    if not gathered.facts.texts:
+        return None
+    labelled = gathered.join(units)
+    by_judge = compare_judges(units, run, labelled) if labelled.is_binary else ()
+    return replace(build_corrected(labelled, gathered.facts), by_judge=by_judge)
+
+
+def compare_judges(units: LabelUnits, run: RunDirectory, labelled: LabelledRun) -> tuple[JudgeAgainstPeople, ...]:
+    """Each judge by itself, under the name that a reader knows it by."""
+    judges = read_manifest(run.manifest).judge_names
+    names = judge_labels(RunIndex(units.connection, run), judges)
+    return judges_against_people(units, judges, names, {unit.drawn for unit in labelled.labelled})
 
 
 def load_plan(root: Path, run: RunDirectory, half_width: float) -> PlanReport:
@@ -89,10 +118,28 @@ class GatheredLabels:
     by_text: Mapping[str, TextLabels]
     chosen: "ChosenDraws"
     facts: LabelFacts
+    scale_of: ScaleOf
 
     def join(self, units: LabelUnits) -> LabelledRun:
         weights = weigh_texts(self.by_text, self.chosen)
         return units.join(weights, is_binary=self.facts.scale.is_binary, pool=self.chosen.pool)
+
+    def samples(self, units: LabelUnits) -> LabelledSamples:
+        """Every sample whose text somebody has labelled, with what people say of it."""
+        verdicts: dict[PeopleVerdict, int] = {}
+        present = units.of_texts(list(self.by_text))
+        codes = {
+            text: verdicts.setdefault(people_verdict(labels, self.scale_of(present[text].task_type)), len(verdicts))
+            for text, labels in self.by_text.items()
+        }
+        rows = units.samples_of(list(codes))
+        return LabelledSamples(
+            [position for position, _, _, _ in rows],
+            [name for _, name, _, _ in rows],
+            [codes[text] for _, _, text, _ in rows],
+            [cell for _, _, _, cell in rows],
+            list(verdicts),
+        )
 
 
 def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) -> GatheredLabels:
@@ -119,7 +166,30 @@ def gather_labels(workspace: Workspace, run: RunDirectory, units: LabelUnits) ->
         from_dataset=sum(DATASET in labels.by_rater for labels in by_text.values()),
         unreadable=unreadable,
     )
-    return GatheredLabels(by_text, chosen, facts)
+    return GatheredLabels(by_text, chosen, facts, scale_of)
+
+
+def people_verdict(labels: TextLabels, scale: LabelScale) -> PeopleVerdict:
+    """What the labels of a text amount to, in the words of its scale; nothing is settled while raters differ."""
+    raters = tuple((rater, label.given) for rater, label in labels.by_rater.items())
+    if labels.adjudicated is not None:
+        raters = (*raters, (labels.adjudicated.rater, labels.adjudicated.given))
+    if labels.is_disputed:
+        return PeopleVerdict(DISPUTED, None, raters)
+    return PeopleVerdict(scale.word_of(labels.share), labels.share, raters)
+
+
+def load_people(workspace: Workspace, run: RunDirectory) -> LabelledSamples:
+    """What people say of the run's samples; nothing where nobody has labelled any."""
+    if not is_labelled(workspace, run):
+        return LabelledSamples()
+    with open_labelled(workspace, run) as units:
+        return gather_labels(workspace, run, units).samples(units)
+
+
+def is_labelled(workspace: Workspace, run: RunDirectory) -> bool:
+    """Whether there may be a label: few runs have any, and the others need not be opened."""
+    return LabelStore(workspace).path.exists() or has_label_column(run)
 
 
 def dataset_labels(units: LabelUnits, manifest: Manifest, scale_of: ScaleOf) -> tuple[list[Label], int]:
@@ -185,11 +255,11 @@ def weigh_texts(by_text: Mapping[str, TextLabels], chosen: ChosenDraws) -> list[
         if text in probabilities:
             drawn = Drawing.WEIGHTED if is_stratified else Drawing.RANDOM
             weight = 1 / probabilities[text] if is_stratified else 1.0
-            weights.append(TextWeight(text, labels.share, drawn.value, weight))
         elif Drawing.RANDOM in labels.drawn and not is_stratified:
-            weights.append(TextWeight(text, labels.share, Drawing.RANDOM.value))
+            drawn, weight = Drawing.RANDOM, 1.0
         elif Drawing.ELSEWHERE in labels.drawn:
-            weights.append(TextWeight(text, labels.share, Drawing.ELSEWHERE.value))
+            drawn, weight = Drawing.ELSEWHERE, 1.0
         else:
-            weights.append(TextWeight(text, labels.share, Drawing.UNKNOWN.value))
+            drawn, weight = (Drawing.UNKNOWN if labels.counted else Drawing.CHOSEN), 1.0
+        weights.append(TextWeight(text, labels.counted_share, drawn.value, weight, labels.share))
     return weights

@@ -12,7 +12,7 @@ from mixseek.domain.labels import CellCount, LabelledRun, LabelledUnit, TextWeig
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.index.loading import INDEX, attach_index, object_bytes, read_facts
-from mixseek.index.panel import panel_units
+from mixseek.index.panel import opinions, panel_units
 from mixseek.index.run import JournalPlaces
 from mixseek.index.totals import stat_journal
 from mixseek.lazy_dataclass import dataclass
@@ -60,6 +60,32 @@ class FoundText:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeCell:
+    """Samples on which a judge says one thing, and what people say of those that were labelled."""
+
+    judge: str
+    cell: str
+    samples: int
+    right: int
+    wrong: int
+    disputed: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeQuestions:
+    """`times` questions that are alike: labelled samples of which people say `share`, with the sum of their weights, of
+    the weights of those that the judge calls correct, and of squared weights."""
+
+    judge: str
+    share: float
+    labels: int
+    weight: float
+    accepted: float
+    squares: float
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
 class DrawnStratum:
     """Texts of one stratum, and those that the lot fell on, each with its place in the sheet's order."""
 
@@ -103,9 +129,11 @@ def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
 class LabelUnits:
     """One row a sample, as a table of a connection that somebody else closes."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run: RunDirectory, opinions: str) -> None:
         self.connection = connection
         self._run = run
+        # A query: what each judge says of each sample.
+        self._opinions = opinions
         # Units do not change while they are open: what took long to find is kept for whoever asks again.
         self._places = JournalPlaces(connection)
         self._population: tuple[int, str] | None = None
@@ -160,6 +188,10 @@ class LabelUnits:
                 self._known[text] = FoundText(text, name, sample, kind)
         return {text: known_text for text in texts if (known_text := self._known[text]) is not None}
 
+    def samples_of(self, texts: Sequence[str]) -> list[tuple[int, str, str, str]]:
+        """Position, id, text and panel's verdict of every sample with one of these texts, in the dataset's order."""
+        return [(row[0], row[1], row[2], row[3]) for row in self.all("samples_of", texts=list(texts))]
+
     def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
         """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""
         chosen = {} if samples is None else {"samples": list(samples)}
@@ -187,6 +219,7 @@ class LabelUnits:
                 "shares": [label.share for label in labels],
                 "drawn": [label.drawn for label in labels],
                 "weights": [label.weight for label in labels],
+                "newest": [label.share if label.newest is None else label.newest for label in labels],
             },
         )
         if (is_binary, pool) not in self._counted:
@@ -202,6 +235,15 @@ class LabelUnits:
             tuple(CellCount(*row) for row in by_question),
             frozenset(repeating),
         )
+
+    def judge_cells(self) -> list[JudgeCell]:
+        """What each judge says beside what people say, after `join`."""
+        fetch_all(self.connection, _SQL["judge_opinions"].format(opinions=self._opinions), {})
+        return [JudgeCell(*row) for row in self.all("judge_cells")]
+
+    def judge_questions(self, drawn: str | None) -> list[JudgeQuestions]:
+        """The same by question, after `judge_cells`, of labels that were drawn so; of all without a word for it."""
+        return [JudgeQuestions(*row) for row in self.all("judge_questions", drawn=drawn)]
 
     def _count(self, *, is_binary: bool, pool: Path | None) -> tuple[str, tuple[CellCount, ...], list[str]]:
         """What judges said of all samples, labelled or not: the relation, its counts, and where questions repeat."""
@@ -234,10 +276,11 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
             connection.execute(f"USE {INDEX}")
             # Texts of another run may be asked for, which labels were drawn from.
             confine(connection, directories=(workspace.root / "runs",))
-            units = panel_units(rule, "run_index", has_repeats=read_facts(connection).has_repeats)
+            has_repeats = read_facts(connection).has_repeats
+            units = panel_units(rule, INDEX, has_repeats=has_repeats)
             query = _SQL["units"].format(units=units)
             fetch_all(connection, query, {"texts": escape_glob(texts)})
-            yield LabelUnits(connection, run)
+            yield LabelUnits(connection, run, opinions(rule, INDEX, has_repeats=has_repeats))
     except duckdb.Error as error:
         raise StorageError(f"{run.index}: cannot be read: {first_line(error)}") from error
 

@@ -172,7 +172,7 @@ function otherJudges(row) {
 
 /** What a judge said of a sample, without the texts that all of its judges were shown. */
 function judgmentParts(row) {
-  return [gateList(row), isScored ? (row.marks ? scoreBox(row) : null) : answerBox(row), ...explanation(row), facts(row), trace(row), quoteSection(row)];
+  return [gateList(row), isScored ? (row.marks ? scoreBox(row) : null) : answerBox(row), ...explanation(row), facts(row), trace(row), quoteSection(row), peopleSection(row, source.labelControl?.(row) ?? null)];
 }
 
 function renderDetail(row, { move, close }) {

@@ -25,6 +25,8 @@ function searchText(found, done, all) {
 function applyFilters(after = null) {
   drawControls();
   byId("clear").hidden = !isNarrowed();
+  byId("copy-link").textContent = say("report.copy_link", "Copy link");
+  byId("copied-link").hidden = true;
   source.find((found) => {
     byId("matches").textContent = found.text ?? "";
     if (!found.rows) return;
@@ -89,7 +91,7 @@ function rowElement(row, place) {
     class: `row tone-${row.tone}`, role: "option", id: `row-${row.position}`, "aria-selected": row === selected ? "true" : "false",
     "aria-setsize": page.matches, "aria-posinset": page.offset + place + 1, onclick: () => select(row, { push: true }),
   },
-  make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40), row.unverified ? make("i", { class: "row-doubt", title: "Unverified: the answer is not in the response" }, "?") : null),
+  make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40), row.unverified ? make("i", { class: "row-doubt", title: "Unverified: the answer is not in the response" }, "?") : null), peopleMark(row),
     make("span", { class: "row-id", lang: languageOf(sample.id) }, visibleLine(sample.id, 80)),
     make("span", { class: "row-side" }, isPanel || hasRepeats ? visibleLine(row.control ? `${judgeText(row)} (self)` : judgeText(row), 40) : visibleLine(sample.task ?? "", 40))),
   make("div", { class: "row-bottom" }, make("span", { class: "row-compared" }, ...compared), make("span", { class: "row-gist", lang: languageOf(gist), dir: "auto" }, gist)));
@@ -150,7 +152,12 @@ function move(by, { isHeld = false } = {}) {
 
 const UNSCORED = ["undecided", "invalid", "missing"];
 const LABELS = {
+  people: say("judgment.people_say", "People say"),
+  wrong: say("judgment.judge_is_wrong", "Judge is wrong"),
+  differ: say("judgment.judges_differ", "Judges differ"),
   judge: say("word.judge", "Judge"),
+  against: say("judgment.differs_from", "Differs from"),
+  panel: say("judgment.panel_says", "Panel says"),
   task: say("word.task", "Task"),
   target: say("word.target", "Target"),
   variant: say("word.variant", "Variant"),
@@ -169,7 +176,7 @@ const LABELS = {
   meta: say("judgment.metadata", "Metadata"),
 };
 // One value of these, which all judgments share, tells nothing.
-const COMPARED = ["judge", "task", "target", "variant", "control", "unverified"];
+const COMPARED = ["judge", "task", "target", "variant", "control", "unverified", "differ"];
 
 // Conditions on metadata, `name=value` each, stand in one value of the address with this between them.
 const ALSO = "\u001f";
@@ -178,7 +185,7 @@ const fieldOf = (condition) => condition.slice(0, condition.indexOf("="));
 
 function optionText(name, value) {
   if (name === "meta") return value.slice(value.indexOf("=") + 1);
-  return name === "judge" ? labelOf(value) : value;
+  return ["judge", "against"].includes(name) ? labelOf(value) : value;
 }
 
 /** A control for one of the filters; those on metadata are one for each `field`. */
@@ -209,7 +216,7 @@ function chosenIn(select) {
 function buildSelects() {
   source.choices((choices) => {
     const hasButtons = document.querySelector("[data-outcome]") !== null;
-    const isOffered = (name) => name !== "question" && !(hasButtons && ["status", "verdict"].includes(name))
+    const isOffered = (name) => name !== "question" && !["against", "panel"].includes(name) && !(hasButtons && ["status", "verdict"].includes(name))
       && (choices[name] ?? []).length > (COMPARED.includes(name) ? 1 : 0);
     byId("selects").replaceChildren(...Object.keys(LABELS).filter(isOffered).flatMap((name) => makeChoices(name, choices[name])));
     drawControls();

@@ -71,10 +71,19 @@ function ordered({ columns, critical }, places) {
   return [...places].sort((one, other) => direction * (scoreOf(one) - scoreOf(other)) || one - other);
 }
 
+/** All words in the texts of the sample, or all of them in what the judge wrote of it; as in the viewer. */
 function holdsWords(row, words) {
   const { sample } = row;
-  const text = fold([sample.id, sample.question, sample.response, row.answer, sample.truth, ...(sample.alternatives ?? [])].filter(Boolean).join("\n"));
-  return words.every((word) => text.includes(word));
+  const shown = [sample.id, sample.question, sample.response, sample.truth, ...(sample.alternatives ?? [])];
+  const written = [
+    row.comment, row.notes, row.answer, row.reason, ...(row.flags ?? []).map(([, detail]) => detail),
+    ...(row.marks ?? []).map((mark) => mark[3]), ...(row.gates ?? []).map(([, reason]) => reason),
+    ...(row.quotes ?? []).flatMap((quote) => [quote.text, quote.reason]),
+  ];
+  return [shown, written].some((texts) => {
+    const text = fold(texts.filter(Boolean).join("\n"));
+    return words.every((word) => text.includes(word));
+  });
 }
 
 /** Block after block, with a breath between them: the page goes on answering. */

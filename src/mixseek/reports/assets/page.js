@@ -157,10 +157,25 @@ function startSections() {
   for (const link of links) { const section = document.querySelector(link.hash); if (section) seen.observe(section); }
 }
 
+/** The list as it is narrowed and sorted now, without what is open in it. Where nothing may be copied, it is shown. */
+async function copyLink() {
+  const button = byId("copy-link");
+  const shown = byId("copied-link");
+  shown.value = new URL(addressOf({ id: "", by: "", repeat: "" }), location.href).href;
+  try {
+    await navigator.clipboard.writeText(shown.value);
+    button.textContent = say("report.copied", "Copied");
+  } catch {
+    shown.hidden = false;
+    shown.select();
+  }
+}
+
 function start() {
   restoreTheme();
   byId("browser").hidden = false;
   byId("clear").addEventListener("click", clearFilters);
+  byId("copy-link").addEventListener("click", copyLink);
   byId("theme").addEventListener("click", toggleTheme);
   byId("earlier").addEventListener("click", () => turn(-1));
   byId("later").addEventListener("click", () => turn(rows.length));

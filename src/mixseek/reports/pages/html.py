@@ -58,7 +58,17 @@ STYLES = (
 )
 # How a text is shown that was judged.
 TEXT_SCRIPTS = ("text.js", "formulas.js", "code.js", "folding.js", "markdown.js")
-SCRIPTS = (*TEXT_SCRIPTS, "state.js", "evidence.js", "detail.js", "list.js", "local.js", "printing.js", "page.js")
+SCRIPTS = (
+    *TEXT_SCRIPTS,
+    "state.js",
+    "evidence.js",
+    "people.js",
+    "detail.js",
+    "list.js",
+    "local.js",
+    "printing.js",
+    "page.js",
+)
 # Scripts of others; a page has them where its texts hold a formula or a piece of code.
 LIBRARIES = ("vendor/temml.min.js", "vendor/prism.min.js")
 # Beyond this many verdict words a row of buttons is no longer a row.

@@ -135,6 +135,10 @@ def _facets(rows: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, An
     yield "quote", [_quote_problems(row["quotes"]) if "quotes" in row else () for row in rows]
     for name, key in (("warning", "warnings"), ("rule", "rules")):
         yield name, [row.get(key, ()) for row in rows]
+    for name in ("people", "panel", "differ"):
+        yield name, [sample.get(name) for sample in samples]
+    yield "wrong", [row.get("wrong") for row in rows]
+    yield "against", [row.get("against", ()) for row in rows]
     yield "flag", [tuple([flag for flag, _ in row["flags"]]) if "flags" in row else () for row in rows]
 
 

@@ -73,6 +73,10 @@ def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
             "model_b": row.target_b,
             "response_b": row.response_b[:limit] if row.response_b else row.response_b,
             "b_cut": max(0, len(row.response_b or "") - limit) + cut.b_after,
+            "people": row.people.verdict if row.people else None,
+            "raters": [list(rater) for rater in row.people.raters] if row.people else None,
+            "panel": row.panel,
+            "differ": yes_or_no(row.judges_differ),
         }
     )
 
@@ -104,10 +108,17 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
                 "repeat": row.take if row.take > 1 else None,
                 "reasks": row.ask - 1,
                 "orders": orders_text(row.fields) if row.response_b is not None else None,
+                "wrong": yes_or_no(row.is_wrong),
+                "against": row.differs_from,
             }
         ),
         **(_detail(detail, response) if detail else {}),
     }
+
+
+def yes_or_no(fact: bool | None) -> str | None:
+    """The word that a filter has for a fact; None where it is not known."""
+    return None if fact is None else "yes" if fact else "no"
 
 
 def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:

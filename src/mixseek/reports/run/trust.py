@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from mixseek.analysis.agreement import Agreement, JudgePair, SelfConsistency
+from mixseek.analysis.agreement import Agreement, SelfConsistency
 from mixseek.analysis.target_pairs import JudgePairs, PairsReport
 from mixseek.presentation.sections import (
     QUIET,
@@ -158,7 +158,7 @@ def _pair_matrix(agreement: Agreement) -> TableRows:
     rows: list[Sequence[Cell]] = [
         (
             first,
-            *(_pair_cell(agreement.between(first, second), agreement, is_same=first == second) for second in judges),
+            *(_pair_cell(agreement, first, second) for second in judges),
         )
         for first in judges
     ]
@@ -168,14 +168,19 @@ def _pair_matrix(agreement: Agreement) -> TableRows:
     )
 
 
-def _pair_cell(pair: JudgePair | None, agreement: Agreement, *, is_same: bool) -> Shaded:
-    if pair is None or is_same:
-        return Shaded("" if is_same else NOTHING)
+def _pair_cell(agreement: Agreement, first: str, second: str) -> Shaded:
+    """How far two judges agree, which leads to what the first says where the second says something else."""
+    pair = agreement.between(first, second)
+    if pair is None or first == second:
+        return Shaded("" if first == second else NOTHING)
     coefficient = pair.of(pair_measure(agreement))
     raw = coefficient_text(pair.of(Measure.RAW).value)
     below = [f"\n{coefficient_interval_text(coefficient)}", f"\n{raw} · n={pair.samples:,}"]
     pieces = [(coefficient_text(coefficient.value), "bold"), *((line, QUIET) for line in below)]
-    return Shaded(Words(pieces), max(0.0, coefficient.value or 0.0))
+    names = agreement.filter_names
+    words = message("panel.where_two_differ", "where {first} and {second} differ", first=first, second=second)
+    filters = {"judge": names.get(first, first), "against": names.get(second, second)}
+    return Shaded(Link(Words(pieces), filters, label=words), max(0.0, coefficient.value or 0.0))
 
 
 def _pair_table(agreement: Agreement) -> TableRows:

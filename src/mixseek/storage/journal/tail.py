@@ -2,7 +2,8 @@
 
 Texts stand in the journal, where a scan of a million samples takes half a minute. So they are folded once, one line a
 sample, into a file of our own, and every search reads that, about a gigabyte a second: a moment at a time, saying how
-far it has come.
+far it has come. What judges wrote stands in lines of its own, far behind: it is folded into another file, one line a
+judgment, when somebody searches.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ from typing import Any
 
 import orjson
 
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.journal import opening_journal
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.manifest import RunStatus, read_manifest
@@ -131,18 +133,20 @@ class JournalTail:
         }
 
 
-# Full-text search over the samples of a run.
+# Full-text search over the samples of a run, and over what its judges wrote.
 
-_SAMPLE = b'{"t":"sam'
+_SAMPLE, _OUTCOME = b'{"t":"sam', b'{"t":"out'
 _BLOCK_BYTES = 1 << 20
 # Stands around a value of the metadata, and nowhere else.
 _EDGE = "\x1f"
 _SEARCHED = ("id", "question", "response", "ground_truth")
+# Of a judgment: what it found, and why it says so.
+_WRITTEN = ("comment", "notes", "extracted_answer", "critical_fail_reason")
 # Metadata with more different values than this is no choice for a filter.
 _MOST_VALUES, _MOST_KEYS = 60, 20
 # How long a request waits for a search, and how long the thread works before it looks who else asks.
 _WAIT_SECONDS, _MOMENT_SECONDS = 0.05, 0.02
-_SEARCHES_KEPT = 8
+_SEARCHES_KEPT = 24
 # What is in a bit string; positions count from 1.
 _NO, _YES = ord("0"), ord("1")
 
@@ -195,6 +199,9 @@ class _Values:
 class FoldedTexts:
     """The texts of a journal, folded as far as somebody has asked for; grows with the journal."""
 
+    # How the lines begin that are folded.
+    _kind = _SAMPLE
+
     def __init__(self, journal: Path, file: Path) -> None:
         self._journal, self._file = journal, file
         self._read_bytes = 0
@@ -228,7 +235,7 @@ class FoldedTexts:
             if not line.endswith(b"\n"):
                 return False
             self._read_bytes += len(line)
-            if line.startswith(_SAMPLE):
+            if line.startswith(self._kind):
                 write(self._fold_line(line))
                 self.samples += 1
         return bool(lines)
@@ -270,6 +277,31 @@ class FoldedTexts:
                     continue
                 begin += end
                 yield block[:end]
+
+
+class FoldedJudgments(FoldedTexts):
+    """What judges wrote, one line a judgment; `samples` counts judgments here."""
+
+    _kind = _OUTCOME
+
+    def _fold_line(self, line: bytes) -> bytes:
+        outcome = orjson.loads(line)
+        texts = [text for text in written_texts(outcome) if isinstance(text, str)]
+        return (_EDGE.join(map(fold, texts)) + "\n").encode("utf-8", "replace")
+
+
+def written_texts(outcome: Mapping[str, Any]) -> Iterator[Any]:
+    """Comments, answers, reasons and quotes; why there is no verdict, and what was wrong with a reply."""
+    fields = outcome.get("fields") or {}
+    yield outcome.get("reason")
+    yield from (finding.get("detail") for finding in outcome.get("flags") or ())
+    yield from (fields.get(name) for name in _WRITTEN)
+    reasons = fields.get("reasons")
+    yield from reasons.values() if isinstance(reasons, Mapping) else (reasons,)
+    gates = fields.get("gates")
+    yield from (gate.get("reason") for gate in (gates.values() if isinstance(gates, Mapping) else ()))
+    for quote in fields.get("evidence") or ():
+        yield from (quote.get("quote"), quote.get("reason"))
 
 
 def metadata_needle(name: str, value: str) -> str:
@@ -338,10 +370,11 @@ class TextSearches:
 
     def __init__(self, journal: Path, file: Path) -> None:
         self.texts = FoldedTexts(journal, file)
+        self._judgments = FoldedJudgments(journal, file.with_suffix(".judgments"))
         self._searches: OrderedDict[tuple[Any, ...], TextSearch] = OrderedDict()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._samples = 0
+        self._samples = self._outcomes = 0
         self._answering = 0
         self._is_closed = False
 
@@ -356,23 +389,38 @@ class TextSearches:
             with self._lock:
                 self._answering -= 1
 
-    def find(self, words: str, metadata: tuple[tuple[str, str], ...], samples: int) -> TextSearch:
-        """The search as far as it has come within a moment."""
-        with self._lock:
-            search = self._searches.pop((words, metadata), None) or TextSearch(self.texts, words, metadata)
-            self._searches[(words, metadata)] = search
-            while len(self._searches) > _SEARCHES_KEPT:
-                self._searches.popitem(last=False)
-        self.go_on(samples)
+    def find(self, words: str, metadata: tuple[tuple[str, str], ...], samples: int, outcomes: int) -> "JudgmentSearch":
+        """The search as far as it has come within a moment.
+
+        All words in the texts of a sample, or all of them in what one judge wrote of it.
+        """
+        has_words = bool(words.split())
+        search = JudgmentSearch(
+            self._search(self.texts, words, metadata),
+            self._search(self._judgments, words) if has_words else None,
+            self._search(self.texts, "", metadata) if has_words and metadata else None,
+            samples,
+            outcomes,
+        )
+        self.go_on(samples, outcomes if has_words else 0)
         deadline = time.monotonic() + _WAIT_SECONDS
-        while search.searched < samples and time.monotonic() < deadline:
+        while not search.is_done and time.monotonic() < deadline:
             time.sleep(0.005)
         return search
 
-    def go_on(self, samples: int) -> None:
-        """Fold and search that many samples, in the background."""
+    def _search(self, texts: FoldedTexts, words: str, metadata: tuple[tuple[str, str], ...] = ()) -> TextSearch:
+        key = (texts, words, metadata)
         with self._lock:
-            self._samples = max(self._samples, samples)
+            search = self._searches.pop(key, None) or TextSearch(texts, words, metadata)
+            self._searches[key] = search
+            while len(self._searches) > _SEARCHES_KEPT:
+                self._searches.popitem(last=False)
+        return search
+
+    def go_on(self, samples: int, outcomes: int = 0) -> None:
+        """Fold and search that many samples, and judgments where somebody searches those, in the background."""
+        with self._lock:
+            self._samples, self._outcomes = max(self._samples, samples), max(self._outcomes, outcomes)
             if self._thread is None and not self._is_closed:
                 self._thread = threading.Thread(target=self._work, name="mixseek-search", daemon=True)
                 self._thread.start()
@@ -384,8 +432,12 @@ class TextSearches:
         while not self._is_closed:
             with self._lock:
                 # Whoever asked last is waiting.
-                active = [search for search in reversed(self._searches.values()) if search.searched < self._samples]
-                before = (self.texts.samples, *(search.searched for search in active))
+                active = [
+                    (search, most)
+                    for (texts, *_), search in reversed(self._searches.items())
+                    if search.searched < (most := self._most(texts))
+                ]
+                before = self._progress(active)
                 if not active and self.texts.samples >= self._samples:
                     self._thread = None
                     return
@@ -393,7 +445,40 @@ class TextSearches:
                 time.sleep(_MOMENT_SECONDS / 4)
                 continue
             deadline = time.monotonic() + _MOMENT_SECONDS
-            (active[0] if active else self.texts).advance(deadline, self._samples)
-            if before == (self.texts.samples, *(search.searched for search in active)):
+            if active:
+                active[0][0].advance(deadline, active[0][1])
+            else:
+                self.texts.advance(deadline, self._samples)
+            if before == self._progress(active):
                 # The journal holds fewer than its index says, or a line is being written.
                 time.sleep(_WAIT_SECONDS)
+
+    def _most(self, texts: FoldedTexts) -> int:
+        """How many lines there are to search."""
+        return self._outcomes if texts is self._judgments else self._samples
+
+    def _progress(self, active: Sequence[tuple[TextSearch, int]]) -> tuple[int, ...]:
+        return (self.texts.samples, self._judgments.samples, *(search.searched for search, _ in active))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentSearch:
+    """One search over samples and judgments, as far as it has come; `within` finds the samples of its metadata."""
+
+    texts: TextSearch
+    written: TextSearch | None
+    within: TextSearch | None
+    samples: int
+    outcomes: int
+
+    @property
+    def is_done(self) -> bool:
+        return self.searched >= self.samples
+
+    @property
+    def searched(self) -> int:
+        """Samples that were searched with all that was written of them, or as many as that is of all."""
+        shares = [search.searched for search in (self.texts, self.within) if search is not None]
+        if self.written is not None and self.outcomes:
+            shares.append(min(self.samples, self.samples * self.written.searched // self.outcomes))
+        return min(self.samples, *shares)

@@ -40,9 +40,20 @@ function drawReviewLink() {
   link.textContent = wanted.size ? say("judgment.review_these", "Review these") : say("word.review", "Review");
 }
 
+/** What is listed as a file, in the order of the dataset. */
+function drawDownloads() {
+  const wanted = new URLSearchParams();
+  for (const name of NARROWING) if (state[name]) wanted.set(name, state[name]);
+  for (const link of document.querySelectorAll("[data-download]")) {
+    wanted.set("format", link.dataset.download);
+    link.href = `${API}/judgments/file?${wanted}`;
+  }
+}
+
 async function findRemotely(tell) {
   const number = ++asking;
   drawReviewLink();
+  drawDownloads();
   let shown = -1;
   for (;;) {
     const answer = await ask(listPath(), () => number === asking);
@@ -78,6 +89,8 @@ function drawOutcomes({ outcomes, total }) {
 async function chooseRemotely(tell) {
   const answer = await ask(`${API}/choices`);
   drawOutcomes(answer);
+  // Nothing is sorted by what this run does not have.
+  for (const option of document.querySelectorAll("#sort [data-known]")) option.hidden = !answer.sorts.includes(option.value);
   tell(answer.choices);
   const { searched, samples } = answer.metadata_read;
   // Metadata is read as the search is: a part at a time, and only while nobody waits for anything else.
@@ -91,10 +104,17 @@ async function completeRemotely(row, tell) {
   if (whole) tell(whole);
 }
 
+/** What is listed may be other judgments now; what is open stays open while it belongs to them. */
+function relist() {
+  buildSelects();
+  applyFilters(() => { if (selected) select(selected); byId("detail").focus({ preventScroll: true }); });
+}
+
 const source = {
   pageRows: 100,
   find: (tell) => { findRemotely(tell).catch(showFailure); },
   choices: (tell) => { chooseRemotely(tell).catch(showFailure); },
   complete: (row, tell) => { completeRemotely(row, tell).catch(showFailure); },
+  labelControl: (row) => labelControl(row, relist),
   sampleAddress: (row) => `${BASE}/runs/${encodeURIComponent(data.run)}/sample?${new URLSearchParams({ id: row.sample.id })}`,
 };

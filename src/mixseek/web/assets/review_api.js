@@ -21,16 +21,13 @@ function recall(name) {
   try { return localStorage.getItem(name) ?? memory.get(name) ?? null; } catch { return memory.get(name) ?? null; }
 }
 
-// The rater's name is a cookie, because those do not know ports: the next server may have another one. The name in the
-// address wins, and every address of ours carries it: labels go to whoever the page shows.
-const plainName = (name) => name.trim().replace(/\s+/g, " ");
-const keptRater = () => decodeURIComponent(/(?:^|; )mixseek-rater=([^;]*)/.exec(document.cookie)?.[1] ?? "");
+// The name in the address wins, and every address of ours carries it: labels go to whoever the page shows.
 const addressedRater = plainName(new URLSearchParams(location.search).get("rater") ?? "");
 let rater = addressedRater || keptRater();
 
 function nameRater(name) {
   rater = plainName(name);
-  document.cookie = `mixseek-rater=${encodeURIComponent(rater)}; path=${BASE}/; max-age=31536000; samesite=strict`;
+  keepRater(rater);
   const address = new URL(location.href);
   address.searchParams.set("rater", rater);
   history.replaceState(null, "", address);
@@ -43,9 +40,6 @@ function notify(text) {
   byId("notice").hidden = !text;
   byId("notice").textContent = text ?? "";
 }
-
-/** 32 hex digits. `randomUUID` is not there on a page without encryption of another machine. */
-const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** The answer, however long it is being made; raises what the server refuses. */
 async function ask(path, options) {
