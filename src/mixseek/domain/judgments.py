@@ -178,6 +178,7 @@ class JudgedRow:
     # The other one of a pair, and who wrote it.
     response_b: str | None = None
     target_b: str | None = None
+    is_cut_off: bool = False  # the response: see `domain.endings`
 
     @property
     def is_unverified(self) -> bool:

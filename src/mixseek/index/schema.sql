@@ -19,7 +19,9 @@ CREATE TABLE samples (
     -- A digest of what a judge is shown of the sample, whatever the sample is called.
     shown UBIGINT,
     -- Of pairs: who wrote the other response, how long both are, and which of them people prefer (A, B or tie).
-    target_b VARCHAR, length_a BIGINT, length_b BIGINT, human VARCHAR
+    target_b VARCHAR, length_a BIGINT, length_b BIGINT, human VARCHAR,
+    -- More would have come: see `domain.endings`.
+    is_cut_off BOOLEAN
 );
 
 CREATE TABLE replies (
