@@ -27,6 +27,8 @@ _LISTS = {
     "quotes": ("quoted.quotes IS NOT NULL", "quoted.quotes"),
 }
 _JOINED = "CASE WHEN {} THEN chr(31) || array_to_string({}, chr(31)) || chr(31) END"
+# The flat table `listed` of a run whose index is attached as `run`.
+BUILD = _SQL["build"].format(**{name: _JOINED.format(*parts) for name, parts in _LISTS.items()})
 _HAS = "contains({1}, chr(31) || ${0} || chr(31))"
 # Which judgments are meant, by the names that pages and programs filter with.
 FILTERS: Mapping[str, str] = {
@@ -176,6 +178,12 @@ class JudgmentList:
             rows = self._read("id = $id", SORTS[""], {"id": sample_id, "offset": 0, "limit": _MOST_JUDGMENTS})
             return rows, *self.index.records_of(sample_id)
 
+    @contextlib.contextmanager
+    def session(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The connection to the table `listed`, while nobody else asks it."""
+        with self._asking():
+            yield self._connection
+
     def close(self) -> None:
         """When whoever is asking has done."""
         with self._lock:
@@ -216,8 +224,7 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
         # A connection of its own to the file that is in place now: a newer index does not change what is open here.
         attach_index(connection, workspace, run, "run")
         confine(connection, directories=(path.parent,))
-        lists = {name: _JOINED.format(*parts) for name, parts in _LISTS.items()}
-        connection.execute(_SQL["build"].format(**lists))
+        connection.execute(BUILD)
         connection.execute(_SQL["rank"])
         # What RunIndex asks is asked of the index; `listed` is found in the file that it was made in.
         connection.execute(f"SET search_path = 'run.main,{path.stem}.main'")

@@ -6,11 +6,12 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.model import tone_of
+from mixseek.analysis.model import BAD_AT_MOST, tone_of
 from mixseek.analysis.run_list import list_runs
 from mixseek.competition.boards import list_competitions
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import FILTERS, SORTS, JudgmentList, ListQuery, NamedJudgment, open_list
+from mixseek.index.matrix import Matrix
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
@@ -103,6 +104,7 @@ class ViewedRun:
         self._directory = directory
         directory.mkdir(parents=True)
         self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
+        self.matrix = Matrix(self.judgments.session, BAD_AT_MOST)
         self._searches = searches
 
     def facts(self) -> dict[str, Any]:

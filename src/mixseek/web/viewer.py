@@ -9,6 +9,7 @@ from typing import Any
 
 from aiohttp import web
 
+from mixseek.analysis.model import BAD_AT_MOST
 from mixseek.analysis.report import load_report
 from mixseek.analysis.report_data import ReportData
 from mixseek.comparison.compare import LISTED, CompareRequest, load_comparison
@@ -16,6 +17,7 @@ from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.comparison.pairs import read_listed
 from mixseek.comparison.views.page import STYLES as COMPARISON_STYLES
 from mixseek.competition.views.page import STYLES as LEADERBOARD_STYLES
+from mixseek.index.matrix import RunsMatrix
 from mixseek.index.totals import stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
@@ -37,6 +39,10 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "run.js": (
         "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "remote.js", "page.js",
         "live.js",
+    ),
+    "matrix.js": (
+        "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js",
+        "matrix_remote.js", "matrix.js",
     ),
     "review.js": (
         "base.js", "text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "leaderboard.js", "review_api.js",
@@ -70,6 +76,7 @@ class Viewer:
         self._reviewed: SlowWork[ReviewedRun] = SlowWork(ReviewedRun.close)
         self._numbers_of_labels: SlowWork[dict[str, Any]] = SlowWork()
         self._comparisons: SlowWork[tuple[Comparison, list[ChangedSample]]] = SlowWork()
+        self._matrices: SlowWork[RunsMatrix] = SlowWork(RunsMatrix.close)
         self._tails: dict[str, JournalTail] = {}
         self._searches: dict[tuple[str, int], TextSearches] = {}
 
@@ -131,12 +138,22 @@ class Viewer:
         key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants), start)
         return await self._comparisons.get(key, version, make, is_growing=any(map(is_growing, runs)))
 
+    async def matrix(self, runs: Sequence[RunDirectory]) -> RunsMatrix | Pending:
+        """Several runs beside each other, as their journals were a moment ago."""
+        path = self._scratch / str(next(self._numbers)) / "runs.duckdb"
+        make = partial(RunsMatrix, self.workspace, tuple(runs), path, BAD_AT_MOST)
+        version = tuple(stat_journal(run.journal) for run in runs)
+        return await self._matrices.get(
+            tuple(run.name for run in runs), version, make, is_growing=any(map(is_growing, runs))
+        )
+
     def tail(self, run: RunDirectory) -> JournalTail:
         """One for all who watch a run."""
         return self._tails.setdefault(run.name, JournalTail(run))
 
     async def close(self) -> None:
-        for work in (self._runs, self._reports, self._comparisons, self._reviewed, self._numbers_of_labels):
+        works = (self._runs, self._reports, self._comparisons, self._reviewed, self._numbers_of_labels, self._matrices)
+        for work in works:
             await work.close()
         for searches in self._searches.values():
             searches.close()

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.analysis.model import ScoreSummary
+from mixseek.analysis.model import BAD_AT_MOST, ScoreSummary
 from mixseek.analysis.report_data import ReportData
 from mixseek.presentation.pictures import SHARES, Axis, Bar, IntervalPlot
 from mixseek.presentation.render.drawings import axis_svg, bar_svg, bounds_swatch_svg, plot_svg, position
@@ -54,9 +54,21 @@ STYLES = (
     "panel.css",
     "board.css",
     "browser.css",
+    "matrix.css",
     "print.css",
 )
-SCRIPTS = ("text.js", "markdown.js", "state.js", "evidence.js", "detail.js", "list.js", "local.js", "page.js")
+SCRIPTS = (
+    "text.js",
+    "markdown.js",
+    "state.js",
+    "evidence.js",
+    "detail.js",
+    "list.js",
+    "local.js",
+    "page.js",
+    "matrix_local.js",
+    "matrix.js",
+)
 # Beyond this many verdict words a row of buttons is no longer a row.
 _MAX_OUTCOME_BUTTONS = 7
 
@@ -92,6 +104,7 @@ def page_facts(report: ReportData) -> dict[str, Any]:
         "labels": dict(sorted(report.models.items())),
         "dimensions": list(report.scored.dimensions) if report.scored else [],
         "repeats": report.manifest.get("repeats", 1),
+        "wrong_at_most": BAD_AT_MOST,
         "samples": [],
         "rows": [],
     }
