@@ -10,13 +10,11 @@ CREATE OR REPLACE TEMP TABLE {table} AS
         SELECT question, CASE WHEN question IS NULL THEN id END AS own, {across} AS place, min((sample, {run})) AS first,
             count(*) FILTER (NOT is_control) AS judged, count(score) FILTER (NOT is_control) AS valid,
             round(avg(score) FILTER (NOT is_control), 9) AS mean, max(score) FILTER (NOT is_control) AS best,
-            CASE WHEN min(verdict) FILTER (counts) = max(verdict) FILTER (counts)
-                THEN min(verdict) FILTER (counts) END AS verdict,
             bool_or(is_cut_off) AS is_cut_off,
             count(*) FILTER (NOT is_control AND score NOT IN (0, 1)) > 0 AS is_graded
-        FROM (SELECT *, status = 'valid' AND NOT is_control AS counts FROM listed WHERE {where}) GROUP BY ALL)
+        FROM listed WHERE {where} GROUP BY ALL)
     SELECT question, own, min(first) AS first,
-        count(DISTINCT (mean, verdict)) FILTER (valid > 0) > 1 AS differ,
+        count(DISTINCT mean) > 1 AS differ,
         coalesce(sum(valid) > 0 AND sum(valid) = sum(judged) AND max(best) <= $wrong, false) AS all_wrong,
         bool_or(is_cut_off) AS cut_off, bool_or(is_graded) AS is_graded,
         coalesce(round(var_pop(mean), 9), 0) AS disagreement, round(avg(mean), 9) AS mean

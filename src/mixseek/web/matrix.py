@@ -92,7 +92,8 @@ def run_matrix_document(viewed: ViewedRun, asked: Mapping[str, str]) -> dict[str
         gists = gists_of(viewed.judgments.index, page.rows)
     narrowing = {name: viewed.judgments.choices.get(name, []) for name in (*ACROSS, "task")}
     document = matrix_document(page, request, columns, gists)
-    return {"run": viewed.run.name, **document, "narrowing": {k: v for k, v in narrowing.items() if v}}
+    offered = {name: values for name, values in narrowing.items() if values}
+    return {"run": viewed.run.name, "labels": dict(columns.names), **document, "narrowing": offered}
 
 
 def runs_matrix_document(

@@ -96,7 +96,7 @@ def cell_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def differ(cells: Cells) -> bool:
-    return len({(cell["mean"], cell.get("verdict")) for cell in cells.values() if cell["valid"]}) > 1
+    return len(set(means_of(cells))) > 1
 
 
 def all_wrong(cells: Cells) -> bool:
@@ -155,6 +155,7 @@ def test_the_material_has_a_row_for_every_filter_and_every_kind_of_cell(workspac
 
     async def scenario(client: Client) -> None:
         page = (await client.wait("/api/runs/first/matrix?judge=rules")).json
+        assert not page["is_graded"]
         assert page["counts"] == {"all": 11, "differ": 6, "all_wrong": 1, "cut_off": 2}
         kinds = {kind for row in page["rows"] for cell in row["cells"] if cell for kind in cell}
         judges = (await client.wait("/api/runs/first/matrix?across=judge")).json
@@ -229,6 +230,7 @@ def test_a_model_on_its_own_output_is_shown_and_in_no_count(tmp_path: Path) -> N
         cells = [cell for row in page["rows"] for cell in row["cells"] if cell]
         assert sum(cell.get("controls", 0) for cell in cells) == controls > 0
         assert sum(cell["valid"] for cell in cells) == others
+        assert page["is_graded"]
         alone = (await client.wait(f"{path}/matrix?across=judge&control=yes")).json
         assert {cell["mean"] for row in alone["rows"] for cell in row["cells"] if cell} == {None}
 

@@ -182,7 +182,6 @@ function drawMatrixHead() {
     ...columns.map((column, place) => make("div", { role: "columnheader", "aria-colindex": place + 2, title: columnName(column), lang: languageOf(columnName(column)) }, columnName(column)))));
   const holder = byId("matrix-rows");
   holder.style.height = `${matrixRows() * MATRIX_ROW}px`;
-  holder.style.width = `${byId("matrix-top").offsetWidth}px`;
   byId("matrix-none")?.remove();
   if (!matches) grid.after(make("p", { class: "quiet matrix-none", id: "matrix-none" }, say("matrix.no_question_matches", "No question matches.")));
   grid.hidden = !matches;
@@ -303,6 +302,7 @@ function onMatrixKey(event) {
   const isWhole = event.ctrlKey;
   const move = {
     ArrowDown: [row + 1, column], ArrowUp: [row - 1, column], ArrowRight: [row, column + 1], ArrowLeft: [row, column - 1],
+    j: [row + 1, column], k: [row - 1, column],
     PageDown: [row + page, column], PageUp: [row - page, column],
     Home: [isWhole ? 0 : row, 0], End: [isWhole ? lastRow : row, lastColumn],
   }[event.key];
@@ -318,8 +318,9 @@ function onMatrixKey(event) {
 }
 
 function onMatrixEscape(event) {
-  if (event.key !== "Escape" || !isCellOpen || event.target.closest("select")) return;
+  if (event.key !== "Escape" || event.target.closest("select")) return;
   event.stopPropagation();
+  if (!isCellOpen) return;
   closeCell();
   byId("matrix-grid").focus({ preventScroll: true });
 }

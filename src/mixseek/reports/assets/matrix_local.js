@@ -57,7 +57,7 @@ function judgeQuestion(row) {
   const told = cells.filter((cell) => cell.scores.length);
   const means = told.map((cell) => cell.mean);
   const center = meanOf(means);
-  row.differ = new Set(told.map((cell) => JSON.stringify([cell.mean, cell.verdict ?? null]))).size > 1;
+  row.differ = new Set(means).size > 1;
   const isKnown = cells.every((cell) => cell.undecided + cell.invalid + cell.missing === 0 && cell.scores.length === cell.valid);
   row.all_wrong = told.length > 0 && isKnown && told.every((cell) => Math.max(...cell.scores) <= data.wrong_at_most);
   row.cut_off = cells.some((cell) => cell.cut_off);

@@ -64,9 +64,17 @@ function readMatrixAddress() {
   return Object.fromEntries(Object.keys(matrixView).map((name) => [name, wanted.get(name) ?? ""]));
 }
 
+/** A page of the matrix; with it comes how judges are called before a reader. */
+async function pageFromServer(view, offset, limit, isWanted, tell) {
+  const asked = viewParameters({ ...view, offset: String(offset), limit: String(limit) });
+  const answer = await askMatrix(`${BASE}${matrixPath}${asked}`, isWanted, tell);
+  if (answer?.labels) data.labels = answer.labels;
+  return answer;
+}
+
 // The seam between a matrix and where its rows come from; a report has another one, which reads them in its file.
 const matrixSource = {
-  page: (view, offset, limit, isWanted, tell) => askMatrix(`${BASE}${matrixPath}${viewParameters({ ...view, offset: String(offset), limit: String(limit) })}`, isWanted, tell),
+  page: pageFromServer,
   cell: judgmentsOf,
   complete: wholeJudgment,
   start(show) {
