@@ -115,7 +115,8 @@ class Matrix:
             cells: dict[int, dict[str | None, MatrixCell]] = defaultdict(dict)
             for row, place, *cell in _ask(connection, "cells", {**parameters, **asked}, table=chosen, **parts):
                 cells[row][place] = MatrixCell(*cell)
-            places = [place for (place,) in _ask(connection, "places", parameters, **parts)]
+            columns = self._lay_out(connection, base, "places", parameters, **parts)
+            places = [place for (place,) in _ask(connection, "columns", table=columns)]
             page = _ask(connection, "page", asked, table=chosen)
         matches = getattr(counts, query.shown or "all")
         return MatrixPage(

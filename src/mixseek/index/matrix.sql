@@ -1,6 +1,7 @@
 -- Questions down, and across them targets, variants, judges or runs: over the table `listed`, the flat one that the list
 -- has. A question is its name or, where a sample names none, that sample's id (`own`). What is asked for again and again is
--- laid out once: `questions` (a row for each, with what it is filtered and sorted by), and `chosen` (those of a page).
+-- laid out once: `places` (the columns), `questions` (a row for each, with what it is filtered and sorted by), and `chosen`
+-- (those that a filter leaves, in order).
 -- A model on its own output is a control: it is shown, and in no count.
 
 -- name: questions
@@ -26,7 +27,10 @@ SELECT count(*), count(*) FILTER (differ), count(*) FILTER (all_wrong), count(*)
     FROM {table}
 
 -- name: places
-SELECT DISTINCT {across} FROM listed WHERE {where}
+CREATE OR REPLACE TEMP TABLE {table} AS SELECT DISTINCT {across} AS place FROM listed WHERE {where}
+
+-- name: columns
+SELECT place FROM {table}
 
 -- name: chosen
 CREATE OR REPLACE TEMP TABLE {table} AS

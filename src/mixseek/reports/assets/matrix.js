@@ -39,6 +39,8 @@ let isMatrixAsking = false;
 const matrixDrawn = new Map();
 const activeCell = { row: 0, column: 0 };
 let isCellOpen = false;
+// Opened before the page of its row was there.
+let isCellAwaited = false;
 let cellOpening = 0;
 
 // --- what a cell says
@@ -204,8 +206,18 @@ function drawMatrixHead() {
 
 /** One control for each thing, beside what stands across, that judgments differ in. */
 function drawNarrowing() {
+  const holder = byId("matrix-narrowing");
   const offered = MATRIX_NARROWING.filter((name) => name !== matrixHead.across && ((matrixHead.narrowing[name] ?? []).length > 1 || matrixView[name]));
-  byId("matrix-narrowing").replaceChildren(...offered.map((name) => {
+  const held = [...holder.querySelectorAll("select")];
+  // Whoever has just chosen stays at the control.
+  if (held.map(({ name }) => name).join() === offered.join()) {
+    for (const choice of held) {
+      choice.value = matrixView[choice.name];
+      choice.parentElement.classList.toggle("active", Boolean(choice.value));
+    }
+    return;
+  }
+  holder.replaceChildren(...offered.map((name) => {
     const values = matrixHead.narrowing[name] ?? [[matrixView[name], 0]];
     const choice = make("select", { name }, make("option", { value: "" }, say("word.any", "any")),
       ...values.map(([value]) => make("option", { value }, visibleLine(name === "judge" ? labelOf(value) : value, 60))));
@@ -250,6 +262,7 @@ function takeMatrixPage(answer, number) {
     activeCell.column = Math.min(activeCell.column, Math.max(0, answer.columns.length - 1));
   }
   drawMatrix();
+  if (isCellAwaited && isCellOpen) openCell();
 }
 
 const tellMatrix = (text) => { byId("matrix-matches").textContent = text; };
@@ -264,6 +277,8 @@ function showMatrix() {
   byId("matrix-grid").scrollTop = 0;
   Object.assign(activeCell, { row: 0, column: 0 });
   closeCell();
+  // The first look at a large run takes a moment.
+  tellMatrix(say("matrix.counting", "Counting …"));
   fetchInSight();
 }
 
@@ -350,6 +365,7 @@ async function openCell() {
   detail.hidden = false;
   markActive();
   const column = matrixHead.columns[activeCell.column];
+  isCellAwaited = !row;
   if (!row?.cells[activeCell.column]) {
     detail.replaceChildren(make("p", { class: "quiet placeholder" }, row ? say("matrix.no_judgment_here", "no judgment here") : "…"));
     return;
