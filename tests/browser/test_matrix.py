@@ -172,6 +172,24 @@ def test_an_open_cell_has_no_barrier_and_nothing_moves_sideways(
     chromium.do(scenario())
 
 
+def test_a_graded_verdict_shows_its_score(chromium: Chromium, viewer: ViewServer, workspace: Path) -> None:
+    """A rubric calls nearly everything "scored"."""
+    rubric = next((workspace / "runs").glob("rubric-*")).name
+
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_matrix(visit, viewer, f"/runs/{rubric}/matrix")
+            await expect(page.locator(".matrix-cell", has_text="scored").first).to_have_text(
+                re.compile(r"^scored 0\.\d+ 1!$")
+            )
+            await expect(page.locator(".matrix-cell", has_text="×").first).to_have_attribute(
+                "aria-label", re.compile(r"^mean of 2 judgments: 0\.\d+$")
+            )
+            await expect(page.locator(".matrix-cell.absent")).to_have_text("–")
+
+    chromium.do(scenario())
+
+
 async def read_matrix(page: Page) -> list[list[tuple[str, str | None]]]:
     """Every row that is drawn, from the top: name and cells, with what is said of each."""
     rows = []

@@ -78,7 +78,9 @@ function describeCell(cell, isGraded) {
   const shared = `${mean === null ? "" : `share-${shareStep(mean)}`}${look}`;
   const also = `${rest ? `, ${rest}` : ""}${cut}`;
   if (cell.valid === 1) {
-    const text = cell.verdict === undefined ? (mean === null ? "–" : scoreText(mean)) : visibleLine(cell.verdict, 40);
+    const word = cell.verdict === undefined ? "" : visibleLine(cell.verdict, 40);
+    // Where scores are graded, the word of a verdict may be the same for all of them.
+    const text = [word, mean !== null && (isGraded || !word) ? scoreText(mean) : ""].filter(Boolean).join(" ") || "–";
     return { text, marks, spoken: `${text}${also}`, look: shared };
   }
   if (isGraded) return { text: `${mean === null ? "–" : scoreText(mean)} ×${cell.valid}`, marks, spoken: `${say("matrix.mean_of", "mean of {n} judgments:").replace("{n}", countText(cell.valid))} ${mean === null ? "–" : scoreText(mean)}${also}`, look: shared };
@@ -120,7 +122,7 @@ function cellElement(cell, place, column) {
     class: `matrix-cell ${look}${place === activeCell.row && column === activeCell.column ? " active" : ""}`, role: "gridcell", id: `cell-${place}-${column}`,
     "aria-colindex": column + 2, "aria-label": spoken, "aria-selected": String(isOpened(place, column)), title: spoken,
     onclick: () => { goToCell(place, column); openCell(); },
-  }, text, ...marks.map((mark) => make("i", { class: `tone-${mark.tone}` }, mark.text)));
+  }, text, ...marks.flatMap((mark) => [" ", make("i", { class: `tone-${mark.tone}` }, mark.text)]));
 }
 
 function matrixRowElement(place) {
@@ -372,7 +374,8 @@ async function openCell() {
   }
   try {
     const judged = await matrixSource.cell(row, column, matrixView, () => number === cellOpening);
-    if (judged && number === cellOpening) showJudged(judged, 0);
+    // A model's word on its own output comes after those that count.
+    if (judged && number === cellOpening) showJudged(judged.sort((one, other) => Boolean(one.control) - Boolean(other.control)), 0);
   } catch (error) {
     if (number === cellOpening) detail.replaceChildren(make("p", { class: "quiet placeholder", role: "alert" }, error.message));
   }
