@@ -42,6 +42,8 @@ _PAGES = (
     ("search and filter", "/api/runs/{run}/judgments?q=swap&verdict=incorrect&target=kiri"),
     ("what can be filtered by", "/api/runs/{run}/choices"),
     ("judgment by its name", "/api/runs/{run}/judgments?id=row-{late}"),
+    ("matrix", "/api/runs/{run}/matrix?across=target&offset={early}"),
+    ("matrix, what differs most", "/api/runs/{run}/matrix?across=target&filter=differ&sort=disagreement"),
     ("one sample", "/runs/{run}/sample?id=row-{late}"),
 )
 _TIMES = 5

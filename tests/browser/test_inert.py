@@ -132,6 +132,11 @@ def test_script_in_every_field_stays_text_on_every_page(chromium: Chromium, host
             await page.get_by_role("button", name="Show the prompt").click()
             await expect(page.locator(".judge-column details").last).to_contain_text("alert(2)")
             await look_for_injected(page)
+            for path in (f"/runs/{quote(FILE)}/matrix", f"/compare/matrix?run={quote(FILE)}&run=other"):
+                await visit.open(viewer.address + path)
+                await page.locator(".matrix-cell").first.click()
+                await expect(page.locator("#matrix-detail .detail-id")).to_contain_text("alert(2)")
+                await look_for_injected(page)
             for path in (
                 f"/compare?a={quote(FILE)}&b=other",
                 f"/compare?a={quote(FILE)}&b={quote(FILE)}&target={quote(f'{HOSTILE}0')}&target={quote(f'{HOSTILE}1')}",

@@ -20,6 +20,8 @@ PAGES = {
     "home": ("/", "#competitions"),
     "run": ("/runs/numbers#verdict=incorrect&id=row-3", ".detail-id"),
     "cross": ("/runs/{cross}#status=valid", ".row"),
+    "matrix": ("/runs/numbers/matrix#across=judge", ".matrix-cell"),
+    "matrix-of-runs": ("/compare/matrix?run=sums&run=later", ".matrix-cell"),
     "sample": ("/runs/{rubric}/sample?id=fact-good", ".judge-column"),
     "compare": ("/compare?a=sums&b=later", "details.change[open]"),
     "choose": ("/compare", ".choose"),
@@ -27,7 +29,7 @@ PAGES = {
     "error": ("/runs/nobody", ".problem-line"),
 }
 # In the dark, one page of each style sheet: axe takes seconds for each.
-DARK = ("home", "run", "compare", "competition")
+DARK = ("home", "run", "matrix", "compare", "competition")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from mixseek.stats.intervals import Bounds, Interval
 from mixseek.text.messages import Message, message
 
 # Right-or-wrong scores are one or the other; of graded ones, about what their protocols call a pass and a fail.
-_GOOD_AT_LEAST, _BAD_AT_MOST = 0.85, 0.4
+_GOOD_AT_LEAST, BAD_AT_MOST = 0.85, 0.4
 _ALL_SAMPLES = message("word.all_samples", "all samples")
 
 
@@ -239,6 +239,6 @@ def tone_of(status: Status, score: float | None) -> Tone:
     """The tone by the score, whatever the protocol calls it."""
     if status is not Status.VALID:
         return Tone(status.value)
-    if score is None or _BAD_AT_MOST < score < _GOOD_AT_LEAST:
+    if score is None or BAD_AT_MOST < score < _GOOD_AT_LEAST:
         return Tone.MIXED
     return Tone.GOOD if score >= _GOOD_AT_LEAST else Tone.BAD

@@ -269,6 +269,12 @@ class JudgmentList:
             rows = self._read("id = $id", SORTS[""], {"id": sample_id, "offset": 0, "limit": _MOST_JUDGMENTS})
             return rows, *self.index.records_of(sample_id)
 
+    @contextlib.contextmanager
+    def session(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The connection to the table `listed`, while nobody else asks it."""
+        with self._asking():
+            yield self._connection
+
     def close(self) -> None:
         """When whoever is asking has done."""
         with self._lock:
@@ -320,6 +326,27 @@ def divided_samples(index: str) -> str:
     return _SQL["divided"].format(apart=APART, index=index)
 
 
+def build_list(connection: duckdb.DuckDBPyConnection) -> None:
+    """Makes the flat table `listed` of a run whose index is attached as `run`."""
+    lists = {name: _JOINED.format(*parts) for name, parts in _LISTS.items()}
+    ((judges,),) = fetch_all(connection, _SQL["judge_count"], {})
+    # One judge differs from nobody: most runs need not be compared.
+    columns = {"compared": "", "differ": "NULL::BOOLEAN", "against": "NULL::VARCHAR"}
+    if judges > 1:
+        against = _JOINED.format("opposed.against IS NOT NULL", "opposed.against")
+        columns = {
+            "compared": _SQL["compared"].format(apart=APART, divided=divided_samples("run")),
+            "differ": "is_divided",
+            "against": against,
+        }
+    connection.execute(_SQL["build"].format(**lists, **columns))
+
+
+def make_people_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """What people say of the listed samples: nothing, until it is taken in."""
+    connection.execute(_SQL["people_tables"])
+
+
 def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentList:
     """Makes the table in a file of the caller's; seconds for a million judgments. The index is brought up to date."""
     try:
@@ -327,19 +354,8 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
         # A connection of its own to the file that is in place now: a newer index does not change what is open here.
         attach_index(connection, workspace, run, "run")
         confine(connection, directories=(path.parent,))
-        lists = {name: _JOINED.format(*parts) for name, parts in _LISTS.items()}
-        ((judges,),) = fetch_all(connection, _SQL["judge_count"], {})
-        # One judge differs from nobody: most runs need not be compared.
-        columns = {"compared": "", "differ": "NULL::BOOLEAN", "against": "NULL::VARCHAR"}
-        if judges > 1:
-            against = _JOINED.format("opposed.against IS NOT NULL", "opposed.against")
-            columns = {
-                "compared": _SQL["compared"].format(apart=APART, divided=divided_samples("run")),
-                "differ": "is_divided",
-                "against": against,
-            }
-        connection.execute(_SQL["build"].format(**lists, **columns))
-        connection.execute(_SQL["people_tables"])
+        build_list(connection)
+        make_people_tables(connection)
         connection.execute(_SQL["rank"])
         # What RunIndex asks is asked of the index; `listed` is found in the file that it was made in.
         connection.execute(f"SET search_path = 'run.main,{path.stem}.main'")

@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 
 from mixseek.domain.counts import RunFacts
+from mixseek.domain.endings import CUT_REASONS, REASONING_DONE, REASONING_OPENS
 from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
@@ -58,6 +59,8 @@ from mixseek.storage.workspace_key import find_workspace_key, workspace_key
 SCHEMA_VERSION = 19
 LOADING = read_statements("mixseek.index", "loading.sql")
 _SCHEMA = read_statements("mixseek.index", "schema.sql")
+# What tells in SQL that a response was cut off.
+_ENDINGS = {"cut_reasons": list(CUT_REASONS), "opens": f"(?i){REASONING_OPENS}", "done": REASONING_DONE}
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
 _ALL_TABLES = ("index_state", "places", *_TABLES.values(), "scored", "dimension_scores", "evidence", "facts")
@@ -480,6 +483,8 @@ def load_lines(
         parameters: dict[str, Any] = {"journal": escape_glob(source), "object_bytes": length}
         if kind == "outcome":
             parameters["judges"] = judges
+        elif kind == "sample":
+            parameters |= _ENDINGS
         execute(connection, LOADING[kind], parameters)
         execute(connection, LOADING["give_positions"].format(table=table), {"before": before[kind]})
         last = before[kind] + len(offsets)

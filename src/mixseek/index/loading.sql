@@ -6,6 +6,7 @@
 
 -- name: sample
 -- `shown` tells whether two samples show a judge the same. Where the response is not there, or not known, it is null.
+-- Whether a response was cut off is the rule of `domain.endings`, as SQL.
 -- DuckDB's own hash takes a tenth of the time of md5; another DuckDB may have another, so its index is made anew.
 INSERT INTO samples
     SELECT key, NULL, sample.id, sample.task_name, sample.task_type, sample.question_id, sample.prompt_variant,
@@ -13,14 +14,17 @@ INSERT INTO samples
         CASE WHEN 'true' IN (sample.metadata.planned_without_output, sample.metadata.response_unknown) THEN NULL ELSE
             hash(sample.question, sample.response, sample.ground_truth, sample.ground_truth_alternatives, sample.rubric,
                 sample.task_type, sample.response_b) END,
-        sample.target_b, length(sample.response), length(sample.response_b), sample.metadata.human_preference
+        sample.target_b, length(sample.response), length(sample.response_b), sample.metadata.human_preference,
+        coalesce(list_contains($cut_reasons, lower(coalesce(sample.metadata.stop_reason, sample.metadata.finish_reason))),
+            false) OR coalesce(regexp_matches(sample.response, $opens)
+            AND regexp_matches(regexp_replace(sample.response, $done, ''), $opens), false)
     FROM read_json($journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
         columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
             target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, question VARCHAR,
             response VARCHAR, ground_truth VARCHAR, rubric VARCHAR, ground_truth_alternatives VARCHAR[],
             response_b VARCHAR, target_b VARCHAR,
             metadata STRUCT(language VARCHAR, planned_without_output VARCHAR, response_unknown VARCHAR,
-                human_preference VARCHAR))'})
+                human_preference VARCHAR, stop_reason VARCHAR, finish_reason VARCHAR))'})
     WHERE t = 'sample'
 
 -- name: reply

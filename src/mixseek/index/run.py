@@ -16,6 +16,7 @@ import duckdb
 import orjson
 
 from mixseek.domain.counts import OWN_PARTS, OrderCount, PairCounts, RunFacts, UnitGroups, UnitSums
+from mixseek.domain.endings import is_cut_sample
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import PLAIN, CallAccount, Latency
@@ -318,6 +319,12 @@ class RunIndex:
             read = partial(self._places.read, journal, decode=decode_line)
             return read("sample", places[0][0]), [read("reply", reply) for _, reply in places if reply is not None]
 
+    def read_questions(self, positions: Sequence[int]) -> list[str]:
+        """The questions of samples, by their places; empty where a sample has none."""
+        with opening_journal(self._run.journal) as journal:
+            samples = [self._places.read(journal, "sample", position).get("sample") or {} for position in positions]
+        return [str(sample.get("question") or "") for sample in samples]
+
     def _read_one(self, journal: BinaryIO, row: "ChosenRow", sample: Mapping[str, Any]) -> JudgedRow:
         read, key, places = self._places.read, row.key, row.replies
         # What is still due has no line.
@@ -450,6 +457,7 @@ def read_row(
         question=sample_field("question", ""),
         response_b=sample_field("response_b"),
         target_b=sample_field("target_b"),
+        is_cut_off=is_cut_sample(sample),
     )
 
 

@@ -19,7 +19,9 @@ CREATE TABLE samples (
     -- A digest of what a judge is shown of the sample, whatever the sample is called.
     shown UBIGINT,
     -- How long the response is; of pairs who wrote the other one, how long that is, and which people prefer (A, B, tie).
-    target_b VARCHAR, length_a BIGINT, length_b BIGINT, human VARCHAR
+    target_b VARCHAR, length_a BIGINT, length_b BIGINT, human VARCHAR,
+    -- More would have come: see `domain.endings`.
+    is_cut_off BOOLEAN
 );
 
 CREATE TABLE replies (

@@ -8,16 +8,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from mixseek.domain.endings import REASONING_CLOSES, REASONING_NAMES, REASONING_OPENS
 from mixseek.matching.folding import fold
 
-# Some families of models put a name of their own in front (<seed:think>) or say more in the tag.
-_NAMES = ("think", "thinking", "thought", "reasoning", "scratchpad")
 _LONGEST_PREFIX = 24
-_BLOCKS = rf"(?:[a-z][\w.-]{{0,20}}:)?(?:{'|'.join(_NAMES)})"
-_OPEN_TAG = re.compile(rf"<({_BLOCKS})(?:\s[^<>\n]{{0,80}})?>", re.IGNORECASE)
+_OPEN_TAG = re.compile(REASONING_OPENS, re.IGNORECASE)
 # Struck through: taken back in so many signs.
 _STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,300}(?<=\S)~~")
-_CLOSE_TAG = re.compile(rf"</({_BLOCKS})\s?>", re.IGNORECASE)
+_CLOSE_TAG = re.compile(REASONING_CLOSES, re.IGNORECASE)
 # Marks of single families of models count as well; a channel that is not the final one is no answer.
 _MARKS = ("◁", "THINK]", "_thought|>", "<|channel|>")
 _MARKED_CLOSE = re.compile(r"◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>")
@@ -135,7 +133,7 @@ def _blank_behind_end(text: str, rules: list[str]) -> str:
 
 def _is_inside_reasoning(response: str, place: int) -> bool:
     """Whether a reasoning block opened before `place` is still open there."""
-    return any(_last_open(response, place, name) > _last_close(response, place, name) for name in _NAMES)
+    return any(_last_open(response, place, name) > _last_close(response, place, name) for name in REASONING_NAMES)
 
 
 def _last_open(response: str, place: int, name: str) -> int:

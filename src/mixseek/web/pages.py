@@ -1,6 +1,7 @@
 """The pages; what they need at once is in them, the rest they ask for through the documented endpoints."""
 
 import asyncio
+from urllib.parse import urlencode
 
 from aiohttp import web
 
@@ -86,7 +87,11 @@ async def compare_page(request: web.Request) -> web.Response:
     # By the query alone: before a proxy, the path is another one.
     address = request.rel_url.update_query
     turns = [(words, f"?{address(start=at).raw_query_string}") for words, at in starts if 0 <= at < longest]
-    return answer_page(request, "compare.html.j2", turns=turns, start=start, listed=LISTED, **context)
+    names = dict.fromkeys(run.name for run in runs)
+    runs_across = urlencode([("run", name) for name in names]) if len(names) > 1 else ""
+    return answer_page(
+        request, "compare.html.j2", turns=turns, start=start, listed=LISTED, runs_across=runs_across, **context
+    )
 
 
 def compare_request(request: web.Request) -> tuple[list[RunDirectory], CompareRequest]:

@@ -18,6 +18,7 @@ from mixseek.web.answers import Page, answer_json, answer_page, viewer_of, warm_
 from mixseek.web.connections import SILENT_SECONDS, SilentConnections
 from mixseek.web.downloads import download
 from mixseek.web.endpoints import choices, compare, competition, judgments, live, prompt, run, sample, workspace
+from mixseek.web.matrix import run_matrix, run_matrix_page, runs_matrix, runs_matrix_page
 from mixseek.web.pages import asset, compare_page, competition_page, home_page, run_page, sample_page
 from mixseek.web.parameters import ParameterError
 from mixseek.web.review import (
@@ -40,8 +41,10 @@ ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("GET", "/", home_page),
     ("GET", "/runs/{run}", run_page),
     ("GET", "/runs/{run}/sample", sample_page),
+    ("GET", "/runs/{run}/matrix", run_matrix_page),
     ("GET", "/runs/{run}/review", review_page),
     ("GET", "/compare", compare_page),
+    ("GET", "/compare/matrix", runs_matrix_page),
     ("GET", "/competitions/{execution}", competition_page),
     ("GET", "/assets/{name}", asset),
     ("GET", "/api/workspace", workspace),
@@ -51,6 +54,7 @@ ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("GET", "/api/runs/{run}/choices", choices),
     ("GET", "/api/runs/{run}/sample", sample),
     ("GET", "/api/runs/{run}/prompt", prompt),
+    ("GET", "/api/runs/{run}/matrix", run_matrix),
     ("GET", "/api/runs/{run}/live", live),
     ("GET", "/api/runs/{run}/review", review_overview),
     ("GET", "/api/runs/{run}/review/queue", review_queue),
@@ -63,6 +67,7 @@ ROUTES: tuple[tuple[str, str, Page], ...] = (
     ("POST", "/api/runs/{run}/name", rename_run),
     ("POST", "/api/runs/{run}/removal", remove_run),
     ("GET", "/api/compare", compare),
+    ("GET", "/api/compare/matrix", runs_matrix),
     ("GET", "/api/competitions/{execution}", competition),
 )
 

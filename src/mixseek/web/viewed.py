@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.analysis.labels.units import has_label_column
-from mixseek.analysis.model import tone_of
+from mixseek.analysis.model import BAD_AT_MOST, tone_of
 from mixseek.analysis.run_list import RunLine, list_runs
 from mixseek.competition.boards import list_competitions
 from mixseek.competition.views.board import CompetitionLine
@@ -16,6 +16,7 @@ from mixseek.domain.labels import text_digest
 from mixseek.domain.people import LabelledSamples
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import JudgmentList, ListQuery, open_list
+from mixseek.index.matrix import Matrix
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
@@ -73,6 +74,7 @@ class ViewedRun:
         self._directory = directory
         directory.mkdir(parents=True)
         self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
+        self.matrix = Matrix(self.judgments.session, BAD_AT_MOST)
         self._searches = searches
         self._has_label_column = has_label_column(run)
         self.people = LabelledSamples()

@@ -12,6 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
+from mixseek.analysis.model import BAD_AT_MOST
 from mixseek.analysis.report import load_report
 from mixseek.analysis.report_data import ReportData
 from mixseek.analysis.run_list import RunLine
@@ -22,6 +23,7 @@ from mixseek.comparison.pairs import read_listed
 from mixseek.comparison.views.page import STYLES as COMPARISON_STYLES
 from mixseek.competition.views.page import STYLES as LEADERBOARD_STYLES
 from mixseek.errors import MixseekError, StorageError
+from mixseek.index.matrix import RunsMatrix
 from mixseek.index.totals import JournalState, stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
@@ -44,6 +46,10 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "run.js": (
         "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js", "list.js",
         "rater.js", "review_form.js", "label.js", "remote.js", "printing.js", "page.js", "live.js",
+    ),
+    "matrix.js": (
+        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
+        "matrix_remote.js", "matrix.js",
     ),
     "review.js": (
         "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
@@ -78,6 +84,7 @@ class Viewer:
         self._reviewed: SlowWork[ReviewedRun] = SlowWork(ReviewedRun.close)
         self._numbers_of_labels: SlowWork[dict[str, Any]] = SlowWork()
         self._comparisons: SlowWork[tuple[Comparison, list[ChangedSample]]] = SlowWork()
+        self._matrices: SlowWork[RunsMatrix] = SlowWork(RunsMatrix.close)
         self._tails: dict[str, JournalTail] = {}
         self._counter = ThreadPoolExecutor(1, thread_name_prefix="mixseek-count")
         self._counting: asyncio.Task[None] | None = None
@@ -177,6 +184,15 @@ class Viewer:
         """A run that has another name, or is gone: whoever gets its name has a journal of its own."""
         self._tails.pop(name, None)
 
+    async def matrix(self, runs: Sequence[RunDirectory]) -> RunsMatrix | Pending:
+        """Several runs beside each other, as their journals were a moment ago."""
+        path = self.scratch / str(next(self._numbers)) / "runs.duckdb"
+        make = partial(RunsMatrix, self.workspace, tuple(runs), path, BAD_AT_MOST)
+        version = tuple(stat_journal(run.journal) for run in runs)
+        return await self._matrices.get(
+            tuple(run.name for run in runs), version, make, is_growing=any(map(is_growing, runs))
+        )
+
     def tail(self, run: RunDirectory) -> JournalTail:
         """One for all who watch a run."""
         return self._tails.setdefault(run.name, JournalTail(run))
@@ -185,7 +201,8 @@ class Viewer:
         if self._counting is not None:
             self._counting.cancel()
         self._counter.shutdown(wait=False, cancel_futures=True)
-        for work in (self._runs, self._reports, self._comparisons, self._reviewed, self._numbers_of_labels):
+        works = (self._runs, self._reports, self._comparisons, self._reviewed, self._numbers_of_labels, self._matrices)
+        for work in works:
             await work.close()
         for searches in self._searches.values():
             searches.close()

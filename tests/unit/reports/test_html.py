@@ -250,6 +250,7 @@ def test_every_asset_is_used() -> None:
         *SCRIPTS,
         "report.html.j2",
         "macros.html.j2",
+        "matrix.html.j2",
     }
 
 

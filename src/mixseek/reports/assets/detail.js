@@ -175,8 +175,7 @@ function judgmentParts(row) {
   return [gateList(row), isScored ? (row.marks ? scoreBox(row) : null) : answerBox(row), ...explanation(row), facts(row), trace(row), quoteSection(row), peopleSection(row, source.labelControl?.(row) ?? null)];
 }
 
-function renderDetail(row, { move, close }) {
-  const detail = byId("detail");
+function renderDetail(row, { move, close }, detail = byId("detail")) {
   if (!row) {
     detail.replaceChildren(make("p", { class: "quiet placeholder" }, say("judgment.choose_a_judgment_to_see_the_response", "Choose a judgment to see the response and how it was judged.")));
     return;

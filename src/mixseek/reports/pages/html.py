@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.analysis.model import ScoreSummary
+from mixseek.analysis.model import BAD_AT_MOST, ScoreSummary
 from mixseek.analysis.report_data import ReportData
 from mixseek.presentation.pictures import SHARES, Axis, Bar, IntervalPlot
 from mixseek.presentation.render.drawings import axis_svg, bar_svg, bounds_swatch_svg, plot_svg, position
@@ -54,6 +54,7 @@ STYLES = (
     "panel.css",
     "board.css",
     "browser.css",
+    "matrix.css",
     "print.css",
 )
 # How a text is shown that was judged.
@@ -68,6 +69,8 @@ SCRIPTS = (
     "local.js",
     "printing.js",
     "page.js",
+    "matrix_local.js",
+    "matrix.js",
 )
 # Scripts of others; a page has them where its texts hold a formula or a piece of code.
 LIBRARIES = ("vendor/temml.min.js", "vendor/prism.min.js")
@@ -107,6 +110,7 @@ def page_facts(report: ReportData) -> dict[str, Any]:
         "labels": dict(sorted(report.models.items())),
         "dimensions": list(report.scored.dimensions) if report.scored else [],
         "repeats": report.manifest.get("repeats", 1),
+        "wrong_at_most": BAD_AT_MOST,
         "samples": [],
         "rows": [],
     }

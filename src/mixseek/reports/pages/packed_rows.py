@@ -117,7 +117,7 @@ class _Column:
 def _facets(rows: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
     """Values by the names that pages filter with; a score only sorts. A judgment may have several of the last five.
 
-    Column by column: eighteen values made for each row would take longer than to compress it.
+    Column by column: nineteen values made for each row would take longer than to compress it.
     """
     yield "status", [row["status"] for row in rows]
     yield "verdict", [row.get("verdict") if row["status"] == "valid" else None for row in rows]
@@ -131,6 +131,7 @@ def _facets(rows: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, An
     yield "reasoning", [str(row["reasoning"]) if known else None for row, known in zip(rows, is_assessed, strict=True)]
     yield "repeat", [str(row["repeat"]) if "repeat" in row else "1" for row in rows]
     yield "score", [row["score"] for row in rows]
+    yield "cut_off", ["yes" if "cut_off" in sample else "no" for sample in samples]
     yield "gate", [tuple([gate for gate, _ in row["gates"]]) if "gates" in row else () for row in rows]
     yield "quote", [_quote_problems(row["quotes"]) if "quotes" in row else () for row in rows]
     for name, key in (("warning", "warnings"), ("rule", "rules")):

@@ -1,0 +1,62 @@
+-- Questions down, and across them targets, variants, judges or runs: over the table `listed`, the flat one that the list
+-- has. A question is its name or, where a sample names none, that sample's id (`own`). What is asked for again and again is
+-- laid out once: `places` (the columns), `questions` (a row for each, with what it is filtered and sorted by), and `chosen`
+-- (those that a filter leaves, in order).
+-- A model on its own output is a control: it is shown, and in no count.
+
+-- name: questions
+-- Scores are rounded: means of the same scores must be the same, in whatever order they were added.
+CREATE OR REPLACE TEMP TABLE {table} AS
+    WITH cells AS (
+        SELECT question, CASE WHEN question IS NULL THEN id END AS own, {across} AS place, min((sample, {run})) AS first,
+            count(*) FILTER (NOT is_control) AS judged, count(score) FILTER (NOT is_control) AS valid,
+            round(avg(score) FILTER (NOT is_control), 9) AS mean, max(score) FILTER (NOT is_control) AS best,
+            bool_or(is_cut_off) AS is_cut_off,
+            count(*) FILTER (NOT is_control AND score NOT IN (0, 1)) > 0 AS is_graded
+        FROM listed WHERE {where} GROUP BY ALL)
+    SELECT question, own, min(first) AS first,
+        count(DISTINCT mean) > 1 AS differ,
+        coalesce(sum(valid) > 0 AND sum(valid) = sum(judged) AND max(best) <= $wrong, false) AS all_wrong,
+        bool_or(is_cut_off) AS cut_off, bool_or(is_graded) AS is_graded,
+        coalesce(round(var_pop(mean), 9), 0) AS disagreement, round(avg(mean), 9) AS mean
+    FROM cells GROUP BY question, own
+
+-- name: counts
+SELECT count(*), count(*) FILTER (differ), count(*) FILTER (all_wrong), count(*) FILTER (cut_off),
+    coalesce(bool_or(is_graded), false)
+    FROM {table}
+
+-- name: places
+CREATE OR REPLACE TEMP TABLE {table} AS SELECT DISTINCT {across} AS place FROM listed WHERE {where}
+
+-- name: columns
+SELECT place FROM {table}
+
+-- name: chosen
+CREATE OR REPLACE TEMP TABLE {table} AS
+    SELECT question, own, first FROM {questions} WHERE {shown} ORDER BY {order}, first, question, own
+
+-- name: page
+SELECT rowid, question, own, first[1], first[2] FROM {table} WHERE rowid >= $offset AND rowid < $offset + $limit ORDER BY rowid
+
+-- name: cells
+SELECT page.rowid AS row, {across} AS place, count(*) FILTER (NOT is_control AND status = 'valid') AS valid,
+    count(*) FILTER (NOT is_control AND score = 1) AS right_ones,
+    round(avg(score) FILTER (NOT is_control), 9) AS mean,
+    CASE WHEN min(verdict) FILTER (counts) = max(verdict) FILTER (counts) THEN min(verdict) FILTER (counts) END AS verdict,
+    count(*) FILTER (NOT is_control AND status = 'undecided') AS undecided,
+    count(*) FILTER (NOT is_control AND status = 'invalid') AS invalid,
+    count(*) FILTER (NOT is_control AND status = 'missing') AS missing,
+    count(*) FILTER (is_control) AS controls, bool_or(is_cut_off) AS is_cut_off
+    FROM (SELECT *, status = 'valid' AND NOT is_control AS counts FROM listed WHERE {where}) AS listed
+    JOIN (SELECT rowid, question, own FROM {table} WHERE rowid >= $offset AND rowid < $offset + $limit) AS page
+        ON listed.question IS NOT DISTINCT FROM page.question
+        AND CASE WHEN listed.question IS NULL THEN listed.id END IS NOT DISTINCT FROM page.own
+    GROUP BY ALL
+
+-- name: gather
+-- The list of one of several runs, after those before it; the places of samples are those of its own journal.
+CREATE TABLE gathered AS SELECT $run AS run, * FROM listed
+
+-- name: add
+INSERT INTO gathered SELECT $run AS run, * FROM listed

@@ -1,0 +1,289 @@
+"""A matrix of 2,000 questions and 8 targets as a person uses it: narrowed, walked by keyboard; and in a report."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+from tests.browser.driving import NARROW, WIDE, Chromium, Visit, find_barriers, overflow_of
+from tests.flows.running import mixseek_here
+from tests.once import made_once
+from tests.unit.web.viewing import judge_rows
+
+from mixseek.web.server import ViewServer
+
+QUESTIONS, TARGETS = 2_000, [f"target-{number}" for number in range(1, 9)]
+# Where an element is drawn as the one that keys move from.
+OUTLINE = "element => getComputedStyle(element).outlineStyle + ' ' + getComputedStyle(element).outlineWidth"
+
+
+def is_right(question: int, target: int) -> bool:
+    """Every tenth question is wrong for all; on one in ten half of the targets differ, on another one does."""
+    match question % 10:
+        case 9:
+            return False
+        case 3:
+            return bool(target % 2)
+        case 6:
+            return target != 7
+    return True
+
+
+def make_large_run(root: Path) -> None:
+    rows: list[dict[str, Any]] = []
+    for question in range(QUESTIONS):
+        for number, target in enumerate(TARGETS):
+            is_cut = question % 100 == 50 and number == 2
+            answer = question + (1 if is_right(question, number) else 2)
+            rows.append(
+                {
+                    "id": f"q{question}-{target}",
+                    "question": f"What is {question} + 1?",
+                    "response": "<think>I add one to" if is_cut else f"So the answer is {answer}.",
+                    "ground_truth": str(question + 1),
+                    "question_id": f"Q{question}",
+                    "target_model": target,
+                }
+            )
+    judge_rows(root, tuple(rows), "large")
+
+
+@pytest.fixture(scope="module")
+def large(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> ViewServer:
+    place = tmp_path_factory.mktemp("matrix") / "own"
+    shutil.copytree(made_once(tmp_path_factory, "browser-matrix", make_large_run), place)
+    return chromium.serve(place / "ws")
+
+
+async def open_matrix(visit: Visit, viewer: ViewServer, path: str = "/runs/large/matrix") -> Page:
+    await visit.follow(viewer.link)
+    await visit.open(viewer.address + path)
+    await expect(visit.page.locator(".matrix-cell").first).to_be_attached()
+    return visit.page
+
+
+async def active_cell(page: Page) -> str | None:
+    """What a reader of the screen is told to read while the focus is on the grid."""
+    return await page.locator("#matrix-grid").get_attribute("aria-activedescendant")
+
+
+def test_two_thousand_questions_are_found_filtered_and_sorted(chromium: Chromium, large: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = visit.page
+            await visit.follow(large.link)
+            await visit.open(f"{large.address}/runs/large")
+            await page.get_by_role("link", name="Matrix").click()
+            matches, names = page.locator("#matrix-matches"), page.locator(".matrix-name b")
+            await expect(matches).to_have_text("2,000 of 2,000 questions")
+            await expect(page.get_by_role("columnheader")).to_have_text(["Question", *TARGETS])
+            # Only what is in sight exists.
+            assert await page.locator(".matrix-row").count() < 60
+            await expect(names.first).to_have_text("Q0")
+            for button, text, first in (
+                ("differ", "420 of 2,000 questions", "Q3"),
+                ("all wrong", "200 of 2,000 questions", "Q9"),
+                ("cut off", "20 of 2,000 questions", "Q50"),
+                ("all", "2,000 of 2,000 questions", "Q0"),
+            ):
+                await page.get_by_role("button", name=re.compile(rf"^{button} [\d,]+$")).click()
+                await expect(matches).to_have_text(text)
+                await expect(names.first).to_have_text(first)
+            await page.locator("#matrix-sort").select_option("difficulty")
+            await expect(names.first).to_have_text("Q9")
+            await page.locator("#matrix-sort").select_option("disagreement")
+            await expect(names.first).to_have_text("Q3")
+            # What is shown stands in the address.
+            await page.reload()
+            await expect(names.first).to_have_text("Q3")
+            await page.go_back()
+            await expect(names.first).to_have_text("Q9")
+            assert visit.strangers(large.address) == []
+
+    chromium.do(scenario())
+
+
+def test_keys_walk_from_cell_to_cell_open_and_close(chromium: Chromium, large: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_matrix(visit, large)
+            opened, grid = page.locator("#matrix-detail .detail-id"), page.locator("#matrix-grid")
+            await grid.focus()
+            for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowRight"):
+                await page.keyboard.press(key)
+            assert await active_cell(page) == "cell-3-2"
+            cell = page.locator("#cell-3-2")
+            await expect(cell).to_have_attribute("aria-label", "incorrect")
+            await expect(cell).to_have_text("incorrect")
+            assert await cell.evaluate(OUTLINE) == "solid 2px"
+            assert await page.locator("#cell-3-1").evaluate(OUTLINE) != "solid 2px"
+            await page.keyboard.press("Enter")
+            await expect(opened).to_have_text("q3-target-3")
+            await expect(cell).to_have_attribute("aria-selected", "true")
+            await page.keyboard.press("ArrowLeft")
+            await expect(opened).to_have_text("q3-target-2")
+            await page.keyboard.press("Escape")
+            await expect(page.locator("#matrix-detail")).to_be_hidden()
+            await expect(grid).to_be_focused()
+            await page.keyboard.press("Control+End")
+            # The last page of rows comes when it is in sight.
+            await expect(grid).to_have_attribute("aria-activedescendant", "cell-1999-7")
+            await expect(page.locator("#cell-1999-7")).to_have_text("incorrect")
+            await page.keyboard.press("Home")
+            await page.keyboard.press("PageUp")
+            reached = await active_cell(page)
+            assert reached is not None
+            assert 1_950 < int(reached.split("-")[1]) < 1_999
+            await page.keyboard.press("Control+Home")
+            await expect(page.locator("#cell-0-0")).to_have_text("correct")
+            assert await active_cell(page) == "cell-0-0"
+            await page.locator("#cell-6-7").click()
+            await expect(opened).to_have_text("q6-target-8")
+            await page.get_by_role("button", name="Back to the list").click()
+            await expect(grid).to_be_focused()
+
+    chromium.do(scenario())
+
+
+def test_a_response_that_was_cut_off_says_so_in_its_cell(chromium: Chromium, large: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_matrix(visit, large, "/runs/large/matrix#filter=cut_off")
+            await expect(page.locator("#cell-0-2")).to_have_attribute("aria-label", "incorrect, cut off")
+            await expect(page.locator("#cell-0-1")).to_have_attribute("aria-label", "correct")
+
+    chromium.do(scenario())
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", NARROW)])
+def test_an_open_cell_has_no_barrier_and_nothing_moves_sideways(
+    chromium: Chromium, large: ViewServer, scheme: str, size: tuple[int, int]
+) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting(size, scheme) as visit:
+            page = await open_matrix(visit, large)
+            await page.locator("#cell-3-0").click()
+            await expect(page.locator("#matrix-detail .detail-id")).to_have_text("q3-target-1")
+            assert await find_barriers(page) == []
+            assert await overflow_of(page) <= 0
+
+    chromium.do(scenario())
+
+
+def test_a_graded_verdict_shows_its_score(chromium: Chromium, viewer: ViewServer, workspace: Path) -> None:
+    """A rubric calls nearly everything "scored"."""
+    rubric = next((workspace / "runs").glob("rubric-*")).name
+
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_matrix(visit, viewer, f"/runs/{rubric}/matrix")
+            await expect(page.locator(".matrix-cell", has_text="scored").first).to_have_text(
+                re.compile(r"^scored 0\.\d+ 1!$")
+            )
+            await expect(page.locator(".matrix-cell", has_text="×").first).to_have_attribute(
+                "aria-label", re.compile(r"^mean of 2 judgments: 0\.\d+$")
+            )
+            await expect(page.locator(".matrix-cell.absent")).to_have_text("–")
+
+    chromium.do(scenario())
+
+
+async def read_matrix(page: Page) -> list[list[tuple[str, str | None]]]:
+    """Every row that is drawn, from the top: name and cells, with what is said of each."""
+    rows = []
+    for row in await page.locator(".matrix-row").all():
+        parts = await row.locator(".matrix-name b, .matrix-cell").all()
+        rows.append([(await part.inner_text(), await part.get_attribute("aria-label")) for part in parts])
+    return sorted(rows)
+
+
+@pytest.fixture(scope="module")
+def several(chromium: Chromium, workspace: Path) -> dict[str, Path]:
+    """Reports of a run with two judges, one of which fails now and then, and of a matrix with controls."""
+    cross = next((workspace / "runs").glob("cross-*")).name
+    paths = {}
+    for run in ("numbers", cross):
+        paths[run] = workspace.parent / f"matrix-{run}.html"
+        done = mixseek_here("report", run, "--workspace", "ws", "--to", paths[run], cwd=workspace.parent)
+        assert done.returncode == 0, done.stderr
+    return paths
+
+
+def test_a_report_shows_the_cells_that_the_viewer_shows(
+    chromium: Chromium, viewer: ViewServer, several: dict[str, Path]
+) -> None:
+    """Two sources of one script: the server asks its index, a report lays the matrix out from the rows it carries."""
+
+    async def scenario() -> None:
+        async with chromium.visiting((1280, 2_600)) as visit, chromium.visiting((1280, 2_600)) as reading:
+            await visit.follow(viewer.link)
+            for run, path in several.items():
+                await reading.page.goto(f"{path.as_uri()}#questions")
+                await visit.open(f"{viewer.address}/runs/{run}/matrix")
+                for across in ("target", "judge"):
+                    for shown in ("", "differ", "all_wrong"):
+                        drawn = []
+                        for page in (visit.page, reading.page):
+                            await page.locator("#matrix-across").select_option(across)
+                            await page.locator(f'[data-shown="{shown}"]').click()
+                            await expect(page.locator(f'[data-shown="{shown}"]')).to_have_attribute(
+                                "aria-pressed", "true"
+                            )
+                            await expect(page.locator(".matrix-row[aria-busy]")).to_have_count(0)
+                            await expect(page.locator("#matrix-matches")).to_have_text(re.compile("questions"))
+                            # A digest is shown until the text of its question is there.
+                            await expect(page.get_by_text(re.compile("^question-"))).to_have_count(0)
+                            drawn.append([await page.locator("#matrix-matches").inner_text(), await read_matrix(page)])
+                        assert drawn[0] == drawn[1], (run, across, shown)
+            assert reading.strangers("file:") == []
+
+    chromium.do(scenario())
+
+
+def test_a_cell_of_several_judgments_offers_each_of_them(
+    chromium: Chromium, viewer: ViewServer, several: dict[str, Path]
+) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting(expected="404") as visit:
+            await visit.follow(viewer.link)
+            for address in (f"{viewer.address}/runs/numbers/matrix", f"{several['numbers'].as_uri()}#questions"):
+                page = visit.page
+                await page.goto(address)
+                # Rules say incorrect, a kind judge says correct.
+                cell = page.locator("#cell-0-0")
+                await expect(cell).to_have_text("1/2")
+                await expect(cell).to_have_attribute("aria-label", "1 of 2 right")
+                await cell.click()
+                buttons = page.locator(".in-cell button")
+                await expect(buttons).to_have_count(2)
+                await expect(buttons.first).to_contain_text("incorrect")
+                await buttons.last.click()
+                await expect(page.locator("#matrix-detail .badge").first).to_have_text("correct")
+                # The kind judge's reply to the eighth cannot be read.
+                await expect(page.locator("#cell-7-1")).to_have_attribute("aria-label", "correct, 1 invalid")
+
+    chromium.do(scenario())
+
+
+def test_two_runs_stand_side_by_side_and_a_cell_opens_the_judgment_of_its_run(
+    chromium: Chromium, viewer: ViewServer
+) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = visit.page
+            await visit.follow(viewer.link)
+            await visit.open(f"{viewer.address}/compare?a=sums&b=later")
+            await page.get_by_role("link", name="Question by question").click()
+            await expect(page.get_by_role("columnheader")).to_have_text(["Question", "sums", "later"])
+            await expect(page.locator("#matrix-matches")).to_have_text("60 of 60 questions")
+            await page.locator('[data-shown="differ"]').click()
+            await expect(page.locator("#matrix-matches")).to_have_text("40 of 60 questions")
+            for column, outcome in enumerate(("correct", "incorrect")):
+                await page.locator(f"#cell-0-{column}").click()
+                await expect(page.locator("#matrix-detail .badge").first).to_have_text(outcome)
+                link = page.locator("#matrix-detail .wide-link")
+                await expect(link).to_have_attribute("href", re.compile(f"/runs/{('sums', 'later')[column]}/"))
+
+    chromium.do(scenario())

@@ -1,0 +1,328 @@
+"""Questions down, targets or judges or runs across: each cell, filter and order against the list of the same run."""
+
+import itertools
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import fmean, pvariance
+from typing import Any
+
+import pytest
+from tests.flows.running import mixseek_here, write_jsonl
+from tests.unit.web.viewing import Client, judge_rows, look
+
+from mixseek.cli.console import ExitCode
+from mixseek.domain.endings import is_cut_off
+from mixseek.setup.demo import run_example, unpack_files
+from mixseek.web import matrix
+
+Cells = Mapping[str | None, dict[str, Any]]
+QUESTIONS, TARGETS = 9, ("cedar-10", "cedar-2", "aster")
+# A sample that names no question, and one that names no target.
+ALONE = {"id": "alone", "response": "So the answer is 4.", "ground_truth": "4", "target_model": "aster"}
+NAMELESS = {
+    "id": "nameless",
+    "question": "3+3?",
+    "response": "It is 6.",
+    "ground_truth": "6",
+    "question_id": "Q-nameless",
+}
+
+
+def rows_of_matrix(shift: int = 0) -> list[dict[str, Any]]:
+    """Some right and some wrong, Q4 wrong for all, one that rules do not decide, and two that were cut off."""
+    rows: list[dict[str, Any]] = []
+    for number, (place, target) in itertools.product(range(QUESTIONS), enumerate(TARGETS)):
+        answer = number + (1 if (number * 3 + place + shift) % 4 and number != 4 else 2)
+        rows.append(
+            {
+                "id": f"q{number}-{target}",
+                "question": f"What is {number} + 1?",
+                "response": f"So the answer is {answer}.",
+                "ground_truth": str(number + 1),
+                "question_id": f"Q{number}",
+                "target_model": target,
+            }
+        )
+    rows[1]["response"] = "Either 1 or 7."
+    rows[7]["response"] = "<think>First I add"
+    rows[11]["metadata"] = {"finish_reason": "length"}
+    return [*rows, ALONE, NAMELESS]
+
+
+def replies_to(rows: list[dict[str, Any]]) -> str:
+    """A judge that finds most things right; one reply cannot be read, and one is not there."""
+    lines = []
+    for number, row in enumerate(rows):
+        said = {"is_correct": bool(number % 5), "reasoning_score": 4 if number % 5 else 2, "extracted_answer": "1"}
+        said |= {"error_type": "none" if number % 5 else "wrong_logic", "comment": "As it stands.", "id": 1}
+        text = "no JSON at all" if number == 4 else json.dumps(said)
+        lines += [] if number == 8 else [json.dumps({"id": row["id"], "reply": text}) + "\n"]
+    return "".join(lines)
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("matrix")
+    rows = rows_of_matrix()
+    (root / "replies.jsonl").write_text(replies_to(rows), encoding="utf-8")
+    data = write_jsonl(root / "first.jsonl", rows)
+    judges = ("--judge", "rules", "--judge", "replay:replies.jsonl")
+    done = mixseek_here("judge", data, *judges, "--workspace", "ws", "--run", "first", "-q", cwd=root)
+    assert done.returncode == ExitCode.INCOMPLETE, done.stderr
+    judge_rows(root, tuple(rows_of_matrix(shift=1)), "second")
+    return root / "ws"
+
+
+def cells_from_list(page: Mapping[str, Any], across: str) -> dict[str, Cells]:
+    """The same cells, made of the judgments that the list of the run shows; questions in the order of the dataset."""
+    judged: dict[str, dict[str | None, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in page["rows"]:
+        sample = page["samples"][row["sample"]]
+        place = row["judge"] if across == "judge" else sample.get("model")
+        judged[sample.get("qid") or sample["id"]][place].append({**row, "cut_off": "cut_off" in sample})
+    return {name: {place: cell_of(rows) for place, rows in cells.items()} for name, cells in judged.items()}
+
+
+def cell_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    scores = [row["score"] for row in rows if row["score"] is not None]
+    verdicts = {row["verdict"] for row in rows if row["status"] == "valid"}
+    cell: dict[str, Any] = {"valid": len(scores), "mean": round(fmean(scores), 9) if scores else None}
+    counted = {name: sum(row["status"] == name for row in rows) for name in ("undecided", "invalid", "missing")}
+    counted |= {"right": scores.count(1), "cut_off": any(row["cut_off"] for row in rows)}
+    cell |= {name: count for name, count in counted.items() if count}
+    return cell | ({"verdict": verdicts.pop()} if len(verdicts) == 1 else {})
+
+
+def differ(cells: Cells) -> bool:
+    return len(set(means_of(cells))) > 1
+
+
+def all_wrong(cells: Cells) -> bool:
+    return all(cell["mean"] == 0 and not {"undecided", "invalid", "missing"} & set(cell) for cell in cells.values())
+
+
+def cut_off(cells: Cells) -> bool:
+    return any("cut_off" in cell for cell in cells.values())
+
+
+def means_of(cells: Cells) -> list[float]:
+    return [cell["mean"] for cell in cells.values() if cell["mean"] is not None]
+
+
+FILTERS: dict[str, Callable[[Cells], bool]] = {
+    "": lambda cells: True,
+    "differ": differ,
+    "all_wrong": all_wrong,
+    "cut_off": cut_off,
+}
+ORDERS: dict[str, Callable[[Cells], float]] = {
+    "": lambda cells: 0,
+    "disagreement": lambda cells: -round(pvariance(means_of(cells) or [0.0]), 9),
+    "difficulty": lambda cells: fmean(means_of(cells) or [9.0]),
+}
+
+
+@pytest.mark.parametrize("across", ["target", "judge"])
+@pytest.mark.parametrize("narrowed", ["", "judge=rules", "target=aster"])
+def test_cells_filters_and_orders_are_those_of_the_list(workspace: Path, across: str, narrowed: str) -> None:
+    async def scenario(client: Client) -> None:
+        listed = await client.wait_for_page(f"/api/runs/first/judgments?limit=1000&{narrowed}")
+        expected = cells_from_list(listed, across)
+        assert len(expected) > QUESTIONS / 2
+        for shown, sort in itertools.product(FILTERS, ORDERS):
+            names = [name for name, cells in expected.items() if FILTERS[shown](cells)]
+            names.sort(key=lambda name: ORDERS[sort](expected[name]))
+            asked = f"across={across}&filter={shown}&sort={sort}&{narrowed}"
+            page = (await client.wait(f"/api/runs/first/matrix?{asked}")).json
+            places = [column["value"] for column in page["columns"]]
+            cells = {
+                row["question"] or row["id"]: {
+                    place: cell for place, cell in zip(places, row["cells"], strict=True) if cell is not None
+                }
+                for row in page["rows"]
+            }
+            assert (asked, list(cells)) == (asked, names)
+            assert cells == {name: expected[name] for name in names}
+            assert page["matches"] == page["counts"][shown or "all"] == len(names)
+
+    look(workspace, scenario)
+
+
+def test_the_material_has_a_row_for_every_filter_and_every_kind_of_cell(workspace: Path) -> None:
+    """Else the test above could not fail."""
+
+    async def scenario(client: Client) -> None:
+        page = (await client.wait("/api/runs/first/matrix?judge=rules")).json
+        assert not page["is_graded"]
+        assert page["counts"] == {"all": 11, "differ": 6, "all_wrong": 1, "cut_off": 2}
+        kinds = {kind for row in page["rows"] for cell in row["cells"] if cell for kind in cell}
+        judges = (await client.wait("/api/runs/first/matrix?across=judge")).json
+        kinds |= {kind for row in judges["rows"] for cell in row["cells"] if cell for kind in cell}
+        assert kinds == {"valid", "right", "mean", "verdict", "undecided", "invalid", "missing", "cut_off"}
+
+    look(workspace, scenario)
+
+
+def test_columns_stand_in_natural_order_judges_as_the_run_names_them(workspace: Path) -> None:
+    async def scenario(client: Client) -> None:
+        targets = (await client.wait("/api/runs/first/matrix")).json
+        assert [column["value"] for column in targets["columns"]] == ["aster", "cedar-2", "cedar-10", None]
+        assert targets["choices"] == ["target", "judge"]
+        judges = (await client.wait("/api/runs/first/matrix?across=judge")).json
+        assert [column["value"] for column in judges["columns"]] == ["rules", "replay:replies.jsonl"]
+        assert judges["narrowing"]["judge"] == [["replay:replies.jsonl", 29], ["rules", 29]]
+
+    look(workspace, scenario)
+
+
+def test_pages_of_every_order_are_the_whole_matrix(workspace: Path) -> None:
+    async def scenario(client: Client) -> None:
+        for sort, path in itertools.product(
+            ORDERS, ("/api/runs/first/matrix?", "/api/compare/matrix?run=first&run=second&")
+        ):
+            whole = (await client.wait(f"{path}sort={sort}")).json
+            pages = [(await client.wait(f"{path}sort={sort}&offset={at}&limit=4")).json for at in range(0, 12, 4)]
+            assert [row for page in pages for row in page["rows"]] == whole["rows"]
+            assert {page["matches"] for page in pages} == {11}
+
+    look(workspace, scenario)
+
+
+def test_rows_show_what_was_asked(workspace: Path) -> None:
+    async def scenario(client: Client) -> None:
+        page = (await client.wait("/api/runs/first/matrix?sort=difficulty")).json
+        gists = {row["question"] or row["id"]: row["gist"] for row in page["rows"]}
+        expected = {f"Q{number}": f"What is {number} + 1?" for number in range(QUESTIONS)}
+        assert gists == {**expected, "alone": "", "Q-nameless": "3+3?"}
+
+    look(workspace, scenario)
+
+
+def test_runs_stand_beside_each_other_question_by_question(workspace: Path) -> None:
+    """Each column is the run's own matrix, brought to one cell a question."""
+
+    async def scenario(client: Client) -> None:
+        page = (await client.wait("/api/compare/matrix?run=second&run=first&judge=rules")).json
+        assert [column["value"] for column in page["columns"]] == ["second", "first"]
+        for place, run in enumerate(("second", "first")):
+            alone = (await client.wait(f"/api/runs/{run}/matrix?across=judge&judge=rules")).json
+            assert [(row["question"], row["cells"][place]) for row in page["rows"]] == [
+                (row["question"], row["cells"][0]) for row in alone["rows"]
+            ]
+        differing = (await client.wait("/api/compare/matrix?run=second&run=first&judge=rules&filter=differ")).json
+        assert 0 < differing["matches"] < page["matches"]
+
+    look(workspace, scenario)
+
+
+def test_a_model_on_its_own_output_is_shown_and_in_no_count(tmp_path: Path) -> None:
+    unpack_files(tmp_path / "ws")
+    run_example(tmp_path / "ws", "cross", ("aster-1", "cedar-7"))
+
+    async def scenario(client: Client) -> None:
+        (run,) = (await client.wait("/api/workspace")).json["runs"]
+        path = f"/api/runs/{run['run']}"
+        controls = (await client.wait_for_page(f"{path}/judgments?control=yes&limit=1000"))["matches"]
+        others = (await client.wait_for_page(f"{path}/judgments?control=no&status=valid&limit=1000"))["matches"]
+        page = (await client.wait(f"{path}/matrix?across=judge")).json
+        cells = [cell for row in page["rows"] for cell in row["cells"] if cell]
+        assert sum(cell.get("controls", 0) for cell in cells) == controls > 0
+        assert sum(cell["valid"] for cell in cells) == others
+        assert page["is_graded"]
+        alone = (await client.wait(f"{path}/matrix?across=judge&control=yes")).json
+        assert {cell["mean"] for row in alone["rows"] for cell in row["cells"] if cell} == {None}
+
+    look(tmp_path / "ws", scenario)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("runs/first/matrix?across=moon", "across=moon"),
+        ("runs/first/matrix?across=run", "across=run"),
+        ("runs/first/matrix?filter=same", "filter=same"),
+        ("runs/first/matrix?sort=lowest", "sort=lowest"),
+        ("runs/first/matrix?offset=-1", "offset=-1"),
+        ("runs/first/matrix?limit=501", "limit=501"),
+        ("compare/matrix?run=first&run=first", "2 to 8"),
+        ("compare/matrix?run=first&run=nobody", "nobody"),
+        ("compare/matrix?run=first&run=second&across=target", "across=target"),
+    ],
+)
+def test_what_has_no_meaning_is_one_sentence(workspace: Path, path: str, said: str) -> None:
+    async def scenario(client: Client) -> None:
+        answer = await client.wait(f"/api/{path}")
+        assert answer.status == 404
+        assert said in answer.json["error"]
+
+    look(workspace, scenario)
+
+
+def test_more_columns_than_a_page_can_hold_are_counted(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matrix, "_MOST_COLUMNS", 2)
+
+    async def scenario(client: Client) -> None:
+        page = (await client.wait("/api/runs/first/matrix")).json
+        assert [column["value"] for column in page["columns"]] == ["aster", "cedar-2"]
+        assert page["columns_total"] == 4
+        assert {len(row["cells"]) for row in page["rows"]} == {2}
+
+    look(workspace, scenario)
+
+
+@pytest.mark.parametrize(("language", "words"), [("ja", "難しい順"), ("zh", "最难在前"), ("en", "hardest first")])
+def test_its_pages_speak_the_reader_s_language_and_are_led_to(workspace: Path, language: str, words: str) -> None:
+    async def scenario(client: Client) -> None:
+        for page in ("/runs/first/matrix", "/compare/matrix?run=first&run=second"):
+            joint = "&" if "?" in page else "?"
+            answer = await client.wait(f"{page}{joint}lang={language}")
+            assert answer.status == 200
+            assert words in answer.text
+        run = await client.wait("/runs/first")
+        compared = await client.wait("/compare?a=first&b=second")
+        assert "/runs/first/matrix" in run.text
+        assert "/compare/matrix?run=first&amp;run=second" in compared.text
+
+    look(workspace, scenario)
+
+
+ENDINGS: tuple[tuple[str, dict[str, str], bool], ...] = (
+    ("So 4.", {"finish_reason": "stop"}, False),
+    ("So 4.", {}, False),
+    ("So the", {"finish_reason": "length"}, True),
+    ("So the", {"stop_reason": "MAX_TOKENS"}, True),
+    ("So the", {"stop_reason": "end_turn", "finish_reason": "length"}, False),
+    ("<think>First", {}, True),
+    ("<THINK>First\nsecond", {}, True),
+    ("<seed:think budget=1>First", {}, True),
+    ("<think>First</think>So 4.", {}, False),
+    ("<think>First</think>So <reasoning>second", {}, True),
+    ("First</think>So 4.", {}, False),
+    ("1 < 2, says <thinker>", {}, False),
+)
+
+
+def test_the_index_and_a_row_know_alike_whether_a_response_was_cut_off(tmp_path: Path) -> None:
+    """The rule stands in `domain.endings`; the index asks it in SQL."""
+    rows = [
+        {"id": f"e{number}", "response": text, "ground_truth": "4", "metadata": metadata}
+        for number, (text, metadata, _) in enumerate(ENDINGS)
+    ]
+    judge_rows(tmp_path, tuple(rows), "endings")
+    expected = [f"e{number}" for number, (*_, is_cut) in enumerate(ENDINGS) if is_cut]
+
+    async def scenario(client: Client) -> None:
+        page = (await client.wait("/api/runs/endings/matrix?filter=cut_off")).json
+        assert [row["id"] for row in page["rows"]] == expected
+        listed = await client.wait_for_page("/api/runs/endings/judgments")
+        assert [sample["id"] for sample in listed["samples"] if "cut_off" in sample] == expected
+
+    look(tmp_path / "ws", scenario)
+
+
+def test_a_reason_of_no_ending_cuts_nothing_off() -> None:
+    assert not is_cut_off("So 4.", None)
+    assert not is_cut_off("So 4.", "stop")
+    assert is_cut_off("So", "length")
