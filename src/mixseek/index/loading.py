@@ -60,7 +60,11 @@ SCHEMA_VERSION = 19
 LOADING = read_statements("mixseek.index", "loading.sql")
 _SCHEMA = read_statements("mixseek.index", "schema.sql")
 # What tells in SQL that a response was cut off.
-_ENDINGS = {"cut_reasons": list(CUT_REASONS), "opens": f"(?i){REASONING_OPENS}", "done": REASONING_DONE}
+_ENDINGS = {
+    "cut_reasons": "\x1f".join(["", *CUT_REASONS, ""]),
+    "opens": f"(?i){REASONING_OPENS}",
+    "done": REASONING_DONE,
+}
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
 _ALL_TABLES = ("index_state", "places", *_TABLES.values(), "scored", "dimension_scores", "evidence", "facts")

@@ -6,7 +6,8 @@
 
 -- name: sample
 -- `shown` tells whether two samples show a judge the same. Where the response is not there, or not known, it is null.
--- Whether a response was cut off is the rule of `domain.endings`, as SQL.
+-- Whether a response was cut off is the rule of `domain.endings`, as SQL. The reasons are one text with a mark around
+-- each: a list that is looked into becomes a join, and a join does not keep the order of the lines.
 -- DuckDB's own hash takes a tenth of the time of md5; another DuckDB may have another, so its index is made anew.
 INSERT INTO samples
     SELECT key, NULL, sample.id, sample.task_name, sample.task_type, sample.question_id, sample.prompt_variant,
@@ -15,8 +16,8 @@ INSERT INTO samples
             hash(sample.question, sample.response, sample.ground_truth, sample.ground_truth_alternatives, sample.rubric,
                 sample.task_type, sample.response_b) END,
         sample.target_b, length(sample.response), length(sample.response_b), sample.metadata.human_preference,
-        coalesce(list_contains($cut_reasons, lower(coalesce(sample.metadata.stop_reason, sample.metadata.finish_reason))),
-            false) OR coalesce(regexp_matches(sample.response, $opens)
+        coalesce(contains($cut_reasons, chr(31) || lower(coalesce(sample.metadata.stop_reason,
+            sample.metadata.finish_reason)) || chr(31)), false) OR coalesce(regexp_matches(sample.response, $opens)
             AND regexp_matches(regexp_replace(sample.response, $done, ''), $opens), false)
     FROM read_json($journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
         columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,

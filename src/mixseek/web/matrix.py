@@ -7,7 +7,6 @@ from typing import Any
 from aiohttp import web
 
 from mixseek.analysis.build import natural_key
-from mixseek.errors import ConfigurationError
 from mixseek.index.listing import FILTERS, ListQuery
 from mixseek.index.matrix import (
     ACROSS,
@@ -180,10 +179,10 @@ async def runs_matrix(request: web.Request) -> web.Response:
 
 
 def compared_runs(request: web.Request) -> list[RunDirectory]:
-    """The runs that the address names, each once; raises ConfigurationError where those are too few or too many."""
+    """The runs that the address names, each once; raises ParameterError where those are too few or too many."""
     names = list(dict.fromkeys(filter(None, request.query.getall("run", []))))
     if not _FEWEST_RUNS <= len(names) <= _MOST_RUNS:
-        raise ConfigurationError(
+        raise ParameterError(
             f"a matrix of runs has {_FEWEST_RUNS} to {_MOST_RUNS} of them; name each as run=NAME ({len(names)} named)"
         )
     return [viewer_of(request).find_run(name) for name in names]

@@ -228,7 +228,7 @@ def test_a_narrowed_list_is_a_file_with_what_people_say(workspace: Path, tmp_pat
                 assert people == people_say(int(name.removeprefix("row-")))
                 assert query[:9] != "wrong=yes" or is_wrong == "true"
         async with client.session.get(f"{address}?format=xlsx", headers=known) as refused:
-            assert (refused.status, "there is jsonl, csv, parquet" in await refused.text()) == (404, True)
+            assert (refused.status, "there is jsonl, csv, parquet" in await refused.text()) == (400, True)
 
     look(workspace, scenario)
 

@@ -247,15 +247,16 @@ def test_a_model_on_its_own_output_is_shown_and_in_no_count(tmp_path: Path) -> N
         ("runs/first/matrix?offset=-1", "offset=-1"),
         ("runs/first/matrix?limit=501", "limit=501"),
         ("compare/matrix?run=first&run=first", "2 to 8"),
-        ("compare/matrix?run=first&run=nobody", "nobody"),
         ("compare/matrix?run=first&run=second&across=target", "across=target"),
     ],
 )
 def test_what_has_no_meaning_is_one_sentence(workspace: Path, path: str, said: str) -> None:
     async def scenario(client: Client) -> None:
         answer = await client.wait(f"/api/{path}")
-        assert answer.status == 404
+        nobody = await client.wait("/api/compare/matrix?run=first&run=nobody")
+        assert answer.status == 400
         assert said in answer.json["error"]
+        assert (nobody.status, "nobody" in nobody.json["error"]) == (404, True)
 
     look(workspace, scenario)
 

@@ -11,7 +11,7 @@ from mixseek.stats.estimates import Drawing
 from mixseek.stats.intervals import Interval, unit_interval, wilson_interval, with_questions
 
 # Labels that a judge is measured by: those whose drawing is known, where there are any. Others may have been looked for
-# where judges fail.
+# where judges fail; those that were are not asked at all.
 _PREFERRED = (Drawing.WEIGHTED, Drawing.RANDOM, Drawing.ELSEWHERE)
 _ORDER = {RIGHT: 0, WRONG: 1}
 

@@ -96,11 +96,12 @@ SELECT judge, cell, count(*), count(*) FILTER (newest = 1), count(*) FILTER (new
     count(*) FILTER (newest NOT IN (0, 1)) FROM judge_opinions GROUP BY judge, cell
 
 -- name: judge_questions
--- Labelled samples on which both sides are settled, by question; questions that are alike are counted together.
+-- Labelled samples on which both sides are settled, by question; questions that are alike are counted together. Labels
+-- that somebody chose to give beside a judgment were looked for, and measure no judge.
 SELECT judge, share, labels, weight, said, squares, count(*) FROM (
         SELECT judge, share, question, count(*) AS labels, sum(weight) AS weight, sum(weight * value) AS said,
             sum(weight * weight) AS squares
-        FROM judge_opinions WHERE share IN (0, 1) AND value IN (0, 1) AND ($drawn IS NULL OR drawn = $drawn)
+        FROM judge_opinions WHERE share IN (0, 1) AND value IN (0, 1) AND drawn = coalesce($drawn, drawn) AND drawn <> 'chosen'
         GROUP BY judge, share, question)
     GROUP BY ALL
 

@@ -27,7 +27,6 @@ from mixseek.domain.panels import PanelRule
 from mixseek.domain.people import DISPUTED, LabelledSamples, PeopleVerdict
 from mixseek.index.run import RunIndex, open_run_index
 from mixseek.lazy_dataclass import dataclass
-from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.labels import LabelStore
@@ -53,6 +52,7 @@ def scale_for(run: RunDirectory, manifest: Manifest) -> ScaleOf:
     """The scale that a person labels on, by task type."""
     # Here and not above: few runs are labelled, and only the scale of a label needs the protocols that score.
     from mixseek.analysis.labels.form import label_scale
+    from mixseek.runs.requests.protocol_record import protocol_of_run
 
     protocol = protocol_of_run(run, manifest)
 
