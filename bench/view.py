@@ -7,7 +7,6 @@ import asyncio
 import itertools
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -146,7 +145,7 @@ def measure_live(seconds: int) -> None:
                 asyncio.run(watch(link, place / "ws" / "runs" / "live" / "journal.jsonl", server.pid, seconds))
             finally:
                 judging.kill()
-                server.send_signal(signal.SIGINT)
+                server.terminate()
 
 
 async def watch(link: URL, journal: Path, server: int, seconds: int) -> None:
