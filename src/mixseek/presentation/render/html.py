@@ -62,7 +62,7 @@ _PARAGRAPHS = {QUIET: "quiet after", "yellow": "lead warning", "bold": "critical
 _ELEMENTS = {MARKED: "<mark>{}</mark>", VERBATIM: "<code>{}</code>"}
 # Text that may run from right to left, or whose characters look different in each language that has them.
 _FOREIGN = "[\u0590-\u08ff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\uffef\U00010000-\U0010ffff]"
-_TAGS = re.compile("<[^>]*>")
+_TAGS = re.compile("<[^<>]*>")
 # Of a table on a page that is longer than that nobody reads the end.
 _FOLDED_LINES = 12
 
