@@ -179,7 +179,7 @@ class JudgedRow:
     # The other one of a pair, and who wrote it.
     response_b: str | None = None
     target_b: str | None = None
-    is_cut_off: bool = False  # the response: see `domain.endings`
+    is_cut_off: bool = False  # the response: its writer was not done
     # What the judgment is held against, where somebody has looked: people, and the other judges of the sample.
     people: PeopleVerdict | None = None
     panel: str | None = None  # of a labelled sample: what its judges together make of it

@@ -17,13 +17,14 @@ from typing import Any
 
 import duckdb
 
+from mixseek.datasets.endings import CUT_REASONS, REASONING_DONE
 from mixseek.domain.counts import RunFacts
-from mixseek.domain.endings import CUT_REASONS, REASONING_DONE, REASONING_OPENS
 from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
 from mixseek.index.totals import JournalState, RunTotals, read_totals, stat_journal, write_totals
 from mixseek.lazy_dataclass import dataclass
+from mixseek.matching.reasoning_tags import REASONING_OPENS
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,

@@ -6,7 +6,7 @@
 
 -- name: sample
 -- `shown` tells whether two samples show a judge the same. Where the response is not there, or not known, it is null.
--- Whether a response was cut off is the rule of `domain.endings`, as SQL. The reasons are one text with a mark around
+-- Whether a response was cut off is the rule of `datasets.endings`, as SQL. The reasons are one text with a mark around
 -- each: a list that is looked into becomes a join, and a join does not keep the order of the lines.
 -- DuckDB's own hash takes a tenth of the time of md5; another DuckDB may have another, so its index is made anew.
 INSERT INTO samples

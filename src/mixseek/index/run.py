@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar, get_type_hints
 import duckdb
 import orjson
 
+from mixseek.datasets.endings import is_cut_sample
 from mixseek.domain.counts import OWN_PARTS, OrderCount, PairCounts, RunFacts, UnitGroups, UnitSums
-from mixseek.domain.endings import is_cut_sample
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import PLAIN, CallAccount, Latency

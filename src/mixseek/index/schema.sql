@@ -20,7 +20,7 @@ CREATE TABLE samples (
     shown UBIGINT,
     -- How long the response is; of pairs who wrote the other one, how long that is, and which people prefer (A, B, tie).
     target_b VARCHAR, length_a BIGINT, length_b BIGINT, human VARCHAR,
-    -- More would have come: see `domain.endings`.
+    -- More would have come: see `datasets.endings`.
     is_cut_off BOOLEAN
 );
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from mixseek.domain.endings import REASONING_CLOSES, REASONING_NAMES, REASONING_OPENS
 from mixseek.matching.folding import fold
+from mixseek.matching.reasoning_tags import REASONING_CLOSES, REASONING_NAMES, REASONING_OPENS
 
 _LONGEST_PREFIX = 24
 _OPEN_TAG = re.compile(REASONING_OPENS, re.IGNORECASE)

@@ -13,7 +13,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.unit.web.viewing import Client, judge_rows, look
 
 from mixseek.cli.console import ExitCode
-from mixseek.domain.endings import is_cut_off
+from mixseek.datasets.endings import is_cut_off
 from mixseek.setup.demo import run_example, unpack_files
 from mixseek.web import matrix
 
@@ -306,7 +306,7 @@ ENDINGS: tuple[tuple[str, dict[str, str], bool], ...] = (
 
 
 def test_the_index_and_a_row_know_alike_whether_a_response_was_cut_off(tmp_path: Path) -> None:
-    """The rule stands in `domain.endings`; the index asks it in SQL."""
+    """The rule stands in `datasets.endings`; the index asks it in SQL."""
     rows = [
         {"id": f"e{number}", "response": text, "ground_truth": "4", "metadata": metadata}
         for number, (text, metadata, _) in enumerate(ENDINGS)

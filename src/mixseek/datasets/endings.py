@@ -7,12 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# Families of models put a name of their own in front (<seed:think>) or say more in the tag. The index asks for the same
-# patterns of millions of texts in SQL, so they are written in what Python and RE2 read alike.
-REASONING_NAMES = ("think", "thinking", "thought", "reasoning", "scratchpad")
-_BLOCKS = rf"(?:[a-z][\w.-]{{0,20}}:)?(?:{'|'.join(REASONING_NAMES)})"
-REASONING_OPENS = rf"<({_BLOCKS})(?:\s[^<>\n]{{0,80}})?>"
-REASONING_CLOSES = rf"</({_BLOCKS})\s?>"
+from mixseek.matching.reasoning_tags import REASONING_CLOSES, REASONING_OPENS
+
 # All that stands before the end of the last closed block.
 REASONING_DONE = rf"(?is)^.*{REASONING_CLOSES}"
 # What endpoints and logs call an end that the limit has brought; in small letters.
