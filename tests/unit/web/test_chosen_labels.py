@@ -52,6 +52,10 @@ def test_a_label_beside_a_judgment_is_listed_and_corrects_nothing(place: Path) -
         corrected = await corrected_of(client)
         assert (corrected["drawing"], corrected["labelled"]) == ("chosen", 12)
         assert (corrected["corrected"]["mean"], corrected["labels_only"]["mean"]) == (None, None)
+        # Counts are listed; how good the judge is they do not tell.
+        (rules,) = corrected["by_judge"]
+        assert sum(row["right"] + row["wrong"] for row in rules["confusion"]) == 12
+        assert (rules["sensitivity"], rules["specificity"]) == (None, None)
 
     look(place, scenario)
 
