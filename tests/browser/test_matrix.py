@@ -157,6 +157,26 @@ def test_a_response_that_was_cut_off_says_so_in_its_cell(chromium: Chromium, lar
     chromium.do(scenario())
 
 
+def test_the_list_is_narrowed_to_responses_that_were_cut_off(chromium: Chromium, large: ViewServer) -> None:
+    """By the control above it, and from the judgment that says so."""
+
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = visit.page
+            await visit.follow(large.link)
+            await visit.open(f"{large.address}/runs/large#id=q50-target-3")
+            await page.locator("#detail dd").get_by_role("link", name="cut off").click()
+            await expect(page.locator("#matches")).to_have_text("20 of 16,000")
+            await page.get_by_role("button", name="Clear filters").click()
+            await expect(page.locator("#matches")).to_have_text("16,000 judgments")
+            await page.locator("select[name=cut_off]").select_option("yes")
+            await expect(page.locator("#matches")).to_have_text("20 of 16,000")
+            names = [f"q{question}-target-3" for question in range(50, QUESTIONS, 100)]
+            assert await page.locator(".row-id").all_inner_texts() == names[: await page.locator(".row-id").count()]
+
+    chromium.do(scenario())
+
+
 @pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", NARROW)])
 def test_an_open_cell_has_no_barrier_and_nothing_moves_sideways(
     chromium: Chromium, large: ViewServer, scheme: str, size: tuple[int, int]

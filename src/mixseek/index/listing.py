@@ -41,6 +41,7 @@ FILTERS: Mapping[str, str] = {
     "question": "question = $question",
     "gate": _HAS.format("gate", "gates"),
     "control": "is_control = ($control = 'yes')",
+    "cut_off": "is_cut_off = ($cut_off = 'yes')",
     "quote": _HAS.format("quote", "quotes"),
     "error": "error = $error",
     "unverified": "is_unverified = ($unverified = 'yes')",
@@ -55,7 +56,7 @@ FILTERS: Mapping[str, str] = {
     "panel": "sample IN (SELECT sample FROM people WHERE panel = $panel)",
 }
 # The filters that are questions.
-YES_OR_NO = frozenset({"control", "unverified", "wrong", "differ"})
+YES_OR_NO = frozenset({"control", "cut_off", "unverified", "wrong", "differ"})
 # Each order by a number that every row has one of its own of; rows stand in the order of the dataset.
 _CONFIDENCE = """CASE lower(confidence) WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'high' THEN 2
     ELSE try_cast(confidence AS DOUBLE) END"""
@@ -84,6 +85,7 @@ _CHOICES: Mapping[str, tuple[str, int]] = {
     "variant": ("variant", 2),
     "gate": ("gates", 1),
     "control": ("CASE WHEN is_control THEN 'yes' ELSE 'no' END", 2),
+    "cut_off": ("CASE WHEN is_cut_off THEN 'yes' ELSE 'no' END", 2),
     "quote": ("quotes", 1),
     "error": ("error", 1),
     "unverified": ("CASE WHEN is_unverified THEN 'yes' ELSE 'no' END", 2),

@@ -319,6 +319,11 @@ def test_the_index_and_a_row_know_alike_whether_a_response_was_cut_off(tmp_path:
         assert [row["id"] for row in page["rows"]] == expected
         listed = await client.wait_for_page("/api/runs/endings/judgments")
         assert [sample["id"] for sample in listed["samples"] if "cut_off" in sample] == expected
+        for word, names in (("yes", expected), ("no", [row["id"] for row in rows if row["id"] not in expected])):
+            narrowed = await client.wait_for_page(f"/api/runs/endings/judgments?cut_off={word}")
+            assert [sample["id"] for sample in narrowed["samples"]] == names
+        choices = (await client.wait("/api/runs/endings/choices")).json["choices"]
+        assert dict(choices["cut_off"]) == {"yes": len(expected), "no": len(rows) - len(expected)}
 
     look(tmp_path / "ws", scenario)
 

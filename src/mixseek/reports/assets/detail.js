@@ -46,6 +46,7 @@ function facts(row) {
   if (row.score !== null) list.append(fact(row.marks ? say("judgment.share_of_the_maximum", "Share of the maximum") : say("word.score_head", "Score"), String(Math.round(row.score * 1000) / 1000)));
   if (row.error !== undefined) list.append(fact(say("word.error_type", "Error type"), filterLink("error", row.error)));
   if (row.sample.model !== undefined) list.append(fact(say("judgment.target_model", "Target model"), filterLink("target", row.sample.model)));
+  if (row.sample.cut_off) list.append(fact(say("judgment.response", "Response"), filterLink("cut_off", "yes", say("matrix.cut_off", "cut off"))));
   if (row.sample.model_b !== undefined) list.append(fact(say("judgment.against", "Against"), ...visibleNodes(row.sample.model_b)));
   if (row.orders !== undefined) list.append(fact(say("judgment.orders", "Orders"), ...visibleNodes(row.orders)));
   if (row.sample.qid !== undefined) list.append(fact(say("word.question", "Question"), ...visibleNodes(row.sample.qid)));

@@ -164,6 +164,7 @@ const LABELS = {
   question: say("word.question", "Question"),
   gate: say("word.gate", "Gate"),
   control: say("judgment.self_judgment_head", "Self-judgment"),
+  cut_off: say("judgment.cut_off", "Cut off"),
   quote: say("judgment.quote", "Quote"),
   status: say("word.status", "Status"),
   verdict: say("word.verdict", "Verdict"),
@@ -176,7 +177,7 @@ const LABELS = {
   meta: say("judgment.metadata", "Metadata"),
 };
 // One value of these, which all judgments share, tells nothing.
-const COMPARED = ["judge", "task", "target", "variant", "control", "unverified", "differ"];
+const COMPARED = ["judge", "task", "target", "variant", "control", "cut_off", "unverified", "differ"];
 
 // Conditions on metadata, `name=value` each, stand in one value of the address with this between them.
 const ALSO = "\u001f";
