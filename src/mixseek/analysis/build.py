@@ -55,6 +55,7 @@ class ReportInput:
     scored: scored_model.ScoredReport | None = None  # under a protocol with dimensions
     pairs: PairsReport | None = None  # where two responses were judged at a time
     models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
+    labels: Mapping[str, str] = field(default_factory=dict)  # judge to what a reader knows it by
 
 
 # A wording that is unique to each row explains nothing in a table; the rows themselves carry it.
@@ -81,6 +82,7 @@ def build_report(source: ReportInput) -> report_data.ReportData:
         scored=source.scored,
         pairs=source.pairs,
         models=source.models,
+        labels=source.labels,
     )
 
 

@@ -47,6 +47,8 @@ class KeptHeadline:
     calls: int
     unpriced: int
     cost_usd: Decimal
+    # What a reader knows the judges by; empty where an earlier version has kept it.
+    judges: tuple[str, ...] = ()
 
 
 def keep_headline(
@@ -54,6 +56,7 @@ def keep_headline(
     run: RunDirectory,
     headline: Headline,
     calls: Sequence[CallAccount],
+    judges: tuple[str, ...],
     *,
     is_preference: bool,
 ) -> None:
@@ -75,6 +78,7 @@ def keep_headline(
         calls=sum(account.calls for account in calls),
         unpriced=sum(account.unpriced for account in calls),
         cost_usd=sum((account.cost_usd for account in calls), Decimal(0)),
+        judges=judges,
     )
     if read_headline(run) == kept:
         return
@@ -99,6 +103,7 @@ def read_headline(run: RunDirectory) -> KeptHeadline | None:
             score=_decode_score(document["score"]),
             leading=tuple(GroupSummary(group["name"], _decode_score(group["score"])) for group in document["leading"]),
             cost_usd=Decimal(document["cost_usd"]),
+            judges=tuple(document.get("judges", ())),
             **{name: document[name] for name in ("maximum", "is_preference", "column", "groups", "calls", "unpriced")},
         )
     except (OSError, ValueError, ArithmeticError, KeyError, TypeError, AttributeError):

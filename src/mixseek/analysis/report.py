@@ -16,8 +16,8 @@ from mixseek.analysis.report_data import LISTED_OF_EACH_KIND, ReportData
 from mixseek.analysis.scored import ScoredInput, build_scored
 from mixseek.analysis.scored_model import ScoredReport
 from mixseek.analysis.summarise import (
+    cascade_name,
     combine_judges,
-    judge_labels,
     load_headline,
     load_pairs,
     load_units,
@@ -55,8 +55,10 @@ def load_report(
         scored = load_scored(index, panel, agreement, manifest.protocol)
         headline = load_headline(index, panel, by=by, maximum=scored.maximum if scored else None)
         calls = index.call_accounts()
+        labels = cascade_labels(index, manifest)
         if rule in (None, manifest.panel):
-            keep_headline(workspace, run, headline, calls, is_preference=index.facts.has_pairs)
+            kept_names = tuple(labels[name] for name in manifest.judge_names)
+            keep_headline(workspace, run, headline, calls, kept_names, is_preference=index.facts.has_pairs)
         report = build_report(
             ReportInput(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),
@@ -72,6 +74,7 @@ def load_report(
                 scored=scored,
                 pairs=load_pairs(index, panel),
                 models=index.judge_models(),
+                labels=labels,
                 rules=index.counts(counts.RuleCount),
                 flags=index.counts(counts.FlagCount),
                 reasons=index.counts(counts.ReasonCount),
@@ -143,6 +146,12 @@ def says_else(row: JudgedRow, other: JudgedRow) -> bool:
     return row.score is not None and other.score is not None and abs(row.score - other.score) >= APART
 
 
+def cascade_labels(index: RunIndex, manifest: Manifest) -> dict[str, str]:
+    """What each judge is called before a reader, and all of them together where they are a cascade."""
+    labels = index.judge_labels(manifest.judge_names)
+    return {**labels, cascade_name(labels): cascade_name(labels.values())} if manifest.cascade else labels
+
+
 def count_unreached(index: RunIndex, manifest: Manifest) -> int:
     """Samples of the dataset that a stopped run has not come to; one that is sealed has come to all."""
     return 0 if manifest.has_ended else max(0, manifest.sample_count - index.facts.samples)
@@ -153,7 +162,7 @@ def load_opinions(index: RunIndex, panel: SettledPanel) -> counts.Ratings | None
     ratings = panel.ratings()
     if ratings is None:
         return None
-    labels = judge_labels(index, panel.judges)
+    labels = index.judge_labels(panel.judges)
     return replace(ratings, judges=tuple(labels[judge] for judge in ratings.judges))
 
 
@@ -172,7 +181,7 @@ def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:
     ratings = load_opinions(index, panel)
     if ratings is None:
         return None
-    labels = judge_labels(index, panel.judges)
+    labels = index.judge_labels(panel.judges)
     total, disagreements = panel.disagreements(DISAGREEMENTS)
     items = [
         replace(item, judges=[(labels[judge], score, verdict) for judge, score, verdict in item.judges])

@@ -37,15 +37,16 @@ class ReportData:
     agreement: Agreement | None = None  # None where no sample has two judges
     consistency: tuple[SelfConsistency, ...] = ()  # of judges that were asked several times
     scored: "ScoredReport | None" = None  # under a protocol with dimensions
-    # Judge to the model whose recorded replies it brings, where there is one: what a reader knows it by.
+    # Judge to the model whose recorded replies it brings, where there is one; and to what a reader knows it by.
     models: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
     pairs: "PairsReport | None" = None  # where two responses were judged at a time
     asked: tuple[tuple[Message, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
     board: Board | None = None  # of systems that were compared two by two
 
     def label_of(self, judge: str) -> str:
-        return self.models.get(judge, judge)
+        return self.labels.get(judge, judge)
 
     @property
     def rows_total(self) -> int:

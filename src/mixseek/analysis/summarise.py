@@ -1,6 +1,6 @@
 """What a run amounts to, out of its index: its headline, its account, and the rows that got no score."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -45,14 +45,6 @@ def panel_rule(facts: RunFacts, manifest: Manifest, requested: PanelRule | None 
     return default_rule(is_graded=facts.is_graded and not facts.has_pairs)
 
 
-def judge_labels(index: RunIndex, judges: Sequence[str]) -> dict[str, str]:
-    """What a reader knows judges by: the model whose recorded replies one brings, unless two bring the same one's."""
-    models = index.judge_models()
-    labels = {judge: models.get(judge, judge) for judge in judges}
-    shared = {label for label in labels.values() if list(labels.values()).count(label) > 1}
-    return {judge: judge if label in shared else label for judge, label in labels.items()}
-
-
 def load_headline(
     index: RunIndex, panel: SettledPanel, *, by: Sequence[str] = (), maximum: float | None = None
 ) -> Headline:
@@ -60,7 +52,7 @@ def load_headline(
     named = {column: name for column, name in LEADING.items() if getattr(index.facts, f"has_{name}s")}
     headline = build_headline(
         panel.rule,
-        tuple(judge_labels(index, voting(panel.judges)).values()),
+        tuple(index.judge_labels(voting(panel.judges)).values()),
         panel.whole(),
         {column: panel.groups(name) for column, name in named.items() if panel.is_named(name)},
         asked={column: panel.by(column) for column in dict.fromkeys(by)},
@@ -72,7 +64,10 @@ def load_headline(
 
 def load_pairs(index: RunIndex, panel: SettledPanel) -> PairsReport | None:
     """None where responses were judged one at a time."""
-    return build_pairs(index.pair_counts(panel), panel.judges) if index.facts.has_pairs else None
+    if not index.facts.has_pairs:
+        return None
+    pairs, labels = build_pairs(index.pair_counts(panel), panel.judges), index.judge_labels(panel.judges)
+    return replace(pairs, judges=tuple(replace(judge, judge=labels[judge.judge]) for judge in pairs.judges))
 
 
 def summarise_run(
@@ -94,7 +89,8 @@ def summarise_run(
             index, index.counts(OutcomeCount, final_only=True) if manifest.cascade else cells
         )
         if rule in (None, manifest.panel):
-            keep_headline(workspace, run, headline, calls, is_preference=facts.has_pairs)
+            labels = tuple(index.judge_labels(manifest.judge_names).values())
+            keep_headline(workspace, run, headline, calls, labels, is_preference=facts.has_pairs)
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return RunSummary(
         header=run_header(manifest),
@@ -145,9 +141,14 @@ def load_units(index: RunIndex) -> ReportUnits:
     )
 
 
+def cascade_name(judges: Iterable[str]) -> str:
+    """All judges of a cascade as one."""
+    return " → ".join(judges)
+
+
 def combine_judges(index: RunIndex, manifest: Manifest) -> JudgeSummary | None:
     """A cascade as one: all final judgments under one name; None for an empty run."""
-    name = " → ".join(manifest.judge_names)
+    name = cascade_name(manifest.judge_names)
     counts = [replace(cell, judge=name) for cell in index.counts(OutcomeCount, final_only=True)]
     units = ReportUnits(
         judges={(name,): index.unit_sums(final_only=True).get((), NO_UNITS)},

@@ -169,6 +169,7 @@ def build_comparison(
 ) -> Comparison:
     names = name_sides(*sides)
     whole = estimate(index)
+    labels = index.judge_labels(*(manifest.judge_names for manifest in manifests))
     protocol = manifests[0].protocol
     compared = [
         describe_side(index, letter, name, side, manifest, listed)
@@ -187,7 +188,8 @@ def build_comparison(
         better=tuple(index.pairs(paired.BETTER, listed)) if whole.sums.better else (),
         worse=tuple(index.pairs(paired.WORSE, listed)) if whole.sums.worse else (),
         unscored=tuple(index.pairs(paired.UNSCORED, listed)) if whole.unscored else (),
-        notes=tuple(find_notes(index, sides, manifests)),
+        notes=tuple(find_notes(index, sides, manifests, labels)),
+        labels=labels,
     )
 
 
@@ -272,10 +274,12 @@ def find_drift(index: PairIndex, whole: Difference, listed: int) -> Drift:
     )
 
 
-def find_notes(index: PairIndex, sides: tuple[Side, Side], manifests: Sequence[Manifest]) -> Iterator[Message]:
+def find_notes(
+    index: PairIndex, sides: tuple[Side, Side], manifests: Sequence[Manifest], labels: Mapping[str, str]
+) -> Iterator[Message]:
     """What a reader must know before believing the difference."""
     a, b = manifests
-    if a.run != b.run and (differing := differing_judges(a, b)):
+    if a.run != b.run and (differing := differing_judges(a, b, labels)):
         words = "the judges differ ({judges}): a difference may be theirs"
         yield message("compare.judges_differ", words, judges=differing)
     for letter, manifest in zip("AB", manifests, strict=True):
@@ -289,10 +293,11 @@ def find_notes(index: PairIndex, sides: tuple[Side, Side], manifests: Sequence[M
         yield message("compare.averaged_pairs", averaged, pairs=counted(several, "pair stands", "pairs stand"))
 
 
-def differing_judges(a: Manifest, b: Manifest) -> str | None:
+def differing_judges(a: Manifest, b: Manifest, labels: Mapping[str, str]) -> str | None:
     """Names where those differ, else what else is not the same about a judge; None where nothing is."""
     if a.judge_names != b.judge_names:
-        return f"A: {', '.join(a.judge_names)}; B: {', '.join(b.judge_names)}"
+        first_names, second_names = (", ".join(labels[name] for name in side.judge_names) for side in (a, b))
+        return f"A: {first_names}; B: {second_names}"
     for first_judge, second_judge in zip(a.judges, b.judges, strict=True):
         if first_judge.model != second_judge.model:
             return f"{first_judge.name}: {value_text(first_judge.model, 39)}, {value_text(second_judge.model, 39)}"

@@ -80,6 +80,8 @@ class Comparison(Shown):
     worse: tuple[Pair, ...]
     unscored: tuple[Pair, ...]
     notes: tuple[Message, ...] = ()
+    # What a reader knows the judges of both sides by.
+    labels: Mapping[str, str] = field(default_factory=dict)
     # Of all pairs of each kind and all samples without a partner, where a program asked.
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)
 

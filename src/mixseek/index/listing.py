@@ -174,7 +174,6 @@ class JudgmentList:
             self.usual = int(self._all("usual")[0][0])
             self.unusual = self._all("unusual", {"samples": self.samples, "usual": self.usual})
             self.dimensions = [name for (name,) in self._all("dimensions")]
-            self.models = self.index.judge_models()
             self.outcomes = [
                 OutcomeCount(outcome, Status(status), count, score)
                 for outcome, status, count, score in self._all("outcomes")

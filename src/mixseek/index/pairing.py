@@ -3,13 +3,14 @@
 import contextlib
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
 
 from mixseek.domain.counts import RunFacts
+from mixseek.domain.judge_names import label_judges
 from mixseek.domain.pair_counts import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
 from mixseek.domain.panels import PanelRule
 from mixseek.index.loading import attach_index, index_error, read_facts
@@ -65,6 +66,15 @@ class PairIndex:
     def facts(self, side: SideName) -> RunFacts:
         """What the whole run of a side has."""
         return read_facts(self._connection, self._indexes[side])
+
+    def judge_labels(self, a: Sequence[str], b: Sequence[str]) -> dict[str, str]:
+        """What a reader knows the judges of both sides by; one that brings two models' replies keeps its name."""
+        models: dict[str, set[str]] = defaultdict(set)
+        for index in self._indexes.values():
+            for judge, model in self._all("only_models", index=index):
+                models[judge].add(model)
+        known = {judge: min(brought) for judge, brought in models.items() if len(brought) == 1}
+        return label_judges([*dict.fromkeys((*a, *b))], known)
 
     def names(self, side: SideName, column: str) -> list[str]:
         """What a column of a side's run holds: for hints."""

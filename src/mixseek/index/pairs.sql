@@ -95,6 +95,10 @@ SELECT one.id, other.id, coalesce(one.question_id, other.question_id), task, a, 
         JOIN {index_b}.samples AS other ON other.position = position_b
     ORDER BY size DESC NULLS LAST, lot
 
+-- name: only_models
+-- Of judges that bring recorded replies, whose those are.
+SELECT judge, judge_model FROM {index}.only_models
+
 -- name: pair_names
 SELECT CASE WHEN one.id = other.id THEN one.id ELSE one.id || ' → ' || other.id END
     FROM pairs JOIN side_a AS one ON one.position = position_a JOIN side_b AS other ON other.position = position_b

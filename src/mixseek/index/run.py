@@ -17,6 +17,7 @@ import orjson
 
 from mixseek.datasets.endings import is_cut_sample
 from mixseek.domain.counts import OWN_PARTS, OrderCount, PairCounts, RunFacts, UnitGroups, UnitSums
+from mixseek.domain.judge_names import label_judges
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import PLAIN, CallAccount, Latency
@@ -184,6 +185,10 @@ class RunIndex:
     def judge_models(self) -> dict[str, str]:
         """Judges whose recorded replies are all one model's, with that model."""
         return dict(self._all("only_models")) if self.facts.has_models else {}
+
+    def judge_labels(self, judges: Sequence[str]) -> dict[str, str]:
+        """What a reader knows each of them by."""
+        return label_judges(judges, self.judge_models())
 
     # Under a protocol with dimensions.
 

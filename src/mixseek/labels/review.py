@@ -275,7 +275,7 @@ class ReviewedRun:
         facts = {
             "run": self.run.name,
             "judges": list(self._manifest.judge_names),
-            "labels": dict(sorted(self._index.judge_models().items())),
+            "labels": self._index.judge_labels(self._manifest.judge_names),
             "dimensions": [name for (name,) in dimensions],
             "repeats": self._manifest.repeats,
         }

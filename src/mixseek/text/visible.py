@@ -13,6 +13,9 @@ INVISIBLE = (
     r"\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f"
 )
 _INVISIBLE_RUN = re.compile(f"[{INVISIBLE}]+")
+# A word that is too long for a narrow column, and where its parts end; a date or a number is one.
+_LONG_WORD = re.compile(r"[^\s<>&]{12,}")
+_END_OF_PART = re.compile(r"(?<=[/\\_.:=@-])(?=[^/\\_.:=@-])(?!(?<=\d[.:-])\d)")
 _CODES_SHOWN = 3
 _TAGS_SHOWN = 40
 
@@ -20,6 +23,11 @@ _TAGS_SHOWN = 40
 def make_visible(text: str) -> str:
     """Safe to print on a terminal and to read in any direction; line breaks and tabs are kept."""
     return _INVISIBLE_RUN.sub(lambda run: f"⟨{_describe(run.group())}⟩", text.replace("\r\n", "\n"))
+
+
+def with_breaks(markup: str) -> str:
+    """Escaped text in whose long words, names and paths mostly, a line may end where one of their parts does."""
+    return _LONG_WORD.sub(lambda word: _END_OF_PART.sub("<wbr>", word.group()), markup)
 
 
 def replace_unpaired_surrogates(text: str) -> str:

@@ -49,6 +49,8 @@ class BoardRun:
     line: RunLine
     place: str
     headline: BoardHeadline | None
+    # What a reader knows them by.
+    judges: tuple[str, ...]
     # Why there is no headline; None where there is one.
     why: Message | None
     targets: tuple[tuple[str, Message], ...]
@@ -83,6 +85,7 @@ def describe_run(line: RunLine) -> BoardRun:
         line=line,
         place=run_place(line.run_id),
         headline=describe_headline(kept) if kept else None,
+        judges=(kept.judges if kept else ()) or line.judges,
         why=None if kept else why_no_headline(line),
         targets=tuple(
             (name_text(group.name), headline_mean_text(group.score, kept.maximum if kept else None))

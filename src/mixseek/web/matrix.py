@@ -80,7 +80,7 @@ def columns_of(viewed: ViewedRun) -> Columns:
     """The columns of one run are whatever its judgments differ in, first of all its targets."""
     judgments = viewed.judgments
     differing = [name for name in ACROSS if name in judgments.choices]
-    return Columns(differing or ["judge"], list(viewed.manifest.judge_names), judgments.models)
+    return Columns(differing or ["judge"], list(viewed.manifest.judge_names), viewed.labels)
 
 
 def run_matrix_document(viewed: ViewedRun, asked: Mapping[str, str]) -> dict[str, Any]:

@@ -74,6 +74,8 @@ class ViewedRun:
         self._directory = directory
         directory.mkdir(parents=True)
         self.judgments: JudgmentList = open_list(workspace, run, directory / "listed.duckdb")
+        with self.judgments.session():
+            self.labels = self.judgments.index.judge_labels(self.manifest.judge_names)
         self.matrix = Matrix(self.judgments.session, BAD_AT_MOST)
         self._searches = searches
         self._has_label_column = has_label_column(run)
@@ -98,7 +100,7 @@ class ViewedRun:
         return {
             "run": self.run.name,
             "judges": list(self.manifest.judge_names),
-            "labels": dict(sorted(self.judgments.models.items())),
+            "labels": self.labels,
             "dimensions": self.judgments.dimensions,
             "repeats": self.manifest.repeats,
         }
@@ -116,7 +118,7 @@ class ViewedRun:
         choices = {**self.judgments.choices, **({"meta": metadata} if metadata else {})}
         read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
         counted = {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
-        return {**counted, "sorts": self.judgments.sorts}
+        return {**counted, "sorts": self.judgments.sorts, "labels": self.labels}
 
     def _query(self, asked: ListRequest) -> tuple[ListQuery, dict[str, int] | None]:
         """The query, and how far its search has come; None where nothing is searched for."""

@@ -47,11 +47,16 @@ class Page(HTMLParser):
     texts: list[tuple[str, str]] = field(default_factory=list)
     open_tags: list[str] = field(default_factory=list)
     mistakes: list[str] = field(default_factory=list)
+    # A place where a line may end is in the middle of a text.
+    goes_on: bool = False
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "wbr":
+            self.goes_on = True
+            return
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
         if tag not in VOID:
             self.open_tags.append(tag)
@@ -64,7 +69,9 @@ class Page(HTMLParser):
             self.mistakes.append(tag)
 
     def handle_data(self, data: str) -> None:
-        self.texts.append((self.open_tags[-1] if self.open_tags else "", data))
+        before = self.texts.pop()[1] if self.goes_on else ""
+        self.texts.append((self.open_tags[-1] if self.open_tags else "", before + data))
+        self.goes_on = False
 
     def all(self, tag: str) -> list[dict[str, str]]:
         return [attributes for name, attributes in self.elements if name == tag]

@@ -51,7 +51,8 @@ class Skeleton(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert not {name for name, _ in attrs if name == "style" or name.startswith("on")}
-        self.tags.append(tag)
+        # Long words may be broken, which says nothing of what is in them.
+        self.tags += [tag] if tag != "wbr" else []
 
     def handle_data(self, data: str) -> None:
         self.text.append(data)
@@ -211,7 +212,7 @@ def test_hostile_text_changes_nothing_about_the_structure() -> None:
     """In every place where a judge, a model or a sample can put a word."""
     hostile, harmless = page_of(hostile_report(HOSTILE)), page_of(hostile_report("#plain"))
 
-    # Both sort before the other names, and neither has an underscore to break after.
+    # Both sort before the other names.
     assert hostile.tags == harmless.tags
     assert "{{ 7*7 }}" in "".join(hostile.text)
     data = unpack_json(re.findall(r'class="block">(.*?)</script>', render_html(hostile_report(HOSTILE)), re.DOTALL)[0])

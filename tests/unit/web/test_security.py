@@ -112,7 +112,8 @@ class Markup(HTMLParser):
         self.code = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
+        # Long words may be broken, which says nothing of what is in them.
+        self.tags += [tag] if tag != "wbr" else []
         names = dict(attrs)
         self.handlers += [name for name in names if name.startswith("on") or name == "style"]
         self.is_code = tag == "script" and names.get("type") != "application/json"

@@ -11,7 +11,7 @@ from mixseek.analysis.labels.corrected import CorrectedReport, JudgeAgainstPeopl
 from mixseek.analysis.labels.judges import judges_against_people
 from mixseek.analysis.labels.plan import PlanReport, build_plan
 from mixseek.analysis.labels.units import LabelUnits, ensure_texts, has_label_column, open_units
-from mixseek.analysis.summarise import judge_labels, panel_rule
+from mixseek.analysis.summarise import panel_rule
 from mixseek.domain.labels import (
     Draw,
     Label,
@@ -92,7 +92,7 @@ def correct_run(run: RunDirectory, units: LabelUnits, gathered: "GatheredLabels"
 def compare_judges(units: LabelUnits, run: RunDirectory, labelled: LabelledRun) -> tuple[JudgeAgainstPeople, ...]:
     """Each judge by itself, under the name that a reader knows it by."""
     judges = read_manifest(run.manifest).judge_names
-    names = judge_labels(RunIndex(units.connection, run), judges)
+    names = RunIndex(units.connection, run).judge_labels(judges)
     return judges_against_people(units, judges, names, {unit.drawn for unit in labelled.labelled})
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from mixseek.analysis.details import read_detail
@@ -129,11 +130,16 @@ def show_change(comparison: Comparison, change: ChangedSample, limit: int) -> Sh
         difference="" if comparison.is_binary else words.difference_text(difference, is_binary=False),
         question=row.question[:_LONGEST_QUESTION],
         truth=row.ground_truth,
-        side_a=show_side(pair.id_a, pair.status_a, pair.score_a, change.rows_a, limit),
-        side_b=show_side(pair.id_b, pair.status_b, pair.score_b, change.rows_b, limit),
+        side_a=show_side(pair.id_a, pair.status_a, pair.score_a, called(change.rows_a, comparison), limit),
+        side_b=show_side(pair.id_b, pair.status_b, pair.score_b, called(change.rows_b, comparison), limit),
         is_same_text=pair.is_same_text,
         samples=max(pair.samples_a, pair.samples_b),
     )
+
+
+def called(rows: Sequence[JudgedRow], comparison: Comparison) -> list[JudgedRow]:
+    """The same rows, with their judges as a reader knows them."""
+    return [replace(row, judge=comparison.labels.get(row.judge, row.judge)) for row in rows]
 
 
 def show_side(sample_id: str, status: str, score: float | None, rows: Sequence[JudgedRow], limit: int) -> ShownSide:

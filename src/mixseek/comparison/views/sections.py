@@ -162,7 +162,7 @@ def side_table(comparison: Comparison) -> TableRows:
                 (side.letter, "blue"),
                 (side.name, "bold"),
                 side.run,
-                judges_text(side),
+                judges_text(side, comparison.labels),
                 side.dataset,
                 (score_text(mean, is_binary=is_binary), "bold"),
                 f"{side.samples:,}",

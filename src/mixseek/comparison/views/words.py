@@ -1,6 +1,6 @@
 """Two sides of a comparison in words, once for terminal, page and gates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mixseek.comparison.model import ComparedSide, Comparison, Drift, GroupDifference
 from mixseek.domain.pair_counts import Pair
@@ -154,9 +154,9 @@ def bounds_text(comparison: Comparison) -> Message | None:
     )
 
 
-def judges_text(side: ComparedSide) -> str:
+def judges_text(side: ComparedSide, labels: Mapping[str, str]) -> str:
     """The judges of a side, with the rule where they are a panel."""
-    return ", ".join(side.judges) + (f" ({side.panel})" if side.panel else "")
+    return ", ".join(labels.get(judge, judge) for judge in side.judges) + (f" ({side.panel})" if side.panel else "")
 
 
 def pairing_text(comparison: Comparison) -> Message:

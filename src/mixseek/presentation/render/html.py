@@ -48,7 +48,7 @@ from mixseek.presentation.sections import (
 )
 from mixseek.text.messages import Message, message
 from mixseek.text.scripts import language_of
-from mixseek.text.visible import make_visible
+from mixseek.text.visible import make_visible, with_breaks
 
 # What says a message in the language of a page; `str` says it in English.
 Say = Callable[[str], str]
@@ -348,7 +348,7 @@ class HtmlRenderer:
 
     def _escaped(self, text: str) -> str:
         """A text between elements; what others wrote in another script is marked as such."""
-        words = self._plain(text).replace("\n", "<br>")
+        words = with_breaks(self._plain(text)).replace("\n", "<br>")
         if isinstance(text, Message) or text.isascii() or re.search(_FOREIGN, text) is None:
             return words
         language = language_of(text)
@@ -370,7 +370,7 @@ def _styled(words: str, style: str, *, is_cell: bool = False) -> str:
     if style.startswith("dimension-"):
         # Long names may break after an underscore, nowhere else.
         dot = '<i class="dimension-dot" aria-hidden="true"></i>'
-        return f'<span class="dimension-name {_tone(style)}">{dot}{words.replace("_", "_<wbr>")}</span>'
+        return f'<span class="dimension-name {_tone(style)}">{dot}{re.sub("_(?!<wbr>)", "_<wbr>", words)}</span>'
     tone = _tone(style)
     return words if is_cell or not tone else f'<span class="{tone}">{words}</span>'
 

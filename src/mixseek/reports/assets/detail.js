@@ -6,12 +6,12 @@ const WINDOW = 6000;
 let isMarkdown = false;
 
 function badge(row) {
-  return make("span", { class: `badge tone-${row.tone}` }, ...visibleNodes(outcomeOf(row)));
+  return make("span", { class: `badge tone-${row.tone}` }, ...nameNodes(outcomeOf(row)));
 }
 
 function filterLink(name, value, label = value) {
   const href = addressOf({ id: "", by: "", repeat: "", [name]: value });
-  return make("a", { href, title: `List only ${name} ${value}`, lang: languageOf(label) }, ...visibleNodes(label));
+  return make("a", { href, title: `List only ${name} ${label}`, lang: languageOf(label) }, ...nameNodes(label));
 }
 
 function fact(label, ...content) {
@@ -47,15 +47,15 @@ function facts(row) {
   if (row.error !== undefined) list.append(fact(say("word.error_type", "Error type"), filterLink("error", row.error)));
   if (row.sample.model !== undefined) list.append(fact(say("judgment.target_model", "Target model"), filterLink("target", row.sample.model)));
   if (row.sample.cut_off) list.append(fact(say("judgment.response", "Response"), filterLink("cut_off", "yes", say("matrix.cut_off", "cut off"))));
-  if (row.sample.model_b !== undefined) list.append(fact(say("judgment.against", "Against"), ...visibleNodes(row.sample.model_b)));
+  if (row.sample.model_b !== undefined) list.append(fact(say("judgment.against", "Against"), ...nameNodes(row.sample.model_b)));
   if (row.orders !== undefined) list.append(fact(say("judgment.orders", "Orders"), ...visibleNodes(row.orders)));
-  if (row.sample.qid !== undefined) list.append(fact(say("word.question", "Question"), ...visibleNodes(row.sample.qid)));
+  if (row.sample.qid !== undefined) list.append(fact(say("word.question", "Question"), ...nameNodes(row.sample.qid)));
   if (row.sample.variant !== undefined) list.append(fact(say("word.variant", "Variant"), filterLink("variant", row.sample.variant)));
   if (row.type !== undefined) list.append(fact(say("word.task_type", "Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
   if (row.confidence !== undefined) list.append(fact(say("judgment.confidence", "Confidence"), ...visibleNodes(row.confidence)));
   if (row.control) list.append(fact(say("judgment.method", "Method"), make("b", {}, say("judgment.self_judgment", "self-judgment")), make("span", { class: "soft" }, ` ${say("judgment.a_control_in_no_mean", "a control, in no mean")}`)));
   else if (row.family) list.append(fact(say("judgment.method", "Method"), say("judgment.same_family_other_model", "same family, other model")));
-  if (!isPanel) list.append(fact(say("word.judge", "Judge"), ...visibleNodes(labelOf(row.judge))));
+  if (!isPanel) list.append(fact(say("word.judge", "Judge"), ...nameNodes(labelOf(row.judge))));
   return list;
 }
 
@@ -166,7 +166,7 @@ function otherJudges(row) {
   if (!others.length) return null;
   return make("section", {}, make("h3", {}, hasRepeats ? say("judgment.other_judgments_of_this_sample", "Other judgments of this sample") : say("judgment.other_judges_on_this_sample", "Other judges on this sample")),
     make("ul", { class: "others" }, ...others.map((other) =>
-      make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...visibleNodes(judgeText(other))),
+      make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...nameNodes(judgeText(other))),
         other.marks ? make("span", { class: "soft" }, ` ${totalText(other)}${other.control ? " · self-judgment" : ""}`) : null,
         other.answer === undefined ? null : make("span", { class: "soft" }, ` ${visibleLine(other.answer, 60)}`)))));
 }
@@ -183,7 +183,7 @@ function renderDetail(row, { move, close }, detail = byId("detail")) {
   }
   const step = (label, by, path) => make("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => move(by) }, path);
   const head = make("header", { class: "detail-head" }, badge(row),
-    make("h3", { class: "detail-id", lang: languageOf(row.sample.id) }, make("a", { href: addressOf(nameOf(row)), title: "Permanent address of this judgment" }, ...visibleNodes(row.sample.id))),
+    make("h3", { class: "detail-id", lang: languageOf(row.sample.id) }, make("a", { href: addressOf(nameOf(row)), title: "Permanent address of this judgment" }, ...nameNodes(row.sample.id))),
     make("span", { class: "steps" }, step(say("judgment.previous_judgment_k", "Previous judgment (k)"), -1, "↑"), step(say("judgment.next_judgment_j", "Next judgment (j)"), 1, "↓"),
       make("button", { type: "button", class: "icon-button close", "aria-label": say("judgment.back_to_the_list", "Back to the list"), title: say("judgment.back_to_the_list_esc", "Back to the list (Esc)"), onclick: close }, "×")));
   row.holder = detail;

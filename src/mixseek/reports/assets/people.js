@@ -19,13 +19,13 @@ function peopleVerdict(row) {
   const held = { yes: say("judgment.the_judge_is_wrong", "The judge says something else."), no: say("judgment.the_judge_says_so_too", "The judge says so, too.") }[row.wrong] ?? null;
   return make("div", { "data-people": people },
     make("p", {}, make("a", { class: `badge tone-${tone}`, href: addressOf({ id: "", by: "", repeat: "", people }) }, ...visibleNodes(people)), held === null ? null : ` ${held}`),
-    make("ul", { class: "raters-of" }, ...raters.map(([rater, given]) => make("li", {}, make("b", {}, ...visibleNodes(rater)), " ", ...visibleNodes(given)))));
+    make("ul", { class: "raters-of" }, ...raters.map(([rater, given]) => make("li", {}, make("b", {}, ...nameNodes(rater)), " ", ...visibleNodes(given)))));
 }
 
 /** Names lead to the list of what both judged differently. */
 function otherOpinions(row) {
   if (!row.against) return null;
-  const links = row.against.map((judge) => make("a", { href: addressOf({ id: "", by: "", repeat: "", judge: row.judge, against: judge }) }, ...visibleNodes(labelOf(judge))));
+  const links = row.against.map((judge) => make("a", { href: addressOf({ id: "", by: "", repeat: "", judge: row.judge, against: judge }) }, ...nameNodes(labelOf(judge))));
   return make("p", { class: "soft" }, `${say("judgment.differs_from", "Differs from")}: `, ...links.flatMap((link, place) => (place ? [", ", link] : [link])));
 }
 

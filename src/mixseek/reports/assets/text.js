@@ -43,6 +43,21 @@ function visibleNodes(text) {
   return nodes;
 }
 
+// As in visible.py: a word that is too long for a narrow column, and where its parts end; a date or a number is one.
+const LONG_WORD = /[^\s<>&]{12,}/g;
+const END_OF_PART = /(?<=[/\\_.:=@-])(?=[^/\\_.:=@-])(?!(?<=\d[.:-])\d)/;
+
+/** The same of a name: where it is long, a line may end where one of its parts does, and not in a word. */
+function nameNodes(text) {
+  const nodes = [];
+  for (const node of visibleNodes(text)) {
+    if (typeof node !== "string") { nodes.push(node); continue; }
+    const parts = node.replace(LONG_WORD, (word) => word.split(END_OF_PART).join("\0")).split("\0");
+    nodes.push(...parts.flatMap((part, place) => (place ? [make("wbr"), part] : [part])));
+  }
+  return nodes;
+}
+
 /** The offset, or one less where it would split a character in two. */
 function wholeCharacter(text, offset) {
   const code = text.charCodeAt(offset);

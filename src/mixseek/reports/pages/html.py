@@ -107,7 +107,7 @@ def page_facts(report: ReportData) -> dict[str, Any]:
     return {
         "run": report.run.run_id,
         "judges": [judge.judge for judge in report.judges],
-        "labels": dict(sorted(report.models.items())),
+        "labels": dict(sorted(report.labels.items())),
         "dimensions": list(report.scored.dimensions) if report.scored else [],
         "repeats": report.manifest.get("repeats", 1),
         "wrong_at_most": BAD_AT_MOST,

@@ -88,6 +88,7 @@ function drawOutcomes({ outcomes, total }) {
 
 async function chooseRemotely(tell) {
   const answer = await ask(`${API}/choices`);
+  data.labels = answer.labels;
   drawOutcomes(answer);
   // Nothing is sorted by what this run does not have.
   for (const option of document.querySelectorAll("#sort [data-known]")) option.hidden = !answer.sorts.includes(option.value);

@@ -43,7 +43,7 @@ function raterForm(named) {
 
 /** Whose label it will be, where nobody can overlook it. */
 function raterLine() {
-  return make("p", { class: "rater-line" }, make("b", { class: "rater-name", "data-rater-name": rater }, ...visibleNodes(rater)),
+  return make("p", { class: "rater-line" }, make("b", { class: "rater-name", "data-rater-name": rater }, ...nameNodes(rater)),
     make("button", { type: "button", class: "text-button", "data-other-rater": "", onclick: () => askName() }, say("review.not_you", "Not you?")));
 }
 
@@ -232,7 +232,7 @@ function raterLines(labels) {
 function judgeCard(row) {
   const card = make("article", { class: "detail judge-column", "data-judge": row.judge, "aria-label": judgeText(row) });
   row.holder = card;
-  card.append(...[make("header", { class: "detail-head" }, badge(row), make("h3", { class: "detail-id" }, ...visibleNodes(judgeText(row)))), ...judgmentParts(row), row.span || row.quotes ? responseSection(row) : null].filter(Boolean));
+  card.append(...[make("header", { class: "detail-head" }, badge(row), make("h3", { class: "detail-id" }, ...nameNodes(judgeText(row)))), ...judgmentParts(row), row.span || row.quotes ? responseSection(row) : null].filter(Boolean));
   return card;
 }
 

@@ -34,7 +34,7 @@ function column(row) {
   const article = make("article", { class: "detail judge-column", "aria-label": judgeText(row) });
   row.holder = article;
   article.append(...[
-    make("header", { class: "detail-head" }, badge(row), make("h2", { class: "detail-id" }, ...visibleNodes(judgeText(row)))),
+    make("header", { class: "detail-head" }, badge(row), make("h2", { class: "detail-id" }, ...nameNodes(judgeText(row)))),
     ...judgmentParts(row), responseSection(row), ...row.attempts.map((attempt, place) => attemptPart(attempt, place + 1, row)),
     row.attempts.length ? promptPart(row) : null,
   ].filter(Boolean));

@@ -8,7 +8,7 @@ const HOW_TO_CHANGE = {
 function askFirst(kind, run) {
   const dialog = document.getElementById(kind);
   dialog.dataset.run = run;
-  dialog.querySelector(".upkeep-run").replaceChildren(...visibleNodes(run));
+  dialog.querySelector(".upkeep-run").replaceChildren(...nameNodes(run));
   dialog.querySelector(".upkeep-problem").textContent = "";
   const name = dialog.querySelector("input");
   if (name) name.value = run;
