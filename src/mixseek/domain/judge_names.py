@@ -1,6 +1,15 @@
 """How a judge is called before a reader: everywhere the same."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+
+def sole_models(brought: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Judges of several runs that bring the replies of one model in all of them."""
+    models: dict[str, set[str]] = defaultdict(set)
+    for judge, model in brought:
+        models[judge].add(model)
+    return {judge: min(names) for judge, names in models.items() if len(names) == 1}
 
 
 def label_judges(judges: Sequence[str], models: Mapping[str, str]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 
+from mixseek.domain.judge_names import label_judges, sole_models
 from mixseek.index.listing import ListQuery, build_list, make_people_tables
 from mixseek.index.loading import attach_index, index_error
 from mixseek.lazy_dataclass import dataclass
@@ -28,6 +29,7 @@ SHOWN: Mapping[str, str] = {"": "true", "differ": "differ", "all_wrong": "all_wr
 ORDERS: Mapping[str, str] = {"": "first", "disagreement": "disagreement DESC", "difficulty": "mean NULLS LAST"}
 # Tables of ways to look at a run that were looked at last: to lay one out again takes a second for a million judgments.
 _TABLES_KEPT = 12
+_MOST_CHOICES = 300
 Session = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 
 
@@ -83,6 +85,8 @@ class MatrixPage:
     """Some rows of a matrix; `places` are its columns, in no order."""
 
     places: list[str | None]
+    offset: int
+    place: int | None  # of the row that was asked for
     counts: MatrixCounts
     matches: int
     rows: list[MatrixRow]
@@ -99,31 +103,36 @@ class Matrix:
         self._numbers = itertools.count(1)
         self._tables: OrderedDict[tuple[Any, ...], str] = OrderedDict()
 
-    def page(self, query: MatrixQuery, offset: int, limit: int) -> MatrixPage:
-        """So many rows of the matrix from one place on."""
+    def page(self, query: MatrixQuery, offset: int, limit: int, row: str = "") -> MatrixPage:
+        """So many rows of the matrix from one place on; those around a question where one is named and there."""
         where, parameters = query.narrowed.condition()
         parts = {"across": query.across, "where": where, "run": self._run_column}
-        # A parameter that a statement does not name would be refused.
-        asked = {"offset": offset, "limit": limit}
         with self._session() as connection:
             base = (query.across, where, *parameters.values())
             wrong = {**parameters, "wrong": self._wrong_at_most}
             questions = self._lay_out(connection, base, "questions", wrong, **parts)
             order = {"questions": questions, "shown": SHOWN[query.shown], "order": ORDERS[query.sort]}
             chosen = self._lay_out(connection, (*base, query.shown, query.sort), "chosen", {}, **order)
+            named = _ask(connection, "place", {"row": row}, table=chosen) if row else []
+            place = named[0][0] if named else None
+            offset = offset if place is None else place // limit * limit
+            # A parameter that a statement does not name would be refused.
+            asked = {"offset": offset, "limit": limit}
             counts = MatrixCounts(*_ask(connection, "counts", table=questions)[0])
             cells: dict[int, dict[str | None, MatrixCell]] = defaultdict(dict)
-            for row, place, *cell in _ask(connection, "cells", {**parameters, **asked}, table=chosen, **parts):
-                cells[row][place] = MatrixCell(*cell)
+            for number, column, *cell in _ask(connection, "cells", {**parameters, **asked}, table=chosen, **parts):
+                cells[number][column] = MatrixCell(*cell)
             columns = self._lay_out(connection, base, "places", parameters, **parts)
-            places = [place for (place,) in _ask(connection, "columns", table=columns)]
+            places = [column for (column,) in _ask(connection, "columns", table=columns)]
             page = _ask(connection, "page", asked, table=chosen)
         matches = getattr(counts, query.shown or "all")
         return MatrixPage(
             places,
+            offset,
+            place,
             counts,
             matches,
-            [MatrixRow(name, sample_id, first, run, cells[row]) for row, name, sample_id, first, run in page],
+            [MatrixRow(name, sample_id, first, run, cells[number]) for number, name, sample_id, first, run in page],
         )
 
     def _lay_out(
@@ -156,17 +165,25 @@ class RunsMatrix(Matrix):
         self._lock, self._run, self._path = threading.Lock(), runs[0], path
         path.parent.mkdir(parents=True)
         self._connection = open_duckdb(str(path), config=session_settings(path.with_suffix(".spilled")))
+        brought: list[tuple[Any, ...]] = []
         for number, run in enumerate(runs):
             self._run = run
             with self._asking() as connection:
                 attach_index(connection, workspace, run, "run")
                 build_list(connection)
                 _ask(connection, "add" if number else "gather", {"run": run.name})
+                brought += _ask(connection, "only_models")
                 connection.execute("DROP TABLE listed; DETACH run")
         with self._asking() as connection:
             confine(connection, directories=(path.parent,))
             connection.execute("ALTER TABLE gathered RENAME TO listed")
             make_people_tables(connection)
+            # What all of them can be narrowed by, and what a reader knows their judges by.
+            self.choices = {
+                name: _ask(connection, "values", {"limit": _MOST_CHOICES}, column=name) for name in (*ACROSS, "task")
+            }
+            models = sole_models((judge, model) for judge, model in brought)
+            self.labels = label_judges([judge for judge, _ in self.choices["judge"]], models)
 
     @contextlib.contextmanager
     def _asking(self) -> Iterator[duckdb.DuckDBPyConnection]:

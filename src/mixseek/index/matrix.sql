@@ -39,6 +39,17 @@ CREATE OR REPLACE TEMP TABLE {table} AS
 -- name: page
 SELECT rowid, question, own, first[1], first[2] FROM {table} WHERE rowid >= $offset AND rowid < $offset + $limit ORDER BY rowid
 
+-- name: place
+-- Where a question stands; a sample that names none goes by its id.
+SELECT rowid FROM {table} WHERE question = $row OR own = $row ORDER BY question IS NULL, rowid LIMIT 1
+
+-- name: values
+-- What judgments differ in, with how many have each.
+SELECT {column} AS value, count(*) FROM listed WHERE value IS NOT NULL GROUP BY value ORDER BY count(*) DESC, value LIMIT $limit
+
+-- name: only_models
+SELECT judge, judge_model FROM run.only_models
+
 -- name: cells
 SELECT page.rowid AS row, {across} AS place, count(*) FILTER (NOT is_control AND status = 'valid') AS valid,
     count(*) FILTER (NOT is_control AND score = 1) AS right_ones,

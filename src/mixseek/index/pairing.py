@@ -10,7 +10,7 @@ from typing import Any, Literal
 import duckdb
 
 from mixseek.domain.counts import RunFacts
-from mixseek.domain.judge_names import label_judges
+from mixseek.domain.judge_names import label_judges, sole_models
 from mixseek.domain.pair_counts import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
 from mixseek.domain.panels import PanelRule
 from mixseek.index.loading import attach_index, index_error, read_facts
@@ -69,12 +69,8 @@ class PairIndex:
 
     def judge_labels(self, a: Sequence[str], b: Sequence[str]) -> dict[str, str]:
         """What a reader knows the judges of both sides by; one that brings two models' replies keeps its name."""
-        models: dict[str, set[str]] = defaultdict(set)
-        for index in self._indexes.values():
-            for judge, model in self._all("only_models", index=index):
-                models[judge].add(model)
-        known = {judge: min(brought) for judge, brought in models.items() if len(brought) == 1}
-        return label_judges([*dict.fromkeys((*a, *b))], known)
+        brought = [row for index in self._indexes.values() for row in self._all("only_models", index=index)]
+        return label_judges([*dict.fromkeys((*a, *b))], sole_models((judge, model) for judge, model in brought))
 
     def names(self, side: SideName, column: str) -> list[str]:
         """What a column of a side's run holds: for hints."""

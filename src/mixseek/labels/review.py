@@ -102,7 +102,8 @@ def read_body(kind: type[Body], data: bytes) -> Body:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "body"
-        raise ConfigurationError(f"{place}: {first['msg'].lower()}") from error
+        # Only its own first letter: what was sent is repeated as it was written.
+        raise ConfigurationError(f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}") from error
 
 
 @dataclass(frozen=True, slots=True)

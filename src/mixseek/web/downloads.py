@@ -20,7 +20,7 @@ _CHUNK_BYTES = 1 << 18
 
 async def download(request: web.Request) -> web.StreamResponse:
     """The rows of a list in the order of the dataset, with every column; sent from the disk, piece by piece."""
-    suffix = f".{request.query.get('format', 'csv')}"
+    suffix = f".{request.query.get('format') or 'csv'}"
     if suffix not in SUFFIXES:
         raise ParameterError(f"format={suffix[1:]}: there is {', '.join(known[1:] for known in SUFFIXES)}")
     asked, run = read_list_request(request.query), run_of(request)

@@ -11,8 +11,8 @@ from mixseek.competition.views.board import leader_board_document
 from mixseek.reports.documents import report_document
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.web.answers import answer_json, answer_pending, run_of, viewer_of
-from mixseek.web.pages import LONGEST_JOURNAL, compare_request
-from mixseek.web.parameters import read_list_request, read_number
+from mixseek.web.pages import LONGEST_JOURNAL, compare_request, refuse_one_side
+from mixseek.web.parameters import read_list_request, read_name, read_number
 from mixseek.web.slow_work import Pending
 from mixseek.web.viewed import expected_judgments, list_workspace
 
@@ -54,19 +54,20 @@ async def choices(request: web.Request) -> web.Response:
 
 async def sample(request: web.Request) -> web.Response:
     """One sample under every judge, with every reply."""
+    name = read_name(request.query, "id", "a sample by its id")
     viewed = await viewer_of(request).judgments(run_of(request))
     if isinstance(viewed, Pending):
         return answer_pending(viewed)
-    return answer_json(await asyncio.to_thread(viewed.sample, request.query.get("id", "")))
+    return answer_json(await asyncio.to_thread(viewed.sample, name))
 
 
 async def prompt(request: web.Request) -> web.Response:
     """What a judge was shown of a sample."""
+    names = read_name(request.query, "id", "a sample by its id"), read_name(request.query, "judge", "one of its judges")
     viewer = viewer_of(request)
     viewed = await viewer.judgments(run_of(request))
     if isinstance(viewed, Pending):
         return answer_pending(viewed)
-    names = request.query.get("id", ""), request.query.get("judge", "")
     return answer_json(await asyncio.to_thread(viewed.prompt, viewer.root, *names))
 
 
@@ -88,7 +89,9 @@ async def live(request: web.Request) -> web.StreamResponse:
 
 async def compare(request: web.Request) -> web.Response:
     """B against A, as `mixseek compare --json` prints it."""
-    comparison = await viewer_of(request).comparison(*compare_request(request))
+    runs, asked = compare_request(request)
+    refuse_one_side(asked)
+    comparison = await viewer_of(request).comparison(runs, asked)
     return (
         answer_pending(comparison)
         if isinstance(comparison, Pending)

@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from mixseek.analysis.build import natural_key
-from mixseek.index.listing import FILTERS, ListQuery
+from mixseek.index.listing import ListQuery
 from mixseek.index.matrix import (
     ACROSS,
     ACROSS_RUNS,
@@ -25,7 +25,7 @@ from mixseek.reports.pages.html import inert_json
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.web.answers import answer_json, answer_page, answer_pending, run_of, viewer_of
-from mixseek.web.parameters import ParameterError, read_number
+from mixseek.web.parameters import ParameterError, read_filters, read_number
 from mixseek.web.slow_work import Pending
 from mixseek.web.viewed import ViewedRun
 
@@ -46,6 +46,7 @@ class MatrixRequest:
     query: MatrixQuery
     offset: int
     limit: int
+    row: str = ""  # a question that the page is to hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,12 @@ def read_matrix_request(asked: Mapping[str, str], choices: Sequence[str]) -> Mat
     for name, value, values in allowed:
         if value not in values:
             raise ParameterError(f"{name}={value}: there is {', '.join(filter(None, values))}")
-    narrowed = ListQuery({name: asked[name] for name in FILTERS if asked.get(name)})
+    narrowed = ListQuery(read_filters(asked))
     return MatrixRequest(
         MatrixQuery(across, asked.get("filter", ""), asked.get("sort", ""), narrowed),
         read_number(asked, "offset", 0, 10**12),
-        read_number(asked, "limit", _PAGE_ROWS, _MOST_ROWS),
+        read_number(asked, "limit", _PAGE_ROWS, _MOST_ROWS, least=1),
+        asked.get("row", ""),
     )
 
 
@@ -87,7 +89,7 @@ def run_matrix_document(viewed: ViewedRun, asked: Mapping[str, str]) -> dict[str
     """A page of the matrix of one run; each question with the beginning of its text."""
     columns = columns_of(viewed)
     request = read_matrix_request(asked, ACROSS if asked.get("across") in ACROSS else columns.choices)
-    page = viewed.matrix.page(request.query, request.offset, request.limit)
+    page = viewed.matrix.page(request.query, request.offset, request.limit, request.row)
     with viewed.judgments.session():
         gists = gists_of(viewed.judgments.index, page.rows)
     narrowing = {name: viewed.judgments.choices.get(name, []) for name in (*ACROSS, "task")}
@@ -101,14 +103,16 @@ def runs_matrix_document(
 ) -> dict[str, Any]:
     """A page of the matrix of several runs; texts are those of the run that comes to a question first."""
     names = [run.name for run in runs]
-    page = matrix.page(asked.query, asked.offset, asked.limit)
+    page = matrix.page(asked.query, asked.offset, asked.limit, asked.row)
     gists: Gists = {}
     for run in runs:
         rows = [row for row in page.rows if row.run == run.name]
         if rows:
             with open_run_index(workspace, run) as index:
                 gists |= gists_of(index, rows)
-    return {"runs": names, **matrix_document(page, asked, Columns([ACROSS_RUNS], names, {}), gists), "narrowing": {}}
+    document = matrix_document(page, asked, Columns([ACROSS_RUNS], names, {}), gists)
+    offered = {name: values for name, values in matrix.choices.items() if len(values) > 1}
+    return {"runs": names, "labels": matrix.labels, **document, "narrowing": offered}
 
 
 def gists_of(index: RunIndex, rows: Sequence[MatrixRow]) -> Gists:
@@ -136,7 +140,8 @@ def matrix_document(page: MatrixPage, request: MatrixRequest, columns: Columns, 
         "sort": query.sort,
         "counts": {name or "all": getattr(counts, name or "all") for name in SHOWN},
         "is_graded": counts.is_graded,
-        "offset": request.offset,
+        "offset": page.offset,
+        **({"place": page.place} if request.row else {}),
         "matches": page.matches,
         "rows": [
             {

@@ -18,7 +18,7 @@ from mixseek.storage.workspace import RunDirectory
 from mixseek.text.messages import message
 from mixseek.web.answers import answer_page, run_of, served_asset, viewer_of
 from mixseek.web.board import board_context
-from mixseek.web.parameters import read_number
+from mixseek.web.parameters import ParameterError, read_name, read_number
 from mixseek.web.slow_work import Pending
 from mixseek.web.viewed import list_workspace
 
@@ -60,11 +60,11 @@ async def run_page(request: web.Request) -> web.Response:
 
 async def sample_page(request: web.Request) -> web.Response:
     """One sample under every judge, side by side."""
-    directory = run_of(request)
+    directory, name = run_of(request), read_name(request.query, "id", "a sample by its id")
     viewed = await viewer_of(request).judgments(directory)
     if isinstance(viewed, Pending):
         return answer_page(request, "pending.html.j2", status=202, what=directory.name)
-    payload = await asyncio.to_thread(viewed.sample, request.query.get("id", ""))
+    payload = await asyncio.to_thread(viewed.sample, name)
     return answer_page(
         request, "sample.html.j2", data=inert_json(payload), run_name=directory.name, sample=payload["samples"][0]
     )
@@ -73,10 +73,11 @@ async def sample_page(request: web.Request) -> web.Response:
 async def compare_page(request: web.Request) -> web.Response:
     """B against A; without names, a form to choose them."""
     runs, asked = compare_request(request)
-    if not runs:
+    start = read_number(request.query, "start", 0, _LAST_START)
+    if not runs and not (asked.targets or asked.variants):
         listed = await asyncio.to_thread(list_workspace, viewer_of(request).root)
         return answer_page(request, "choose.html.j2", **board_context(listed))
-    start = read_number(request.query, "start", 0, _LAST_START)
+    refuse_one_side(asked)
     comparison = await viewer_of(request).comparison(runs, asked, start)
     if isinstance(comparison, Pending):
         return answer_page(request, "pending.html.j2", status=202, what=" ↔ ".join(run.name for run in runs))
@@ -100,6 +101,18 @@ def compare_request(request: web.Request) -> tuple[list[RunDirectory], CompareRe
     runs = [viewer.find_run(name) for name in (query.get("a"), query.get("b")) if name]
     targets, variants = (tuple(filter(None, query.getall(name, []))) for name in ("target", "variant"))
     return runs, CompareRequest(viewer.root, tuple(runs), targets, variants)
+
+
+def refuse_one_side(asked: CompareRequest) -> None:
+    """Raises ParameterError where nothing tells A from B, or more than two sides are named."""
+    sides = len(asked.runs), len(asked.targets), len(asked.variants)
+    if not asked.runs or max(sides) < 2:
+        raise ParameterError(
+            "a comparison has two sides: name two runs, a=RUN&b=RUN, or two targets or variants of one"
+        )
+    for name, names in (("target", asked.targets), ("variant", asked.variants)):
+        if len(names) > 2:
+            raise ParameterError(f"{name}={names[2]}: a comparison has two sides, and this is the third {name}")
 
 
 async def competition_page(request: web.Request) -> web.Response:

@@ -14,13 +14,14 @@ from aiohttp.web_protocol import RequestHandler
 
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import BusyError, ConfigurationError, MixseekError
-from mixseek.web.answers import Page, answer_json, answer_page, viewer_of, warm_templates
+from mixseek.index.listing import FILTERS
+from mixseek.web.answers import answer_json, answer_page, viewer_of, warm_templates
 from mixseek.web.connections import SILENT_SECONDS, SilentConnections
 from mixseek.web.downloads import download
 from mixseek.web.endpoints import choices, compare, competition, judgments, live, prompt, run, sample, workspace
 from mixseek.web.matrix import run_matrix, run_matrix_page, runs_matrix, runs_matrix_page
 from mixseek.web.pages import asset, compare_page, competition_page, home_page, run_page, sample_page
-from mixseek.web.parameters import ParameterError
+from mixseek.web.parameters import LISTING, NARROWING, ParameterError, taking
 from mixseek.web.review import (
     draw_texts,
     give_label,
@@ -36,39 +37,41 @@ from mixseek.web.security import READING, Access, Handler, add_headers, guard, i
 from mixseek.web.upkeep import remove_run, rename_run
 from mixseek.web.viewer import VIEWER, Viewer
 
-# All that can be asked for; POST where something is kept, gets another name or goes.
-ROUTES: tuple[tuple[str, str, Page], ...] = (
-    ("GET", "/", home_page),
-    ("GET", "/runs/{run}", run_page),
-    ("GET", "/runs/{run}/sample", sample_page),
-    ("GET", "/runs/{run}/matrix", run_matrix_page),
-    ("GET", "/runs/{run}/review", review_page),
-    ("GET", "/compare", compare_page),
-    ("GET", "/compare/matrix", runs_matrix_page),
-    ("GET", "/competitions/{execution}", competition_page),
-    ("GET", "/assets/{name}", asset),
-    ("GET", "/api/workspace", workspace),
-    ("GET", "/api/runs/{run}", run),
-    ("GET", "/api/runs/{run}/judgments", judgments),
-    ("GET", "/api/runs/{run}/judgments/file", download),
-    ("GET", "/api/runs/{run}/choices", choices),
-    ("GET", "/api/runs/{run}/sample", sample),
-    ("GET", "/api/runs/{run}/prompt", prompt),
-    ("GET", "/api/runs/{run}/matrix", run_matrix),
-    ("GET", "/api/runs/{run}/live", live),
-    ("GET", "/api/runs/{run}/review", review_overview),
-    ("GET", "/api/runs/{run}/review/queue", review_queue),
-    ("GET", "/api/runs/{run}/review/item", review_item),
-    ("GET", "/api/runs/{run}/review/numbers", review_numbers),
-    ("GET", "/api/runs/{run}/review/link", rater_link),
-    ("POST", "/api/runs/{run}/review/labels", give_label),
-    ("POST", "/api/runs/{run}/review/retractions", retract_label),
-    ("POST", "/api/runs/{run}/review/draws", draw_texts),
-    ("POST", "/api/runs/{run}/name", rename_run),
-    ("POST", "/api/runs/{run}/removal", remove_run),
-    ("GET", "/api/compare", compare),
-    ("GET", "/api/compare/matrix", runs_matrix),
-    ("GET", "/api/competitions/{execution}", competition),
+_MATRIX = ("across", "filter", "sort", "offset", "limit", "row", *FILTERS)
+_COMPARED = {"several": ("target", "variant")}
+# All that can be asked for, and by which names; POST where something is kept, gets another name or goes.
+ROUTES: tuple[tuple[str, str, Handler], ...] = (
+    ("GET", "/", taking(home_page, "q", "protocol", "dataset")),
+    ("GET", "/runs/{run}", taking(run_page)),
+    ("GET", "/runs/{run}/sample", taking(sample_page, "id")),
+    ("GET", "/runs/{run}/matrix", taking(run_matrix_page)),
+    ("GET", "/runs/{run}/review", taking(review_page, "queue", "rater")),
+    ("GET", "/compare", taking(compare_page, "a", "b", "start", "kind", **_COMPARED)),
+    ("GET", "/compare/matrix", taking(runs_matrix_page, several=("run",))),
+    ("GET", "/competitions/{execution}", taking(competition_page)),
+    ("GET", "/assets/{name}", taking(asset)),
+    ("GET", "/api/workspace", taking(workspace)),
+    ("GET", "/api/runs/{run}", taking(run)),
+    ("GET", "/api/runs/{run}/judgments", taking(judgments, *LISTING)),
+    ("GET", "/api/runs/{run}/judgments/file", taking(download, *NARROWING, "format")),
+    ("GET", "/api/runs/{run}/choices", taking(choices)),
+    ("GET", "/api/runs/{run}/sample", taking(sample, "id")),
+    ("GET", "/api/runs/{run}/prompt", taking(prompt, "id", "judge")),
+    ("GET", "/api/runs/{run}/matrix", taking(run_matrix, *_MATRIX)),
+    ("GET", "/api/runs/{run}/live", taking(live)),
+    ("GET", "/api/runs/{run}/review", taking(review_overview, "rater")),
+    ("GET", "/api/runs/{run}/review/queue", taking(review_queue, "queue", "rater")),
+    ("GET", "/api/runs/{run}/review/item", taking(review_item, "queue", "text", "rater", "open")),
+    ("GET", "/api/runs/{run}/review/numbers", taking(review_numbers, "width")),
+    ("GET", "/api/runs/{run}/review/link", taking(rater_link, "rater", "queue")),
+    ("POST", "/api/runs/{run}/review/labels", taking(give_label)),
+    ("POST", "/api/runs/{run}/review/retractions", taking(retract_label)),
+    ("POST", "/api/runs/{run}/review/draws", taking(draw_texts)),
+    ("POST", "/api/runs/{run}/name", taking(rename_run)),
+    ("POST", "/api/runs/{run}/removal", taking(remove_run)),
+    ("GET", "/api/compare", taking(compare, "a", "b", **_COMPARED)),
+    ("GET", "/api/compare/matrix", taking(runs_matrix, *_MATRIX, several=("run",))),
+    ("GET", "/api/competitions/{execution}", taking(competition)),
 )
 
 

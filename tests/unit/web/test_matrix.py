@@ -14,6 +14,7 @@ from tests.unit.web.viewing import Client, judge_rows, look
 
 from mixseek.cli.console import ExitCode
 from mixseek.datasets.endings import is_cut_off
+from mixseek.domain.judgments import Status
 from mixseek.setup.demo import run_example, unpack_files
 from mixseek.web import matrix
 
@@ -213,6 +214,42 @@ def test_runs_stand_beside_each_other_question_by_question(workspace: Path) -> N
             ]
         differing = (await client.wait("/api/compare/matrix?run=second&run=first&judge=rules&filter=differ")).json
         assert 0 < differing["matches"] < page["matches"]
+
+    look(workspace, scenario)
+
+
+def test_a_page_is_asked_for_by_a_question_that_is_on_it(workspace: Path) -> None:
+    """So a link opens the cell that it names, however the rows are sorted and narrowed."""
+
+    async def scenario(client: Client) -> None:
+        for path in ("/api/runs/first/matrix?", "/api/compare/matrix?run=first&run=second&"):
+            for sort in ORDERS:
+                whole = (await client.wait(f"{path}sort={sort}")).json
+                assert "place" not in whole
+                for place, row in enumerate(whole["rows"]):
+                    name = row["question"] or row["id"]
+                    page = (await client.wait(f"{path}sort={sort}&limit=4&row={name}")).json
+                    assert (page["place"], page["offset"]) == (place, place // 4 * 4)
+                    assert page["rows"] == whole["rows"][page["offset"] : page["offset"] + 4]
+            nowhere = (await client.wait(f"{path}filter=all_wrong&offset=1&row=Q0")).json
+            assert (nowhere["place"], nowhere["offset"]) == (None, 1)
+
+    look(workspace, scenario)
+
+
+def test_several_runs_are_narrowed_by_what_their_judgments_differ_in(workspace: Path) -> None:
+    async def scenario(client: Client) -> None:
+        path = "/api/compare/matrix?run=first&run=second"
+        page = (await client.wait(path)).json
+        assert set(page["narrowing"]) == {"judge", "target"}
+        assert dict(page["narrowing"]["judge"]) == {"rules": 58, "replay:replies.jsonl": 29}
+        assert page["labels"] == {"rules": "rules", "replay:replies.jsonl": "replay:replies.jsonl"}
+        for name, values in page["narrowing"].items():
+            for value, count in values:
+                narrowed = (await client.wait(f"{path}&{name}={value}")).json
+                cells = [cell for row in narrowed["rows"] for cell in row["cells"] if cell]
+                judged = sum(cell.get(status, 0) for cell in cells for status in Status)
+                assert (name, value, judged) == (name, value, count)
 
     look(workspace, scenario)
 

@@ -140,7 +140,7 @@ def test_the_link_of_a_rater_opens_the_viewer_and_names_only_them(workspace: Pat
         assert 'url=/runs/tea/review?queue=undecided&amp;rater=ann+b"' in opened.text
         refused = await client.ask(path.replace("ann+b", "bob"), is_known=False)
         assert refused.status == 403
-        assert (await client.ask("/api/runs/tea/review/link?rater=", is_known=True)).status == 404
+        assert (await client.ask("/api/runs/tea/review/link?rater=", is_known=True)).status == 400
 
     look(workspace, scenario)
 

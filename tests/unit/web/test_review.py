@@ -121,7 +121,7 @@ def test_queues_are_always_the_same_and_say_what_their_labels_are_for(place: Pat
         plain = (await client.wait(f"{REVIEW}/queue?queue=filter:target%3Daster&rater=mia")).json
         assert (wrong["tells"], plain["tells"], plain["listed"]) == (True, False, 20)
         refused = await client.wait(f"{REVIEW}/queue?queue=nonsense&rater=mia")
-        assert (refused.status, "no such queue" in refused.json["error"]) == (404, True)
+        assert (refused.status, "queue=nonsense: there is" in refused.json["error"]) == (400, True)
 
     look(place, scenario)
 

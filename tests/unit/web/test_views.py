@@ -218,7 +218,7 @@ def test_two_runs_are_compared_and_what_cannot_be_is_one_sentence(workspace: Pat
         assert told["a"]["target"] == "aster"
         page = await client.wait("/compare?a=numbers&b=numbers&target=aster&target=cedar")
         assert "against" in page.text
-        assert (await client.wait("/compare?a=numbers")).status == 404
+        assert (await client.wait("/compare?a=numbers")).status == 400
         assert (await client.wait("/compare")).status == 200
 
     look(workspace, scenario)
