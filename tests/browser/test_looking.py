@@ -108,6 +108,30 @@ def test_a_deep_link_opens_one_judgment_and_back_returns_to_the_list(chromium: C
     chromium.do(scenario())
 
 
+def test_the_way_back_to_the_list_keeps_its_filters_and_its_place(chromium: Chromium, viewer: ViewServer) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_run(visit, viewer, view="#status=invalid&id=row-57")
+            await page.get_by_role("link", name="Every judge, repeat and attempt").click()
+            await expect(page.locator(".judge-column")).to_have_count(2)
+            await page.get_by_role("link", name="Back to the list").click()
+            await expect(page.locator("#matches")).to_have_text("2 of 120")
+            await expect(page.locator(".detail-id")).to_have_text("row-57")
+            # An address of a judgment brings its page; closed, the list stays there.
+            await page.goto("about:blank")
+            await visit.open(f"{viewer.address}/runs/numbers#id=row-57")
+            await expect(page.locator("#page-text")).to_have_text("101–120")
+            await page.get_by_role("link", name="Every judge, repeat and attempt").click()
+            await page.get_by_role("link", name="Back to the list").click()
+            await expect(page.locator("#page-text")).to_have_text("101–120")
+            await expect(page.locator(".detail-id")).to_have_text("row-57")
+            await page.keyboard.press("Escape")
+            await page.reload()
+            await expect(page.locator("#page-text")).to_have_text("101–120")
+
+    chromium.do(scenario())
+
+
 def test_keys_walk_the_list_beyond_the_end_of_its_page(chromium: Chromium, viewer: ViewServer) -> None:
     async def scenario() -> None:
         async with chromium.visiting() as visit:

@@ -147,6 +147,57 @@ def test_keys_walk_from_cell_to_cell_open_and_close(chromium: Chromium, large: V
     chromium.do(scenario())
 
 
+def test_the_open_cell_stands_in_the_address(chromium: Chromium, large: ViewServer) -> None:
+    """A reload, a link to somebody else and "back" lead to the same cell, wherever its row is."""
+
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_matrix(visit, large, "/runs/large/matrix#filter=differ&sort=difficulty")
+            opened, matches = page.locator("#matrix-detail .detail-id"), page.locator("#matrix-matches")
+            await expect(matches).to_have_text("420 of 2,000 questions")
+            await page.locator("#matrix-grid").focus()
+            await page.keyboard.press("Control+End")
+            await expect(page.locator("#cell-419-7")).to_be_visible()
+            await page.keyboard.press("Enter")
+            last = await opened.inner_text()
+            await page.keyboard.press("ArrowUp")
+            await expect(opened).not_to_have_text(last)
+            await page.keyboard.press("ArrowLeft")
+            await expect(opened).to_have_text(re.compile("-target-7$"))
+            name, address = await opened.inner_text(), page.url
+            assert f"row={name.split('-')[0].upper()}&column=target-7" in address
+            await page.reload()
+            await expect(opened).to_have_text(name)
+            await expect(page.locator("#cell-418-6")).to_have_attribute("aria-selected", "true")
+            await expect(matches).to_have_text("420 of 2,000 questions")
+            # From cell to cell was one step, and opening the first one was, too.
+            await page.keyboard.press("Escape")
+            await page.locator("#matrix-grid").focus()
+            await page.keyboard.press("Escape")
+            await expect(page.locator("#matrix-detail")).to_be_hidden()
+            assert "row=" not in page.url
+            await page.go_back()
+            await expect(opened).to_have_text(name)
+            await page.go_back()
+            await expect(page.locator("#matrix-detail")).to_be_hidden()
+            await expect(matches).to_have_text("420 of 2,000 questions")
+            # In another window, and from a judgment back to the cell.
+            await page.goto("about:blank")
+            await visit.open(address)
+            await expect(opened).to_have_text(name)
+            await page.locator("#matrix-detail .wide-link").click()
+            await expect(page.locator("h1")).to_have_text(name)
+            await page.go_back()
+            await expect(opened).to_have_text(name)
+            # What a link names and this view does not hold is not opened.
+            await page.goto("about:blank")
+            await visit.open(f"{large.address}/runs/large/matrix#filter=differ&row=Q0&column=target-1")
+            await expect(matches).to_have_text("420 of 2,000 questions")
+            await expect(page.locator("#matrix-detail")).to_be_hidden()
+
+    chromium.do(scenario())
+
+
 def test_a_response_that_was_cut_off_says_so_in_its_cell(chromium: Chromium, large: ViewServer) -> None:
     async def scenario() -> None:
         async with chromium.visiting() as visit:
@@ -305,5 +356,16 @@ def test_two_runs_stand_side_by_side_and_a_cell_opens_the_judgment_of_its_run(
                 await expect(page.locator("#matrix-detail .badge").first).to_have_text(outcome)
                 link = page.locator("#matrix-detail .wide-link")
                 await expect(link).to_have_attribute("href", re.compile(f"/runs/{('sums', 'later')[column]}/"))
+            await page.reload()
+            await expect(page.locator("#matrix-detail .badge").first).to_have_text("incorrect")
+            await expect(page.locator("#cell-0-1")).to_have_attribute("aria-selected", "true")
+            # What narrows the matrix of one run narrows that of several.
+            await page.locator("#matrix-narrowing select[name=target]").select_option("cedar")
+            await expect(page.locator("#matrix-matches")).to_have_text("20 of 30 questions")
+            await page.locator("#matrix-narrowing select[name=task]").select_option("task-1")
+            await expect(page.locator("#matrix-matches")).to_have_text("10 of 10 questions")
+            await page.reload()
+            await expect(page.locator("#matrix-narrowing select[name=task]")).to_have_value("task-1")
+            await expect(page.locator("#matrix-matches")).to_have_text("10 of 10 questions")
 
     chromium.do(scenario())

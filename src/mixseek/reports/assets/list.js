@@ -130,6 +130,8 @@ const STEPS = { move, close: () => select(null, { push: true }) };
 function select(row, { push = false, isQuiet = false } = {}) {
   selected = row;
   Object.assign(state, row && !isQuiet ? nameOf(row) : { id: "", by: "", repeat: "" });
+  // Whoever closes what an address has opened stays at its place in the list.
+  if (!row && !isQuiet) state.at = page.offset ? String(page.offset) : "";
   byId("browser").classList.toggle("open", Boolean(row));
   if (!isQuiet) writeAddress({ push });
   renderDetail(row, STEPS);

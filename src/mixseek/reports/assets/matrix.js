@@ -42,6 +42,8 @@ let isCellOpen = false;
 // Opened before the page of its row was there.
 let isCellAwaited = false;
 let cellOpening = 0;
+// The cell that an address names, until its page is there.
+let wantedCell = null;
 
 // --- what a cell says
 
@@ -241,9 +243,9 @@ async function fetchInSight() {
     const asked = matrixAsking;
     const isWanted = () => asked === matrixAsking;
     try {
-      const answer = await matrixSource.page(matrixView, number * MATRIX_PAGE, MATRIX_PAGE, isWanted, tellMatrix);
+      const answer = await matrixSource.page(matrixView, number * MATRIX_PAGE, MATRIX_PAGE, isWanted, tellMatrix, matrixHead ? "" : wantedCell?.row);
       isMatrixAsking = false;
-      if (answer && isWanted()) takeMatrixPage(answer, number);
+      if (answer && isWanted()) takeMatrixPage(answer, answer.offset / MATRIX_PAGE);
       else fetchInSight();
     } catch (error) {
       isMatrixAsking = false;
@@ -264,13 +266,25 @@ function takeMatrixPage(answer, number) {
     activeCell.column = Math.min(activeCell.column, Math.max(0, answer.columns.length - 1));
   }
   drawMatrix();
-  if (isCellAwaited && isCellOpen) openCell();
+  if (isFirst && wantedCell) openWanted(answer.place);
+  else if (isCellAwaited && isCellOpen) openCell();
+}
+
+/** The cell of the address; what is not in this view any more is not opened. */
+function openWanted(place) {
+  const { column } = wantedCell;
+  wantedCell = null;
+  const chosen = matrixHead.columns.findIndex(({ value }) => value === column);
+  if (place === null || place === undefined || chosen < 0) return;
+  goToCell(place, chosen);
+  openCell({ isFollowed: true });
 }
 
 const tellMatrix = (text) => { byId("matrix-matches").textContent = text; };
 
-/** Another view begins at its top, with nothing open. */
-function showMatrix() {
+/** Another view begins at its top, with nothing open but what its address names. */
+function showMatrix(opened = null) {
+  wantedCell = opened;
   matrixAsking += 1;
   matrixHead = null;
   matrixPages = new Map();
@@ -282,6 +296,21 @@ function showMatrix() {
   // The first look at a large run takes a moment.
   tellMatrix(say("matrix.counting", "Counting …"));
   fetchInSight();
+}
+
+/** Where the address leads: the same view with another cell open, or another view. */
+function followMatrix(view, opened = null) {
+  const isShown = matrixHead !== null && Object.entries(view).every(([name, value]) => matrixView[name] === value);
+  Object.assign(matrixView, view);
+  if (!isShown) return showMatrix(opened);
+  if (opened === null) return closeCell();
+  for (const [number, held] of matrixPages) {
+    const place = held.findIndex((row) => nameOfRow(row) === opened.row);
+    if (place < 0) continue;
+    wantedCell = opened;
+    return openWanted(number * MATRIX_PAGE + place);
+  }
+  return showMatrix(opened);
 }
 
 function changeMatrix(changes) {
@@ -337,9 +366,7 @@ function onMatrixKey(event) {
 function onMatrixEscape(event) {
   if (event.key !== "Escape" || event.target.closest("select")) return;
   event.stopPropagation();
-  if (!isCellOpen) return;
-  closeCell();
-  byId("matrix-grid").focus({ preventScroll: true });
+  if (isCellOpen) CELL_STEPS.close();
 }
 
 // --- the cell that is open
@@ -354,14 +381,15 @@ function closeCell() {
 
 const CELL_STEPS = {
   move: (by) => { goToCell(activeCell.row + by, activeCell.column); openCell(); },
-  close: () => { closeCell(); byId("matrix-grid").focus({ preventScroll: true }); },
+  close: () => { closeCell(); matrixSource.keep(matrixView); byId("matrix-grid").focus({ preventScroll: true }); },
 };
 
-/** The judgments of the active cell, beside the grid; of several, the first is open. */
-async function openCell() {
+/** The judgments of the active cell, beside the grid; of several, the first is open. From cell to cell is one step. */
+async function openCell({ isFollowed = false } = {}) {
   const number = ++cellOpening;
   const row = rowAt(activeCell.row);
   const detail = byId("matrix-detail");
+  if (row && !isFollowed) matrixSource.keep(matrixView, { row: nameOfRow(row), column: matrixHead.columns[activeCell.column].value }, { push: !isCellOpen });
   isCellOpen = true;
   byId("matrix-panes").classList.add("open");
   detail.hidden = false;
@@ -409,7 +437,7 @@ function startMatrix() {
   byId("matrix-across").addEventListener("change", (event) => changeMatrix({ across: event.target.value }));
   byId("matrix-sort").addEventListener("change", (event) => changeMatrix({ sort: event.target.value }));
   for (const button of document.querySelectorAll("[data-shown]")) button.addEventListener("click", () => changeMatrix({ filter: button.dataset.shown }));
-  matrixSource.start((view) => { Object.assign(matrixView, view); showMatrix(); });
+  matrixSource.start(followMatrix);
 }
 
 if (byId("matrix-browser")) startMatrix();

@@ -59,14 +59,16 @@ async function wholeJudgment(row) {
   return linkRows(answer).find(isSame) ?? row;
 }
 
+/** What is shown, and the cell that is open: its question and its column, or null; a column may have no name. */
 function readMatrixAddress() {
   const wanted = new URLSearchParams(location.hash.slice(1));
-  return Object.fromEntries(Object.keys(matrixView).map((name) => [name, wanted.get(name) ?? ""]));
+  const view = Object.fromEntries(Object.keys(matrixView).map((name) => [name, wanted.get(name) ?? ""]));
+  return [view, wanted.get("row") ? { row: wanted.get("row"), column: wanted.get("column") } : null];
 }
 
-/** A page of the matrix; with it comes how judges are called before a reader. */
-async function pageFromServer(view, offset, limit, isWanted, tell) {
-  const asked = viewParameters({ ...view, offset: String(offset), limit: String(limit) });
+/** A page of the matrix, that of a question where one is named; with it comes how judges are called before a reader. */
+async function pageFromServer(view, offset, limit, isWanted, tell, row = "") {
+  const asked = viewParameters({ ...view, offset: String(offset), limit: String(limit), row });
   const answer = await askMatrix(`${BASE}${matrixPath}${asked}`, isWanted, tell);
   if (answer?.labels) data.labels = answer.labels;
   return answer;
@@ -78,10 +80,15 @@ const matrixSource = {
   cell: judgmentsOf,
   complete: wholeJudgment,
   start(show) {
-    addEventListener("hashchange", () => show(readMatrixAddress()));
-    show(readMatrixAddress());
+    addEventListener("hashchange", () => show(...readMatrixAddress()));
+    show(...readMatrixAddress());
   },
-  keep: (view) => history.pushState(null, "", `#${viewParameters(view)}`),
+  /** A step that "back" undoes, or the same step, gone on with. */
+  keep(view, opened = null, { push = true } = {}) {
+    const address = `#${viewParameters({ ...view, ...opened })}`;
+    if (address === (location.hash || "#")) return;
+    history[push ? "pushState" : "replaceState"](null, "", address);
+  },
 };
 
 // What the detail of a judgment asks for.

@@ -117,5 +117,6 @@ const source = {
   choices: (tell) => { chooseRemotely(tell).catch(showFailure); },
   complete: (row, tell) => { completeRemotely(row, tell).catch(showFailure); },
   labelControl: (row) => labelControl(row, relist),
-  sampleAddress: (row) => `${BASE}/runs/${encodeURIComponent(data.run)}/sample?${new URLSearchParams({ id: row.sample.id })}`,
+  // With the list that it was opened from, so that its page leads back there.
+  sampleAddress: (row) => `${BASE}/runs/${encodeURIComponent(data.run)}/sample?${new URLSearchParams({ id: row.sample.id })}${addressOf({ ...nameOf(row), at: page.offset ? String(page.offset) : "" })}`,
 };

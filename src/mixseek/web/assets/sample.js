@@ -47,6 +47,9 @@ function metadataPart(more) {
 }
 
 listPage = `${BASE}/runs/${encodeURIComponent(data.run)}`;
+// The list that this page was opened from, as its address says.
+readAddress();
+byId("back-to-list").href = addressOf();
 const shown = rows[0].sample;
 byId("sample").append(...[
   metadataPart(data.more),
@@ -58,5 +61,5 @@ byId("sample").append(...[
   make("div", { class: "judge-columns" }, ...rows.map(column)),
 ].filter(Boolean));
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape") history.length > 1 ? history.back() : location.assign(`${BASE}/runs/${encodeURIComponent(data.run)}`);
+  if (event.key === "Escape") history.length > 1 ? history.back() : location.assign(addressOf());
 });
