@@ -147,12 +147,32 @@ def test_a_label_is_changed_beside_the_judgment_that_is_open(chromium: Chromium,
             await expect(page.locator(".people [data-people]")).to_have_attribute("data-people", "correct")
             await page.get_by_role("button", name="Give or change a label").click()
             await expect(page.locator("input[data-rater]")).to_have_value("mia")
+            await expect(page.locator("[data-own]")).to_have_attribute("data-own", "correct")
             await page.locator("[data-verdict=incorrect]").click()
             await expect(page.locator(".people [data-people]")).to_have_attribute("data-people", "incorrect")
+            # Taken back, what was said before stands again; here, and beside the judgment in the list.
+            await page.get_by_role("button", name="Give or change a label").click()
+            await page.get_by_role("button", name="Take it back").click()
+            await expect(page.locator(".people [data-people]")).to_have_attribute("data-people", "correct")
+            await visit.open(f"{server.address}/runs/sums#people=correct&id=row-1")
+            await expect(page.locator("#matches")).to_have_text(f"22 of {SAMPLES}")
+            await page.get_by_role("button", name="Give or change a label").click()
+            # Somebody else has nothing to take back.
+            await page.locator("#detail input[data-rater]").fill("noah")
+            await expect(page.locator("[data-take-back]")).to_be_hidden()
+            await page.locator("#detail input[data-rater]").fill("mia")
+            await page.get_by_role("button", name="Take it back").click()
+            await expect(page.locator("#matches")).to_have_text(f"21 of {SAMPLES}")
+            # What came in a file goes as it came.
+            await visit.open(f"{server.address}/runs/sums#id=row-1")
+            await page.get_by_role("button", name="Give or change a label").click()
+            await expect(page.locator("[data-own]")).to_contain_text("given in a queue or a file")
+            assert await page.locator("[data-take-back]").count() == 0
 
     try:
         chromium.do(scenario())
         given = [json.loads(line) for line in store.read_bytes()[len(before) :].splitlines()]
     finally:
         store.write_bytes(before)
-    assert [(label["given"], label["drawn"]) for label in given] == [("correct", "chosen"), ("incorrect", "chosen")]
+    assert [(label["given"], label["drawn"]) for label in given[:2]] == [("correct", "chosen"), ("incorrect", "chosen")]
+    assert [label["retracts"] for label in given[2:]] == [given[1]["id"], given[0]["id"]]

@@ -421,6 +421,7 @@ def is_turned_for(rater: str, text: str) -> bool:
 def describe_label(label: Label, form: LabelForm) -> dict[str, Any]:
     """The label for the page: who, what, and by dimension."""
     document = {"id": label.id, "rater": label.rater, "given": label.given, "share": label.share, "note": label.note}
+    document |= {"queue": label.queue}
     more = {"marks": dict(label.marks), "verdict": form.verdict(label.marks), "is_adjudicated": label.is_adjudicated}
     return {**document, **more, "seconds": label.seconds, "saw_verdicts": label.saw_verdicts}
 

@@ -18,24 +18,37 @@ async function askLabels(path, options = {}) {
   }
 }
 
+const postLabels = (path, body) => askLabels(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+
+/** What the rater has said of the text, and how to take it back. One of a queue is taken back there: it may correct a number. */
+function ownLabel({ own }, rater, labelled, refused) {
+  if (!own) return null;
+  const takeBack = () => postLabels("/retractions", { id: newId(), rater, retracts: own.id }).then(labelled).catch(refused);
+  const canBeTaken = own.id && own.queue === "";
+  return make("p", { "data-own": own.given }, say("review.you_said", "You said"), " ", make("b", {}, ...nameNodes(verdictText(own.given))), " ",
+    canBeTaken ? make("button", { type: "button", class: "text-button", "data-take-back": "", onclick: takeBack }, say("judgment.take_it_back", "Take it back"))
+      : make("span", { class: "soft" }, say("judgment.given_elsewhere", "(given in a queue or a file, and taken back there)")));
+}
+
 /** The form of the protocol, and the rater's name above it; `labelled` is done when the label is on disk. */
 async function labelBox(text, labelled) {
   const name = make("input", { value: keptRater(), maxlength: 100, autocomplete: "nickname", required: true, "data-rater": "" });
   const notice = make("p", { role: "alert", hidden: true });
   // What is sent again after a refusal is the same label.
   const id = newId();
+  const refused = (error) => { Object.assign(notice, { hidden: false, textContent: error.message }); };
   const give = async (answer) => {
     const rater = plainName(name.value);
     if (!rater) { name.focus(); return; }
     keepRater(rater);
-    try {
-      const body = JSON.stringify({ id, queue: "", text, rater, is_open: true, ...answer });
-      await askLabels("/labels", { method: "POST", headers: { "Content-Type": "application/json" }, body });
-      labelled();
-    } catch (error) { Object.assign(notice, { hidden: false, textContent: error.message }); }
+    await postLabels("/labels", { id, queue: "", text, rater, is_open: true, ...answer }).then(labelled).catch(refused);
   };
-  const item = await askLabels(`/item?${new URLSearchParams({ queue: "", text, rater: keptRater(), open: "yes" })}`);
-  return make("div", { class: "label-box" }, make("label", {}, say("review.your_name", "Your name"), " ", name), labelForm(item.form, give).element, notice,
+  const asked = keptRater();
+  const item = await askLabels(`/item?${new URLSearchParams({ queue: "", text, rater: asked, open: "yes" })}`);
+  const own = ownLabel(item, asked, labelled, refused);
+  // Another name has said something else.
+  name.addEventListener("input", () => { if (own) own.hidden = plainName(name.value) !== asked; });
+  return make("div", { class: "label-box" }, own, make("label", {}, say("review.your_name", "Your name"), " ", name), labelForm(item.form, give).element, notice,
     make("p", { class: "soft" }, say("judgment.a_label_given_here_is_chosen", "A label given here is kept as chosen, not drawn: it stands in lists and matrices, and corrects no number.")));
 }
 
