@@ -12,6 +12,7 @@ from tests.flows.running import mixseek_here
 from tests.once import made_once
 from tests.unit.web.viewing import judge_rows
 
+from mixseek.setup.demo import unpack_files
 from mixseek.web.server import ViewServer
 
 QUESTIONS, TARGETS = 2_000, [f"target-{number}" for number in range(1, 9)]
@@ -309,6 +310,54 @@ def test_a_report_shows_the_cells_that_the_viewer_shows(
                             drawn.append([await page.locator("#matrix-matches").inner_text(), await read_matrix(page)])
                         assert drawn[0] == drawn[1], (run, across, shown)
             assert reading.strangers("file:") == []
+
+    chromium.do(scenario())
+
+
+@pytest.fixture(scope="module")
+def pairs(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two responses at a time, every target against every other one, and one pair alone."""
+    root = tmp_path_factory.mktemp("pairs")
+    unpack_files(root / "ws")
+    decided = (root / "ws" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()[1]
+    (root / "one.jsonl").write_text(decided + "\n", encoding="utf-8")
+    for data, run in (("ws/pairs.jsonl", "pairs"), ("one.jsonl", "one")):
+        words = (data, "--judge", "replay:ws/pairs_replies.jsonl", "--protocol", "pairwise", "--run", run)
+        done = mixseek_here("judge", *words, "--workspace", "ws", cwd=root)
+        assert done.returncode in (0, 1), done.stderr
+        done = mixseek_here("report", run, "--workspace", "ws", "--to", f"{run}.html", cwd=root)
+        assert done.returncode == 0, done.stderr
+    return root
+
+
+def test_pairs_have_a_cell_for_each_of_both_targets(chromium: Chromium, pairs: Path) -> None:
+    """In the viewer and in a report."""
+    server = chromium.serve(pairs / "ws")
+
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = visit.page
+            await visit.follow(server.link)
+            for run, heads in (("pairs", ["gull", "heron", "rook", "teal"]), ("one", ["gull", "rook"])):
+                drawn = []
+                for address in (f"{server.address}/runs/{run}/matrix", f"{(pairs / run).as_uri()}.html#questions"):
+                    await page.goto("about:blank")
+                    await page.goto(address)
+                    columns = page.locator("#matrix-top [role=columnheader]")
+                    await expect(columns).to_have_text(["Question", *heads])
+                    await expect(page.locator(".matrix-row[aria-busy]")).to_have_count(0)
+                    await expect(page.get_by_text(re.compile("^question-"))).to_have_count(0)
+                    drawn.append(await read_matrix(page))
+                    # Beside its own column a judgment stands in that of the other target.
+                    await page.locator("#cell-0-1").click()
+                    await expect(page.locator("#matrix-detail .detail-id")).to_contain_text(heads[1])
+                    in_cell = page.locator(".in-cell button")
+                    await expect(in_cell).to_have_count(3 if run == "pairs" else 0)
+                    for text in await in_cell.all_inner_texts():
+                        assert re.search(f"{heads[1]} ↔|↔ {heads[1]}", text)
+                assert drawn[0] == drawn[1]
+                if run == "one":
+                    assert [cell for _, *cells in drawn[0] for cell in cells] == [("won", "won"), ("lost", "lost")]
 
     chromium.do(scenario())
 

@@ -7,7 +7,7 @@
 CREATE TABLE listed AS
     SELECT outcomes.position AS outcome, samples.position AS sample, last.reply, judge, take, status, is_final,
         is_control, verdict, score, error_type AS error, reasoning_score AS reasoning, id, task_name AS task,
-        target_model AS target, prompt_variant AS variant, question_id AS question, {rules} AS rules, {flags} AS flags,
+        target_model AS target, target_b, prompt_variant AS variant, question_id AS question, {rules} AS rules, {flags} AS flags,
         {warnings} AS warnings, {gates} AS gates, {quotes} AS quotes,
         coalesce(status = 'valid' AND is_correct AND NOT is_verified, false) AS is_unverified,
         coalesce(is_cut_off, false) AS is_cut_off, {differ} AS differ, {against} AS against,

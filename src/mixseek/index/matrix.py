@@ -87,6 +87,7 @@ class MatrixPage:
     places: list[str | None]
     offset: int
     place: int | None  # of the row that was asked for
+    is_paired: bool  # two targets to a judgment, each with what it says of that one
     counts: MatrixCounts
     matches: int
     rows: list[MatrixRow]
@@ -103,11 +104,18 @@ class Matrix:
         self._numbers = itertools.count(1)
         self._tables: OrderedDict[tuple[Any, ...], str] = OrderedDict()
 
+    def is_paired(self) -> bool:
+        """Whether judgments are about two targets."""
+        with self._session() as connection:
+            return names_both(connection)
+
     def page(self, query: MatrixQuery, offset: int, limit: int, row: str = "") -> MatrixPage:
         """So many rows of the matrix from one place on; those around a question where one is named and there."""
         where, parameters = query.narrowed.condition()
-        parts = {"across": query.across, "where": where, "run": self._run_column}
+        parts = {"across": query.across, "run": self._run_column}
         with self._session() as connection:
+            is_paired = query.across == "target" and names_both(connection)
+            parts["listed"] = _SQL["sides" if is_paired else "judged"].format(where=where)
             base = (query.across, where, *parameters.values())
             wrong = {**parameters, "wrong": self._wrong_at_most}
             questions = self._lay_out(connection, base, "questions", wrong, **parts)
@@ -130,6 +138,7 @@ class Matrix:
             places,
             offset,
             place,
+            is_paired,
             counts,
             matches,
             [MatrixRow(name, sample_id, first, run, cells[number]) for number, name, sample_id, first, run in page],
@@ -198,6 +207,11 @@ class RunsMatrix(Matrix):
         with self._lock:
             self._connection.close()
         shutil.rmtree(self._path.parent, ignore_errors=True)
+
+
+def names_both(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether samples say who wrote the second of two responses."""
+    return bool(_ask(connection, "is_paired")[0][0])
 
 
 def _ask(

@@ -4,6 +4,18 @@
 -- (those that a filter leaves, in order).
 -- A model on its own output is a control: it is shown, and in no count.
 
+-- name: judged
+SELECT * FROM listed WHERE {where}
+
+-- name: is_paired
+SELECT count(target_b) > 0 FROM listed
+
+-- name: sides
+-- Of a pair each target has a cell: what the judgment says of it. A verdict about A and B says nothing below a name.
+SELECT * REPLACE (CASE score WHEN 1 THEN 'won' WHEN 0 THEN 'lost' WHEN 0.5 THEN 'tied' END AS verdict)
+    FROM (SELECT * FROM listed WHERE {where}
+        UNION ALL SELECT * REPLACE (target_b AS target, 1 - score AS score) FROM listed WHERE target_b IS NOT NULL AND {where})
+
 -- name: questions
 -- Scores are rounded: means of the same scores must be the same, in whatever order they were added.
 CREATE OR REPLACE TEMP TABLE {table} AS
@@ -13,7 +25,7 @@ CREATE OR REPLACE TEMP TABLE {table} AS
             round(avg(score) FILTER (NOT is_control), 9) AS mean, max(score) FILTER (NOT is_control) AS best,
             bool_or(is_cut_off) AS is_cut_off,
             count(*) FILTER (NOT is_control AND score NOT IN (0, 1)) > 0 AS is_graded
-        FROM listed WHERE {where} GROUP BY ALL)
+        FROM ({listed}) GROUP BY ALL)
     SELECT question, own, min(first) AS first,
         count(DISTINCT mean) > 1 AS differ,
         coalesce(sum(valid) > 0 AND sum(valid) = sum(judged) AND max(best) <= $wrong, false) AS all_wrong,
@@ -27,7 +39,7 @@ SELECT count(*), count(*) FILTER (differ), count(*) FILTER (all_wrong), count(*)
     FROM {table}
 
 -- name: places
-CREATE OR REPLACE TEMP TABLE {table} AS SELECT DISTINCT {across} AS place FROM listed WHERE {where}
+CREATE OR REPLACE TEMP TABLE {table} AS SELECT DISTINCT {across} AS place FROM ({listed})
 
 -- name: columns
 SELECT place FROM {table}
@@ -59,7 +71,7 @@ SELECT page.rowid AS row, {across} AS place, count(*) FILTER (NOT is_control AND
     count(*) FILTER (NOT is_control AND status = 'invalid') AS invalid,
     count(*) FILTER (NOT is_control AND status = 'missing') AS missing,
     count(*) FILTER (is_control) AS controls, bool_or(is_cut_off) AS is_cut_off
-    FROM (SELECT *, status = 'valid' AND NOT is_control AS counts FROM listed WHERE {where}) AS listed
+    FROM (SELECT *, status = 'valid' AND NOT is_control AS counts FROM ({listed})) AS listed
     JOIN (SELECT rowid, question, own FROM {table} WHERE rowid >= $offset AND rowid < $offset + $limit) AS page
         ON listed.question IS NOT DISTINCT FROM page.question
         AND CASE WHEN listed.question IS NULL THEN listed.id END IS NOT DISTINCT FROM page.own

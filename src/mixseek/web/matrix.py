@@ -81,7 +81,8 @@ def read_matrix_request(asked: Mapping[str, str], choices: Sequence[str]) -> Mat
 def columns_of(viewed: ViewedRun) -> Columns:
     """The columns of one run are whatever its judgments differ in, first of all its targets."""
     judgments = viewed.judgments
-    differing = [name for name in ACROSS if name in judgments.choices]
+    offered = {*judgments.choices, *(["target"] if viewed.matrix.is_paired() else [])}
+    differing = [name for name in ACROSS if name in offered]
     return Columns(differing or ["judge"], list(viewed.manifest.judge_names), viewed.labels)
 
 
@@ -140,6 +141,7 @@ def matrix_document(page: MatrixPage, request: MatrixRequest, columns: Columns, 
         "sort": query.sort,
         "counts": {name or "all": getattr(counts, name or "all") for name in SHOWN},
         "is_graded": counts.is_graded,
+        "is_paired": page.is_paired,
         "offset": page.offset,
         **({"place": page.place} if request.row else {}),
         "matches": page.matches,

@@ -298,6 +298,40 @@ def test_what_has_no_meaning_is_one_sentence(workspace: Path, path: str, said: s
     look(workspace, scenario)
 
 
+def test_of_a_pair_each_target_has_a_cell_with_what_the_judgment_says_of_it(tmp_path: Path) -> None:
+    unpack_files(tmp_path / "ws")
+    files = ("ws/pairs.jsonl", "--judge", "replay:ws/pairs_replies.jsonl")
+    done = mixseek_here("judge", *files, "--protocol", "pairwise", "--workspace", "ws", "--run", "pairs", cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+
+    async def scenario(client: Client) -> None:
+        listed = await client.wait_for_page("/api/runs/pairs/judgments?limit=1000")
+        points: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+        for row in listed["rows"]:
+            sample, score = listed["samples"][row["sample"]], row["score"]
+            points[sample["qid"]][sample["model"]].append(score)
+            points[sample["qid"]][sample["model_b"]].append(None if score is None else 1 - score)
+        page = (await client.wait("/api/runs/pairs/matrix")).json
+        assert (page["across"], page["is_paired"]) == ("target", True)
+        names = [column["value"] for column in page["columns"]]
+        assert sorted(names) == sorted({name for cells in points.values() for name in cells})
+        for row in page["rows"]:
+            for name, cell in zip(names, row["cells"], strict=True):
+                known = [point for point in points[row["question"]][name] if point is not None]
+                assert cell["mean"] == round(fmean(known), 9)
+                assert (cell["valid"], cell.get("right", 0)) == (len(known), known.count(1))
+                assert cell["valid"] + cell.get("undecided", 0) == len(points[row["question"]][name])
+                words = {{1: "won", 0: "lost", 0.5: "tied"}[point] for point in known}
+                assert cell.get("verdict") == (words.pop() if len(words) == 1 else None)
+        # What one of two comes to, the other one does not: all points of a question are shared out.
+        sums = [sum(cell["mean"] * cell["valid"] for cell in row["cells"]) for row in page["rows"]]
+        assert sums == pytest.approx([sum(cell["valid"] for cell in row["cells"]) / 2 for row in page["rows"]])
+        judges = (await client.wait("/api/runs/pairs/matrix?across=judge")).json
+        assert not judges["is_paired"]
+
+    look(tmp_path / "ws", scenario)
+
+
 def test_more_columns_than_a_page_can_hold_are_counted(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matrix, "_MOST_COLUMNS", 2)
 

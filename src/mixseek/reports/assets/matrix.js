@@ -28,6 +28,9 @@ const UNSCORED_NAMES = {
   missing: say("word.missing", "missing"),
 };
 
+// What a judgment of two says of one of them.
+const SIDE_WORDS = { won: say("matrix.won", "won"), lost: say("matrix.lost", "lost"), tied: say("matrix.tied", "tied") };
+
 // What is shown, as the address has it.
 const matrixView = { across: "", filter: "", sort: "", judge: "", target: "", variant: "", task: "" };
 // The page that came last, all pages that are kept, and which asking they belong to.
@@ -62,7 +65,7 @@ function unscoredIn(cell) {
 }
 
 /** What a cell shows, what it says to who hears it, and how it looks. */
-function describeCell(cell, isGraded) {
+function describeCell(cell, { is_graded: isGraded, is_paired: isPaired }) {
   if (!cell) return { text: "–", spoken: say("matrix.no_judgment_here", "no judgment here"), look: "absent" };
   const unscored = unscoredIn(cell);
   const judged = cell.valid + unscored.reduce((sum, [, count]) => sum + count, 0);
@@ -80,14 +83,15 @@ function describeCell(cell, isGraded) {
   const shared = `${mean === null ? "" : `share-${shareStep(mean)}`}${look}`;
   const also = `${rest ? `, ${rest}` : ""}${cut}`;
   if (cell.valid === 1) {
-    const word = cell.verdict === undefined ? "" : visibleLine(cell.verdict, 40);
+    const word = cell.verdict === undefined ? "" : (isPaired && SIDE_WORDS[cell.verdict]) || visibleLine(cell.verdict, 40);
     // Where scores are graded, the word of a verdict may be the same for all of them.
-    const text = [word, mean !== null && (isGraded || !word) ? scoreText(mean) : ""].filter(Boolean).join(" ") || "–";
+    const text = [word, mean !== null && ((isGraded && !isPaired) || !word) ? scoreText(mean) : ""].filter(Boolean).join(" ") || "–";
     return { text, marks, spoken: `${text}${also}`, look: shared };
   }
   if (isGraded) return { text: `${mean === null ? "–" : scoreText(mean)} ×${cell.valid}`, marks, spoken: `${say("matrix.mean_of", "mean of {n} judgments:").replace("{n}", countText(cell.valid))} ${mean === null ? "–" : scoreText(mean)}${also}`, look: shared };
   const right = cell.right ?? 0;
-  return { text: `${right}/${cell.valid}`, marks, spoken: `${say("matrix.right_of", "{right} of {n} right").replace("{right}", countText(right)).replace("{n}", countText(cell.valid))}${also}`, look: shared };
+  const share = isPaired ? say("matrix.won_of", "{right} of {n} won") : say("matrix.right_of", "{right} of {n} right");
+  return { text: `${right}/${cell.valid}`, marks, spoken: `${share.replace("{right}", countText(right)).replace("{n}", countText(cell.valid))}${also}`, look: shared };
 }
 
 // --- the grid
@@ -119,7 +123,7 @@ const columnName = ({ name }) => (name === null || name === undefined ? say("mat
 const isOpened = (place, column) => isCellOpen && place === activeCell.row && column === activeCell.column;
 
 function cellElement(cell, place, column) {
-  const { text, spoken, look, marks = [] } = describeCell(cell, matrixHead.is_graded);
+  const { text, spoken, look, marks = [] } = describeCell(cell, matrixHead);
   return make("div", {
     class: `matrix-cell ${look}${place === activeCell.row && column === activeCell.column ? " active" : ""}`, role: "gridcell", id: `cell-${place}-${column}`,
     "aria-colindex": column + 2, "aria-label": spoken, "aria-selected": String(isOpened(place, column)), title: spoken,
@@ -416,7 +420,7 @@ async function showJudged(judged, chosen) {
   if (number !== cellOpening) return;
   renderDetail(whole, CELL_STEPS, detail);
   if (judged.length < 2) return;
-  const nameIt = (row) => [row.sample.model, row.sample.variant, judgeText(row)].filter((name) => name !== undefined).join(" · ");
+  const nameIt = (row) => [row.sample.model_b === undefined ? row.sample.model : `${row.sample.model ?? "A"} ↔ ${row.sample.model_b}`, row.sample.variant, judgeText(row)].filter((name) => name !== undefined).join(" · ");
   detail.querySelector(".detail-head").after(make("div", { class: "in-cell", role: "group", "aria-label": say("matrix.judgments_of_this_cell", "Judgments of this cell") },
     ...judged.map((row, place) => make("button", { type: "button", "aria-pressed": String(place === chosen), onclick: () => showJudged(judged, place) },
       make("b", { class: `tone-${row.tone}` }, visibleLine(outcomeOf(row), 40)), " ", visibleLine(nameIt(row), 80)))));

@@ -18,11 +18,23 @@ function emptyCell() {
   return { valid: 0, right: 0, undecided: 0, invalid: 0, missing: 0, controls: 0, scores: [], verdicts: new Set(), places: [] };
 }
 
+/** What a judgment of two says of each of them; as the statement `sides` of index/matrix.sql. */
+const SIDES = { 1: "won", 0: "lost", 0.5: "tied" };
+function sidesOf(held, heldB, score, verdict, isPaired) {
+  if (!isPaired) return [{ held, score, verdict }];
+  const sides = [{ held, score, verdict: SIDES[score] ?? null }];
+  if (heldB !== null) sides.push({ held: heldB, score: score === null ? null : 1 - score, verdict: score === null ? null : SIDES[1 - score] ?? null });
+  return sides;
+}
+
+const isPairedAcross = (read, across) => across === "target" && (read.columns.target_b?.choices ?? []).length > 0;
+
 /** Every question with its cells; a model on its own output is a control, and in no count. */
 function layOut(read, across, view) {
   let places = [...read.ids.keys()];
   for (const name of MATRIX_NARROWING) if (view[name]) places = narrowed(read, places, name, view[name]);
-  const [question, column, status, score, verdict, control, cut] = ["question", across, "status", "score", "verdict", "control", "cut_off"].map((name) => valuesOf(read, name));
+  const isPaired = isPairedAcross(read, across);
+  const [question, column, other, status, score, verdict, control, cut] = ["question", across, "target_b", "status", "score", "verdict", "control", "cut_off"].map((name) => valuesOf(read, name));
   const questions = new Map();
   const found = new Set();
   for (const place of places) {
@@ -30,18 +42,19 @@ function layOut(read, across, view) {
     const key = name === null ? `i${read.ids[place]}` : `q${name}`;
     if (!questions.has(key)) questions.set(key, { question: name, id: name === null ? read.ids[place] : null, first: place, cells: new Map() });
     const { cells } = questions.get(key);
-    const held = column(place);
-    found.add(held);
-    if (!cells.has(held)) cells.set(held, emptyCell());
-    const cell = cells.get(held);
-    cell.places.push(place);
-    cell.cut_off ||= cut(place) === "yes";
-    if (control(place) === "yes") { cell.controls += 1; continue; }
-    cell[status(place)] += 1;
-    if (status(place) !== "valid") continue;
-    if (score(place) !== null) cell.scores.push(score(place));
-    if (score(place) === 1) cell.right += 1;
-    if (verdict(place) !== null) cell.verdicts.add(verdict(place));
+    for (const side of sidesOf(column(place), other(place), score(place), verdict(place), isPaired)) {
+      found.add(side.held);
+      if (!cells.has(side.held)) cells.set(side.held, emptyCell());
+      const cell = cells.get(side.held);
+      cell.places.push(place);
+      cell.cut_off ||= cut(place) === "yes";
+      if (control(place) === "yes") { cell.controls += 1; continue; }
+      cell[status(place)] += 1;
+      if (status(place) !== "valid") continue;
+      if (side.score !== null) cell.scores.push(side.score);
+      if (side.score === 1) cell.right += 1;
+      if (side.verdict !== null) cell.verdicts.add(side.verdict);
+    }
   }
   for (const row of questions.values()) judgeQuestion(row);
   return { questions: [...questions.values()], columns: orderColumns([...found], across) };
@@ -81,7 +94,7 @@ const MATRIX_ORDERS = {
 async function pageOfMatrix(view, offset, limit) {
   const read = await openIndex();
   const narrowing = Object.fromEntries(MATRIX_NARROWING.map((name) => [name, read.columns[name]?.choices ?? []]));
-  const differing = ACROSS_CHOICES.filter((name) => narrowing[name].length > 1);
+  const differing = ACROSS_CHOICES.filter((name) => narrowing[name].length > 1 || isPairedAcross(read, name));
   const choices = differing.length ? differing : ["judge"];
   const across = view.across || choices[0];
   const key = JSON.stringify([across, view]);
@@ -91,11 +104,11 @@ async function pageOfMatrix(view, offset, limit) {
     const sorted = view.sort ? [...rows].sort(MATRIX_ORDERS[view.sort]) : rows;
     const count = (name) => questions.filter((row) => row[name]).length;
     const counts = { all: questions.length, differ: count("differ"), all_wrong: count("all_wrong"), cut_off: count("cut_off") };
-    laidOut = { key, rows: sorted, columns, counts, is_graded: count("is_graded") > 0 };
+    laidOut = { key, rows: sorted, columns, counts, is_graded: count("is_graded") > 0, is_paired: isPairedAcross(read, across) };
   }
-  const { rows, columns, counts, is_graded } = laidOut;
+  const { rows, columns, counts, is_graded, is_paired } = laidOut;
   const shown = rows.slice(offset, offset + limit).map(({ question, id, first, cells }) => ({ question, id, first, cells: columns.map(({ value }) => cells.get(value) ?? null) }));
-  return { across, choices, columns, columns_total: columns.length, counts, narrowing, is_graded, matches: rows.length, offset, rows: shown };
+  return { across, choices, columns, columns_total: columns.length, counts, narrowing, is_graded, is_paired, matches: rows.length, offset, rows: shown };
 }
 
 async function judgmentsInCell(row, column) {

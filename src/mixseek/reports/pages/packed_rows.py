@@ -122,7 +122,8 @@ def _facets(rows: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, An
     yield "status", [row["status"] for row in rows]
     yield "verdict", [row.get("verdict") if row["status"] == "valid" else None for row in rows]
     yield "judge", [row["judge"] for row in rows]
-    for name, key in (("task", "task"), ("target", "model"), ("variant", "variant"), ("question", "qid")):
+    named = {"task": "task", "target": "model", "target_b": "model_b", "variant": "variant", "question": "qid"}
+    for name, key in named.items():
         yield name, [sample.get(key) for sample in samples]
     yield "control", ["yes" if "control" in row else "no" for row in rows]
     yield "error", [row.get("error") for row in rows]

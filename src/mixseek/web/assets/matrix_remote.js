@@ -36,7 +36,8 @@ const MATRIX_VALUES = {
 
 /** Whether a judgment belongs to a cell: of the same column, and not left out by what narrows the matrix. */
 function isInCell(row, column, view, across) {
-  if (across !== "run" && (MATRIX_VALUES[across](row) ?? null) !== column.value) return false;
+  const isOther = matrixHead.is_paired && row.sample.model_b === column.value;
+  if (across !== "run" && !isOther && (MATRIX_VALUES[across](row) ?? null) !== column.value) return false;
   return Object.keys(MATRIX_VALUES).every((name) => !view[name] || MATRIX_VALUES[name](row) === view[name]);
 }
 
