@@ -1,45 +1,63 @@
-"""How a response ended: whether its writer was done with it, or it was cut off before.
+"""How the response of a sample ended, as its row says it: the one rule of `domain.response_states`, applied to rows.
 
-Two things tell: the reason that an endpoint or a log gives for the end, and reasoning that is opened and never closed.
+The index asks the same of millions of rows in SQL (`index/loading.sql`), with the patterns that stand here.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from mixseek.matching.reasoning_tags import REASONING_CLOSES, REASONING_OPENS
-
-# All that stands before the end of the last closed block.
-REASONING_DONE = rf"(?is)^.*{REASONING_CLOSES}"
-# What endpoints and logs call an end that the limit has brought; in small letters.
-CUT_REASONS = (
-    "length",
-    "max_tokens",
-    "max_output_tokens",
-    "max_completion_tokens",
-    "max_length",
-    "model_length",
-    "model_context_window_exceeded",
-    "token_limit",
+from mixseek.datasets.rows import RESPONSE_NULL, RESPONSE_UNKNOWN
+from mixseek.domain.response_states import (
+    REASON_NAMES,
+    RESPONSE_STATE,
+    RESPONSE_STATE_B,
+    ReasoningMarks,
+    ResponseState,
+    read_state,
+    response_state,
+    state_of_reason,
 )
-# Under which of these names samples carry the reason, in their metadata.
-REASON_NAMES = ("stop_reason", "finish_reason")
+from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR
+from mixseek.matching.reasoning_tags import (
+    BARE_FINAL,
+    BARE_OPENS,
+    MARKED_CLOSES,
+    MARKED_OPENS,
+    REASONING_CLOSES,
+    REASONING_OPENS,
+)
 
-_OPENS = re.compile(REASONING_OPENS, re.IGNORECASE)
-_DONE = re.compile(REASONING_DONE)
+# Tags in any case, the marks of single families as they write them.
+_TAGGED_OPENS = rf"(?i:{REASONING_OPENS})|{MARKED_OPENS}"
+_CLOSES = rf"(?i:{REASONING_CLOSES})|{MARKED_CLOSES}"
+OPENS = rf"{_TAGGED_OPENS}|{BARE_OPENS}"
+DONE = rf"(?s)^.*(?:{_CLOSES}|{BARE_FINAL})"
+BLOCK = rf"(?s)(?:{_TAGGED_OPENS}).*?(?:{_CLOSES})"
+MARKS = ReasoningMarks(re.compile(OPENS), re.compile(DONE), re.compile(BLOCK))
+# With one of these in the metadata there is no response whose end could be known.
+ABSENCES = (PLANNED_WITHOUT_OUTPUT, RESPONSE_UNKNOWN, RESPONSE_NULL, RESPONSE_ERROR)
 
 
-def is_cut_off(response: str, reason: str | None) -> bool:
-    """Whether more would have come: by the reason that is given, or because its reasoning has no end."""
-    if reason is not None and reason.lower() in CUT_REASONS:
-        return True
-    return (
-        "<" in response and _OPENS.search(response) is not None and _OPENS.search(_DONE.sub("", response)) is not None
-    )
+def state_of_sample(sample: Mapping[str, Any], *, is_second: bool = False) -> ResponseState | None:
+    """How the response of a sample ended, or the second of a pair, by its record; None where there is no response."""
+    metadata, response = sample.get("metadata") or {}, sample.get("response_b" if is_second else "response")
+    if is_second and response is None:
+        return None
+    given = read_state(metadata.get(RESPONSE_STATE_B if is_second else RESPONSE_STATE))
+    if given is not None:
+        return given
+    reason = reason_of(metadata, "_b" if is_second else "_a" if sample.get("response_b") is not None else "")
+    if any(metadata.get(name) not in (None, False) for name in ABSENCES):
+        return state_of_reason(reason)
+    return response_state(reason, response or "", MARKS)
 
 
-def is_cut_sample(sample: Mapping[str, Any]) -> bool:
-    """The same of a sample as its record says it."""
-    metadata = sample.get("metadata") or {}
-    reasons = [metadata[name] for name in REASON_NAMES if isinstance(metadata.get(name), str)]
-    return is_cut_off(sample.get("response") or "", reasons[0] if reasons else None)
+def reason_of(metadata: Mapping[str, Any], side: str = "") -> str | None:
+    """Why the response ended, where the metadata say it; of a pair with the letter of the side."""
+    for name in REASON_NAMES:
+        reason = metadata.get(f"{name}{side}")
+        # A list of one is that one: the marks around it are no letters.
+        if isinstance(reason, str | list):
+            return str(reason)
+    return None

@@ -7,8 +7,16 @@ from dataclasses import field, replace
 from itertools import combinations
 from typing import Any
 
+from mixseek.datasets.endings import reason_of, state_of_sample
 from mixseek.datasets.files import Row, Rows, RowSource
 from mixseek.datasets.rows import PAIR_ALIASES, RowError, RowReader
+from mixseek.domain.response_states import (
+    REASON_NAMES,
+    RESPONSE_STATE,
+    RESPONSE_STATE_B,
+    UNFINISHED,
+    state_of_reason,
+)
 from mixseek.domain.samples import HUMAN_PREFERENCE
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
@@ -159,6 +167,9 @@ def with_opponents(rows: Rows) -> Rows:
             pair = {"response_a": beside["opponent_response"], "response_b": row["response"]}
             names = {"target_a": beside.get("opponent"), "target_b": row.get("target_model")}
             rest = {name: value for name, value in beside.items() if not name.startswith("opponent")}
+            # What the log says of the end is said of its own response, which is B.
+            ended = state_of_reason(reason_of(row))
+            rest |= {RESPONSE_STATE_B: ended.value} if ended is not None else {}
             row = {**shared, **pair, **names, "metadata": rest}
         yield place, row
 
@@ -167,8 +178,11 @@ def _pair_row(first: Output, second: Output) -> Row:
     shared = {name: first[name] for name in _SHARED if name in first and first[name] == second.get(name)}
     beside, other = first.get("metadata", {}), second.get("metadata", {})
     same = {name: value for name, value in beside.items() if name in other and other[name] == value}
+    # A reason that both give for their end says the same of both, and of neither which one it is.
+    ends = {RESPONSE_STATE: state_of_sample(first), RESPONSE_STATE_B: state_of_sample(second)}
     return {
-        **{name: value for name, value in same.items() if name not in _NOT_OF_PAIRS},
+        **{name: value for name, value in same.items() if name not in (*_NOT_OF_PAIRS, *REASON_NAMES)},
+        **{name: state.value for name, state in ends.items() if state in UNFINISHED},
         **shared,
         "id": f"{first['id']} vs {second['id']}",
         "response": first["response"],

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from mixseek.domain.people import PeopleVerdict
+from mixseek.domain.response_states import UNFINISHED, ResponseState
 from mixseek.lazy_dataclass import dataclass
 
 
@@ -179,7 +180,9 @@ class JudgedRow:
     # The other one of a pair, and who wrote it.
     response_b: str | None = None
     target_b: str | None = None
-    is_cut_off: bool = False  # the response: its writer was not done
+    # How the response ended, and the other one of a pair; None where there is none.
+    response_state: ResponseState | None = None
+    response_state_b: ResponseState | None = None
     # What the judgment is held against, where somebody has looked: people, and the other judges of the sample.
     people: PeopleVerdict | None = None
     panel: str | None = None  # of a labelled sample: what its judges together make of it
@@ -192,6 +195,12 @@ class JudgedRow:
         if self.people is None or self.status is not Status.VALID:
             return None
         return self.people.is_missed_by(self.score)
+
+    @property
+    def unfinished(self) -> tuple[ResponseState, ...]:
+        """How the response, or one of a pair, ended without being finished; mostly nothing."""
+        ends = (self.response_state, self.response_state_b)
+        return tuple([state for state in UNFINISHED if state in ends])
 
     @property
     def is_unverified(self) -> bool:

@@ -30,6 +30,8 @@ _LISTS = {
 _JOINED = "CASE WHEN {} THEN chr(31) || array_to_string({}, chr(31)) || chr(31) END"
 _MARK = "\x1f"
 _HAS = "contains({1}, chr(31) || ${0} || chr(31))"
+# Whether the response, or one of a pair, ended so.
+_ENDED = "coalesce('{}' IN (response_state, response_state_b), false)"
 # Which judgments are meant, by the names that pages and programs filter with.
 FILTERS: Mapping[str, str] = {
     "status": "status = $status",
@@ -42,6 +44,8 @@ FILTERS: Mapping[str, str] = {
     "gate": _HAS.format("gate", "gates"),
     "control": "is_control = ($control = 'yes')",
     "cut_off": "is_cut_off = ($cut_off = 'yes')",
+    "withheld": f"{_ENDED.format('withheld')} = ($withheld = 'yes')",
+    "empty": f"{_ENDED.format('empty')} = ($empty = 'yes')",
     "quote": _HAS.format("quote", "quotes"),
     "error": "error = $error",
     "unverified": "is_unverified = ($unverified = 'yes')",
@@ -56,7 +60,7 @@ FILTERS: Mapping[str, str] = {
     "panel": "sample IN (SELECT sample FROM people WHERE panel = $panel)",
 }
 # The filters that are questions.
-YES_OR_NO = frozenset({"control", "cut_off", "unverified", "wrong", "differ"})
+YES_OR_NO = frozenset({"control", "cut_off", "withheld", "empty", "unverified", "wrong", "differ"})
 # Each order by a number that every row has one of its own of; rows stand in the order of the dataset.
 _CONFIDENCE = """CASE lower(confidence) WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'high' THEN 2
     ELSE try_cast(confidence AS DOUBLE) END"""
@@ -86,6 +90,8 @@ _CHOICES: Mapping[str, tuple[str, int]] = {
     "gate": ("gates", 1),
     "control": ("CASE WHEN is_control THEN 'yes' ELSE 'no' END", 2),
     "cut_off": ("CASE WHEN is_cut_off THEN 'yes' ELSE 'no' END", 2),
+    "withheld": (f"CASE WHEN {_ENDED.format('withheld')} THEN 'yes' ELSE 'no' END", 2),
+    "empty": (f"CASE WHEN {_ENDED.format('empty')} THEN 'yes' ELSE 'no' END", 2),
     "quote": ("quotes", 1),
     "error": ("error", 1),
     "unverified": ("CASE WHEN is_unverified THEN 'yes' ELSE 'no' END", 2),

@@ -10,7 +10,8 @@ CREATE TABLE listed AS
         target_model AS target, target_b, prompt_variant AS variant, question_id AS question, {rules} AS rules, {flags} AS flags,
         {warnings} AS warnings, {gates} AS gates, {quotes} AS quotes,
         coalesce(status = 'valid' AND is_correct AND NOT is_verified, false) AS is_unverified,
-        coalesce(is_cut_off, false) AS is_cut_off, {differ} AS differ, {against} AS against,
+        coalesce('cut_off' IN (response_state, response_state_b), false) AS is_cut_off,
+        response_state, response_state_b, {differ} AS differ, {against} AS against,
         NULL::INTEGER AS lowest, NULL::INTEGER AS highest
     FROM run.outcomes JOIN run.samples USING (key)
     LEFT JOIN (SELECT key, judge, take, max(position) AS reply FROM run.replies GROUP BY key, judge, take) AS last

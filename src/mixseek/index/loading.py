@@ -17,14 +17,23 @@ from typing import Any
 
 import duckdb
 
-from mixseek.datasets.endings import CUT_REASONS, REASONING_DONE
+from mixseek.datasets.endings import ABSENCES, BLOCK, DONE, OPENS
 from mixseek.domain.counts import RunFacts
 from mixseek.domain.judgments import Method, Reply, Status
+from mixseek.domain.response_states import (
+    BLANK,
+    CUT_OFF_REASONS,
+    REASON_MARKS,
+    REASON_NAMES,
+    RESPONSE_STATE,
+    RESPONSE_STATE_B,
+    WITHHELD_REASONS,
+    ResponseState,
+)
 from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
 from mixseek.index.totals import JournalState, RunTotals, read_totals, stat_journal, write_totals
 from mixseek.lazy_dataclass import dataclass
-from mixseek.matching.reasoning_tags import REASONING_OPENS
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,
@@ -57,15 +66,47 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key, workspace_key
 
 # Raise it with any change of the tables or of what fills them: an index of another version is made anew.
-SCHEMA_VERSION = 19
+SCHEMA_VERSION = 20
 LOADING = read_statements("mixseek.index", "loading.sql")
 _SCHEMA = read_statements("mixseek.index", "schema.sql")
-# What tells in SQL that a response was cut off.
+# What tells in SQL how a response ended; words as one text with a mark around each.
 _ENDINGS = {
-    "cut_reasons": "\x1f".join(["", *CUT_REASONS, ""]),
-    "opens": f"(?i){REASONING_OPENS}",
-    "done": REASONING_DONE,
+    "states": "\x1f".join(["", *ResponseState, ""]),
+    "cut_off_reasons": "\x1f".join(["", *sorted(CUT_OFF_REASONS), ""]),
+    "withheld_reasons": "\x1f".join(["", *sorted(WITHHELD_REASONS), ""]),
+    "reason_marks": REASON_MARKS,
+    "opens": OPENS,
+    "done": DONE,
+    "block": BLOCK,
+    "blank": BLANK,
 }
+_REASON_SIDES = ("", "_a", "_b")
+
+
+def _write_samples() -> str:
+    """The statement that fills `samples`: with the state of each response, and with the metadata that it looks at."""
+    plain, first, second = (
+        f"coalesce({', '.join(f'sample.metadata.{name}{side}' for name in REASON_NAMES)})" for side in _REASON_SIDES
+    )
+    is_absent = " OR ".join(f"coalesce(sample.metadata.{name}, 'false') <> 'false'" for name in ABSENCES)
+
+    def state(given: str, reason: str, response: str) -> str:
+        given = f"sample.metadata.{given}"
+        return LOADING["response_state"].format(given=given, reason=reason, response=response, is_absent=is_absent)
+
+    names = [RESPONSE_STATE, RESPONSE_STATE_B, *ABSENCES]
+    names += [f"{name}{side}" for name in REASON_NAMES for side in _REASON_SIDES]
+    own_reason = f"CASE WHEN sample.response_b IS NULL THEN {plain} ELSE {first} END"
+    second_state = state(RESPONSE_STATE_B, second, "sample.response_b")
+    return (
+        LOADING["sample"]
+        .replace("[metadata]", ", ".join(f"{name} VARCHAR" for name in names))
+        .replace("[state_a]", state(RESPONSE_STATE, own_reason, "sample.response"))
+        .replace("[state_b]", f"CASE WHEN sample.response_b IS NOT NULL THEN {second_state} END")
+    )
+
+
+_SAMPLES = _write_samples()
 NOT_JUDGED = "not judged yet: run the same command again"
 _TABLES = {"sample": "samples", "reply": "replies", "outcome": "outcomes"}
 _ALL_TABLES = ("index_state", "places", *_TABLES.values(), "scored", "dimension_scores", "evidence", "facts")
@@ -490,7 +531,7 @@ def load_lines(
             parameters["judges"] = judges
         elif kind == "sample":
             parameters |= _ENDINGS
-        execute(connection, LOADING[kind], parameters)
+        execute(connection, _SAMPLES if kind == "sample" else LOADING[kind], parameters)
         execute(connection, LOADING["give_positions"].format(table=table), {"before": before[kind]})
         last = before[kind] + len(offsets)
         ((loaded,),) = execute(connection, LOADING["last_position"].format(table=table)).fetchall()

@@ -6,8 +6,7 @@
 
 -- name: sample
 -- `shown` tells whether two samples show a judge the same. Where the response is not there, or not known, it is null.
--- Whether a response was cut off is the rule of `datasets.endings`, as SQL. The reasons are one text with a mark around
--- each: a list that is looked into becomes a join, and a join does not keep the order of the lines.
+-- How a response ended is the rule of `datasets.endings`, as SQL (`response_state`).
 -- DuckDB's own hash takes a tenth of the time of md5; another DuckDB may have another, so its index is made anew.
 INSERT INTO samples
     SELECT key, NULL, sample.id, sample.task_name, sample.task_type, sample.question_id, sample.prompt_variant,
@@ -16,17 +15,30 @@ INSERT INTO samples
             hash(sample.question, sample.response, sample.ground_truth, sample.ground_truth_alternatives, sample.rubric,
                 sample.task_type, sample.response_b) END,
         sample.target_b, length(sample.response), length(sample.response_b), sample.metadata.human_preference,
-        coalesce(contains($cut_reasons, chr(31) || lower(coalesce(sample.metadata.stop_reason,
-            sample.metadata.finish_reason)) || chr(31)), false) OR coalesce(regexp_matches(sample.response, $opens)
-            AND regexp_matches(regexp_replace(sample.response, $done, ''), $opens), false)
+        [state_a], [state_b]
     FROM read_json($journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
         columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
             target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, question VARCHAR,
             response VARCHAR, ground_truth VARCHAR, rubric VARCHAR, ground_truth_alternatives VARCHAR[],
             response_b VARCHAR, target_b VARCHAR,
-            metadata STRUCT(language VARCHAR, planned_without_output VARCHAR, response_unknown VARCHAR,
-                human_preference VARCHAR, stop_reason VARCHAR, finish_reason VARCHAR))'})
+            metadata STRUCT(language VARCHAR, human_preference VARCHAR, [metadata]))'})
     WHERE t = 'sample'
+
+-- name: response_state
+-- The state that the data give, else what the reason for the end tells, else what the text does. The reasons are one text
+-- with a mark around each: a list that is looked into becomes a join, and a join does not keep the order of the lines.
+CASE WHEN contains($states, chr(31) || regexp_replace(lower({given}), '[^a-z]+', '_', 'g') || chr(31))
+        THEN regexp_replace(lower({given}), '[^a-z]+', '_', 'g')
+    WHEN contains($cut_off_reasons, chr(31) || regexp_replace(lower({reason}), $reason_marks, '', 'gs') || chr(31))
+        THEN 'cut_off'
+    WHEN contains($withheld_reasons, chr(31) || regexp_replace(lower({reason}), $reason_marks, '', 'gs') || chr(31))
+        THEN 'withheld'
+    WHEN {is_absent} OR {response} IS NULL THEN NULL
+    WHEN NOT regexp_matches({response}, $opens)
+        THEN CASE WHEN regexp_matches({response}, $blank) THEN 'empty' ELSE 'finished' END
+    WHEN regexp_matches(regexp_replace({response}, $done, ''), $opens) THEN 'cut_off'
+    WHEN regexp_matches(regexp_replace({response}, $block, '', 'g'), $blank) THEN 'empty'
+    ELSE 'finished' END
 
 -- name: reply
 -- Details are cast with care: recorded replies bring what their recorder wrote, of any type. `requests` are those of the

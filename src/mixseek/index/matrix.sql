@@ -12,9 +12,11 @@ SELECT count(target_b) > 0 FROM listed
 
 -- name: sides
 -- Of a pair each target has a cell: what the judgment says of it. A verdict about A and B says nothing below a name.
-SELECT * REPLACE (CASE score WHEN 1 THEN 'won' WHEN 0 THEN 'lost' WHEN 0.5 THEN 'tied' END AS verdict)
+SELECT * REPLACE (CASE score WHEN 1 THEN 'won' WHEN 0 THEN 'lost' WHEN 0.5 THEN 'tied' END AS verdict,
+        coalesce(response_state = 'cut_off', false) AS is_cut_off)
     FROM (SELECT * FROM listed WHERE {where}
-        UNION ALL SELECT * REPLACE (target_b AS target, 1 - score AS score) FROM listed WHERE target_b IS NOT NULL AND {where})
+        UNION ALL SELECT * REPLACE (target_b AS target, 1 - score AS score, response_state_b AS response_state)
+            FROM listed WHERE target_b IS NOT NULL AND {where})
 
 -- name: questions
 -- Scores are rounded: means of the same scores must be the same, in whatever order they were added.

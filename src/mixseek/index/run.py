@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar, get_type_hints
 import duckdb
 import orjson
 
-from mixseek.datasets.endings import is_cut_sample
+from mixseek.datasets.endings import state_of_sample
 from mixseek.domain.counts import OWN_PARTS, OrderCount, PairCounts, RunFacts, UnitGroups, UnitSums
 from mixseek.domain.judge_names import label_judges
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
@@ -462,7 +462,8 @@ def read_row(
         question=sample_field("question", ""),
         response_b=sample_field("response_b"),
         target_b=sample_field("target_b"),
-        is_cut_off=is_cut_sample(sample),
+        response_state=state_of_sample(sample),
+        response_state_b=state_of_sample(sample, is_second=True),
     )
 
 

@@ -20,8 +20,8 @@ CREATE TABLE samples (
     shown UBIGINT,
     -- How long the response is; of pairs who wrote the other one, how long that is, and which people prefer (A, B, tie).
     target_b VARCHAR, length_a BIGINT, length_b BIGINT, human VARCHAR,
-    -- More would have come: see `datasets.endings`.
-    is_cut_off BOOLEAN
+    -- How the response ended, and the other one of a pair: see `domain.response_states`. Null where there is none.
+    response_state VARCHAR, response_state_b VARCHAR
 );
 
 CREATE TABLE replies (

@@ -9,22 +9,25 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mixseek.matching.folding import fold
-from mixseek.matching.reasoning_tags import REASONING_CLOSES, REASONING_NAMES, REASONING_OPENS
+from mixseek.matching.reasoning_tags import (
+    BARE_FINAL,
+    BARE_OPENS,
+    MARKED_CLOSES,
+    MARKED_OPENS,
+    REASONING_CLOSES,
+    REASONING_NAMES,
+    REASONING_OPENS,
+)
 
 _LONGEST_PREFIX = 24
 _OPEN_TAG = re.compile(REASONING_OPENS, re.IGNORECASE)
 # Struck through: taken back in so many signs.
 _STRUCK = re.compile(r"~~(?=\S)[^~\n]{1,300}(?<=\S)~~")
 _CLOSE_TAG = re.compile(REASONING_CLOSES, re.IGNORECASE)
-# Marks of single families of models count as well; a channel that is not the final one is no answer.
 _MARKS = ("◁", "THINK]", "_thought|>", "<|channel|>")
-_MARKED_CLOSE = re.compile(r"◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>")
-_MARKED_OPEN = re.compile(
-    r"(?:◁think▷|\[THINK\]|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)\b).*", re.DOTALL
-)
-# The same channels where the tokens were lost on the way: "analysisWe need …assistantfinalThe answer is B".
-_BARE_FINAL = "assistantfinal"
-_BARE_ANALYSIS = re.compile(r"\s*analysis(?=[A-Z][a-z']*\b)")
+_MARKED_CLOSE = re.compile(MARKED_CLOSES)
+_MARKED_OPEN = re.compile(rf"{MARKED_OPENS}.*", re.DOTALL)
+_BARE_ANALYSIS = re.compile(BARE_OPENS)
 _SPECIAL = re.compile(
     r"<\|[^<>|\n]{1,30}\|>|</?s>|\[/?INST\]|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>", re.IGNORECASE
 )
@@ -110,11 +113,11 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _blank_bare_channel(text: str, response: str, rules: list[str]) -> str:
-    final = text.rfind(_BARE_FINAL)
+    final = text.rfind(BARE_FINAL)
     if final >= 0:
         rules.append("reasoning_dropped")
-        return " " * (final + len(_BARE_FINAL)) + text[final + len(_BARE_FINAL) :]
-    if response.startswith("analysis") and _BARE_ANALYSIS.match(response):
+        return " " * (final + len(BARE_FINAL)) + text[final + len(BARE_FINAL) :]
+    if _BARE_ANALYSIS.match(response):
         rules.append("unclosed_reasoning_dropped")
         return " " * len(text)
     return text

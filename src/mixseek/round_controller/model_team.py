@@ -7,6 +7,7 @@ from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message, PlainProtocol
+from mixseek.domain.response_states import ResponseState, state_of_reason
 from mixseek.domain.samples import Sample
 from mixseek.engine.endpoint import EndpointDownError
 from mixseek.engine.questions import Asker, Question
@@ -20,7 +21,6 @@ from mixseek.round_controller.team import FailedSubmission, Submission
 
 # A long text that opens with regrets goes on to something; a short one is the refusal itself.
 _LONGEST_REFUSAL = 600
-_REFUSING_ENDS = frozenset({"refusal", "content_filter"})
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class FreeTextProtocol(PlainProtocol):
         text = spoken.text.strip()
         if spoken.unclosed:
             return _invalid(Flag.UNPARSABLE_OUTPUT, "the reply ends inside its think block: it was cut off")
-        if reply.details.get("finish_reason") in _REFUSING_ENDS or (len(text) <= _LONGEST_REFUSAL and is_refusal(text)):
+        is_withheld = state_of_reason(reply.details.get("finish_reason")) is ResponseState.WITHHELD
+        if is_withheld or (len(text) <= _LONGEST_REFUSAL and is_refusal(text)):
             return _invalid(Flag.JUDGE_REFUSAL_OR_EVASION, f"the model declines: {excerpt_text(text)}")
         if not text:
             return _invalid(Flag.UNPARSABLE_OUTPUT, "the reply is empty")

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from tests.flows.running import mixseek_here, write_jsonl
+from tests.unit.domain.test_response_states import REASONS, TEXTS
 from tests.unit.web.viewing import Client, judge_rows, look
 
 from mixseek.cli.console import ExitCode
-from mixseek.datasets.endings import is_cut_off
+from mixseek.datasets.endings import state_of_sample
 from mixseek.domain.judgments import Status
+from mixseek.domain.response_states import ResponseState
 from mixseek.setup.demo import run_example, unpack_files
 from mixseek.web import matrix
 
@@ -360,46 +362,40 @@ def test_its_pages_speak_the_reader_s_language_and_are_led_to(workspace: Path, l
     look(workspace, scenario)
 
 
-ENDINGS: tuple[tuple[str, dict[str, str], bool], ...] = (
-    ("So 4.", {"finish_reason": "stop"}, False),
-    ("So 4.", {}, False),
-    ("So the", {"finish_reason": "length"}, True),
-    ("So the", {"stop_reason": "MAX_TOKENS"}, True),
-    ("So the", {"stop_reason": "end_turn", "finish_reason": "length"}, False),
-    ("<think>First", {}, True),
-    ("<THINK>First\nsecond", {}, True),
-    ("<seed:think budget=1>First", {}, True),
-    ("<think>First</think>So 4.", {}, False),
-    ("<think>First</think>So <reasoning>second", {}, True),
-    ("First</think>So 4.", {}, False),
-    ("1 < 2, says <thinker>", {}, False),
-)
-
-
-def test_the_index_and_a_row_know_alike_whether_a_response_was_cut_off(tmp_path: Path) -> None:
-    """The rule stands in `datasets.endings`; the index asks it in SQL."""
-    rows = [
+def ended_rows() -> list[dict[str, Any]]:
+    """Samples that ended in every way: by each spelling of a reason, by their texts, and by what the data say."""
+    ends: list[tuple[str, dict[str, Any]]] = [("So 4.", {"finish_reason": reason}) for _, reason, _ in REASONS]
+    ends += [(text, {}) for text, _ in TEXTS]
+    ends += [("So 4.", {"response_state": word}) for word in (*ResponseState, "CUT-OFF", "moon")]
+    ends += [("So 4.", {"finish_reason": ["length"]}), ("So 4.", {"doneReason": "length", "stopReason": "SAFETY"})]
+    ends += [("So 4.", {"stop_reason": "end_turn", "finish_reason": "length"}), ("", {"response_error": "it is down"})]
+    ends += [("", {"response_error": "it stopped", "stop_reason": "SAFETY"})]
+    return [
         {"id": f"e{number}", "response": text, "ground_truth": "4", "metadata": metadata}
-        for number, (text, metadata, _) in enumerate(ENDINGS)
+        for number, (text, metadata) in enumerate(ends)
     ]
+
+
+def test_the_index_and_a_row_know_alike_how_a_response_ended(tmp_path: Path) -> None:
+    """The rule stands in `domain.response_states`; the index asks it in SQL."""
+    rows = ended_rows()
     judge_rows(tmp_path, tuple(rows), "endings")
-    expected = [f"e{number}" for number, (*_, is_cut) in enumerate(ENDINGS) if is_cut]
+    expected = {
+        state.value: [row["id"] for row in rows if state_of_sample(row) is state]
+        for state in (ResponseState.CUT_OFF, ResponseState.WITHHELD, ResponseState.EMPTY)
+    }
 
     async def scenario(client: Client) -> None:
         page = (await client.wait("/api/runs/endings/matrix?filter=cut_off")).json
-        assert [row["id"] for row in page["rows"]] == expected
+        assert [row["id"] for row in page["rows"]] == expected["cut_off"]
         listed = await client.wait_for_page("/api/runs/endings/judgments")
-        assert [sample["id"] for sample in listed["samples"] if "cut_off" in sample] == expected
-        for word, names in (("yes", expected), ("no", [row["id"] for row in rows if row["id"] not in expected])):
-            narrowed = await client.wait_for_page(f"/api/runs/endings/judgments?cut_off={word}")
-            assert [sample["id"] for sample in narrowed["samples"]] == names
         choices = (await client.wait("/api/runs/endings/choices")).json["choices"]
-        assert dict(choices["cut_off"]) == {"yes": len(expected), "no": len(rows) - len(expected)}
+        for state, ids in expected.items():
+            others = [row["id"] for row in rows if row["id"] not in ids]
+            assert [sample["id"] for sample in listed["samples"] if state in sample] == ids
+            for word, names in (("yes", ids), ("no", others)):
+                narrowed = await client.wait_for_page(f"/api/runs/endings/judgments?{state}={word}")
+                assert [sample["id"] for sample in narrowed["samples"]] == names
+            assert dict(choices[state]) == {"yes": len(ids), "no": len(others)}
 
     look(tmp_path / "ws", scenario)
-
-
-def test_a_reason_of_no_ending_cuts_nothing_off() -> None:
-    assert not is_cut_off("So 4.", None)
-    assert not is_cut_off("So 4.", "stop")
-    assert is_cut_off("So", "length")

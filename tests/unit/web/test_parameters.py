@@ -20,7 +20,7 @@ NUMBER: Values = ("-1", "Ten", "1e3", "٣", "9" * 5_000)
 FILTERS: Mapping[str, Values] = {
     **dict.fromkeys(("verdict", "judge", "task", "target", "variant", "question", "gate", "quote", "error"), ANY),
     **dict.fromkeys(("warning", "reasoning", "rule", "flag", "people", "against", "panel"), ANY),
-    **dict.fromkeys(("control", "cut_off", "unverified", "wrong", "differ"), YES_OR_NO),
+    **dict.fromkeys(("control", "cut_off", "withheld", "empty", "unverified", "wrong", "differ"), YES_OR_NO),
     "status": ("Valid", "right"),
 }
 NARROWING: Mapping[str, Values] = {**FILTERS, "q": ANY, "meta": ("Language",)}

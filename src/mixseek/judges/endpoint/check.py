@@ -3,6 +3,7 @@
 import orjson
 
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
+from mixseek.domain.response_states import ResponseState, state_of_reason
 from mixseek.errors import JudgeCallError, TransientJudgeError
 from mixseek.judges.endpoint.answers import SchemaMode
 from mixseek.judges.endpoint.errors import StatusError, mishap_of
@@ -91,9 +92,9 @@ def _remarks(answer: Answer, is_obeyed: bool | None) -> list[str]:
     if not answer.reply.text.strip():
         reason = answer.finish_reason or "no reason given"
         remarks.append(f"the reply was empty (finish reason: {reason}); raise max_tokens or choose another model")
-    elif answer.finish_reason == "length":
+    elif state_of_reason(answer.finish_reason) is ResponseState.CUT_OFF:
         remarks.append("the reply was cut off at max_tokens; raise it")
-    elif answer.finish_reason in ("refusal", "content_filter"):
+    elif state_of_reason(answer.finish_reason) is ResponseState.WITHHELD:
         remarks.append(f"the judge refused a harmless request (finish reason: {answer.finish_reason})")
     if answer.latency_seconds > SLOW_SECONDS:
         remarks.append(f"slow: {answer.latency_seconds:.0f} s for one short reply; a run will take long")

@@ -47,6 +47,8 @@ function facts(row) {
   if (row.error !== undefined) list.append(fact(say("word.error_type", "Error type"), filterLink("error", row.error)));
   if (row.sample.model !== undefined) list.append(fact(say("judgment.target_model", "Target model"), filterLink("target", row.sample.model)));
   if (row.sample.cut_off) list.append(fact(say("judgment.response", "Response"), filterLink("cut_off", "yes", say("matrix.cut_off", "cut off"))));
+  if (row.sample.withheld) list.append(fact(say("judgment.response", "Response"), filterLink("withheld", "yes", say("state.withheld", "withheld by a filter"))));
+  if (row.sample.empty) list.append(fact(say("judgment.response", "Response"), filterLink("empty", "yes", say("state.empty", "empty"))));
   if (row.sample.model_b !== undefined) list.append(fact(say("judgment.against", "Against"), ...nameNodes(row.sample.model_b)));
   if (row.orders !== undefined) list.append(fact(say("judgment.orders", "Orders"), ...visibleNodes(row.orders)));
   if (row.sample.qid !== undefined) list.append(fact(say("word.question", "Question"), ...nameNodes(row.sample.qid)));

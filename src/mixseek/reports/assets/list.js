@@ -167,6 +167,8 @@ const LABELS = {
   gate: say("word.gate", "Gate"),
   control: say("judgment.self_judgment_head", "Self-judgment"),
   cut_off: say("judgment.cut_off", "Cut off"),
+  withheld: say("judgment.withheld", "Withheld"),
+  empty: say("judgment.empty", "Empty"),
   quote: say("judgment.quote", "Quote"),
   status: say("word.status", "Status"),
   verdict: say("word.verdict", "Verdict"),
@@ -179,7 +181,7 @@ const LABELS = {
   meta: say("judgment.metadata", "Metadata"),
 };
 // One value of these, which all judgments share, tells nothing.
-const COMPARED = ["judge", "task", "target", "variant", "control", "cut_off", "unverified", "differ"];
+const COMPARED = ["judge", "task", "target", "variant", "control", "cut_off", "withheld", "empty", "unverified", "differ"];
 
 // Conditions on metadata, `name=value` each, stand in one value of the address with this between them.
 const ALSO = "\u001f";

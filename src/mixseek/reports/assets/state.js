@@ -32,7 +32,7 @@ const byId = (id) => document.getElementById(id);
 
 // What narrows the list; `sort` and `at` say how it is shown and from where on; `id`, `by` (its judge) and `repeat` name
 // the judgment that is open.
-const NARROWING = ["status", "verdict", "judge", "task", "target", "variant", "question", "gate", "control", "cut_off", "quote", "error", "unverified", "warning", "reasoning", "rule", "flag", "people", "wrong", "differ", "against", "panel", "meta", "q"];
+const NARROWING = ["status", "verdict", "judge", "task", "target", "variant", "question", "gate", "control", "cut_off", "withheld", "empty", "quote", "error", "unverified", "warning", "reasoning", "rule", "flag", "people", "wrong", "differ", "against", "panel", "meta", "q"];
 const FILTERS = [...NARROWING, "sort", "at"];
 const NAMES = ["id", "by", "repeat"];
 const state = { id: "", by: "", repeat: "" };

@@ -18,6 +18,7 @@ import orjson
 
 from mixseek.analysis.build import natural_key
 from mixseek.domain.judgments import JudgedRow
+from mixseek.domain.response_states import UNFINISHED
 from mixseek.reports.excerpts import cut_row
 from mixseek.reports.pages.payload import numbering, rows_payload
 
@@ -132,7 +133,8 @@ def _facets(rows: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, An
     yield "reasoning", [str(row["reasoning"]) if known else None for row, known in zip(rows, is_assessed, strict=True)]
     yield "repeat", [str(row["repeat"]) if "repeat" in row else "1" for row in rows]
     yield "score", [row["score"] for row in rows]
-    yield "cut_off", ["yes" if "cut_off" in sample else "no" for sample in samples]
+    for state in UNFINISHED:
+        yield state.value, ["yes" if state.value in sample else "no" for sample in samples]
     yield "gate", [tuple([gate for gate, _ in row["gates"]]) if "gates" in row else () for row in rows]
     yield "quote", [_quote_problems(row["quotes"]) if "quotes" in row else () for row in rows]
     for name, key in (("warning", "warnings"), ("rule", "rules")):

@@ -72,7 +72,7 @@ def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
             "alternatives": row.ground_truth_alternatives,
             "model_b": row.target_b,
             "response_b": row.response_b[:limit] if row.response_b else row.response_b,
-            "cut_off": row.is_cut_off,
+            **dict.fromkeys(row.unfinished, True),
             "b_cut": max(0, len(row.response_b or "") - limit) + cut.b_after,
             "people": row.people.verdict if row.people else None,
             "raters": [list(rater) for rater in row.people.raters] if row.people else None,

@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import Any
 
 from mixseek.datasets.importers.samples.grades import LoggedScore
+from mixseek.domain.response_states import FILTER_REASONS, plain_reason
 from mixseek.domain.samples import LOG_SCORES, RESPONSE_ERROR
 from mixseek.lazy_dataclass import dataclass
 
@@ -22,13 +23,6 @@ WITHHELD = "response_withheld"
 WITHHELD_TEXT = "withheld_text"
 # How answers end that ended by themselves, in the words of the tools.
 _ORDINARY_STOPS = frozenset({"stop", "end_turn", "stop_sequence", "completed", "endoftext", "eos"})
-# A filter stopped it: what stands there is the filter's word, or a part of an answer that nobody was to see.
-_FILTER_STOPS = frozenset(
-    {
-        *("content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii"),
-        *("image_safety", "guardrail_intervened", "sensitive"),
-    }
-)
 # The model waits for a tool: what it has said until then is no answer.
 _CALL_STOPS = frozenset({"tool_calls", "tool_call", "tool_use", "function_call", "pause_turn"})
 _ERROR_CHARACTERS = 500
@@ -108,7 +102,7 @@ def withheld_by(sample: LoggedSample) -> str | None:
         return sample.withheld
     is_blank = not (sample.response or "").strip()
     stop = (sample.stop_reason or "").lower().replace("-", "_")
-    if stop in _FILTER_STOPS and not is_blank:
+    if plain_reason(stop) in FILTER_REASONS and not is_blank:
         return f"stopped by {sample.stop_reason}: its text is no answer of the model's"
     if stop in _CALL_STOPS and not is_blank and not sample.is_final:
         return f"stopped by {sample.stop_reason}: its text comes before a call of a tool"
