@@ -362,6 +362,93 @@ def test_pairs_have_a_cell_for_each_of_both_targets(chromium: Chromium, pairs: P
     chromium.do(scenario())
 
 
+async def narrow(page: Page, shown: str, sort: str, words: str) -> tuple[str, list[str]]:
+    """What the matrix says after these controls were used: how many questions, and their names from the top."""
+    await page.locator("#matrix-search").fill(words)
+    await page.locator("#matrix-search").press("Enter")
+    await page.locator("#matrix-sort").select_option(sort)
+    await page.locator(f'[data-shown="{shown}"]').click()
+    await expect(page.locator(f'[data-shown="{shown}"]')).to_have_attribute("aria-pressed", "true")
+    await expect(page.locator("#matrix-matches")).to_have_text(re.compile("questions"))
+    await expect(page.locator(".matrix-row[aria-busy]")).to_have_count(0)
+    await expect(page.locator("#matrix-rows").get_by_text(re.compile("^question-"))).to_have_count(0)
+    rows = {int(await row.get_attribute("aria-rowindex") or 0): row for row in await page.locator(".matrix-row").all()}
+    names = [await rows[place].locator("b").inner_text() for place in sorted(rows)]
+    return await page.locator("#matrix-matches").inner_text(), names
+
+
+def test_filters_orders_and_searches_leave_the_same_questions_in_viewer_and_report(
+    chromium: Chromium, pairs: Path, workspace: Path, viewer: ViewServer
+) -> None:
+    """Of verdicts, of grades and of pairs."""
+    server = chromium.serve(pairs / "ws")
+    runs: list[tuple[ViewServer, Path, str, str]] = [(server, pairs / "pairs.html", "pairs", "kettle")]
+    for protocol, words in (("rubric", "郵便受け"), ("cross", "榆钱巷")):
+        name = next((workspace / "runs").glob(f"{protocol}-*")).name
+        path = workspace.parent / f"narrowed-{protocol}.html"
+        done = mixseek_here("report", name, "--workspace", "ws", "--to", path, cwd=workspace.parent)
+        assert done.returncode == 0, done.stderr
+        runs.append((viewer, path, name, words))
+
+    async def scenario() -> None:
+        async with chromium.visiting((1280, 2_600)) as visit, chromium.visiting((1280, 2_600)) as reading:
+            for served, path, run, words in runs:
+                await visit.follow(served.link)
+                await visit.open(f"{served.address}/runs/{run}/matrix")
+                await reading.page.goto(f"{path.as_uri()}#questions")
+                everything = await narrow(visit.page, "", "", "")
+                told = set()
+                for shown, sort, sought in (
+                    ("", "difficulty", ""),
+                    ("differ", "disagreement", ""),
+                    ("all_wrong", "", ""),
+                    ("", "difficulty", words),
+                    ("differ", "", words),
+                    ("", "", "nowhere at all"),
+                ):
+                    drawn = [await narrow(page, shown, sort, sought) for page in (visit.page, reading.page)]
+                    assert drawn[0] == drawn[1], (run, shown, sort, sought)
+                    told.add(str(drawn[0]))
+                # None of the controls left everything as it was.
+                assert len(told) > 3, told
+                assert str(everything) not in told
+
+    chromium.do(scenario())
+
+
+def test_a_search_narrows_the_matrix_as_somebody_types_and_stands_in_the_address(
+    chromium: Chromium, large: ViewServer
+) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = await open_matrix(visit, large, "/runs/large/matrix#filter=differ")
+            matches, search = page.locator("#matrix-matches"), page.locator("#matrix-search")
+            await page.locator("#matrix-grid").focus()
+            await page.keyboard.press("/")
+            await expect(search).to_be_focused()
+            await page.keyboard.type("1503", delay=10)
+            await expect(matches).to_have_text("1 of 2 questions")
+            await expect(search).to_be_focused()
+            await expect(page.locator(".matrix-name b")).to_have_text(["Q1503"])
+            await expect(page.locator(".matrix-row .matrix-cell")).to_have_count(8)
+            assert "q=1503" in page.url
+            await page.reload()
+            await expect(search).to_have_value("1503")
+            await expect(matches).to_have_text("1 of 2 questions")
+            await search.press("Escape")
+            await expect(matches).to_have_text("420 of 2,000 questions")
+            assert "q=" not in page.url
+            # The letters of a search were one step.
+            await page.go_back()
+            await expect(matches).to_have_text("1 of 2 questions")
+            await expect(search).to_have_value("1503")
+            await page.go_back()
+            await expect(matches).to_have_text("420 of 2,000 questions")
+            await expect(search).to_have_value("")
+
+    chromium.do(scenario())
+
+
 def test_a_cell_of_several_judgments_offers_each_of_them(
     chromium: Chromium, viewer: ViewServer, several: dict[str, Path]
 ) -> None:
@@ -416,5 +503,15 @@ def test_two_runs_stand_side_by_side_and_a_cell_opens_the_judgment_of_its_run(
             await page.reload()
             await expect(page.locator("#matrix-narrowing select[name=task]")).to_have_value("task-1")
             await expect(page.locator("#matrix-matches")).to_have_text("10 of 10 questions")
+            # So do its search and its orders: what was wrong at first stayed wrong.
+            await page.locator("#matrix-narrowing select[name=task]").select_option("")
+            await page.locator("#matrix-narrowing select[name=target]").select_option("")
+            assert (await narrow(page, "", "difficulty", "row-3"))[0] == "11 of 11 questions"
+            wrong = [f"row-{number}" for number in (3, 30, 33, 36, 39)]
+            assert await narrow(page, "all_wrong", "difficulty", "row-3") == ("5 of 11 questions", wrong)
+            differing = [f"row-{number}" for number in (31, 32, 34, 35, 37, 38)]
+            assert await narrow(page, "differ", "disagreement", "row-3") == ("6 of 11 questions", differing)
+            hardest = (await narrow(page, "", "difficulty", "row-3"))[1]
+            assert hardest == wrong + differing
 
     chromium.do(scenario())

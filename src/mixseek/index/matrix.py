@@ -34,13 +34,38 @@ Session = Callable[[], AbstractContextManager[duckdb.DuckDBPyConnection]]
 
 
 @dataclass(frozen=True, slots=True)
+class FoundPlaces:
+    """Where a search has found its words in one run: a 1 at the place of each sample, and of each judgment."""
+
+    samples: str
+    outcomes: str
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixQuery:
-    """What stands across, of which judgments; `shown` and `sort` are names of SHOWN and ORDERS."""
+    """What stands across, of which judgments; `shown` and `sort` are names of SHOWN and ORDERS.
+
+    A search leaves the questions of what it found, with all of their cells; `found` is by the names of the runs, or by
+    "" where there is one.
+    """
 
     across: str
     shown: str = ""
     sort: str = ""
     narrowed: ListQuery = field(default_factory=ListQuery)
+    found: Mapping[str, FoundPlaces] | None = None
+
+    def condition(self) -> tuple[str, dict[str, Any]]:
+        """Which judgments are laid out, in SQL, with its parameters."""
+        where, parameters = self.narrowed.condition()
+        if self.found is None:
+            return where, parameters
+        runs = []
+        for number, (run, places) in enumerate(self.found.items()):
+            runs.append(_SQL["found"].format(number=number, run=f"run = $run{number}" if run else "true"))
+            parameters |= {f"samples{number}": places.samples, f"outcomes{number}": places.outcomes}
+            parameters |= {f"run{number}": run} if run else {}
+        return _SQL["of_found_questions"].format(where=where, found=" OR ".join(runs)), parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +136,7 @@ class Matrix:
 
     def page(self, query: MatrixQuery, offset: int, limit: int, row: str = "") -> MatrixPage:
         """So many rows of the matrix from one place on; those around a question where one is named and there."""
-        where, parameters = query.narrowed.condition()
+        where, parameters = query.condition()
         parts = {"across": query.across, "run": self._run_column}
         with self._session() as connection:
             is_paired = query.across == "target" and names_both(connection)
@@ -175,12 +200,16 @@ class RunsMatrix(Matrix):
         path.parent.mkdir(parents=True)
         self._connection = open_duckdb(str(path), config=session_settings(path.with_suffix(".spilled")))
         brought: list[tuple[Any, ...]] = []
+        # The places of the last sample and of the last judgment of each run.
+        self.ends: dict[str, tuple[int, int]] = {}
         for number, run in enumerate(runs):
             self._run = run
             with self._asking() as connection:
                 attach_index(connection, workspace, run, "run")
                 build_list(connection)
                 _ask(connection, "add" if number else "gather", {"run": run.name})
+                ((samples, outcomes),) = _ask(connection, "ends")
+                self.ends[run.name] = samples, outcomes
                 brought += _ask(connection, "only_models")
                 connection.execute("DROP TABLE listed; DETACH run")
         with self._asking() as connection:

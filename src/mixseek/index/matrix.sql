@@ -7,6 +7,18 @@
 -- name: judged
 SELECT * FROM listed WHERE {where}
 
+-- name: found
+-- What a search has found of a run. What is still due has no line in the journal, and nothing was written of it.
+({run} AND (get_bit($samples{number}::BIT, sample::INTEGER) = 1
+    OR CASE WHEN outcome > 0 THEN get_bit($outcomes{number}::BIT, outcome::INTEGER) = 1 ELSE false END))
+
+-- name: of_found_questions
+{where} AND coalesce('q' || question, 'i' || id) IN
+    (SELECT coalesce('q' || question, 'i' || id) FROM listed WHERE {where} AND ({found}))
+
+-- name: ends
+SELECT (SELECT coalesce(max(position), 0) FROM run.samples), (SELECT coalesce(max(position), 0) FROM run.outcomes)
+
 -- name: is_paired
 SELECT count(target_b) > 0 FROM listed
 

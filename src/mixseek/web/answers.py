@@ -37,7 +37,9 @@ def answer_json(document: Any, status: int = 200) -> web.Response:
 
 def answer_pending(pending: Pending) -> web.Response:
     """202: ask again, nothing has failed."""
-    return answer_json({"pending_seconds": round(pending.seconds, 1)}, status=202)
+    search = {"searched": pending.searched, "samples": pending.samples} if pending.samples is not None else None
+    document = {"pending_seconds": round(pending.seconds, 1), **({"search": search} if search else {})}
+    return answer_json(document, status=202)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
@@ -13,6 +14,7 @@ from mixseek.index.matrix import (
     ACROSS_RUNS,
     ORDERS,
     SHOWN,
+    FoundPlaces,
     MatrixCell,
     MatrixPage,
     MatrixQuery,
@@ -23,11 +25,13 @@ from mixseek.index.run import RunIndex, open_run_index
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import inert_json
 from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.journal.tail import JudgmentSearch
+from mixseek.storage.workspace import RunDirectory
 from mixseek.web.answers import answer_json, answer_page, answer_pending, run_of, viewer_of
 from mixseek.web.parameters import ParameterError, read_filters, read_number
 from mixseek.web.slow_work import Pending
 from mixseek.web.viewed import ViewedRun
+from mixseek.web.viewer import Viewer
 
 # Questions on a page, and the most that a program may ask for at once.
 _PAGE_ROWS, _MOST_ROWS = 100, 500
@@ -47,6 +51,7 @@ class MatrixRequest:
     offset: int
     limit: int
     row: str = ""  # a question that the page is to hold
+    words: str = ""  # what a question is searched by
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,7 @@ def read_matrix_request(asked: Mapping[str, str], choices: Sequence[str]) -> Mat
         read_number(asked, "offset", 0, 10**12),
         read_number(asked, "limit", _PAGE_ROWS, _MOST_ROWS, least=1),
         asked.get("row", ""),
+        asked.get("q", "").strip(),
     )
 
 
@@ -86,11 +92,29 @@ def columns_of(viewed: ViewedRun) -> Columns:
     return Columns(differing or ["judge"], list(viewed.manifest.judge_names), viewed.labels)
 
 
-def run_matrix_document(viewed: ViewedRun, asked: Mapping[str, str]) -> dict[str, Any]:
+def places_found(searches: Mapping[str, JudgmentSearch]) -> dict[str, FoundPlaces] | Pending:
+    """What the searches have found in each run, by its name; or how far they have come."""
+    samples = sum(search.samples for search in searches.values())
+    searched = sum(search.searched for search in searches.values())
+    if searched < samples:
+        return Pending(0.0, searched, samples)
+    return {
+        run: FoundPlaces(
+            search.texts.bits(search.samples), search.written.bits(search.outcomes) if search.written else "0"
+        )
+        for run, search in searches.items()
+    }
+
+
+def run_matrix_document(viewed: ViewedRun, asked: Mapping[str, str]) -> dict[str, Any] | Pending:
     """A page of the matrix of one run; each question with the beginning of its text."""
     columns = columns_of(viewed)
     request = read_matrix_request(asked, ACROSS if asked.get("across") in ACROSS else columns.choices)
-    page = viewed.matrix.page(request.query, request.offset, request.limit, request.row)
+    places = places_found({"": viewed.find(request.words)}) if request.words else None
+    if isinstance(places, Pending):
+        return places
+    query = replace(request.query, found=places)
+    page = viewed.matrix.page(query, request.offset, request.limit, request.row)
     with viewed.judgments.session():
         gists = gists_of(viewed.judgments.index, page.rows)
     narrowing = {name: viewed.judgments.choices.get(name, []) for name in (*ACROSS, "task")}
@@ -100,16 +124,22 @@ def run_matrix_document(viewed: ViewedRun, asked: Mapping[str, str]) -> dict[str
 
 
 def runs_matrix_document(
-    workspace: Workspace, runs: Sequence[RunDirectory], matrix: RunsMatrix, asked: MatrixRequest
-) -> dict[str, Any]:
+    viewer: Viewer, runs: Sequence[RunDirectory], matrix: RunsMatrix, asked: MatrixRequest
+) -> dict[str, Any] | Pending:
     """A page of the matrix of several runs; texts are those of the run that comes to a question first."""
     names = [run.name for run in runs]
-    page = matrix.page(asked.query, asked.offset, asked.limit, asked.row)
+    places = None
+    if asked.words:
+        searches = {run.name: viewer.searches(run).find(asked.words, (), *matrix.ends[run.name]) for run in runs}
+        places = places_found(searches)
+    if isinstance(places, Pending):
+        return places
+    page = matrix.page(replace(asked.query, found=places), asked.offset, asked.limit, asked.row)
     gists: Gists = {}
     for run in runs:
         rows = [row for row in page.rows if row.run == run.name]
         if rows:
-            with open_run_index(workspace, run) as index:
+            with open_run_index(viewer.workspace, run) as index:
                 gists |= gists_of(index, rows)
     document = matrix_document(page, asked, Columns([ACROSS_RUNS], names, {}), gists)
     offered = {name: values for name, values in matrix.choices.items() if len(values) > 1}
@@ -171,7 +201,8 @@ async def run_matrix(request: web.Request) -> web.Response:
     viewed = await viewer_of(request).judgments(run_of(request))
     if isinstance(viewed, Pending):
         return answer_pending(viewed)
-    return answer_json(await asyncio.to_thread(run_matrix_document, viewed, request.query))
+    document = await asyncio.to_thread(run_matrix_document, viewed, request.query)
+    return answer_pending(document) if isinstance(document, Pending) else answer_json(document)
 
 
 async def runs_matrix(request: web.Request) -> web.Response:
@@ -181,8 +212,8 @@ async def runs_matrix(request: web.Request) -> web.Response:
     matrix = await viewer_of(request).matrix(runs)
     if isinstance(matrix, Pending):
         return answer_pending(matrix)
-    workspace = viewer_of(request).workspace
-    return answer_json(await asyncio.to_thread(runs_matrix_document, workspace, runs, matrix, asked))
+    document = await asyncio.to_thread(runs_matrix_document, viewer_of(request), runs, matrix, asked)
+    return answer_pending(document) if isinstance(document, Pending) else answer_json(document)
 
 
 def compared_runs(request: web.Request) -> list[RunDirectory]:

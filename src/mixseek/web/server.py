@@ -37,7 +37,7 @@ from mixseek.web.security import READING, Access, Handler, add_headers, guard, i
 from mixseek.web.upkeep import remove_run, rename_run
 from mixseek.web.viewer import VIEWER, Viewer
 
-_MATRIX = ("across", "filter", "sort", "offset", "limit", "row", *FILTERS)
+_MATRIX = ("across", "filter", "sort", "offset", "limit", "row", "q", *FILTERS)
 _COMPARED = {"several": ("target", "variant")}
 # All that can be asked for, and by which names; POST where something is kept, gets another name or goes.
 ROUTES: tuple[tuple[str, str, Handler], ...] = (

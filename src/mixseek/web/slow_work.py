@@ -20,9 +20,11 @@ _THREADS = 4
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Not there yet; begun so many seconds ago."""
+    """Not there yet; begun so many seconds ago. A search says how many samples it has been through, and of how many."""
 
     seconds: float
+    searched: int | None = None
+    samples: int | None = None
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from mixseek.reports.run_list import runs_document
 from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
-from mixseek.storage.journal.tail import TextSearches
+from mixseek.storage.journal.tail import JudgmentSearch, TextSearches
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key
@@ -119,6 +119,10 @@ class ViewedRun:
         read = {"searched": min(texts.samples, self.judgments.samples), "samples": self.judgments.samples}
         counted = {"total": self.judgments.total, "outcomes": outcomes, "choices": choices, "metadata_read": read}
         return {**counted, "sorts": self.judgments.sorts, "labels": self.labels}
+
+    def find(self, words: str) -> JudgmentSearch:
+        """The samples and judgments that hold all of these words, as far as the search has come."""
+        return self._searches.find(words, (), self.judgments.samples, self.judgments.last_outcome)
 
     def _query(self, asked: ListRequest) -> tuple[ListQuery, dict[str, int] | None]:
         """The query, and how far its search has come; None where nothing is searched for."""

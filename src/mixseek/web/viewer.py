@@ -101,12 +101,7 @@ class Viewer:
     async def judgments(self, run: RunDirectory, as_of: int = 0) -> ViewedRun | Pending:
         """The run with a list of its judgments, as its journal was a moment ago, or when it had `as_of` bytes."""
         directory = self.scratch / str(next(self._numbers))
-        # A file that was put in the place of a journal is another one.
-        file = run.journal.stat().st_ino
-        if (run.name, file) not in self._searches:
-            path = self.scratch / f"{next(self._numbers)}.folded"
-            self._searches[run.name, file] = TextSearches(run.journal, path)
-        make = partial(ViewedRun, self.workspace, run, self._searches[run.name, file], directory)
+        make = partial(ViewedRun, self.workspace, run, self.searches(run), directory)
         viewed = await self._runs.get(
             run.name,
             stat_journal(run.journal),
@@ -123,6 +118,14 @@ class Viewer:
         # A label that is given meanwhile is read with the next question.
         await asyncio.to_thread(viewed.take_people, store.state(), reviewed.people)
         return viewed
+
+    def searches(self, run: RunDirectory) -> TextSearches:
+        """Those of a run; a file that was put in the place of a journal is another one."""
+        file = run.journal.stat().st_ino
+        if (run.name, file) not in self._searches:
+            path = self.scratch / f"{next(self._numbers)}.folded"
+            self._searches[run.name, file] = TextSearches(run.journal, path)
+        return self._searches[run.name, file]
 
     async def report(self, run: RunDirectory) -> CountedReport | Pending:
         """Its report as data, kept until a judgment or a label is added."""

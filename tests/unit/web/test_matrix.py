@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import fmean, pvariance
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.flows.running import mixseek_here, write_jsonl
@@ -18,6 +19,7 @@ from mixseek.datasets.endings import state_of_sample
 from mixseek.domain.judgments import Status
 from mixseek.domain.response_states import ResponseState
 from mixseek.setup.demo import run_example, unpack_files
+from mixseek.storage.journal.tail import TextSearches
 from mixseek.web import matrix
 
 Cells = Mapping[str | None, dict[str, Any]]
@@ -151,6 +153,86 @@ def test_cells_filters_and_orders_are_those_of_the_list(workspace: Path, across:
             assert page["matches"] == page["counts"][shown or "all"] == len(names)
 
     look(workspace, scenario)
+
+
+@pytest.mark.parametrize(
+    "words", ["What is 3", "cedar-10 answer", "as it stands", "nowhere at all", "ＡＳＴＥＲ q2", " "]
+)
+@pytest.mark.parametrize("narrowed", ["", "judge=rules", "target=aster"])
+def test_a_search_leaves_the_questions_of_what_it_finds_whole(workspace: Path, words: str, narrowed: str) -> None:
+    async def scenario(client: Client) -> None:
+        for matrix_path, runs in (
+            ("/api/runs/first/matrix?across=judge", ("first",)),
+            ("/api/compare/matrix?run=first&run=second", ("first", "second")),
+        ):
+            expected = set()
+            for run in runs:
+                listed = await client.wait_for_page(f"/api/runs/{run}/judgments?limit=1000&q={quote(words)}&{narrowed}")
+                samples = [listed["samples"][row["sample"]] for row in listed["rows"]]
+                expected |= {sample.get("qid") or sample["id"] for sample in samples}
+            whole = (await client.wait(f"{matrix_path}&{narrowed}")).json
+            for shown, sort in itertools.product(FILTERS, ORDERS):
+                asked = f"{matrix_path}&filter={shown}&sort={sort}&{narrowed}"
+                found = (await client.wait(f"{asked}&q={quote(words)}")).json
+                everything = (await client.wait(asked)).json
+                rows = [row for row in everything["rows"] if (row["question"] or row["id"]) in expected]
+                assert found["matches"] == len(rows) == found["counts"][shown or "all"]
+                # A column in which none of them has a cell is not shown.
+                assert [cells_of(found, row) for row in found["rows"]] == [cells_of(everything, row) for row in rows]
+            assert (len(expected) == whole["matches"]) == (words == " ")
+
+    look(workspace, scenario)
+
+
+def cells_of(page: Mapping[str, Any], row: Mapping[str, Any]) -> tuple[str, dict[str | None, dict[str, Any]]]:
+    """The name of a question, and its cells by column."""
+    places = [column["value"] for column in page["columns"]]
+    cells = {place: cell for place, cell in zip(places, row["cells"], strict=True) if cell is not None}
+    return row["question"] or row["id"], cells
+
+
+def test_a_search_that_goes_on_says_how_far_it_has_come(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of half a search would come and go under a reader's eyes."""
+
+    async def scenario(client: Client) -> None:
+        await client.wait("/api/runs/first/matrix")
+        with monkeypatch.context() as patched:
+            patched.setattr(TextSearches, "go_on", lambda *_: None)
+            for path in ("/api/runs/first/matrix?q=tea", "/api/compare/matrix?run=first&run=second&q=tea"):
+                while "search" not in (answer := await client.ask(path)).json:
+                    assert answer.status == 202
+                assert answer.status == 202
+                assert answer.json["search"] == {"searched": 0, "samples": 29 if "runs/" in path else 58}
+
+    look(workspace, scenario)
+
+
+def test_graded_runs_are_filtered_sorted_and_searched_side_by_side(tmp_path: Path) -> None:
+    """Two judges of the same outputs, each in a run of its own, on a scale between right and wrong."""
+    unpack_files(tmp_path / "ws")
+    names = [run_example(tmp_path / "ws", "cross", (judge,)) for judge in ("aster-1", "cedar-7")]
+
+    async def scenario(client: Client) -> None:
+        runs = [run["run"] for run in (await client.wait("/api/workspace")).json["runs"]]
+        assert len(runs) == len(names) == 2
+        across: dict[str, Cells] = defaultdict(dict)
+        for run in runs:
+            listed = await client.wait_for_page(f"/api/runs/{run}/judgments?control=no&limit=1000")
+            for row in listed["rows"]:
+                row["judge"] = run
+            for question, cells in cells_from_list(listed, "judge").items():
+                across[question] = {**across[question], **cells}
+        path = f"/api/compare/matrix?run={runs[0]}&run={runs[1]}&control=no"
+        assert (await client.wait(path)).json["is_graded"]
+        for shown, sort in itertools.product(FILTERS, ORDERS):
+            page = (await client.wait(f"{path}&filter={shown}&sort={sort}")).json
+            known = [question for question, cells in across.items() if FILTERS[shown](cells)]
+            order = [ORDERS[sort](across[row["question"]]) for row in page["rows"]]
+            assert {row["question"] for row in page["rows"]} == set(known), shown
+            assert order == sorted(order)
+        assert (await client.wait(f"{path}&filter=differ")).json["matches"] > 0
+
+    look(tmp_path / "ws", scenario)
 
 
 def test_the_material_has_a_row_for_every_filter_and_every_kind_of_cell(workspace: Path) -> None:

@@ -36,6 +36,7 @@ LISTING: Mapping[str, Values] = {
 MATRIX: Mapping[str, Values] = {
     **FILTERS,
     "row": ANY,
+    "q": ANY,
     "across": ("Judge", "run"),
     "filter": ("Differ",),
     "sort": ("Hardest", "lowest"),

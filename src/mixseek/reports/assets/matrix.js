@@ -32,7 +32,7 @@ const UNSCORED_NAMES = {
 const SIDE_WORDS = { won: say("matrix.won", "won"), lost: say("matrix.lost", "lost"), tied: say("matrix.tied", "tied") };
 
 // What is shown, as the address has it.
-const matrixView = { across: "", filter: "", sort: "", judge: "", target: "", variant: "", task: "" };
+const matrixView = { across: "", filter: "", sort: "", q: "", judge: "", target: "", variant: "", task: "" };
 // The page that came last, all pages that are kept, and which asking they belong to.
 let matrixHead = null;
 let matrixPages = new Map();
@@ -286,6 +286,11 @@ function openWanted(place) {
 
 const tellMatrix = (text) => { byId("matrix-matches").textContent = text; };
 
+/** How far a search has come that no row can be shown before. */
+function tellSearching({ searched, samples }) {
+  tellMatrix(`${say("matrix.searching", "Searching …")} ${countText(searched)} ${say("word.of", "of")} ${countText(samples)}`);
+}
+
 /** Another view begins at its top, with nothing open but what its address names. */
 function showMatrix(opened = null) {
   wantedCell = opened;
@@ -306,6 +311,7 @@ function showMatrix(opened = null) {
 function followMatrix(view, opened = null) {
   const isShown = matrixHead !== null && Object.entries(view).every(([name, value]) => matrixView[name] === value);
   Object.assign(matrixView, view);
+  byId("matrix-search").value = matrixView.q;
   if (!isShown) return showMatrix(opened);
   if (opened === null) return closeCell();
   for (const [number, held] of matrixPages) {
@@ -317,12 +323,18 @@ function followMatrix(view, opened = null) {
   return showMatrix(opened);
 }
 
-function changeMatrix(changes) {
+function changeMatrix(changes, { push = true } = {}) {
   Object.assign(matrixView, changes);
   // What stands across is not narrowed.
   if (matrixView.across in matrixView) matrixView[matrixView.across] = "";
-  matrixSource.keep(matrixView);
+  matrixSource.keep(matrixView, null, { push });
   showMatrix();
+}
+
+/** Letters of one search are one step, and to empty it is another. */
+function searchMatrix() {
+  const words = byId("matrix-search").value;
+  if (words !== matrixView.q) changeMatrix({ q: words }, { push: !matrixView.q || !words });
 }
 
 // --- from cell to cell
@@ -361,6 +373,7 @@ function onMatrixKey(event) {
     // What is open follows the keys.
     if (isCellOpen) openCell();
   } else if (event.key === "Enter" || event.key === " ") openCell();
+  else if (event.key === "/") byId("matrix-search").select();
   else return;
   event.preventDefault();
   // The page has keys of its own.
@@ -370,7 +383,8 @@ function onMatrixKey(event) {
 function onMatrixEscape(event) {
   if (event.key !== "Escape" || event.target.closest("select")) return;
   event.stopPropagation();
-  if (isCellOpen) CELL_STEPS.close();
+  const search = byId("matrix-search");
+  if (event.target === search && search.value) { search.value = ""; searchMatrix(); } else if (isCellOpen) CELL_STEPS.close();
 }
 
 // --- the cell that is open
@@ -440,6 +454,10 @@ function startMatrix() {
   byId("matrix-browser").addEventListener("keydown", onMatrixEscape);
   byId("matrix-across").addEventListener("change", (event) => changeMatrix({ across: event.target.value }));
   byId("matrix-sort").addEventListener("change", (event) => changeMatrix({ sort: event.target.value }));
+  let typing;
+  byId("matrix-search").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(searchMatrix, 120); });
+  // Return asks at once; so does the box's own cross.
+  byId("matrix-search").addEventListener("search", () => { clearTimeout(typing); searchMatrix(); });
   for (const button of document.querySelectorAll("[data-shown]")) button.addEventListener("click", () => changeMatrix({ filter: button.dataset.shown }));
   matrixSource.start(followMatrix);
 }

@@ -30,16 +30,15 @@ function sidesOf(held, heldB, score, verdict, isPaired) {
 const isPairedAcross = (read, across) => across === "target" && (read.columns.target_b?.choices ?? []).length > 0;
 
 /** Every question with its cells; a model on its own output is a control, and in no count. */
-function layOut(read, across, view) {
-  let places = [...read.ids.keys()];
-  for (const name of MATRIX_NARROWING) if (view[name]) places = narrowed(read, places, name, view[name]);
+function layOut(read, across, places) {
   const isPaired = isPairedAcross(read, across);
   const [question, column, other, status, score, verdict, control, cut] = ["question", across, "target_b", "status", "score", "verdict", "control", "cut_off"].map((name) => valuesOf(read, name));
+  const keyOf = keysOfQuestions(read);
   const questions = new Map();
   const found = new Set();
   for (const place of places) {
     const name = question(place);
-    const key = name === null ? `i${read.ids[place]}` : `q${name}`;
+    const key = keyOf(place);
     if (!questions.has(key)) questions.set(key, { question: name, id: name === null ? read.ids[place] : null, first: place, cells: new Map() });
     const { cells } = questions.get(key);
     for (const side of sidesOf(column(place), other(place), score(place), verdict(place), isPaired)) {
@@ -58,6 +57,32 @@ function layOut(read, across, view) {
   }
   for (const row of questions.values()) judgeQuestion(row);
   return { questions: [...questions.values()], columns: orderColumns([...found], across) };
+}
+
+// What was searched last, and the judgments of the questions that were found.
+let soughtLast = { key: "" };
+
+/** The judgments that are laid out: of all questions, or of those that a search finds in a text of theirs. */
+async function placesOf(read, view, isWanted) {
+  let places = [...read.ids.keys()];
+  for (const name of MATRIX_NARROWING) if (view[name]) places = narrowed(read, places, name, view[name]);
+  const words = fold(view.q).split(/\s+/).filter(Boolean);
+  if (!words.length) return places;
+  const key = JSON.stringify([words, ...MATRIX_NARROWING.map((name) => view[name])]);
+  if (soughtLast.key !== key) {
+    const found = await searched(read, places, words, isWanted, (_, done) => { if (isWanted()) tellSearching({ searched: done, samples: places.length }); });
+    if (!found) return null;
+    const keyOf = keysOfQuestions(read);
+    const questions = new Set(found.map(keyOf));
+    soughtLast = { key, places: places.filter((place) => questions.has(keyOf(place))) };
+  }
+  return soughtLast.places;
+}
+
+/** What names the question of a judgment: its name, or the sample where that names none. */
+function keysOfQuestions(read) {
+  const question = valuesOf(read, "question");
+  return (place) => (question(place) === null ? `i${read.ids[place]}` : `q${question(place)}`);
 }
 
 /** What a question is filtered and sorted by. */
@@ -91,7 +116,7 @@ const MATRIX_ORDERS = {
   difficulty: (one, other) => (one.mean ?? Infinity) - (other.mean ?? Infinity) || 0,
 };
 
-async function pageOfMatrix(view, offset, limit) {
+async function pageOfMatrix(view, offset, limit, isWanted) {
   const read = await openIndex();
   const narrowing = Object.fromEntries(MATRIX_NARROWING.map((name) => [name, read.columns[name]?.choices ?? []]));
   const differing = ACROSS_CHOICES.filter((name) => narrowing[name].length > 1 || isPairedAcross(read, name));
@@ -99,7 +124,9 @@ async function pageOfMatrix(view, offset, limit) {
   const across = view.across || choices[0];
   const key = JSON.stringify([across, view]);
   if (laidOut.key !== key) {
-    const { questions, columns } = layOut(read, across, view);
+    const places = await placesOf(read, { ...matrixView, ...view }, isWanted);
+    if (!places || !isWanted()) return null;
+    const { questions, columns } = layOut(read, across, places);
     const rows = view.filter ? questions.filter((row) => row[view.filter]) : questions;
     const sorted = view.sort ? [...rows].sort(MATRIX_ORDERS[view.sort]) : rows;
     const count = (name) => questions.filter((row) => row[name]).length;

@@ -10,14 +10,15 @@ const matrixRunPath = (run) => `${BASE}/api/runs/${encodeURIComponent(run)}`;
 /** The answer, however long it is being made; null when something newer was asked meanwhile. */
 async function askMatrix(path, isWanted, tell) {
   for (;;) {
-    const answer = await fetch(path);
+    const answer = await fetchAnswer(path);
     if (!isWanted()) return null;
-    const document = await answer.json();
+    const document = await readDocument(answer);
     if (answer.status !== 202) {
       if (!answer.ok) throw new Error(document.error);
       return document;
     }
-    tell(`${say("judgment.the_judgments_are_being_listed", "The judgments are being listed")} … ${Math.round(document.pending_seconds)} s`);
+    if (document.search) tellSearching(document.search);
+    else tell(`${say("judgment.the_judgments_are_being_listed", "The judgments are being listed")} … ${Math.round(document.pending_seconds)} s`);
     await new Promise((done) => setTimeout(done, 300));
   }
 }
