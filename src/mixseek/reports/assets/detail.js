@@ -18,8 +18,10 @@ function fact(label, ...content) {
   return make("div", {}, make("dt", {}, label), make("dd", {}, ...content));
 }
 
+/** What was found beside what was right; nobody looks for an answer in either of two responses. */
 function answerBox(row) {
   const { sample } = row;
+  if (sample.response_b !== undefined) return null;
   const found = row.answer === undefined
     ? make("span", { class: "quiet" }, row.status === "invalid" || row.status === "missing" ? say("judgment.not_judged", "not judged") : say("judgment.none_found", "none found"))
     : textBlock("answer", row.answer);
@@ -31,8 +33,8 @@ function answerBox(row) {
     ? make("div", { class: "also" }, say("judgment.also_accepted", "also accepted: "), ...visibleNodes(sample.alternatives.join(" · ")))
     : null;
   return make("div", { class: `answers tone-${row.tone}` },
-    make("div", {}, make("h4", {}, say("judgment.extracted_answer", "Extracted answer")), found, jump),
-    make("div", {}, make("h4", {}, say("word.ground_truth", "Ground truth")), truth, also));
+    make("div", {}, make("h3", {}, say("judgment.extracted_answer", "Extracted answer")), found, jump),
+    make("div", {}, make("h3", {}, say("word.ground_truth", "Ground truth")), truth, also));
 }
 
 function facts(row) {

@@ -75,6 +75,7 @@ async function lookForNews(before) {
   return setTimeout(() => lookForNews(now), document.querySelector(".state.running, .empty") ? 3000 : 5000);
 }
 
+if (document.querySelector("[data-comes-by-itself]")) setTimeout(() => location.reload(), 1000);
 if (isHome) {
   readNarrowing();
   document.addEventListener("input", (event) => { if (event.target.form?.id === "board-filters") narrowRuns(); });

@@ -211,6 +211,7 @@ function drawText() {
   };
   const answer = other === null ? answerPart(response, "response") : make("div", { class: "two-sides" }, answerPart(response, "response"), answerPart(other, "response-b"));
   parts.text.replaceChildren(...[
+    make("h2", { class: "visually-hidden" }, say("word.sample", "Sample")),
     question ? block(say("word.question", "Question"), question, "question") : null,
     truth === null ? null : block(say("word.ground_truth", "Ground truth"), [truth, ...alternatives].join(" · "), "truth"),
     type ? make("p", { class: "soft" }, say("word.task_type", "Task type"), " ", ...visibleNodes(type)) : null, rubricPart,
