@@ -15,7 +15,7 @@ from typing import Any
 from bench import reply_quotes
 from bench.accuracy import DATA
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgingProtocol
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
 from mixseek.protocols.replies.repairs import Repair, ReplyMode
@@ -73,7 +73,7 @@ class Counts:
             self.as_is += 1
 
 
-def parsed(protocol: JudgeProtocol, text: str, sample: Sample) -> Reading:
+def parsed(protocol: JudgingProtocol, text: str, sample: Sample) -> Reading:
     """What the protocol says of one text."""
     match protocol.parse(Reply(text, "recorded"), sample):
         case ValidJudgment(repairs=repairs):
@@ -103,7 +103,7 @@ def entries_of(row: Row) -> Sequence[BundleEntry]:
     return split_bundle(row["raw_output"]) or ()
 
 
-def entry_reading(protocol: JudgeProtocol, entry: BundleEntry) -> Reading:
+def entry_reading(protocol: JudgingProtocol, entry: BundleEntry) -> Reading:
     """What is wrong with the entry as an entry stands before what the protocol says of it."""
     name = entry.identities[0] if entry.identities else ""
     reading = parsed(protocol, entry.text, Sample(name, "", output_id=name))

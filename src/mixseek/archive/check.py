@@ -12,9 +12,9 @@ import orjson
 
 from mixseek.archive import write as names
 from mixseek.archive.write import ARCHIVE_VERSION, SEALED
-from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Responded, Undecided, ValidJudgment
 from mixseek.domain.panels import WITNESS_PREFIX
-from mixseek.domain.ports import JudgeProtocol, MathsComparer, is_plain
+from mixseek.domain.ports import JudgingProtocol, MathsComparer, is_plain
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, judge_shown, refuse_incomplete
 from mixseek.errors import ConfigurationError
@@ -82,7 +82,7 @@ class ArchiveCheck:
     """One pass over the index and one over the files; offsets and paths are held, no text."""
 
     def __init__(
-        self, archive: Path, marker: ArchiveMarker, protocol: JudgeProtocol, maths: MathsComparer | None = None
+        self, archive: Path, marker: ArchiveMarker, protocol: JudgingProtocol, maths: MathsComparer | None = None
     ) -> None:
         self._archive = archive
         self._marker = marker
@@ -223,6 +223,8 @@ class ArchiveCheck:
                 yield Problem(path, ProblemKind.NOT_VALID, f"the rules leave it undecided: {judgment.reason}")
             case Missing():
                 yield Problem(path, ProblemKind.NOT_VALID, judgment.reason)
+            case Responded():
+                yield Problem(path, ProblemKind.NOT_VALID, "an answer is no judgment")
             case unexpected:
                 assert_never(unexpected)
 

@@ -1,9 +1,8 @@
 """How the response of a sample ended, as its row says it: the one rule of `domain.response_states`, applied to rows.
 
-The index asks the same of millions of rows in SQL (`index/loading.sql`), with the patterns that stand here.
+The index asks the same of millions of rows in SQL (`index/loading.sql`), with the patterns of `matching.reasoning_tags`.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,29 +11,14 @@ from mixseek.domain.response_states import (
     REASON_NAMES,
     RESPONSE_STATE,
     RESPONSE_STATE_B,
-    ReasoningMarks,
     ResponseState,
     read_state,
     response_state,
     state_of_reason,
 )
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR
-from mixseek.matching.reasoning_tags import (
-    BARE_FINAL,
-    BARE_OPENS,
-    MARKED_CLOSES,
-    MARKED_OPENS,
-    REASONING_CLOSES,
-    REASONING_OPENS,
-)
+from mixseek.matching.reasoning_tags import REASONING_MARKS
 
-# Tags in any case, the marks of single families as they write them.
-_TAGGED_OPENS = rf"(?i:{REASONING_OPENS})|{MARKED_OPENS}"
-_CLOSES = rf"(?i:{REASONING_CLOSES})|{MARKED_CLOSES}"
-OPENS = rf"{_TAGGED_OPENS}|{BARE_OPENS}"
-DONE = rf"(?s)^.*(?:{_CLOSES}|{BARE_FINAL})"
-BLOCK = rf"(?s)(?:{_TAGGED_OPENS}).*?(?:{_CLOSES})"
-MARKS = ReasoningMarks(re.compile(OPENS), re.compile(DONE), re.compile(BLOCK))
 # With one of these in the metadata there is no response whose end could be known.
 ABSENCES = (PLANNED_WITHOUT_OUTPUT, RESPONSE_UNKNOWN, RESPONSE_NULL, RESPONSE_ERROR)
 
@@ -50,7 +34,7 @@ def state_of_sample(sample: Mapping[str, Any], *, is_second: bool = False) -> Re
     reason = reason_of(metadata, "_b" if is_second else "_a" if sample.get("response_b") is not None else "")
     if any(metadata.get(name) not in (None, False) for name in ABSENCES):
         return state_of_reason(reason)
-    return response_state(reason, response or "", MARKS)
+    return response_state(reason, response or "", REASONING_MARKS)
 
 
 def reason_of(metadata: Mapping[str, Any], side: str = "") -> str | None:

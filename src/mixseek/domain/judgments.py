@@ -125,13 +125,24 @@ class Missing:
     is_permanent: bool = False
 
 
-Outcome = ValidJudgment | InvalidJudgment | Undecided | Missing
+@dataclass(frozen=True, slots=True)
+class Responded:
+    """What a target gave to a question, whatever it is: no judgment, so it has neither score nor verdict."""
+
+    fields: Mapping[str, Any]  # its state, and how many turns it took
+    # As judges will see it. The journal has it in the reply and not once more here.
+    response: str = field(default="", compare=False)
+
+
+# What a protocol makes of a reply.
+Read = ValidJudgment | InvalidJudgment | Responded
+Outcome = ValidJudgment | InvalidJudgment | Responded | Undecided | Missing
 
 
 def status_of(outcome: Outcome) -> Status:
     """The one mapping from outcome to the status word shown everywhere."""
     match outcome:
-        case ValidJudgment():
+        case ValidJudgment() | Responded():
             return Status.VALID
         case InvalidJudgment():
             return Status.INVALID

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
-from mixseek.domain.judgments import InvalidJudgment, Outcome, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Outcome, Read, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    role: str  # "system" or "user"
+    role: str  # "system" or "user"; "assistant" in a conversation that is filled in
     content: str
 
 
@@ -40,7 +40,7 @@ class JudgeProtocol(Protocol):
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """The prompt; judged text stands inside a fence made of `nonce`."""
 
-    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+    def parse(self, reply: Reply, sample: Sample) -> Read:
         """Never raises, whatever the text."""
 
     def decide(self, sample: Sample, maths: "MathsComparer | None" = None) -> ValidJudgment | Undecided:
@@ -70,6 +70,23 @@ class JudgeProtocol(Protocol):
 
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         """One outcome of all, by presentation."""
+
+    def turns(self, sample: Sample) -> int:
+        """How many replies one asking takes: more than one where a conversation is filled in, turn by turn."""
+
+    def after(self, responses: tuple[str, ...]) -> "JudgeProtocol":
+        """The same protocol, hash included, at the turn that follows these."""
+
+
+@runtime_checkable
+class JudgingProtocol(JudgeProtocol, Protocol):
+    """A protocol that judges: what it makes of a reply is a judgment."""
+
+    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """Never raises, whatever the text."""
+
+    def present(self, presentation: str) -> "JudgingProtocol":
+        """The same protocol, hash included, with the sample shown that way."""
 
 
 # How a sample is shown to a judge, where the protocol knows only one way; lines of a journal do not name it.
@@ -102,6 +119,12 @@ class PlainProtocol:
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         (outcome,) = outcomes.values()
         return outcome
+
+    def turns(self, sample: Sample) -> int:
+        return 1
+
+    def after(self, responses: tuple[str, ...]) -> Self:
+        return self
 
 
 def is_plain(protocol: JudgeProtocol) -> bool:
@@ -146,6 +169,12 @@ class MathsComparer(Protocol):
 # Asking a judge that has to be waited for: what is sent, what comes back, what it cost.
 
 
+# What a verdict with its comment takes; only for estimates before the endpoint has said how many they were.
+EXPECTED_OUTPUT_TOKENS = 150
+# The same for an answer to a question.
+EXPECTED_ANSWER_TOKENS = 500
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One request to one judge. `take` numbers independent repeats, `ask` the re-asks after an invalid reply."""
@@ -157,6 +186,10 @@ class Call:
     ask: int = 1
     # For judges that are no models, and look at the sample itself.
     sample: Sample | None = None
+    # How long the reply may become, where this one call has a limit of its own.
+    max_tokens: int | None = None
+    # For estimates.
+    expected_tokens: int = EXPECTED_OUTPUT_TOKENS
 
 
 class ReplyKey(NamedTuple):

@@ -1,6 +1,7 @@
 """One repeat of one live judge on one sample: cache, call, journal, parse, ask again."""
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
@@ -9,19 +10,32 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from mixseek.domain.judgments import Finding, InvalidJudgment, Missing, Outcome, Reply, Status, Undecided, ValidJudgment
+from mixseek.domain.judgments import (
+    Finding,
+    InvalidJudgment,
+    Missing,
+    Outcome,
+    Read,
+    Reply,
+    Responded,
+    Status,
+    Undecided,
+)
 from mixseek.domain.ports import (
+    EXPECTED_OUTPUT_TOKENS,
     NOTHING_LOST,
     PLAIN,
     Answer,
     Call,
     JudgeProtocol,
+    LiveJudge,
     LostRequests,
     Message,
     ReplyKey,
     Usage,
     is_plain,
 )
+from mixseek.domain.response_states import ResponseState
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget, NotNowError
 from mixseek.engine.endings import FirstReplies
@@ -29,7 +43,7 @@ from mixseek.engine.endpoint import Attempts
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.engine.replies import ReplyCache, reuse
-from mixseek.engine.slots import EXPECTED_OUTPUT_TOKENS, LiveSlot
+from mixseek.engine.slots import LiveSlot
 from mixseek.errors import DatasetError, DeclinedError, FunctionJudgeError, PermanentJudgeError, TransientJudgeError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.text_files import parse_toml
@@ -92,7 +106,7 @@ def estimate_usage(call: Call) -> Usage:
         plain = len(message.content.encode("ascii", "ignore"))
         foreign = len(message.content) - plain
         tokens += plain / _CHARACTERS_PER_TOKEN + foreign / _CHARACTERS_PER_TOKEN_OUTSIDE_ASCII
-    return Usage(round(tokens), EXPECTED_OUTPUT_TOKENS)
+    return Usage(round(tokens), call.expected_tokens)
 
 
 class LineEncoder(Protocol):
@@ -139,6 +153,8 @@ class CallContext:
     written: set[str] = field(default_factory=set)
     # The day on which a reply arrives. No more than that: runs that differ only in their hours stay alike.
     today: Callable[[], str] = utc_day
+    # Of a reply, for estimates before anything has come.
+    expected_tokens: int = EXPECTED_OUTPUT_TOKENS
 
 
 async def ask_repeat(context: CallContext, slot: LiveSlot, pending: PendingSample, repeat: int) -> Outcome:
@@ -148,6 +164,8 @@ async def ask_repeat(context: CallContext, slot: LiveSlot, pending: PendingSampl
         return refused
     protocol = context.protocol
     if is_plain(protocol):
+        if (turns := protocol.turns(pending.sample)) > 1:
+            return await converse(context, slot, pending, repeat, turns)
         return await ask_judge(context, slot, pending, ReplyKey(slot.name, repeat))
     return protocol.combine(
         {
@@ -159,6 +177,27 @@ async def ask_repeat(context: CallContext, slot: LiveSlot, pending: PendingSampl
     )
 
 
+async def converse(context: CallContext, slot: LiveSlot, pending: PendingSample, repeat: int, turns: int) -> Outcome:
+    """Turn by turn, each asked with what was said before it; the last one counts, or the first that brings nothing."""
+    responses: tuple[str, ...] = ()
+    while True:
+        at_turn = replace(context, protocol=context.protocol.after(responses))
+        outcome = await ask_judge(at_turn, slot, pending, ReplyKey(slot.name, repeat, name_turn(responses)))
+        if not isinstance(outcome, Responded) or not outcome.response:
+            return outcome
+        responses = (*responses, outcome.response)
+        if len(responses) == turns:
+            return outcome
+
+
+def name_turn(responses: tuple[str, ...]) -> str:
+    """What tells the replies of a conversation apart: the turn, and what was said before it."""
+    if not responses:
+        return PLAIN
+    said_before = hashlib.blake2b("\x1f".join(responses).encode("utf-8", "surrogatepass"), digest_size=6)
+    return f"turn {len(responses) + 1} {said_before.hexdigest()}"
+
+
 async def ask_judge(context: CallContext, slot: LiveSlot, pending: PendingSample, wanted: ReplyKey) -> Outcome:
     """What becomes of it; every reply is journaled before it is read, and an invalid one is asked for again."""
     sample = pending.sample
@@ -166,21 +205,36 @@ async def ask_judge(context: CallContext, slot: LiveSlot, pending: PendingSample
     ask = unread[-1].attempt if unread else 0
     outcome: Outcome | None = read_reply(context, unread[-1], sample) if unread else None
     most = 1 + slot.max_reasks + pending.asked.get(wanted, 0)
-    while outcome is None or (isinstance(outcome, InvalidJudgment) and ask < most):
+    latest = unread[-1] if unread else None
+    while outcome is None or (isinstance(outcome, InvalidJudgment) and ask < most) or asks_longer(slot, outcome, ask):
         ask += 1
         objections = outcome.findings if isinstance(outcome, InvalidJudgment) else ()
-        got = await obtain(context, Ask(slot, pending, wanted, ask, objections))
+        limit = None if latest is None or not isinstance(outcome, Responded) else longer_limit(slot.judge, latest)
+        got = await obtain(context, Ask(slot, pending, wanted, ask, objections, limit))
         if not isinstance(got, Reply):
             # A reply that was had stands, even where another could not be had.
             return outcome or got
         judged = read_reply(context, got, sample)
         if context.first_replies is not None:
             context.first_replies.read(slot.name, judged)
-        outcome = judged
+        outcome, latest = judged, got
     return outcome
 
 
-def read_reply(context: CallContext, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+def asks_longer(slot: LiveSlot, outcome: Outcome, asked: int) -> bool:
+    """Whether a response that was cut off is asked for once more, with twice the limit."""
+    is_cut_off = isinstance(outcome, Responded) and outcome.fields.get("state") == ResponseState.CUT_OFF
+    return is_cut_off and slot.retries_cut_off and asked == 1
+
+
+def longer_limit(judge: LiveJudge, reply: Reply) -> int | None:
+    """Twice what the reply was allowed; where nobody set that, twice what it took. None where nobody counted."""
+    limit = judge.description.get("max_tokens")
+    counted = limit if isinstance(limit, int) else (reply.details.get("usage") or {}).get("output_tokens")
+    return 2 * counted if isinstance(counted, int) and counted else None
+
+
+def read_reply(context: CallContext, reply: Reply, sample: Sample) -> Read:
     """What the protocol makes of it."""
     if context.read is not None:
         context.read.append(reply)
@@ -195,6 +249,8 @@ class Ask(NamedTuple):
     wanted: ReplyKey
     number: int
     objections: tuple[Finding, ...] = ()
+    # In tokens, where this asking has a limit of its own.
+    limit: int | None = None
 
 
 async def obtain(context: CallContext, ask: Ask) -> Reply | Missing | Undecided:
@@ -238,7 +294,9 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     if ask.objections:
         messages = ask_again(messages, ask.objections, protocol.language, nonce)
     schema, sample = context.protocol.reply_schema, context.protocol.show(pending.sample)
-    call = Call(pending.key, messages, schema, ask.wanted.repeat, ask.number, sample)
+    call = Call(
+        pending.key, messages, schema, ask.wanted.repeat, ask.number, sample, ask.limit, context.expected_tokens
+    )
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     context.under_way[key] = future
     try:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Coroutine, Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Read
 from mixseek.engine.budget import BudgetSpentError
 from mixseek.engine.endpoint import EndpointDownError, HaltedError
 from mixseek.errors import MixseekError
@@ -102,11 +102,11 @@ class FirstReplies:
         self._refusals[judge] = 0
         self._answered.add(judge)
 
-    def read(self, judge: str, outcome: ValidJudgment | InvalidJudgment) -> None:
+    def read(self, judge: str, outcome: Read) -> None:
         """What was made of a reply; raises NothingUsableError where none of the first ones was valid."""
         if judge in self._proven:
             return
-        if isinstance(outcome, ValidJudgment):
+        if not isinstance(outcome, InvalidJudgment):
             self._proven.add(judge)
             return
         first, unusable = outcome.findings[0], self._unusable[judge]

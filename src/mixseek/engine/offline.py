@@ -12,13 +12,15 @@ from mixseek.domain.judgments import (
     InvalidJudgment,
     Missing,
     Outcome,
+    Read,
     Reply,
+    Responded,
     Status,
     Undecided,
     ValidJudgment,
     status_of,
 )
-from mixseek.domain.ports import PLAIN, Judge, JudgeProtocol, ReplyKey, is_plain
+from mixseek.domain.ports import PLAIN, Judge, JudgeProtocol, JudgingProtocol, ReplyKey, is_plain
 from mixseek.domain.samples import PLANNED_WITHOUT_OUTPUT, RESPONSE_ERROR, Sample
 from mixseek.lazy_dataclass import dataclass
 
@@ -102,15 +104,16 @@ def ask_once(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     refused = refuse_incomplete(sample, protocol)
     match judge.reply(sample, protocol):
         case Reply() as reply:
-            judgment = judge_reply(reply, sample, protocol)
+            judgment = read_recorded(reply, sample, protocol)
             if refused is not None:
                 # The reply was recorded, so it is kept; it still cannot be aligned with anything.
                 rest = judgment.findings if isinstance(judgment, InvalidJudgment) else ()
-                judgment = InvalidJudgment((*refused.findings, *rest), judgment.repairs)
+                repairs = () if isinstance(judgment, Responded) else judgment.repairs
+                judgment = InvalidJudgment((*refused.findings, *rest), repairs)
             return Judged(sample, judge.name, judgment, reply)
         case _ if refused is not None:
             return Judged(sample, judge.name, refused)
-        case ValidJudgment() | InvalidJudgment() | Undecided() | Missing() as outcome:
+        case ValidJudgment() | InvalidJudgment() | Responded() | Undecided() | Missing() as outcome:
             return Judged(sample, judge.name, outcome)
         case unexpected:
             assert_never(unexpected)
@@ -130,9 +133,19 @@ def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgmen
     return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
 
 
-def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
+def judge_reply(reply: Reply, sample: Sample, protocol: JudgingProtocol) -> ValidJudgment | InvalidJudgment:
     """What the protocol makes of it; a bundle that is `unusable` spoils entries that look well by themselves."""
-    judgment = protocol.parse(reply, sample)
+    return spoil(protocol.parse(reply, sample), reply)
+
+
+def read_recorded(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> Read:
+    """The same, also by a protocol that does not judge."""
+    read = protocol.parse(reply, sample)
+    return read if isinstance(read, Responded) else spoil(read, reply)
+
+
+def spoil(judgment: ValidJudgment | InvalidJudgment, reply: Reply) -> ValidJudgment | InvalidJudgment:
+    """Invalid, where the bundle is that the reply was taken out of."""
     match reply.details.get("unusable"):
         case {"flag": str(flag), "detail": str(detail)} if flag in set(Flag):
             finding = Finding(Flag(flag), detail)
@@ -143,7 +156,7 @@ def judge_reply(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJ
             return judgment
 
 
-def judge_shown(reply: Reply, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | InvalidJudgment:
+def judge_shown(reply: Reply, sample: Sample, protocol: JudgingProtocol) -> ValidJudgment | InvalidJudgment:
     """The same for one reply of several, which is read as the sample was shown to its judge."""
     shown = reply.details.get("presentation", PLAIN)
     return judge_reply(reply, sample, protocol if shown == PLAIN else protocol.present(shown))

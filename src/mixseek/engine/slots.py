@@ -11,8 +11,6 @@ from mixseek.lazy_dataclass import dataclass
 
 # Tokens, and the model that answered as far as it is known, to US dollars; None where nobody knows the price.
 Price = Callable[[Usage, str | None], float | None]
-# What a verdict with its comment takes; only for estimates before the endpoint has said how many they were.
-EXPECTED_OUTPUT_TOKENS = 150
 
 
 def unpriced(usage: Usage, answered_by: str | None) -> float | None:
@@ -44,6 +42,8 @@ class LiveSlot:
     price: Price = unpriced
     requests: RateLimit | None = None
     tokens: RateLimit | None = None
+    # A response that was cut off is asked for once more, with twice the limit.
+    retries_cut_off: bool = False
     # The judge's; looked at many times for each sample.
     name: str = field(init=False)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar, assert_never
 
 from pydantic import Field, field_validator
 
-from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Responded, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, PlainProtocol, is_plain
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker, Question
@@ -347,6 +347,8 @@ def score_answer(metric: BaseMetric, answered: Answered, sample: Sample) -> Metr
             return metric.missing(Undecided(f"undecided: {reason}"), answered.replies)
         case Missing() as missing:
             return metric.missing(missing, answered.replies)
+        case Responded():
+            raise TypeError(f"metric {metric.name}: its protocol answers, and does not judge")
         case unexpected:
             assert_never(unexpected)
 

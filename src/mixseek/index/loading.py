@@ -17,7 +17,7 @@ from typing import Any
 
 import duckdb
 
-from mixseek.datasets.endings import ABSENCES, BLOCK, DONE, OPENS
+from mixseek.datasets.endings import ABSENCES
 from mixseek.domain.counts import RunFacts
 from mixseek.domain.judgments import Method, Reply, Status
 from mixseek.domain.response_states import (
@@ -34,6 +34,7 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import StorageError
 from mixseek.index.totals import JournalState, RunTotals, read_totals, stat_journal, write_totals
 from mixseek.lazy_dataclass import dataclass
+from mixseek.matching.reasoning_tags import BLOCK, DONE, OPENS
 from mixseek.storage.duckdb_session import (
     Settings,
     attaching,

@@ -147,11 +147,11 @@ class EmbeddedJudge:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._runtime = None
 
-    def _decoding(self, take: int) -> dict[str, Any]:
+    def _decoding(self, take: int, max_tokens: int | None = None) -> dict[str, Any]:
         """Greedy unless told otherwise: the same sample gets the same judgment."""
         body = {key: value for key, value in self.settings.body.items() if key not in (_CONTEXT_KEY, _THREADS_KEY)}
         greedy = {"temperature": 0.0, "max_tokens": DEFAULT_MAX_TOKENS, "seed": take - 1}
-        return {**greedy, **decoding(self.settings, take), **body}
+        return {**greedy, **decoding(self.settings, take, max_tokens), **body}
 
     def _answer(self, call: Call, stop: threading.Event) -> Answer:
         runtime = self._loaded()
@@ -163,7 +163,7 @@ class EmbeddedJudge:
         ]
         # llama.cpp reads its tokens in a message as such: judged text could close its turn and open the system's.
         messages, defused = split_control_tokens(readable, self._control)
-        request = {**self._decoding(call.take), "messages": turns_of(messages)}
+        request = {**self._decoding(call.take, call.max_tokens), "messages": turns_of(messages)}
         request |= {"stream": True, "stream_options": {"include_usage": True}}
         is_constrained = self._constrains and bool(call.reply_schema)
         if is_constrained:

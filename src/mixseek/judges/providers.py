@@ -89,7 +89,7 @@ class ProviderJudge:
             response = await direct.model_request(
                 self.model,
                 _messages(call),
-                model_settings=self._model_settings(call.take),
+                model_settings=self._model_settings(call),
                 model_request_parameters=_parameters(call, is_constrained),
                 instrument=False,
             )
@@ -112,10 +112,14 @@ class ProviderJudge:
                 await self._lifetime.enter_async_context(self.model)
                 self._is_open = True
 
-    def _model_settings(self, take: int) -> dict[str, Any]:
+    def _model_settings(self, call: Call) -> dict[str, Any]:
         body = {"extra_body": dict(self.settings.body)} if self.settings.body else {}
         retries = {} if "max_retries" in self.model.unsupported_settings else {"max_retries": 0}
-        return {**decoding(self.settings, take), "request_timeout": self.settings.timeout_seconds, **body, **retries}
+        sampling = decoding(self.settings, call.take, call.max_tokens)
+        if (effort := sampling.pop("reasoning_effort", None)) is not None:
+            # The library names it after who had it first; providers that do not know the name leave it out.
+            sampling["openai_reasoning_effort"] = effort
+        return {**sampling, "request_timeout": self.settings.timeout_seconds, **body, **retries}
 
     def _mapped(self, error: Exception, is_constrained: bool) -> TransientJudgeError | PermanentJudgeError:
         errors = importlib.import_module("pydantic_ai.exceptions")

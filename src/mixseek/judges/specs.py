@@ -83,6 +83,20 @@ def make_live_judge(spec: str, configured: Mapping[str, JudgeSettings], environm
     if not is_live(spec, configured):
         raise unknown_judge(spec, configured)
     settings = configured.get(spec)
+    judge = make_unprompted_judge(spec, configured, environment)
+    if settings is None or settings.system is None:
+        return judge
+    # Late, as the judges themselves: few have one.
+    from mixseek.judges.system_prompt import PromptedJudge
+
+    return PromptedJudge(judge, settings.system)
+
+
+def make_unprompted_judge(
+    spec: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
+) -> LiveJudge:
+    """The judge without a system prompt of its own."""
+    settings = configured.get(spec)
     kind = spec.partition(":")[0] if settings is None else settings.provider
     # What a table's provider and model would be on the command line.
     full = spec if settings is None else f"{settings.provider}:{settings.model or ''}"

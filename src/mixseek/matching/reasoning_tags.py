@@ -4,6 +4,10 @@ They decide what rules read, so they stand here, where the digest of the rules s
 patterns of millions of texts in SQL: they are written in what Python and RE2 read alike.
 """
 
+import re
+
+from mixseek.domain.response_states import ReasoningMarks
+
 # Some families of models put a name of their own in front (<seed:think>) or say more in the tag.
 REASONING_NAMES = ("think", "thinking", "thought", "reasoning", "scratchpad")
 _BLOCKS = rf"(?:[a-z][\w.-]{{0,20}}:)?(?:{'|'.join(REASONING_NAMES)})"
@@ -15,3 +19,10 @@ MARKED_CLOSES = r"(?:◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|channel\|>f
 # The same channels where the tokens were lost on the way: "analysisWe need …assistantfinalThe answer is B".
 BARE_FINAL = "assistantfinal"
 BARE_OPENS = r"^analysis[A-Z][a-z']*\b"
+# Tags in any case, the marks of single families as they write them.
+_TAGGED_OPENS = rf"(?i:{REASONING_OPENS})|{MARKED_OPENS}"
+_CLOSES = rf"(?i:{REASONING_CLOSES})|{MARKED_CLOSES}"
+OPENS = rf"{_TAGGED_OPENS}|{BARE_OPENS}"
+DONE = rf"(?s)^.*(?:{_CLOSES}|{BARE_FINAL})"
+BLOCK = rf"(?s)(?:{_TAGGED_OPENS}).*?(?:{_CLOSES})"
+REASONING_MARKS = ReasoningMarks(re.compile(OPENS), re.compile(DONE), re.compile(BLOCK))

@@ -20,6 +20,7 @@ from mixseek.domain.judgments import (
     Missing,
     Outcome,
     Reply,
+    Responded,
     Undecided,
     ValidJudgment,
     status_of,
@@ -364,6 +365,8 @@ def _order_fields(outcome: Outcome) -> dict[str, Any]:
             }
         case Undecided() | Missing():
             return {**document, "reason": outcome.reason}
+        case Responded():
+            raise TypeError("a pair is judged, not answered")
 
 
 def _why(outcome: Outcome) -> str:
@@ -372,7 +375,7 @@ def _why(outcome: Outcome) -> str:
             return f"invalid ({'; '.join(f'{finding.flag.value}: {finding.detail}' for finding in outcome.findings)})"
         case Undecided() | Missing():
             return outcome.reason
-        case ValidJudgment():
+        case ValidJudgment() | Responded():
             return "valid"
 
 

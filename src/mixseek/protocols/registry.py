@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol, JudgingProtocol
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, read_declaration, unknown_among
@@ -40,12 +40,12 @@ def protocol_names() -> tuple[str, ...]:
 
 def load_protocol(
     name_or_path: str, language: str | None = None, parameters: Mapping[str, Any] | None = None
-) -> JudgeProtocol:
+) -> JudgingProtocol:
     """A built-in by name, or a declaration by the path of its TOML file; `parameters` replace the file's."""
     return make_protocol(read_declaration(declaration_path(name_or_path), language, parameters))
 
 
-def make_protocol(declaration: ProtocolDeclaration) -> JudgeProtocol:
+def make_protocol(declaration: ProtocolDeclaration) -> JudgingProtocol:
     """The protocol that a declaration declares, wherever it was read from."""
     # Each kind is loaded when it is asked for: the matcher behind `semantic` and the checks behind `scored` are large.
     if declaration.kind == "semantic":

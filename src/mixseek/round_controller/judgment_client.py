@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Responded, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message, PlainProtocol
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RoundState
 from mixseek.domain.samples import Sample
@@ -132,6 +132,8 @@ class JudgmentClient:
         if isinstance(answered.outcome, ValidJudgment):
             # Reasoning, yes or no, and confidence: its fields are those of a valid reply.
             return ImprovementJudgment(**answered.outcome.fields)
+        if isinstance(answered.outcome, Responded):
+            raise TypeError(f"the protocol {protocol.name} judges, and does not answer")
         return NoOpinion(why_no_answer(answered.outcome))
 
     async def _format_user_prompt(

@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
-from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
+from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Responded, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message, PlainProtocol
 from mixseek.domain.response_states import ResponseState, state_of_reason
 from mixseek.domain.samples import Sample
@@ -45,7 +45,7 @@ class FreeTextProtocol(PlainProtocol):
         user = Message("user", self.prompt)
         return (Message("system", self.instructions), user) if self.instructions.strip() else (user,)
 
-    def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+    def parse(self, reply: Reply, sample: Sample) -> Responded | InvalidJudgment:
         """The text without the model's thinking; nothing, half a thought and a refusal are no submission."""
         spoken = without_thought(reply.text)
         text = spoken.text.strip()
@@ -56,7 +56,7 @@ class FreeTextProtocol(PlainProtocol):
             return _invalid(Flag.JUDGE_REFUSAL_OR_EVASION, f"the model declines: {excerpt_text(text)}")
         if not text:
             return _invalid(Flag.UNPARSABLE_OUTPUT, "the reply is empty")
-        return ValidJudgment(1.0, "submitted", {"text": text}, Method.CROSS_JUDGE)
+        return Responded({}, text)
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         return Undecided("rules write no submissions")
@@ -95,7 +95,9 @@ class ModelTeam:
             return FailedSubmission(str(error))
         outcome = answered.outcome
         if isinstance(outcome, ValidJudgment):
-            return Submission(outcome.fields["text"], usage_of(answered.replies))
+            raise TypeError("a submission is no judgment")
+        if isinstance(outcome, Responded):
+            return Submission(outcome.response, usage_of(answered.replies))
         if isinstance(outcome, InvalidJudgment):
             return FailedSubmission("; ".join(finding.detail for finding in outcome.findings))
         return FailedSubmission(outcome.reason)

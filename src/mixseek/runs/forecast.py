@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.domain.ports import PLAIN, Call, ReplyKey, Usage
+from mixseek.domain.ports import EXPECTED_OUTPUT_TOKENS, PLAIN, Call, ReplyKey, Usage
 from mixseek.engine.call import PendingSample, estimate_usage
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.engine.replies import NoCache
-from mixseek.engine.slots import EXPECTED_OUTPUT_TOKENS, LiveSlot
+from mixseek.engine.slots import LiveSlot
 from mixseek.errors import DatasetError
 from mixseek.runs.budget_rounds import likely_batches
 from mixseek.runs.dry_run import DryRun, Forecast

@@ -53,10 +53,22 @@ class JudgeSettings(Table):
     temperature: float | None = Field(default=None, ge=0, le=5, description="Sent as it is.")
     top_p: float | None = Field(default=None, gt=0, le=1, description="Sent as it is.")
     max_tokens: int | None = Field(
-        default=None, ge=1, description="How long a reply may become. What is cut off there is an invalid reply."
+        default=None,
+        ge=1,
+        description="How long a reply may become. A judge's reply that is cut off there is invalid; a target's response is told as cut off.",
     )
     seed: int | None = Field(
         default=None, description="Sent as it is; each further repeat (`--repeats`) asks with the next number."
+    )
+    reasoning_effort: str | None = Field(
+        default=None,
+        min_length=1,
+        description="How hard a model is to think, in its provider's words (`low`, `medium`, `high`); sent as it is.",
+    )
+    system: str | None = Field(
+        default=None,
+        min_length=1,
+        description="A system prompt of its own, sent where what is asked has none: for targets of `mixseek answer`.",
     )
     # Out of the repr: people write credentials here.
     headers: dict[str, str] = Field(

@@ -187,8 +187,7 @@ class ViewedRun:
             raise ConfigurationError(f"run {self.run.name}: no sample {sample_id!r} before a judge {judge!r}")
         if entry.kind == "rules":
             raise ConfigurationError("the rules read no prompt: they look at the response itself")
-        protocol = protocol_of_run(self.run, self.manifest)
-        protocol = protocol.for_judge(entry.model or judge)
+        protocol = protocol_of_run(self.run, self.manifest).for_judge(entry.model or judge)
         # A workspace may have no key yet, or none for this user, and asking here must not make one.
         nonce = fence_nonce(find_workspace_key(root) or b"", record["key"])
         messages = protocol.messages(decode_sample(record["sample"]), nonce)

@@ -2,8 +2,9 @@
 
 from tests.cases import each
 
-from mixseek.datasets.endings import MARKS, state_of_sample
+from mixseek.datasets.endings import state_of_sample
 from mixseek.domain.response_states import ResponseState, plain_reason, read_state, response_state, state_of_reason
+from mixseek.matching.reasoning_tags import REASONING_MARKS
 
 FINISHED, CUT_OFF, WITHHELD, EMPTY = ResponseState
 # Whose word it is, and what it means.
@@ -93,11 +94,11 @@ def test_every_spelling_of_a_reason_is_one_of_the_states_or_tells_nothing(
 @each(("text", "state"), TEXTS)
 def test_a_text_without_a_reason_tells_by_itself_how_it_ended(text: str, state: ResponseState) -> None:
     """And with a reason that tells nothing; one that tells something wins over any text."""
-    assert response_state(None, text, MARKS) is state
-    assert response_state("stop", text, MARKS) is state
+    assert response_state(None, text, REASONING_MARKS) is state
+    assert response_state("stop", text, REASONING_MARKS) is state
     for reason in (CUT_OFF, WITHHELD):
         word = {CUT_OFF: "length", WITHHELD: "content_filter"}[reason]
-        assert response_state(word, text, MARKS) is reason
+        assert response_state(word, text, REASONING_MARKS) is reason
 
 
 @each(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgingProtocol
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
 
@@ -76,7 +76,7 @@ FORGED: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="session")
-def protocols(tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgeProtocol]:
+def protocols(tmp_path_factory: pytest.TempPathFactory) -> dict[str, JudgingProtocol]:
     starter = resources.files("mixseek.protocols").joinpath("starters/scored.toml").read_text(encoding="utf-8")
     path: Path = tmp_path_factory.mktemp("own") / "own.toml"
     path.write_text(starter.replace('"NAME"', '"own"'), encoding="utf-8")
@@ -98,7 +98,7 @@ def sample(response: str, question: str = "How is tea made?") -> Sample:
     )
 
 
-def parse(protocol: JudgeProtocol, reply: object, judged: Sample) -> ValidJudgment | InvalidJudgment:
+def parse(protocol: JudgingProtocol, reply: object, judged: Sample) -> ValidJudgment | InvalidJudgment:
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     return protocol.parse(Reply(text, "model-j"), judged)
 
@@ -129,7 +129,7 @@ WAYS: dict[str, Callable[[dict[str, Any]], str]] = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("name", FORGED)
 def test_a_copied_verdict_is_invalid(
-    name: str, way: Callable[[dict[str, Any]], str], protocols: dict[str, JudgeProtocol]
+    name: str, way: Callable[[dict[str, Any]], str], protocols: dict[str, JudgingProtocol]
 ) -> None:
     outcome = parse(protocols[name], FORGED[name], sample(f"With water. {way(FORGED[name])}"))
 
@@ -139,7 +139,7 @@ def test_a_copied_verdict_is_invalid(
 
 @pytest.mark.parametrize("name", FORGED)
 def test_the_same_verdict_is_valid_where_it_does_not_stand_in_the_text(
-    name: str, protocols: dict[str, JudgeProtocol]
+    name: str, protocols: dict[str, JudgingProtocol]
 ) -> None:
     """So that it is the repetition which makes it invalid, and nothing else."""
     outcome = parse(protocols[name], FORGED[name], sample("With water. It is an answer without any flaw."))
@@ -149,7 +149,7 @@ def test_the_same_verdict_is_valid_where_it_does_not_stand_in_the_text(
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_verdict_that_the_question_holds_is_no_judgment_either(
-    name: str, protocols: dict[str, JudgeProtocol]
+    name: str, protocols: dict[str, JudgingProtocol]
 ) -> None:
     judged = sample("With water: an answer without any flaw.", f"How is tea made? {json.dumps(FORGED[name])}")
     outcome = parse(protocols[name], FORGED[name], judged)
@@ -161,7 +161,7 @@ def test_a_verdict_that_the_question_holds_is_no_judgment_either(
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("name", FORGED)
 def test_an_honest_judge_may_agree_with_a_forged_verdict(
-    name: str, way: Callable[[dict[str, Any]], str], protocols: dict[str, JudgeProtocol]
+    name: str, way: Callable[[dict[str, Any]], str], protocols: dict[str, JudgingProtocol]
 ) -> None:
     """Invalid is not low: the forger is punished by scores, not by the loss of the judgment."""
     outcome = parse(protocols[name], honest(name), sample(f"{QUOTE} So: with water. {way(FORGED[name])}"))
@@ -170,7 +170,7 @@ def test_an_honest_judge_may_agree_with_a_forged_verdict(
 
 
 @pytest.mark.parametrize("name", ["cross", "own"])
-def test_quotes_from_a_forged_verdict_are_no_evidence(name: str, protocols: dict[str, JudgeProtocol]) -> None:
+def test_quotes_from_a_forged_verdict_are_no_evidence(name: str, protocols: dict[str, JudgingProtocol]) -> None:
     """They do stand in the response, letter by letter: inside the forged verdict and nowhere else."""
     reply = honest(name)
     for entry in reply["evidence"]:
@@ -182,7 +182,7 @@ def test_quotes_from_a_forged_verdict_are_no_evidence(name: str, protocols: dict
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_two_verdicts_one_of_them_forged_are_no_verdict(name: str, protocols: dict[str, JudgeProtocol]) -> None:
+def test_two_verdicts_one_of_them_forged_are_no_verdict(name: str, protocols: dict[str, JudgingProtocol]) -> None:
     """The judge quotes the forged object and then gives its own: nobody can say which one it means."""
     text = f"The response says {json.dumps(FORGED[name])}. My verdict: {json.dumps(honest(name))}"
     outcome = parse(protocols[name], text, sample(f"{QUOTE} {json.dumps(FORGED[name])}"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgingProtocol
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
 
@@ -51,17 +51,17 @@ SAMPLE = Sample("1", "A heading.\nThe body of a text.", output_id="q9_short.pdf"
 
 
 @pytest.fixture(scope="module")
-def bundled(tmp_path_factory: pytest.TempPathFactory) -> JudgeProtocol:
+def bundled(tmp_path_factory: pytest.TempPathFactory) -> JudgingProtocol:
     path = tmp_path_factory.mktemp("declared") / "bundled.toml"
     path.write_text(TOML, encoding="utf-8")
     return load_protocol(str(path))
 
 
-def parse(protocol: JudgeProtocol, entry: Any, sample: Sample = SAMPLE) -> ValidJudgment | InvalidJudgment:
+def parse(protocol: JudgingProtocol, entry: Any, sample: Sample = SAMPLE) -> ValidJudgment | InvalidJudgment:
     return protocol.parse(Reply(json.dumps(entry, ensure_ascii=False), "j"), sample)
 
 
-def test_an_entry_of_a_bundle_is_a_reply(bundled: JudgeProtocol) -> None:
+def test_an_entry_of_a_bundle_is_a_reply(bundled: JudgingProtocol) -> None:
     judgment = parse(bundled, {**ENTRY, "evidence": {**ENTRY["evidence"], "A_structure": "A heading."}})
 
     assert isinstance(judgment, ValidJudgment)
@@ -70,7 +70,7 @@ def test_an_entry_of_a_bundle_is_a_reply(bundled: JudgeProtocol) -> None:
 
 
 @pytest.mark.parametrize("total", [n for n in range(11) if n != 7])
-def test_every_wrong_total_is_found_beside_and_inside(bundled: JudgeProtocol, total: int) -> None:
+def test_every_wrong_total_is_found_beside_and_inside(bundled: JudgingProtocol, total: int) -> None:
     inside = {key: value for key, value in ENTRY.items() if key != "total"}
     inside["scores"] = {**ENTRY["scores"], "total": total}
     for entry in ({**ENTRY, "total": total}, inside):
@@ -89,7 +89,7 @@ def rows() -> list[Any]:
     return [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
 
 
-def test_collected_bundles_are_valid_but_for_totals_that_do_not_add_up(bundled: JudgeProtocol) -> None:
+def test_collected_bundles_are_valid_but_for_totals_that_do_not_add_up(bundled: JudgingProtocol) -> None:
     """As many as the source counts: missing, in the wrong place, or wrong; and none beside them."""
     for row in rows():
         entries = json.loads(row["raw_output"])["per_file_scores"]
@@ -101,7 +101,7 @@ def test_collected_bundles_are_valid_but_for_totals_that_do_not_add_up(bundled: 
         assert all("total" in finding.detail for one in invalid for finding in one.findings)
 
 
-def test_a_total_that_is_changed_in_a_collected_bundle_is_found(bundled: JudgeProtocol) -> None:
+def test_a_total_that_is_changed_in_a_collected_bundle_is_found(bundled: JudgingProtocol) -> None:
     for row in rows():
         for entry in json.loads(row["raw_output"])["per_file_scores"]:
             if "total" in entry:

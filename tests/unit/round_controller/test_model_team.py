@@ -7,7 +7,7 @@ import pytest
 from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker
 
-from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, ValidJudgment
+from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Responded
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import BudgetSpentError
@@ -20,7 +20,7 @@ SAMPLE = Sample("alpha/1", "")
 LONG = "I'm sorry, but I cannot help being long-winded. " + "This goes on about lighthouses. " * 40
 
 
-def parse(text: str, **details: object) -> ValidJudgment | InvalidJudgment:
+def parse(text: str, **details: object) -> Responded | InvalidJudgment:
     return FreeTextProtocol("prompt").parse(Reply(text, "model", details=details), SAMPLE)
 
 
@@ -74,16 +74,16 @@ def test_any_other_text_is_taken_to_the_letter(text: str) -> None:
     """Also JSON, markup, and a long text that opens with regrets."""
     parsed = parse(text)
 
-    assert isinstance(parsed, ValidJudgment)
-    assert parsed.fields["text"] == text.strip()
+    assert isinstance(parsed, Responded)
+    assert parsed.response == text.strip()
 
 
 def test_thinking_is_not_submitted() -> None:
     """It is in the journal."""
     parsed = parse("<think>Should it rhyme? No.</think>\nA haiku.")
 
-    assert isinstance(parsed, ValidJudgment)
-    assert parsed.fields["text"] == "A haiku."
+    assert isinstance(parsed, Responded)
+    assert parsed.response == "A haiku."
 
 
 def test_an_endpoint_that_refuses_or_is_gone_ends_this_team_alone() -> None:

@@ -59,12 +59,13 @@ def mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def decoding(settings: JudgeSettings, take: int) -> dict[str, Any]:
-    """Only what was set: an endpoint's defaults stay its own."""
+def decoding(settings: JudgeSettings, take: int, max_tokens: int | None = None) -> dict[str, Any]:
+    """Only what was set: an endpoint's defaults stay its own. `max_tokens` is a limit of this one call."""
     given = {
         "temperature": settings.temperature,
         "top_p": settings.top_p,
-        "max_tokens": settings.max_tokens,
+        "max_tokens": max_tokens or settings.max_tokens,
+        "reasoning_effort": settings.reasoning_effort,
         # The same seed would make the repeats of a judgment one and the same reply.
         "seed": None if settings.seed is None else settings.seed + take - 1,
     }

@@ -45,13 +45,16 @@ class AnthropicMessages:
             "model": target.model,
             "max_tokens": DEFAULT_MAX_TOKENS,
             "messages": turns_of(message for message in call.messages if message.role != "system"),
-            **decoding(target.settings, call.take),
+            **decoding(target.settings, call.take, call.max_tokens),
         }
         body.pop("seed", None)
+        effort = body.pop("reasoning_effort", None)
         if system:
             body["system"] = "\n\n".join(system)
         if call.reply_schema and dialect.schema is SchemaMode.JSON_SCHEMA:
             body["output_config"] = {"format": {"type": "json_schema", "schema": call.reply_schema}}
+        if effort is not None:
+            body["output_config"] = {**body.get("output_config", {}), "effort": effort}
         return {**body, **target.settings.body}
 
     def usage(self, document: Mapping[str, Any]) -> Usage:

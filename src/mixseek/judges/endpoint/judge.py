@@ -264,6 +264,8 @@ def _secrets(target: Target, headers: Mapping[str, str], proxy: str | None) -> l
 
 async def models_advice(judge: LiveJudge) -> str:
     """What to do about a path or a model that the endpoint does not know: whether it is listed there, and what is."""
+    # It may stand inside another, which gives it a system prompt.
+    judge = getattr(judge, "judge", judge)
     if not isinstance(judge, EndpointJudge):
         return _WRONG_PATH
     try:

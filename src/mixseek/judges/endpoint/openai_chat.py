@@ -31,7 +31,8 @@ class OpenAIChat:
 
     def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
         """The request; extra body entries of the settings win."""
-        body = {"model": target.model, "messages": turns_of(call.messages), **decoding(target.settings, call.take)}
+        sampling = decoding(target.settings, call.take, call.max_tokens)
+        body = {"model": target.model, "messages": turns_of(call.messages), **sampling}
         if "max_tokens" in body:
             body[dialect.limit_parameter] = body.pop("max_tokens")
         if call.reply_schema and dialect.schema is not SchemaMode.NONE:

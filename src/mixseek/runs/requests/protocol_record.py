@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol, JudgingProtocol
 from mixseek.errors import ConfigurationError, reason_of
 from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration
 from mixseek.protocols.registry import describe, load_protocol, make_protocol
@@ -33,7 +33,7 @@ def protocol_record(protocol: JudgeProtocol) -> dict[str, Any]:
     }
 
 
-def restore_protocol(record: Mapping[str, Any], where: str) -> JudgeProtocol:
+def restore_protocol(record: Mapping[str, Any], where: str) -> JudgingProtocol:
     """The protocol again; raises ConfigurationError for a record that holds none."""
     try:
         templates = {role: PromptSource(text, f"{where}: {role}") for role, text in record["templates"].items()}
@@ -65,7 +65,7 @@ def keep_protocol(run: RunDirectory, protocol: JudgeProtocol) -> None:
         stream.write(encode_document(protocol_record(protocol)))
 
 
-def protocol_of_run(run: RunDirectory, manifest: Manifest) -> JudgeProtocol:
+def protocol_of_run(run: RunDirectory, manifest: Manifest) -> JudgingProtocol:
     """The protocol as kept with the run; for runs that kept none, the built-in of that name if it still is the same."""
     entry = manifest.protocol
     if run.protocol.is_file():

@@ -33,6 +33,7 @@ from mixseek.domain.judgments import (
     Missing,
     Outcome,
     Reply,
+    Responded,
     Span,
     Status,
     Undecided,
@@ -165,6 +166,9 @@ def decode_outcome(data: Mapping[str, Any]) -> Outcome:
     """The outcome exactly as it was encoded."""
     span = None if data["span"] is None else Span(*data["span"])
     match Status(data["status"]):
+        case Status.VALID if data["method"] is None:
+            # Nobody judged: it is what a target gave.
+            return Responded(data["fields"])
         case Status.VALID:
             return ValidJudgment(
                 score=data["score"],

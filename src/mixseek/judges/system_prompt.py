@@ -1,0 +1,47 @@
+"""A model with a system prompt of its own, whatever it is behind."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import Any
+
+from mixseek.domain.ports import Answer, Call, LiveJudge, Message
+from mixseek.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class PromptedJudge:
+    """The judge inside, told `system` first where what it is asked has no system message."""
+
+    judge: LiveJudge
+    system: str = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.judge.name
+
+    @property
+    def endpoint(self) -> str:
+        return self.judge.endpoint
+
+    @property
+    def concurrency(self) -> int | None:
+        """A model in this process knows how many calls it can hold."""
+        return getattr(self.judge, "concurrency", None)
+
+    @property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(f"{self.judge.fingerprint}|system\x00{self.system}".encode()).hexdigest()
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        return {**self.judge.description, "system": self.system}
+
+    async def call(self, call: Call) -> Answer:
+        """Raises what the judge inside raises."""
+        if all(message.role != "system" for message in call.messages):
+            call = replace(call, messages=(Message("system", self.system), *call.messages))
+        return await self.judge.call(call)
+
+    async def close(self) -> None:
+        await self.judge.close()
