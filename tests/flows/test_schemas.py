@@ -122,6 +122,8 @@ def make_workspace(place: Path) -> None:
     rows = sums(12)
     write_jsonl(place / "sums.jsonl", rows)
     write_jsonl(place / "pairs.jsonl", pair_rows(3))
+    write_jsonl(place / "questions.jsonl", [{"id": "tea", "question": "Is tea a drink?"}])
+    write_jsonl(place / "answers.jsonl", [{"id": "tea/plain", "reply": "Yes."}])
     judges = [semantic_replies(rows, name, mistakes=0.2).write(place, "sums") for name in ("ada", "bob")]
     voter = pair_replies(pair_rows(3), "eve", follows_order=0.1).write(place, "pairs")
     ok("judge", "sums.jsonl", *(f"--judge={judge}" for judge in judges), "--run", "panel", "-w", "ws", cwd=place)
@@ -146,6 +148,8 @@ def ok(*words: str, cwd: Path) -> None:
 ASKED: list[tuple[DocumentName, str]] = [
     (DocumentName.JUDGE, "judge sums.jsonl --judge rules --run again -q"),
     (DocumentName.DRY_RUN, "judge sums.jsonl --judge {judge} --dry-run"),
+    (DocumentName.ANSWERS_DRY_RUN, "answer questions.jsonl --target {judge} --dry-run"),
+    (DocumentName.ANSWERS, "answer questions.jsonl --target replay:answers.jsonl -q"),
     (DocumentName.AUDIT_DRY_RUN, "audit sums.jsonl --judge {judge} --n 4 --only padding --dry-run"),
     (DocumentName.CARD, "audit sums.jsonl --judge rules --n 4 --only padding -q"),
     (DocumentName.JOBS, "run job.toml -q"),

@@ -57,8 +57,8 @@ def load_report(
         calls = index.call_accounts()
         labels = cascade_labels(index, manifest)
         if rule in (None, manifest.panel):
-            kept_names = tuple(labels[name] for name in manifest.judge_names)
-            keep_headline(workspace, run, headline, calls, kept_names, is_preference=index.facts.has_pairs)
+            names = tuple(labels[name] for name in manifest.judge_names)
+            keep_headline(workspace, run, headline, calls, names, is_preference=index.facts.has_pairs)
         report = build_report(
             ReportInput(
                 run=replace(run_header(manifest), unreached=count_unreached(index, manifest)),

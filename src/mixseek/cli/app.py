@@ -104,6 +104,7 @@ TREE: Mapping[str, Single | Family] = {
     "init": Single(Wanted.FIRST, Place("init:init")),
     "run": Single(Wanted.FIRST, Place("run:run")),
     "doctor": Single(Wanted.FIRST, Place("init:doctor")),
+    "answer": Single(Wanted.JUDGE, Place("answer:answer")),
     "evaluate": Single(Wanted.JUDGE, Place("evaluate:evaluate")),
     "show": Single(Wanted.READ, Place("report:show")),
     "stats": Single(Wanted.READ, Place("stats:stats")),

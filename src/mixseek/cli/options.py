@@ -12,7 +12,16 @@ import typer
 
 from mixseek.cli.console import ExitCode
 from mixseek.domain.panels import PanelRule
-from mixseek.settings.declared import MAPPING, PARAMETERS, POINTS, SHARE, Declared, declarations, kind_on_command_line
+from mixseek.settings.declared import (
+    MAPPING,
+    PARAMETERS,
+    POINTS,
+    SHARE,
+    VARIANT,
+    Declared,
+    declarations,
+    kind_on_command_line,
+)
 from mixseek.settings.options import BuildServerOptions, CallOptions, JudgeOptions, ShownOptions
 
 if TYPE_CHECKING:
@@ -85,6 +94,20 @@ def parse_parameters(pairs: list[str]) -> dict[str, Any]:
     return parameters
 
 
+def parse_variants(pairs: list[str]) -> dict[str, str]:
+    """`A=prompts/a.md` for each; a file alone is called by its stem."""
+    variants: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, path = pair.partition("=")
+        name, path = (name, path) if equals else (Path(pair).stem, pair)
+        if not (name and path):
+            raise typer.BadParameter(f"{pair!r} is not NAME=FILE, as in A=prompts/a.md", param_hint="'--variant'")
+        if name in variants:
+            raise typer.BadParameter(f"{name!r} is given twice; name each variant once", param_hint="'--variant'")
+        variants[name] = path
+    return variants
+
+
 def parse_value(text: str) -> Any:
     """A number, boolean, list or quoted text as TOML has them; anything else is the text itself."""
     from mixseek.settings.text_files import parse_toml
@@ -115,6 +138,7 @@ _PARSERS = {SHARE: parse_share, POINTS: parse_points}
 _COLLECTORS: Mapping[str | None, Callable[[list[str]], Any]] = {
     MAPPING: parse_mapping,
     PARAMETERS: parse_parameters,
+    VARIANT: parse_variants,
 }
 
 

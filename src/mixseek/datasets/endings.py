@@ -1,6 +1,6 @@
 """How the response of a sample ended, as its row says it: the one rule of `domain.response_states`, applied to rows.
 
-The index asks the same of millions of rows in SQL (`index/loading.sql`), with the patterns of `matching.reasoning_tags`.
+The index asks the same of millions of rows in SQL (`index/loading.sql`), with the same patterns.
 """
 
 from collections.abc import Mapping

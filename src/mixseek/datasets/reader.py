@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from mixseek.datasets.attachments import Attachments, RowRequirements
-from mixseek.datasets.files import RowSource, read_delimited, read_json_lines, reading
+from mixseek.datasets.files import Rows, RowSource, read_delimited, read_json_lines, reading
 from mixseek.datasets.importers.reading.sniffing import Shape, Sniffed, sniff
 from mixseek.datasets.importers.registry import recognise_sniffed
 from mixseek.datasets.importers.samples.grades import grade_table
@@ -352,37 +352,32 @@ def open_dataset(
     note_row: Callable[[Mapping[str, Any]], None] | None = None,
     pairs: PairChoice | None = None,
     longest_line: int = LONGEST_LINE_BYTES,
+    source: RowSource | None = None,
+    shows_reasoning: bool = False,
 ) -> Dataset:
     """The dataset behind a path or `-`, which is copied to be read twice; DatasetError where none can be read.
 
-    `name` is what it is called where the file is a copy of what a program had in memory.
+    `name` is what it is called where the file is a copy of what a program had in memory; `source` is where rows come
+    from that are no file's. With `shows_reasoning` a response begins with the reasoning that stands beside it.
     """
     # A wrong --map is said before a long stdin is copied.
     RowReader(mapping, is_pair=requirements is not None and requirements.needs.is_pair and pairs is None)
-    parts: list[Path] = []
-    if path != STDIN:
-        parts = find_parts(path, spool_directory)
-        file = Path(path) if parts else check_file(path)
-    elif spool_directory is None:
-        raise DatasetError("-: stdin cannot be read here; name a file")
-    else:
-        file = spool_stdin(spool_directory, stdin)
-
-    def chosen_by(choose: Callable[[Path, int], RowSource]) -> RowSource:
-        sources = [choose(part, longest_line) for part in parts or (file,)]
-        return join_sources(file, sources) if parts else sources[0]
-
-    source: RowSource | None = None
+    files = None if source is not None else find_files(path, spool_directory, stdin)
     # Where replies are recorded, a file may be a bundle of them, and so may a row.
-    if requirements is not None and not requirements.response:
-        if path != STDIN and not parts:
-            source = choose_reply_source(file, requirements.bundles)
+    if files is not None and requirements is not None and not requirements.response:
+        if path != STDIN and not files.parts:
+            source = choose_reply_source(files.file, requirements.bundles)
         if source is None:
-            plain = chosen_by(choose_source)
+            plain = files.chosen_by(choose_source, longest_line)
             source = replace(plain, rows=partial(read_replies, plain, mapping, requirements.bundles))
-    chosen = source or chosen_by(choose_any_source)
+    if files is not None and source is None:
+        source = files.chosen_by(choose_any_source, longest_line)
+    assert source is not None, "a dataset has files, or a source of its own"
+    chosen = source
     if name is not None:
         chosen = replace(chosen, unit="row")
+    if shows_reasoning:
+        chosen = replace(chosen, rows=partial(with_reasoning, chosen.rows))
     if requirements is not None and requirements.scores and set(chosen.format.split("+")) <= _PLAIN_FORMATS:
         chosen = replace(chosen, rows=partial(grade_table, chosen.rows))
     if pairs is not None:
@@ -391,6 +386,38 @@ def open_dataset(
         plain_rows = chosen.rows
         chosen = replace(chosen, rows=lambda: with_opponents(plain_rows()))
     return Dataset(name or path, chosen, mapping, requirements, note_row, pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFiles:
+    """What a path names: one file, or the parts of a folder or a glob."""
+
+    file: Path
+    parts: Sequence[Path] = ()
+
+    def chosen_by(self, choose: Callable[[Path, int], RowSource], longest_line: int) -> RowSource:
+        """All of them as one source."""
+        sources = [choose(part, longest_line) for part in self.parts or (self.file,)]
+        return join_sources(self.file, sources) if self.parts else sources[0]
+
+
+def find_files(path: str, spool_directory: Path | None, stdin: BinaryIO | None = None) -> DataFiles:
+    """The files behind a path or `-`, which is copied; DatasetError where there are none."""
+    if path != STDIN:
+        parts = find_parts(path, spool_directory)
+        return DataFiles(Path(path) if parts else check_file(path), parts)
+    if spool_directory is None:
+        raise DatasetError("-: stdin cannot be read here; name a file")
+    return DataFiles(spool_stdin(spool_directory, stdin))
+
+
+def with_reasoning(rows: Callable[[], Rows]) -> Rows:
+    """Rows whose response begins with their reasoning, between the tags that models write themselves."""
+    for place, row in rows():
+        reasoning, response = row.get("reasoning"), row.get("response")
+        if isinstance(reasoning, str) and reasoning and isinstance(response, str):
+            row = {**row, "response": f"<think>\n{reasoning}\n</think>\n\n{response}"}
+        yield place, row
 
 
 def choose_any_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:

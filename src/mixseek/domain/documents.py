@@ -15,6 +15,8 @@ class DocumentName(StrEnum):
     JUDGE = "judge"
     DRY_RUN = "dry-run"
     DEMO = "demo"
+    ANSWERS = "answers"
+    ANSWERS_DRY_RUN = "answers-dry-run"
     IMPORT = "import"
     CARD = "card"
     AUDIT_DRY_RUN = "audit-dry-run"

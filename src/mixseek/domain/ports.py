@@ -71,6 +71,10 @@ class JudgeProtocol(Protocol):
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         """One outcome of all, by presentation."""
 
+    @property
+    def expected_tokens(self) -> int:
+        """What a reply takes; only for estimates before the endpoint has said how many tokens they were."""
+
     def turns(self, sample: Sample) -> int:
         """How many replies one asking takes: more than one where a conversation is filled in, turn by turn."""
 
@@ -89,6 +93,10 @@ class JudgingProtocol(JudgeProtocol, Protocol):
         """The same protocol, hash included, with the sample shown that way."""
 
 
+# What a verdict with its comment takes.
+EXPECTED_OUTPUT_TOKENS = 150
+# The same of an answer to a question.
+EXPECTED_ANSWER_TOKENS = 500
 # How a sample is shown to a judge, where the protocol knows only one way; lines of a journal do not name it.
 PLAIN = "plain"
 
@@ -119,6 +127,10 @@ class PlainProtocol:
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         (outcome,) = outcomes.values()
         return outcome
+
+    @property
+    def expected_tokens(self) -> int:
+        return EXPECTED_OUTPUT_TOKENS
 
     def turns(self, sample: Sample) -> int:
         return 1
@@ -167,12 +179,6 @@ class MathsComparer(Protocol):
 
 
 # Asking a judge that has to be waited for: what is sent, what comes back, what it cost.
-
-
-# What a verdict with its comment takes; only for estimates before the endpoint has said how many they were.
-EXPECTED_OUTPUT_TOKENS = 150
-# The same for an answer to a question.
-EXPECTED_ANSWER_TOKENS = 500
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from mixseek.domain.judgments import (
     Undecided,
 )
 from mixseek.domain.ports import (
-    EXPECTED_OUTPUT_TOKENS,
     NOTHING_LOST,
     PLAIN,
     Answer,
@@ -153,8 +152,6 @@ class CallContext:
     written: set[str] = field(default_factory=set)
     # The day on which a reply arrives. No more than that: runs that differ only in their hours stay alike.
     today: Callable[[], str] = utc_day
-    # Of a reply, for estimates before anything has come.
-    expected_tokens: int = EXPECTED_OUTPUT_TOKENS
 
 
 async def ask_repeat(context: CallContext, slot: LiveSlot, pending: PendingSample, repeat: int) -> Outcome:
@@ -295,7 +292,7 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
         messages = ask_again(messages, ask.objections, protocol.language, nonce)
     schema, sample = context.protocol.reply_schema, context.protocol.show(pending.sample)
     call = Call(
-        pending.key, messages, schema, ask.wanted.repeat, ask.number, sample, ask.limit, context.expected_tokens
+        pending.key, messages, schema, ask.wanted.repeat, ask.number, sample, ask.limit, protocol.expected_tokens
     )
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     context.under_way[key] = future

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from mixseek.domain.judgments import Reply, Responded, Undecided
-from mixseek.domain.ports import MathsComparer, Message, PlainProtocol
+from mixseek.domain.ports import EXPECTED_ANSWER_TOKENS, MathsComparer, Message, PlainProtocol
 from mixseek.domain.response_states import ResponseState, response_state
 from mixseek.domain.samples import Sample
 from mixseek.lazy_dataclass import dataclass
@@ -66,6 +66,10 @@ class AnswerProtocol(PlainProtocol):
     def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
         """The turns up to the one that is to be filled in, with what was answered before."""
         return fill_turns(sample.metadata[MESSAGES], self.responses)
+
+    @property
+    def expected_tokens(self) -> int:
+        return EXPECTED_ANSWER_TOKENS
 
     def turns(self, sample: Sample) -> int:
         return max(1, len(open_turns(sample.metadata[MESSAGES])))

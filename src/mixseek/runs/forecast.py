@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.domain.ports import EXPECTED_OUTPUT_TOKENS, PLAIN, Call, ReplyKey, Usage
+from mixseek.domain.ports import PLAIN, Call, ReplyKey, Usage
 from mixseek.engine.call import PendingSample, estimate_usage
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.engine.replies import NoCache
@@ -64,8 +64,9 @@ def add_up(
                 (cached if is_cached else calls)[slot.name] += 1
     forecasts = []
     for slot in slots:
-        each, requests = slot.price(Usage(round(tokens), EXPECTED_OUTPUT_TOKENS), None), calls[slot.name]
-        sizes = round(requests * tokens), requests * EXPECTED_OUTPUT_TOKENS
+        expected = plan.protocol.expected_tokens
+        each, requests = slot.price(Usage(round(tokens), expected), None), calls[slot.name]
+        sizes = round(requests * tokens), requests * expected
         forecasts.append(
             Forecast(slot.name, requests, cached[slot.name], *sizes, None if each is None else each * requests)
         )

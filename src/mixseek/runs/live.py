@@ -17,6 +17,7 @@ from typing import Any
 
 from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import PLAIN, JudgeProtocol, LiveJudge, ProgressSink, ReplyKey, Usage
+from mixseek.domain.response_states import ResponseState
 from mixseek.domain.samples import Sample
 from mixseek.engine.adaptive_limit import AdaptiveLimit
 from mixseek.engine.budget import Budget
@@ -166,6 +167,7 @@ class Panel:
                 price=price,
                 requests=RateLimit(settings.rpm) if settings.rpm and gate is None else None,
                 tokens=RateLimit(settings.tpm) if settings.tpm and gate is None else None,
+                retries_cut_off=self.options.retries_cut_off,
             )
 
         return tuple(make_slot(judge) if is_remote(judge) else OfflineSlot(judge) for judge in self.judges)
@@ -235,11 +237,14 @@ class Earlier:
         self._refusers = {
             judge for judge, statuses in counts.items() if options.retry_refused or set(statuses) == {Status.MISSING}
         }
-        self._invalid: dict[str, dict[ReplyKey, Reply]] = defaultdict(dict)
+        # Replies that stand and are to be followed by others.
+        self._followed: dict[str, dict[ReplyKey, Reply]] = defaultdict(dict)
         self.proven = {judge for judge, statuses in counts.items() if statuses[Status.VALID]}
         self._asks_invalid_again = options.retry_invalid
         if options.retry_invalid:
             self._find_invalid(journal)
+        if options.retries_cut_off:
+            self._find_cut_off(journal)
 
     def _find_invalid(self, journal: Path) -> None:
         for record in read_records(journal):
@@ -252,7 +257,24 @@ class Earlier:
             # Of several presentations one may have been invalid, so that nothing was decided.
             if status is Status.INVALID or (status is Status.UNDECIDED and shown != PLAIN):
                 # The last one stays: the next attempt follows it.
-                self._invalid[record.key][place._replace(presentation=shown)] = reply
+                self._followed[record.key][place._replace(presentation=shown)] = reply
+
+    def _find_cut_off(self, journal: Path) -> None:
+        """All turns of a response that was cut off at its first asking: only the last one is asked for again."""
+        turns: dict[tuple[str, ReplyKey], dict[ReplyKey, Reply]] = defaultdict(dict)
+        for record in read_records(journal):
+            if isinstance(record, records.ReplyRecord):
+                reply = record.reply
+                place = ReplyKey(reply.judge, reply.details.get("take", 1))
+                shown = reply.details.get("presentation", PLAIN)
+                turns[record.key, place][place._replace(presentation=shown)] = reply
+            elif isinstance(record, records.OutcomeRecord):
+                place = ReplyKey(record.judge, record.take)
+                replies = turns.pop((record.key, place), {})
+                state = getattr(record.outcome, "fields", {}).get("state")
+                latest = list(replies.values())[-1:]
+                if state == ResponseState.CUT_OFF and latest and latest[0].attempt == 1:
+                    self._followed[record.key].update(replies)
 
     def pending_sample(
         self, sample: Sample, key: str, repeats: Mapping[str, int], cascade: bool
@@ -261,7 +283,7 @@ class Earlier:
         known = self._judged.statuses(key)
         again: Mapping[ReplyKey, Reply] = {}
         if known and not (cascade and Status.VALID in known.values()):
-            again = self._invalid.get(key, {})
+            again = self._followed.get(key, {})
             repeated = {place._replace(presentation=PLAIN) for place in again}
             known = {
                 place: status

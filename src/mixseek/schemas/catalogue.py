@@ -10,7 +10,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.sections import Section, unbroken_lines
 from mixseek.protocols.declaration import unknown_among
 from mixseek.runs.cards import Card
-from mixseek.schemas import of_numbers, of_races, of_runs, of_tools
+from mixseek.schemas import of_answers, of_numbers, of_races, of_runs, of_tools
 from mixseek.storage.reply_cache import CacheState
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,6 +30,8 @@ DECLARED: dict[DocumentName, Declared] = {
     DocumentName.JUDGE: Declared(of_runs.JudgeDocument, ("judge",)),
     DocumentName.DRY_RUN: Declared(of_runs.DryRunDocument, ("judge --dry-run",)),
     DocumentName.DEMO: Declared(of_runs.DemoDocument, ("demo",)),
+    DocumentName.ANSWERS: Declared(of_answers.AnswersDocument, ("answer",)),
+    DocumentName.ANSWERS_DRY_RUN: Declared(of_answers.AnswersDryRunDocument, ("answer --dry-run",)),
     DocumentName.IMPORT: Declared(of_tools.ImportDocument, ("import",)),
     DocumentName.CARD: Declared(Card, ("audit",)),
     DocumentName.AUDIT_DRY_RUN: Declared(of_runs.AuditDryRunDocument, ("audit --dry-run",)),

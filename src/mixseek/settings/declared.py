@@ -19,6 +19,7 @@ class Group(StrEnum):
     DATA = "Which samples"
     ASKED = "What is asked"
     JUDGES = "Who judges"
+    TARGETS = "Who answers, and to what prompts"
     GATES = "What must hold, else exit 1"
     CALLS = "Calls and their cost"
     RUN = "Where it runs and is kept"
@@ -65,6 +66,7 @@ class Declared:
 
 # How values are written that are more than a text or a number.
 SHARE, POINTS, MAPPING, PARAMETERS = "SHARE", "POINTS", "FIELD=COLUMN", "KEY=VALUE"
+VARIANT = "NAME=FILE"
 
 
 @cache

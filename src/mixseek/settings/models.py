@@ -55,7 +55,8 @@ class JudgeSettings(Table):
     max_tokens: int | None = Field(
         default=None,
         ge=1,
-        description="How long a reply may become. A judge's reply that is cut off there is invalid; a target's response is told as cut off.",
+        description="How long a reply may become. A judge's reply that is cut off there is invalid; a target's "
+        "response is told as cut off.",
     )
     seed: int | None = Field(
         default=None, description="Sent as it is; each further repeat (`--repeats`) asks with the next number."

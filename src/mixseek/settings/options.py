@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from mixseek.domain.panels import PanelRule
-from mixseek.settings.declared import MAPPING, PARAMETERS, POINTS, SHARE, Declared, Group
+from mixseek.settings.declared import MAPPING, PARAMETERS, POINTS, SHARE, VARIANT, Declared, Group
 
 if TYPE_CHECKING:
     # In quotes below: importing them would cost every `--help` a tenth of a second.
@@ -70,8 +70,8 @@ class CallOptions(TypedDict, total=False):
     ]
 
 
-class ReplyOptions(TypedDict, total=False):
-    """The options of `judge`, `compete` and `evaluate`: what becomes of replies that are there, or do not come."""
+class WaitOptions(TypedDict, total=False):
+    """The options of every command that waits for replies, or has them already."""
 
     cache: Annotated[
         bool | None,
@@ -96,6 +96,11 @@ class ReplyOptions(TypedDict, total=False):
             "answered yet.",
         ),
     ]
+
+
+class ReplyOptions(WaitOptions, total=False):
+    """The options of `judge`, `compete` and `evaluate`: what becomes of replies that are there, or do not come."""
+
     retry_invalid: Annotated[
         bool | None,
         Declared(
@@ -194,7 +199,70 @@ class SampleOptions(TypedDict, total=False):
     ]
 
 
-class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, total=False):
+class AskingOptions(TypedDict, total=False):
+    """The options of `judge` and `answer`: how models are asked, and where."""
+
+    on: Annotated[
+        Literal["ray"] | None,
+        Declared(
+            group=Group.RUN,
+            metavar="ray",
+            typed_as=str,
+            help="Ask from a Ray cluster (extra `ray`) instead of this machine.",
+        ),
+    ]
+    address: Annotated[
+        str | None,
+        Declared(
+            group=Group.RUN,
+            metavar="auto|HOST:PORT",
+            help="With --on ray: the cluster. Default: RAY_ADDRESS, else one that is started here.",
+        ),
+    ]
+    shards: Annotated[
+        int | None,
+        Declared(
+            group=Group.RUN,
+            metavar="N",
+            least=1,
+            help="With --on ray: parts of DATA, each asked about by one worker.",
+            in_python="Parts of the data, each asked about by one worker of the cluster.",
+        ),
+    ]
+    limit: Annotated[
+        int | None,
+        Declared(group=Group.DATA, metavar="N", least=1, request="limit", help="Only the first N of DATA."),
+    ]
+    timeout: Annotated[
+        float | None,
+        Declared(
+            group=Group.CALLS,
+            metavar="SECONDS",
+            least=0.1,
+            live="timeout_seconds",
+            help="For one whole call. Default: 120, or the model's own.",
+            in_python="Seconds for one whole call. Default: 120, or the model's own; a function has none.",
+        ),
+    ]
+    retry_refused: Annotated[
+        bool | None,
+        Declared(
+            group=Group.CALLS,
+            live="retry_refused",
+            help="Ask again what was refused when this run was asked before.",
+        ),
+    ]
+    keep_going: Annotated[
+        bool | None,
+        Declared(
+            group=Group.CALLS,
+            live="keep_going",
+            help="Do not stop where a model refuses everything, or gives nothing of use in its first 50 replies.",
+        ),
+    ]
+
+
+class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, AskingOptions, total=False):
     """Every option of `mixseek judge`; what is left out, or None, is as on the command line."""
 
     judges: Annotated[
@@ -337,33 +405,6 @@ class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, total=False):
             help="Hold the difference itself against --max-drop, or the lower end of its interval. Default: point.",
         ),
     ]
-    on: Annotated[
-        Literal["ray"] | None,
-        Declared(
-            group=Group.RUN,
-            metavar="ray",
-            typed_as=str,
-            help="Judge on a Ray cluster (extra `ray`) instead of this machine.",
-        ),
-    ]
-    address: Annotated[
-        str | None,
-        Declared(
-            group=Group.RUN,
-            metavar="auto|HOST:PORT",
-            help="With --on ray: the cluster. Default: RAY_ADDRESS, else one that is started here.",
-        ),
-    ]
-    shards: Annotated[
-        int | None,
-        Declared(
-            group=Group.RUN,
-            metavar="N",
-            least=1,
-            help="With --on ray: parts of DATA, each judged by one worker.",
-            in_python="Parts of the data, each judged by one worker of the cluster.",
-        ),
-    ]
     workers: Annotated[
         int | None,
         Declared(
@@ -374,35 +415,12 @@ class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, total=False):
             help="Processes for `rules`. Default: all cores if it pays.",
         ),
     ]
-    limit: Annotated[
-        int | None,
-        Declared(group=Group.DATA, metavar="N", least=1, request="limit", help="Judge the first N samples only."),
-    ]
-    timeout: Annotated[
-        float | None,
-        Declared(
-            group=Group.CALLS,
-            metavar="SECONDS",
-            least=0.1,
-            live="timeout_seconds",
-            help="For one whole call. Default: 120, or the judge's own.",
-            in_python="Seconds for one whole call. Default: 120, or the judge's own; a function has none.",
-        ),
-    ]
-    retry_refused: Annotated[
+    show_reasoning: Annotated[
         bool | None,
         Declared(
-            group=Group.CALLS,
-            live="retry_refused",
-            help="Ask again what the judge refused when this run was judged before.",
-        ),
-    ]
-    keep_going: Annotated[
-        bool | None,
-        Declared(
-            group=Group.CALLS,
-            live="keep_going",
-            help="Do not stop where a judge refuses everything, or gives nothing valid in its first 50 replies.",
+            group=Group.ASKED,
+            request="shows_reasoning",
+            help="Show judges the `reasoning` that stands beside a response, before it.",
         ),
     ]
     bundles: Annotated[
@@ -450,6 +468,80 @@ class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, total=False):
             request="allows_outside_files",
             help="Let `response_path` and `rubric_path` lead out of the directory of DATA.",
         ),
+    ]
+
+
+class AnswerOptions(CallOptions, WaitOptions, AskingOptions, total=False):
+    """Every option of `mixseek answer`; what is left out, or None, is as on the command line."""
+
+    targets: Annotated[
+        "JudgeLike | Sequence[JudgeLike] | None",
+        Declared(
+            group=Group.TARGETS,
+            flags=("--target",),
+            metavar="SPEC",
+            typed_as=list[str],
+            help="provider:model, provider:model@base_url, a name in mixseek.toml, gguf:PATH or replay:FILE; repeat "
+            "for more.",
+            in_python="One or several: specs, functions of your own, objects that answer.",
+        ),
+    ]
+    variants: Annotated[
+        "Mapping[str, str | Path | Mapping[str, str]] | None",
+        Declared(
+            group=Group.TARGETS,
+            flags=("--variant",),
+            metavar=VARIANT,
+            typed_as=list[str],
+            help="A prompt as a template, with the columns of DATA as variables; repeat for more. Default: the "
+            "question as it stands.",
+            in_python='Prompts as templates by name: files, or `{"system": …, "user": …}`. Default: the question as it '
+            "stands.",
+        ),
+    ]
+    repeats: Annotated[
+        int | None,
+        Declared(
+            group=Group.TARGETS,
+            metavar="N",
+            least=1,
+            most=100,
+            default=1,
+            live="repeats",
+            help="Independent answers of each target to each question.",
+        ),
+    ]
+    retry_cut_off: Annotated[
+        bool | None,
+        Declared(
+            group=Group.TARGETS,
+            live="retries_cut_off",
+            help="Ask once more, with twice the limit, where a response was cut off; both are kept.",
+        ),
+    ]
+    run: Annotated[
+        str | None,
+        Declared(
+            group=Group.RUN,
+            metavar="NAME",
+            request="run",
+            help="Name of these answers: `mixseek judge answers:NAME`. Default: the same for the same request.",
+        ),
+    ]
+    mapping: Annotated[
+        Mapping[str, str] | None,
+        Declared(
+            group=Group.DATA,
+            flags=("--map",),
+            metavar=MAPPING,
+            typed_as=list[str],
+            request="mapping",
+            help="Where a field stands in DATA, e.g. question=text.",
+            in_python='Where a field stands in the data: `{"question": "text"}`.',
+        ),
+    ]
+    progress: Annotated[
+        bool | None, Declared(group=Group.OUTPUT, is_typed=False, help="False: show nothing while asking.")
     ]
 
 
@@ -605,6 +697,12 @@ class JudgeCommand(JudgeOptions, ShownOptions, DryRunOptions, BuildServerOptions
     log_json: Annotated[bool, Declared(group=Group.OUTPUT, help="Progress and notices on stderr as JSON lines.")]
 
 
+class AnswerCommand(AnswerOptions, ShownOptions, DryRunOptions, total=False):
+    """`mixseek answer` as it is typed."""
+
+    log_json: Annotated[bool, Declared(group=Group.OUTPUT, help="Progress and notices on stderr as JSON lines.")]
+
+
 class AuditCommand(AuditOptions, ShownOptions, DryRunOptions, total=False):
     """`mixseek audit` as it is typed."""
 
@@ -647,6 +745,7 @@ class EvaluateCommand(EvaluateOptions, ShownOptions, total=False):
 # By the name of the function and of the command: what Python takes, and what is typed.
 TABLES: Mapping[str, tuple[type, type]] = {
     "judge": (JudgeOptions, JudgeCommand),
+    "answer": (AnswerOptions, AnswerCommand),
     "audit": (AuditOptions, AuditCommand),
     "compete": (CompeteOptions, CompeteCommand),
     "evaluate": (EvaluateOptions, EvaluateCommand),

@@ -16,6 +16,8 @@ from mixseek.storage.journal.manifest import read_manifest
 
 LATEST = "latest"
 SHARDS = "shards"
+# The room of answer runs, and what stands before the name of one where a dataset is named.
+ANSWERS = "answers"
 SHOWN_NAMES = 5
 _MAX_NAME_BYTES = 150
 _STEM_CHARACTERS = 60
@@ -78,10 +80,32 @@ class Workspace:
         name = check_run_name(name)
         return RunDirectory(name, self.root / "runs" / name)
 
+    def answers(self, name: str) -> RunDirectory:
+        """The answer run of that name, existing or not; raises ConfigurationError for what cannot be a name."""
+        name = check_run_name(name)
+        return RunDirectory(name, self.root / ANSWERS / name)
+
     def runs(self) -> list[RunDirectory]:
         """Existing runs by name; a workspace that is not there holds none."""
+        return self._list("runs")
+
+    def answer_runs(self) -> list[RunDirectory]:
+        """The same of answers."""
+        return self._list(ANSWERS)
+
+    def resolve_answers(self, name: str) -> RunDirectory:
+        """An existing answer run by its name, by a prefix that only one has, or the latest."""
+        runs = self.answer_runs()
+        if not runs:
+            raise ConfigurationError(f"{self.root}: no answers here; ask for some with `mixseek answer`")
+        if name == LATEST:
+            return max(runs, key=started_last)
+        by_name = {run.name: run for run in runs}
+        return by_name[find_name(name, list(by_name), self.root, "answer run")]
+
+    def _list(self, kind: str) -> list[RunDirectory]:
         try:
-            entries = sorted((self.root / "runs").iterdir())
+            entries = sorted((self.root / kind).iterdir())
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:

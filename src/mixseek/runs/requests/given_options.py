@@ -19,9 +19,9 @@ def several(given: Any) -> Sequence[Any]:
     return given if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
 
 
-def live_options(given: Mapping[str, Any]) -> LiveOptions:
+def live_options(given: Mapping[str, Any], table: type = JudgeOptions) -> LiveOptions:
     """How endpoints are asked; what is not given is the default."""
-    known = declarations(JudgeOptions)
+    known = declarations(table)
     return LiveOptions(
         **{known[name].live or "": value for name, value in given.items() if name in known and known[name].live}
     )

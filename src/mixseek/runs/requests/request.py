@@ -2,17 +2,18 @@
 
 import importlib.util
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import timedelta
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from mixseek.datasets.answer_runs import PREFIX, answers_source, names_answers, resolve_answers
 from mixseek.datasets.attachments import RowRequirements
 from mixseek.datasets.pairing import PairChoice, read_choice
-from mixseek.datasets.reader import Dataset, open_dataset
+from mixseek.datasets.reader import Dataset, Survey, open_dataset
 from mixseek.datasets.rubric_files import RubricDirectory
 from mixseek.domain.judgments import Method
 from mixseek.domain.lines import LONGEST_LINE_BYTES
@@ -78,6 +79,8 @@ class LiveOptions:
     # A judge that refuses everything, or gives nothing valid, stops the run unless this is set.
     keep_going: bool = False
     timeout_seconds: float | None = None
+    # Of targets: ask once more, with twice the limit, where a response was cut off.
+    retries_cut_off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,8 @@ class JudgeRequest:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     # A Markdown rubric, or a directory with one for each task.
     rubric: Path | None = None
+    # Judges see the reasoning that stands beside a response.
+    shows_reasoning: bool = False
     # Rows may name files outside the dataset's directory.
     allows_outside_files: bool = False
     # Which pairs are made of single outputs: all, baseline:MODEL, or a number; None where rows hold pairs, or none.
@@ -157,6 +162,24 @@ class JudgeRequest:
         return self.protocol
 
 
+class SampleSource(Protocol):
+    """What a run goes through: a dataset, or questions that are still to be answered."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def stem(self) -> str: ...
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What the manifest says of it."""
+
+    def survey(self) -> Survey:
+        """Raises DatasetError for the first row that cannot be used, before anything is paid for."""
+
+    def batches(self, size: int) -> Iterator[list[Sample]]:
+        """Lists of at most `size` samples, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Every part of a run, ready to work; nothing has been written yet."""
@@ -164,7 +187,7 @@ class Plan:
     request: JudgeRequest
     workspace: Workspace
     run: RunDirectory
-    dataset: Dataset
+    dataset: SampleSource
     samples: int
     protocol: JudgeProtocol
     judges: tuple[AnyJudge, ...]
@@ -262,9 +285,12 @@ def open_requested(
         allows_outside_files=request.allows_outside_files,
     )
     recorded = [judge for judge in judges if replays_file(judge)]
+    answers = resolve_answers(workspace, request.data) if names_answers(request.data) else None
     return open_dataset(
         request.data,
-        name=request.data_name,
+        name=request.data_name if answers is None else f"{PREFIX}{answers.name}",
+        source=None if answers is None else answers_source(answers),
+        shows_reasoning=request.shows_reasoning,
         mapping=request.mapping,
         spool_directory=workspace.spool,
         requirements=requirements,
@@ -319,6 +345,8 @@ def options_of(
         options["plan"] = grid.description["sha256"]
     if request.pairs is not None:
         options["pairs"] = f"{request.pairs}|{request.seed}"
+    if request.shows_reasoning:
+        options["shows_reasoning"] = True
     if request.budget is not None:
         options["budget"] = f"{request.budget.pairs}|{request.budget.top}|{request.seed}"
     return options

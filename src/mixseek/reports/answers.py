@@ -1,0 +1,185 @@
+"""What an answer run came to, as sections and for programs."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any
+
+from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.domain.response_states import ResponseState
+from mixseek.presentation.sections import Cell, Facts, Listing, Section, Sentence, TableRows, sections_of
+from mixseek.reports.accounts import usd_text
+from mixseek.reports.wording.numbers import NOTHING, percent
+from mixseek.runs.answers.forecast import AnswerDryRun
+from mixseek.runs.answers.summary import FAILED, OPEN, STATES, AnswerSummary, CellCounts, TargetAccount
+from mixseek.text.phrases import plural
+
+# A larger share of responses that were cut off moves a mean: it is said before any other number.
+WARNED_SHARE = 0.02
+WORDS = {
+    ResponseState.FINISHED.value: "finished",
+    ResponseState.CUT_OFF.value: "cut off",
+    ResponseState.WITHHELD.value: "withheld",
+    ResponseState.EMPTY.value: "empty",
+    FAILED: "failed",
+    OPEN: "missing",
+}
+_SHOWN_STATES = (*STATES, OPEN)
+
+
+def answers_document(summary: AnswerSummary) -> dict[str, Any]:
+    """Every number; `answers` are of targets asked in one way."""
+    return {
+        "schema": schema_id(DocumentName.ANSWERS),
+        "run": summary.run.name,
+        "workspace": str(summary.run.workspace),
+        "state": summary.state.value,
+        "questions": summary.manifest.dataset.get("rows"),
+        "planned": summary.planned,
+        **counted_states(summary),
+        "answers": [
+            {
+                "target": cell.cell.target,
+                "judge": cell.cell.judge,
+                "variant": cell.cell.variant,
+                "repeats": cell.cell.repeats,
+                "questions": cell.cell.questions,
+                "planned": cell.planned,
+                **{state: cell.states.get(state, 0) for state in STATES},
+                OPEN: cell.open,
+            }
+            for cell in summary.cells
+        ],
+        "targets": [account_document(account) for account in summary.accounts],
+        "asked_longer": summary.asked_longer,
+        "reasons": [{"reason": reason, "count": count} for reason, count in summary.reasons],
+        "cost_usd": summary.cost_usd,
+        "seconds": summary.seconds,
+        "notices": list(summary.notices),
+    }
+
+
+def counted_states(summary: AnswerSummary) -> dict[str, int]:
+    return {**{state: summary.count(state) for state in STATES}, OPEN: summary.open}
+
+
+def account_document(account: TargetAccount) -> dict[str, Any]:
+    latency = None if account.latency is None else asdict(account.latency)
+    is_known = account.calls > account.unpriced
+    return {
+        **asdict(account),
+        "latency": latency,
+        "models": list(account.models),
+        "cost_usd": account.cost_usd if is_known else None,
+    }
+
+
+@sections_of.register
+def answer_sections(summary: AnswerSummary) -> Iterator[Section]:
+    """Where it stands, what came of each target and variant, and what it cost."""
+    answered = summary.count(ResponseState.FINISHED) + summary.count(ResponseState.CUT_OFF)
+    lead = f"answers {summary.run.name}: {answered:,} of {plural(summary.planned, 'answer')}"
+    # A person reads three lines: what is wrong with the answers is one of them.
+    warning = cut_off_warning(summary)
+    lines = [Sentence(lead, "bold", is_unbroken=True), *([Sentence(warning, "yellow")] if warning else [])]
+    counts = [f"{WORDS[state]} {count:,}" for state, count in counted_states(summary).items() if count]
+    yield Section(None, [*lines, Facts([("answers", ", ".join(counts)), *cost_facts(summary)])])
+    yield Section("Targets", [cells_table(summary)])
+    if summary.reasons:
+        reasons = [f"{count:,} × {reason}" for reason, count in summary.reasons]
+        yield Section("Why there is no answer", [Listing(reasons)])
+    yield Section(None, [Sentence(f"judge them: mixseek judge answers:{summary.run.name}", is_unbroken=True)])
+
+
+def cut_off_warning(summary: AnswerSummary) -> str | None:
+    """None where few responses were cut off."""
+    came = sum(cell.answered for cell in summary.cells)
+    cut_off = summary.count(ResponseState.CUT_OFF)
+    if not came or cut_off / came <= WARNED_SHARE:
+        return None
+    asked = f", {summary.asked_longer:,} of them asked for again" if summary.asked_longer else ""
+    return (
+        f"{percent(cut_off / came)} of the responses were cut off{asked}; a larger max_tokens, or --retry-cut-off, "
+        "lets them end"
+    )
+
+
+def cost_facts(summary: AnswerSummary) -> list[tuple[str, str]]:
+    calls = sum(account.calls for account in summary.accounts)
+    cached = sum(account.cached for account in summary.accounts)
+    unpriced = sum(account.unpriced for account in summary.accounts)
+    facts = [f"{plural(calls, 'call')}", *([f"{cached:,} from the cache"] if cached else [])]
+    if summary.cost_usd is not None:
+        facts.append(usd_text(Decimal(str(summary.cost_usd))) + (f" + unknown for {unpriced:,}" if unpriced else ""))
+    elif calls:
+        facts.append("price unknown")
+    return [("calls", ", ".join(facts))]
+
+
+def cells_table(summary: AnswerSummary) -> TableRows:
+    """A row for each target and variant; states that nobody has are left out."""
+    shown = [state for state in _SHOWN_STATES if any(count_of(cell, state) for cell in summary.cells)]
+    accounts = {account.judge: account for account in summary.accounts}
+    rows: list[list[Cell]] = []
+    named: set[str] = set()
+    for cell in summary.cells:
+        account = accounts.get(cell.cell.judge)
+        is_first = cell.cell.judge not in named
+        named.add(cell.cell.judge)
+        rows.append(
+            [
+                cell.cell.target,
+                cell.cell.variant,
+                f"{cell.planned:,}",
+                *(f"{count_of(cell, state):,}" for state in shown),
+                *(account_cells(account) if account is not None and is_first else ("", "", "")),
+            ]
+        )
+    heads = ["target", "variant", ">planned", *(f">{WORDS[state]}" for state in shown), ">tokens out", ">cost", ">p50"]
+    return TableRows(heads, rows, name="targets", label="Answers by target and variant")
+
+
+def count_of(cell: CellCounts, state: str) -> int:
+    return cell.open if state == OPEN else cell.states.get(state, 0)
+
+
+def account_cells(account: TargetAccount) -> tuple[str, str, str]:
+    """Tokens, cost and latency of all variants together, beside the first of them."""
+    is_known = account.calls > account.unpriced
+    cost = usd_text(Decimal(str(account.cost_usd))) if is_known else NOTHING
+    median = NOTHING if account.latency is None else f"{account.latency.p50:.2f} s"
+    return f"{account.output_tokens:,}", cost, median
+
+
+def answer_dry_run_document(dry: AnswerDryRun) -> dict[str, Any]:
+    known = [forecast.cost_usd for forecast in dry.forecasts if forecast.cost_usd is not None]
+    return {
+        "schema": schema_id(DocumentName.ANSWERS_DRY_RUN),
+        "run": dry.run,
+        "questions": dry.questions,
+        "planned": dry.planned,
+        "forecasts": [asdict(forecast) for forecast in dry.forecasts],
+        "calls": sum(forecast.calls for forecast in dry.forecasts),
+        "cost_usd": sum(known) if len(known) == len(dry.forecasts) else None,
+        "requests": [asdict(request) for request in dry.requests],
+        "is_estimate": True,
+    }
+
+
+@sections_of.register
+def answer_dry_run_sections(dry: AnswerDryRun) -> Iterator[Section]:
+    """One rendered request of each variant and target, then what all of them come to."""
+    for request in dry.requests:
+        lines = [f"{turn['role']}: {turn['content']}" for turn in request.messages]
+        title = f"variant {request.variant}, question {request.question_id}"
+        yield Section(title, [Listing(lines), Facts([("to", ", ".join(request.targets)), ("with", request.settings)])])
+    lead = f"{dry.run}: {plural(dry.planned, 'answer')} to {plural(dry.questions, 'question')}; nothing was sent"
+    lines = []
+    for forecast in dry.forecasts:
+        cost = "price unknown" if forecast.cost_usd is None else f"about {forecast.cost_usd:.4f} USD"
+        lines.append(
+            f"{forecast.judge}: {forecast.calls:,} calls ({forecast.cached:,} more from the cache), about "
+            f"{forecast.input_tokens:,} tokens in and {forecast.output_tokens:,} out, {cost}"
+        )
+    on_top = "tokens are estimated from characters; retries come on top"
+    yield Section(None, [Sentence(lead, "bold", is_unbroken=True), Listing([*lines, on_top])])

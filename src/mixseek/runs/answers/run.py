@@ -1,0 +1,57 @@
+"""An answer run from its request to its seal; asking, journaling and resuming are those of every run."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from mixseek.lazy_dataclass import dataclass
+from mixseek.runs.answers.plan_cells import CELLS, Cells, grow_manifest
+from mixseek.runs.answers.request import AnswerRequest, plan_answers
+from mixseek.runs.answers.summary import AnswerSummary, summarise_answers
+from mixseek.runs.first_manifest import first_manifest
+from mixseek.runs.judge import Interruption, judge_run, now, was_killed_at_start
+from mixseek.runs.live import ProgressMaker, RunObserver, fewer_collections, panel_of
+from mixseek.runs.requests.request import Plan
+from mixseek.storage.journal.manifest import Manifest, read_manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """An answer run that came to its end before its plan did; what was asked for is kept."""
+
+    interruption: Interruption
+    # None where nothing was asked yet.
+    summary: AnswerSummary | None
+
+
+def answer_questions(
+    request: AnswerRequest, show_progress: ProgressMaker, stop: Callable[[], bool], notify: Callable[[str], None]
+) -> AnswerSummary | Stopped:
+    """Ask what is not answered yet, and say what the run holds. Again, it resumes, or grows by what is new."""
+    began = time.monotonic()
+    with fewer_collections:
+        plan = plan_answers(request)
+        panel_of(plan).check_limits()
+        manifest = open_or_grow_manifest(plan, now())
+        observer = RunObserver(show_progress, stop, notify)
+        result = judge_run(plan, manifest, observer, lambda sealed: summarise_answers(plan.run, sealed))
+        notices = plan.dataset.survey().notices
+        if isinstance(result, Interruption):
+            held = None if result.journal is None else summarise_answers(plan.run, read_manifest(plan.run.manifest))
+            return Stopped(result, held)
+    return replace(result, seconds=time.monotonic() - began, notices=notices)
+
+
+def open_or_grow_manifest(plan: Plan, at: datetime) -> Manifest:
+    """The run's manifest: a new one, or the old one with what is asked for now."""
+    request = first_manifest(plan, at)
+    request = request.model_copy(
+        update={"dataset": {**request.dataset, CELLS: Cells.of_plan(plan).description}, "repeats": plan.repeats}
+    )
+    if not plan.run.exists():
+        return request
+    before = read_manifest(plan.run.manifest)
+    if was_killed_at_start(plan.run, before):
+        return request
+    return grow_manifest(plan, request, before).restarted(at, request.environment)

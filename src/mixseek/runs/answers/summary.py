@@ -1,0 +1,258 @@
+"""What an answer run holds: by target and variant, what came, what did not and why, and what it cost."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from mixseek.domain.counts import StatusCounts
+from mixseek.domain.judgments import Status
+from mixseek.domain.ports import Latency
+from mixseek.domain.response_states import ResponseState
+from mixseek.lazy_dataclass import dataclass
+from mixseek.runs.answers.plan_cells import Cell, Cells
+from mixseek.storage.journal.journal import damaged, read_lines
+from mixseek.storage.journal.manifest import Manifest, RunStatus
+from mixseek.storage.journal.records import decode_line
+from mixseek.storage.workspace import RunDirectory
+
+# Of places that have no answer: refused for good, and those that the same command asks for again.
+FAILED, OPEN = "failed", "open"
+# In what order an account names them.
+STATES = (*(state.value for state in ResponseState), FAILED)
+_PERCENTILES = (0.5, 0.9, 0.99)
+
+
+@dataclass(frozen=True, slots=True)
+class CellCounts:
+    """One target asked in one way: how many answers were planned, and how those that came ended."""
+
+    cell: Cell
+    states: Mapping[str, int]
+
+    @property
+    def planned(self) -> int:
+        return self.cell.repeats * self.cell.questions
+
+    @property
+    def answered(self) -> int:
+        """Those with a text; a part of one, where it was cut off, is one."""
+        return self.states.get(ResponseState.FINISHED, 0) + self.states.get(ResponseState.CUT_OFF, 0)
+
+    @property
+    def came(self) -> int:
+        """Everything that has an outcome which stands."""
+        return sum(self.states.get(state, 0) for state in STATES)
+
+    @property
+    def open(self) -> int:
+        return max(0, self.planned - self.came)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAccount:
+    """Calls and cost of one target; sums are over what is known."""
+
+    judge: str
+    target: str
+    calls: int
+    cached: int
+    tries: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    unpriced: int
+    latency: Latency | None
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSummary:
+    """Everything that is shown of an answer run."""
+
+    run: RunDirectory
+    manifest: Manifest
+    cells: tuple[CellCounts, ...]
+    accounts: tuple[TargetAccount, ...]
+    # The commonest reasons why there is no answer, with how often.
+    reasons: tuple[tuple[str, int], ...] = ()
+    asked_longer: int = 0
+    notices: tuple[str, ...] = ()
+    seconds: float | None = None
+
+    @property
+    def planned(self) -> int:
+        return sum(cell.planned for cell in self.cells)
+
+    @property
+    def open(self) -> int:
+        return sum(cell.open for cell in self.cells)
+
+    def count(self, state: str) -> int:
+        """How many ended so, in all cells."""
+        return sum(cell.states.get(state, 0) for cell in self.cells)
+
+    @property
+    def is_complete(self) -> bool:
+        """Nothing is left that asking again could bring."""
+        return self.open == 0
+
+    @property
+    def all_by_judge(self) -> Mapping[str, StatusCounts]:
+        counts: dict[str, StatusCounts] = {}
+        for cell in self.cells:
+            known = counts.get(cell.cell.judge, StatusCounts())
+            answered, failed = cell.came - cell.states.get(FAILED, 0), cell.states.get(FAILED, 0) + cell.open
+            counts[cell.cell.judge] = StatusCounts(valid=known.valid + answered, missing=known.missing + failed)
+        return counts
+
+    def counts_by_judge(self) -> Mapping[str, Mapping[str, int]]:
+        """What the manifest keeps of it."""
+        by_judge: dict[str, Counter[str]] = {}
+        for cell in self.cells:
+            by_judge.setdefault(cell.cell.judge, Counter()).update({**cell.states, OPEN: cell.open})
+        return by_judge
+
+    @property
+    def cost_usd(self) -> float | None:
+        """None where no call has a known price."""
+        priced = [account for account in self.accounts if account.calls > account.unpriced]
+        return sum(account.cost_usd for account in priced) if priced else None
+
+    @property
+    def state(self) -> RunStatus:
+        return RunStatus.COMPLETE if self.is_complete else RunStatus.INCOMPLETE
+
+
+@dataclass(slots=True)
+class Tally:
+    """One judge's replies, added up."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    cost: float = 0.0
+    latencies: "array[float]" = field(default_factory=lambda: array("f"))
+    models: Counter[str] = field(default_factory=Counter)
+
+    def add(self, details: Mapping[str, Any]) -> None:
+        if details.get("cached"):
+            self.counts["cached"] += 1
+            return
+        usage = details.get("usage") or {}
+        self.counts["calls"] += 1
+        self.counts["tries"] += details.get("tries", 1)
+        for name in ("input_tokens", "output_tokens"):
+            self.counts[name] += usage.get(name) or 0
+        cost = details.get("cost_usd")
+        self.counts["unpriced"] += cost is None
+        self.cost += cost or 0.0
+        if (seconds := details.get("latency_seconds")) is not None:
+            self.latencies.append(seconds)
+        if model := details.get("model"):
+            self.models[model] += 1
+
+    def lose(self, record: Mapping[str, Any]) -> None:
+        """Requests that brought no reply, as the last outcome of their place tells them."""
+        self.counts["tries"] += record.get("lost_tries", 0)
+        bill = record.get("lost_bill", {})
+        self.cost += bill.get("cost_usd", 0.0)
+        for name in ("input_tokens", "output_tokens"):
+            self.counts[name] += bill.get(name, 0)
+
+
+def summarise_answers(run: RunDirectory, manifest: Manifest) -> AnswerSummary:
+    """Reads the journal once; the last word about each place counts."""
+    reading = JournalReading()
+    for record in read_raw(run.journal):
+        reading.add(record)
+    cells = Cells.of_manifest(manifest)
+    states = reading.states()
+    counts = tuple(CellCounts(cell, states.get(place, {})) for place, cell in cells.cells.items())
+    targets = {cell.judge: cell.target for cell in cells.cells.values()}
+    accounts = tuple(account_of(judge, target, reading.tallies.get(judge)) for judge, target in targets.items())
+    return AnswerSummary(run, manifest, counts, accounts, tuple(reading.reasons().most_common(5)), reading.asked_longer)
+
+
+def read_raw(path: Path) -> Iterator[dict[str, Any]]:
+    """Records as they stand; raises DamagedError for a line that is none."""
+    for offset, line in read_lines(path):
+        try:
+            yield decode_line(line)
+        except ValueError as error:
+            raise damaged(path, offset, error) from error
+
+
+class JournalReading:
+    """What a journal says of places, kept small: one short key for each."""
+
+    def __init__(self) -> None:
+        self.tallies: dict[str, Tally] = {}
+        self.asked_longer = 0
+        # The variant of each prompt, and the states of its answers; names are shared, so each is held once.
+        self._variants: dict[bytes, str] = {}
+        self._places: dict[tuple[bytes, str, int], str] = {}
+        self._reasons: dict[tuple[bytes, str, int], str] = {}
+        self._lost: dict[tuple[bytes, str, int], Mapping[str, Any]] = {}
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        kind, key = record["t"], bytes.fromhex(record["key"])
+        if kind == "sample":
+            self._variants.setdefault(key, record["sample"].get("prompt_variant") or "")
+            return
+        judge = record["judge"]
+        if kind == "reply":
+            tally = self.tallies.get(judge)
+            if tally is None:
+                tally = self.tallies[judge] = Tally()
+            tally.add(record["details"])
+            self.asked_longer += record["attempt"] == 2
+            return
+        place = key, judge, record.get("take", 1)
+        self._places[place] = state = state_of_outcome(record)
+        self._reasons.pop(place, None)
+        if state in (FAILED, OPEN):
+            self._reasons[place] = record["reason"] or ""
+        # An outcome tells all that was lost before it, over all processes.
+        if record.get("lost_tries"):
+            self._lost[place] = record
+
+    def states(self) -> dict[tuple[str, str], Counter[str]]:
+        """Counts by target and variant; what was lost goes to the tallies."""
+        counted: dict[tuple[str, str], Counter[str]] = {}
+        for (key, judge, _), state in self._places.items():
+            counted.setdefault((judge, self._variants.get(key, "")), Counter())[state] += 1
+        for (_, judge, _), record in self._lost.items():
+            self.tallies.setdefault(judge, Tally()).lose(record)
+        self._lost.clear()
+        return counted
+
+    def reasons(self) -> Counter[str]:
+        return Counter(self._reasons.values())
+
+
+def state_of_outcome(record: Mapping[str, Any]) -> str:
+    """Finished, cut off, withheld, empty; failed for good, or open."""
+    if record["status"] == Status.VALID:
+        return str(record["fields"].get("state", ResponseState.FINISHED))
+    return OPEN if record["status"] == Status.MISSING and not record.get("permanent") else FAILED
+
+
+def account_of(judge: str, target: str, tally: Tally | None) -> TargetAccount:
+    tally = tally or Tally()
+    ordered = sorted(tally.latencies)
+    latency = Latency(*(ordered[int(share * (len(ordered) - 1))] for share in _PERCENTILES)) if ordered else None
+    counts = tally.counts
+    return TargetAccount(
+        judge,
+        target,
+        calls=counts["calls"],
+        cached=counts["cached"],
+        tries=counts["tries"],
+        input_tokens=counts["input_tokens"],
+        output_tokens=counts["output_tokens"],
+        cost_usd=round(tally.cost, 9),
+        unpriced=counts["unpriced"],
+        latency=latency,
+        models=tuple(model for model, _ in tally.models.most_common()),
+    )
