@@ -51,7 +51,10 @@ _FRAGMENT = re.compile(
 )
 _FEWEST_WORDS = 3
 # Fields of documents and of dataclasses that are written as JSON: their keys are a contract.
-_CONTRACTS = {"ControlRow.own", "Dispute.said", "EvidenceSupport.found", "Finding.said", "ListQuery.found"}
+_CONTRACTS = {
+    *("ControlRow.own", "Dispute.said", "EvidenceSupport.found", "Finding.said", "ListQuery.found"),
+    "MatrixQuery.found",
+}
 
 
 def files_of(room: str) -> list[Path]:

@@ -57,7 +57,7 @@ def load_report(
         calls = index.call_accounts()
         labels = cascade_labels(index, manifest)
         if rule in (None, manifest.panel):
-            names = tuple(labels[name] for name in manifest.judge_names)
+            names = tuple(map(labels.__getitem__, manifest.judge_names))
             keep_headline(workspace, run, headline, calls, names, is_preference=index.facts.has_pairs)
         report = build_report(
             ReportInput(
@@ -83,17 +83,15 @@ def load_report(
                 reasks=index.counts(counts.ReaskCount),
             )
         )
-        whole = combine_judges(index, manifest) if manifest.cascade else None
-        has_pairs = index.facts.has_pairs
-    limit = None if report.is_complete else LISTED_OF_EACH_KIND
+        whole, has_pairs = combine_judges(index, manifest) if manifest.cascade else None, index.facts.has_pairs
     corrected, people = load_corrected_and_people(workspace, run, rule)
+    limit = None if report.is_complete else LISTED_OF_EACH_KIND
     report = replace(report, rows=StoredRows(workspace, run, limit, people.by_id()))
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     first = with_corrected(report.headline, corrected) if report.headline else None
-    rubric = rubric_of_run(run, manifest)
-    board = board_of_run(workspace, run) if has_pairs else None
-    return replace(report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board), run
+    board, asked = board_of_run(workspace, run) if has_pairs else None, rubric_of_run(run, manifest)
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked, board=board), run
 
 
 @dataclass(frozen=True, slots=True)
