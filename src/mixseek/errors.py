@@ -111,11 +111,13 @@ class PermanentJudgeError(JudgeCallError):
     """Asking again changes nothing.
 
     `concerns_everything`: a bad key or an unknown model stops the run; a prompt that is too long only loses its sample.
+    `is_withheld`: a filter refuses what was asked, or what would have been the reply.
     """
 
-    def __init__(self, message: str, *, concerns_everything: bool = False) -> None:
+    def __init__(self, message: str, *, concerns_everything: bool = False, is_withheld: bool = False) -> None:
         super().__init__(message)
         self.concerns_everything = concerns_everything
+        self.is_withheld = is_withheld
 
 
 class FunctionJudgeError(JudgeCallError):

@@ -158,6 +158,7 @@ ASKED: list[tuple[DocumentName, str]] = [
     (DocumentName.SIDE_BY_SIDE, "report panel rules"),
     (DocumentName.COMPARE, "compare panel rules"),
     (DocumentName.SHOW, "show panel sum-1"),
+    (DocumentName.SHOW_ANSWERS, "show answers:latest tea"),
     (DocumentName.EXPORT, "export rules --to rules.csv"),
     (DocumentName.ARCHIVE, "archive rules"),
     (DocumentName.ARCHIVE_CHECK, "archive --check archive"),

@@ -127,9 +127,12 @@ def show(
       mixseek show bbh-march q-17
       mixseek show q-17
       mixseek show latest q-17 --json
+      mixseek show answers:spring q-17               every answer to that question
     """
     if len(names) > 2:
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
+    if (answered := show_answers(names, workspace_path(workspace), as_json=as_json)) is not None:
+        return answered
     from mixseek.analysis.sample_rows import load_sample
     from mixseek.reports.excerpts import cut_row
     from mixseek.reports.run.sample import sample_sections
@@ -143,6 +146,21 @@ def show(
     return code
 
 
+def show_answers(names: list[str], workspace: Path, *, as_json: bool) -> ExitCode | None:
+    """None where a judged run is meant."""
+    from mixseek.runs.answers.kept import find_answers, find_rows
+    from mixseek.storage.workspace import Workspace
+
+    answers = find_answers(Workspace(workspace), names[0] if len(names) == 2 else None)
+    if answers is None:
+        return None
+    from mixseek.reports.answers import answer_row_sections
+
+    rows = find_rows(answers, names[-1])
+    document = with_schema(DocumentName.SHOW_ANSWERS, {"run": answers.name, "id": names[-1], "answers": rows})
+    return print_answer(document, lambda: answer_row_sections(rows), as_json=as_json)
+
+
 def export(
     run: RunArgument = None,
     *,
@@ -153,17 +171,25 @@ def export(
     """Write a row for each sample and judge.
 
     Columns: id, judge, take, status, score, verdict, flags and their details, total, scores, fields (JSON),
-    what people say, and more.
+    what people say, and more. Of answers (`mixseek answer`), a row for each that was asked for.
 
     \b
     Examples:
       mixseek export latest --to judgments.parquet
       mixseek export bbh-march --workspace ws --to judgments.jsonl
+      mixseek export answers:spring --to answers.jsonl
     """
-    from mixseek.analysis.exported import export_rows
+    from mixseek.runs.answers.kept import export_answers, find_answers
+    from mixseek.storage.workspace import Workspace
     from mixseek.text.phrases import plural
 
-    name, rows = export_rows(workspace_path(workspace), run, to)
+    kept = Workspace(workspace_path(workspace))
+    if (answers := find_answers(kept, run)) is not None:
+        name, rows = answers.name, export_answers(kept, answers, to)
+    else:
+        from mixseek.analysis.exported import export_rows
+
+        name, rows = export_rows(kept.root, run, to)
     if as_json:
         document = with_schema(DocumentName.EXPORT, {"run": name, "file": str(to), "rows": rows})
         print_answer(document, "", as_json=True)

@@ -14,7 +14,7 @@ from typing import Any
 from mixseek.datasets.files import Row, RowSource
 from mixseek.domain.judgments import Reply, Status
 from mixseek.domain.ports import PLAIN
-from mixseek.domain.response_states import ResponseState
+from mixseek.domain.response_states import RESPONSE_STATE, ResponseState
 from mixseek.domain.samples import RESPONSE_ERROR
 from mixseek.protocols.answers import MESSAGES, fill_turns, open_turns, read_response
 from mixseek.storage.journal.journal import damaged, read_lines
@@ -180,7 +180,9 @@ def answered(prompt: Mapping[str, Any], offsets: Offsets | None, read: Callable[
     if offsets is None:
         return {**nothing, RESPONSE_ERROR: NOT_ASKED}
     if isinstance(offsets, int) and offsets < 0:
-        return {**nothing, RESPONSE_ERROR: read(~offsets)["reason"] or "no answer"}
+        outcome = read(~offsets)
+        state = ResponseState.WITHHELD.value if outcome.get("withheld") else None
+        return {**nothing, RESPONSE_STATE: state, RESPONSE_ERROR: outcome["reason"] or "no answer"}
     replies = [read(offset) for offset in ((offsets,) if isinstance(offsets, int) else offsets)]
     reply = Reply(**{name: replies[-1][name] for name in ("text", "judge", "attempt", "details")})
     response, details = read_response(reply), reply.details

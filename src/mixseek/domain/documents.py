@@ -25,6 +25,7 @@ class DocumentName(StrEnum):
     SIDE_BY_SIDE = "side-by-side"
     COMPARE = "compare"
     SHOW = "show"
+    SHOW_ANSWERS = "show-answers"
     EXPORT = "export"
     ARCHIVE = "archive"
     ARCHIVE_CHECK = "archive-check"

@@ -123,6 +123,8 @@ class Missing:
     reason: str
     # The endpoint refuses this very sample (too long for it, say), so asking again changes nothing.
     is_permanent: bool = False
+    # A filter of the endpoint's refused it.
+    is_withheld: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -267,7 +267,7 @@ async def obtain(context: CallContext, ask: Ask) -> Reply | Missing | Undecided:
             raise
         if twin is None and is_permanent and context.first_replies is not None:
             context.first_replies.refused(slot.name, str(error))
-        return Missing(str(error), is_permanent=is_permanent)
+        return Missing(str(error), is_permanent=is_permanent, is_withheld=getattr(error, "is_withheld", False))
     except DeclinedError as error:
         return Undecided(str(error))
     except DatasetError as error:

@@ -1,13 +1,25 @@
 """What an answer run came to, as sections and for programs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.response_states import ResponseState
-from mixseek.presentation.sections import Cell, Facts, Listing, Section, Sentence, TableRows, sections_of
+from mixseek.domain.samples import RESPONSE_ERROR
+from mixseek.presentation.sections import (
+    VERBATIM,
+    Cell,
+    Facts,
+    Listing,
+    Part,
+    Section,
+    Sentence,
+    TableRows,
+    Words,
+    sections_of,
+)
 from mixseek.reports.accounts import usd_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.runs.answers.forecast import AnswerDryRun
@@ -149,6 +161,36 @@ def account_cells(account: TargetAccount) -> tuple[str, str, str]:
     cost = usd_text(Decimal(str(account.cost_usd))) if is_known else NOTHING
     median = NOTHING if account.latency is None else f"{account.latency.p50:.2f} s"
     return f"{account.output_tokens:,}", cost, median
+
+
+def answer_row_sections(rows: Sequence[Mapping[str, Any]]) -> Iterator[Section]:
+    """Each answer below the other, under the question that all of them have."""
+    first = rows[0]
+    truth = [("ground truth", str(first["ground_truth"]))] if first.get("ground_truth") else []
+    asked = Listing([Words([(line, VERBATIM)]) for line in str(first.get("question") or "").splitlines()])
+    yield Section(f"question {first['question_id']}", [asked, *([Facts(truth)] if truth else [])])
+    for row in rows:
+        facts = [("state", WORDS.get(row["response_state"] or "", "no answer")), *cost_of_row(row)]
+        if error := row.get(RESPONSE_ERROR):
+            facts.append(("why", error))
+        parts: list[Part] = [Facts(facts)]
+        for title, text in (("", row["response"]), ("reasoning", row["reasoning"])):
+            if text:
+                lines = [Words([(line, VERBATIM)]) for line in text.splitlines()]
+                parts += [*([Sentence(f"{title}:")] if title else []), Listing(lines)]
+        yield Section(row["id"], parts)
+
+
+def cost_of_row(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    usage = row.get("usage") or {}
+    tokens = usage.get("output_tokens")
+    parts = [
+        *([f"{tokens:,} tokens out"] if tokens is not None else []),
+        *([usd_text(Decimal(str(row["cost_usd"])))] if row.get("cost_usd") is not None else []),
+        *([f"{row['latency_seconds']:.2f} s"] if row.get("latency_seconds") is not None else []),
+        *([row["served_model"]] if row.get("served_model") else []),
+    ]
+    return [("call", ", ".join(parts))] if parts else []
 
 
 def answer_dry_run_document(dry: AnswerDryRun) -> dict[str, Any]:

@@ -40,6 +40,7 @@ DECLARED: dict[DocumentName, Declared] = {
     DocumentName.SIDE_BY_SIDE: Declared(of_runs.SideBySideDocument, ("report RUN RUN",)),
     DocumentName.COMPARE: Declared(of_numbers.CompareDocument, ("compare",)),
     DocumentName.SHOW: Declared(of_runs.ShowDocument, ("show",)),
+    DocumentName.SHOW_ANSWERS: Declared(of_answers.ShowAnswersDocument, ("show, of answers",)),
     DocumentName.EXPORT: Declared(of_tools.ExportDocument, ("export",)),
     DocumentName.ARCHIVE: Declared(of_tools.ArchiveDocument, ("archive",)),
     DocumentName.ARCHIVE_CHECK: Declared(of_tools.ArchiveCheckDocument, ("archive --check",)),

@@ -6,6 +6,7 @@ from typing_extensions import TypedDict
 
 from mixseek.domain.ports import Latency
 from mixseek.runs.dry_run import Forecast
+from mixseek.schemas.parts import Anything
 
 
 class AnswerCounts(TypedDict):
@@ -64,6 +65,14 @@ class AnswersDocument(AnswerCounts):
     cost_usd: float | None
     seconds: float | None
     notices: Sequence[str]
+
+
+class ShowAnswersDocument(TypedDict):
+    """Answers as rows, with every column of their question."""
+
+    run: str
+    id: str
+    answers: Sequence[Anything]
 
 
 class PromptTurn(TypedDict):

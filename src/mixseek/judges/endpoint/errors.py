@@ -147,7 +147,11 @@ def map_status(
     else:
         hint = f"; {place.key_hint}" if status == 401 and place.key_hint else ""
         line = place.line(f"answered {status}: {place.redaction.line(words)}{hint}")
-        failure = PermanentJudgeError(line, concerns_everything=_concerns_everything(status, refusal, parameters))
+        failure = PermanentJudgeError(
+            line,
+            concerns_everything=_concerns_everything(status, refusal, parameters),
+            is_withheld=refusal.is_about("content"),
+        )
     failure.__cause__ = StatusError(status, refusal)
     return failure
 

@@ -211,8 +211,8 @@ class JournalReading:
         place = key, judge, record.get("take", 1)
         self._places[place] = state = state_of_outcome(record)
         self._reasons.pop(place, None)
-        if state in (FAILED, OPEN):
-            self._reasons[place] = record["reason"] or ""
+        if reason := record["reason"]:
+            self._reasons[place] = reason
         # An outcome tells all that was lost before it, over all processes.
         if record.get("lost_tries"):
             self._lost[place] = record
@@ -235,7 +235,9 @@ def state_of_outcome(record: Mapping[str, Any]) -> str:
     """Finished, cut off, withheld, empty; failed for good, or open."""
     if record["status"] == Status.VALID:
         return str(record["fields"].get("state", ResponseState.FINISHED))
-    return OPEN if record["status"] == Status.MISSING and not record.get("permanent") else FAILED
+    if record["status"] == Status.MISSING and not record.get("permanent"):
+        return OPEN
+    return ResponseState.WITHHELD if record.get("withheld") else FAILED
 
 
 def account_of(judge: str, target: str, tally: Tally | None) -> TargetAccount:

@@ -8,7 +8,7 @@
 An outcome of a repeat (`--repeats`) ends with `"take":2` and so on; without it, it is the first take. `"lost_tries":3`
 counts requests that brought no reply, over all processes of the run, and `"lost_bill":{…}` says what their answers
 without a reply took all the same (`input_tokens`, `output_tokens`, `cost_usd`); `"permanent":true` says that asking
-again for what is missing changes nothing.
+again for what is missing changes nothing, and `"withheld":true` that a filter refused it.
 
 Text that UTF-8 cannot hold (an unpaired surrogate) stands in the line as U+FFFD, so that every JSON reader accepts
 the line; the record as it was is then kept beside it, in `exact`.
@@ -129,8 +129,9 @@ def encode_outcome(
             record["flags"] = [{"flag": finding.flag, "detail": finding.detail} for finding in outcome.findings]
         case Undecided():
             record["fields"] = {"extracted_answer": outcome.extracted_answer, **outcome.fields}
-        case Missing(is_permanent=True):
-            record["permanent"] = True
+        case Missing():
+            record |= {"permanent": True} if outcome.is_permanent else {}
+            record |= {"withheld": True} if outcome.is_withheld else {}
     return encode_line(record)
 
 
@@ -186,7 +187,7 @@ def decode_outcome(data: Mapping[str, Any]) -> Outcome:
             fields = {name: value for name, value in data["fields"].items() if name != "extracted_answer"}
             return Undecided(data["reason"], tuple(data["rules"]), span, data["fields"]["extracted_answer"], fields)
         case Status.MISSING:
-            return Missing(data["reason"], data.get("permanent", False))
+            return Missing(data["reason"], data.get("permanent", False), data.get("withheld", False))
         case unexpected:
             assert_never(unexpected)
 
