@@ -209,7 +209,7 @@ class JournalReading:
             self.asked_longer += record["attempt"] == 2
             return
         place = key, judge, record.get("take", 1)
-        self._places[place] = state = state_of_outcome(record)
+        self._places[place] = state_of_outcome(record)
         self._reasons.pop(place, None)
         if reason := record["reason"]:
             self._reasons[place] = reason
