@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from playwright.async_api import Page, expect
-from tests.browser.driving import Chromium
+from tests.browser.driving import NARROW, Chromium
 from tests.browser.material import numbers
 from tests.flows.running import start
 from tests.unit.web.viewing import judge_rows
@@ -92,6 +92,32 @@ def test_a_run_that_starts_later_appears_and_what_was_typed_and_chosen_stays(
             ]
             await expect(page.get_by_label("A: march")).to_be_checked()
             assert [url for url in visit.requests if "/compare" in url] == []
+
+    chromium.do(scenario())
+
+
+def test_a_reader_stays_where_they_are_while_the_board_is_made_anew(chromium: Chromium, tmp_path: Path) -> None:
+    """On a link of a row that has moved, with the table pushed aside and the page scrolled."""
+    for run in ("march", "april", "may"):
+        judge_rows(tmp_path, tuple(numbers()), run)
+    viewer = chromium.serve(tmp_path / "ws")
+
+    async def scenario() -> None:
+        async with chromium.visiting(NARROW) as visit:
+            page = visit.page
+            await visit.follow(viewer.link)
+            await page.get_by_role("link", name="march", exact=True).focus()
+            await page.locator("#runs .table-scroll").evaluate("part => { part.scrollLeft = 90; }")
+            height = await page.evaluate("scrollTo(0, 40), scrollY")
+            assert height > 0
+            process = start(
+                "judge", "may.jsonl", "--judge", "rules", "--workspace", "ws", "--run", "june", cwd=tmp_path
+            )
+            await expect(page.get_by_role("link", name="june", exact=True)).to_be_attached()
+            await asyncio.to_thread(process.communicate)
+            await expect(page.get_by_role("link", name="march", exact=True)).to_be_focused()
+            assert await page.locator("#runs .table-scroll").evaluate("part => part.scrollLeft") == 90
+            assert await page.evaluate("scrollY") == height
 
     chromium.do(scenario())
 

@@ -118,3 +118,81 @@ def test_a_run_that_starts_later_appears_and_what_is_new_is_a_click_away(chromiu
             for process in started:
                 process.kill()
                 process.communicate()
+
+
+# Where the focus is, by what a person would call it.
+FOCUSED = (
+    "document.activeElement.getAttribute('href') ?? document.activeElement.dataset.outcome ?? document.activeElement.id"
+)
+
+
+def test_the_focus_and_the_place_survive_what_comes_in_while_a_run_is_judged(
+    chromium: Chromium, tmp_path: Path
+) -> None:
+    """Events redraw the newest judgments, new rows are taken in, and the page is loaded anew when the run has ended."""
+    write_jsonl(tmp_path / "sums.jsonl", [row for row in sums(50) if row["ground_truth"] is not None])
+    command = ("judge", "sums.jsonl", "--workspace", "ws", "--concurrency", "1", "--max-reasks", "0", "-q")
+    assert mixseek_here(*command, "--judge", "rules", "--run", "earlier", cwd=tmp_path).returncode == 0
+    server = chromium.serve(tmp_path / "ws")
+    started: list[Begun] = []
+
+    with loopback() as mock:
+
+        async def scenario() -> None:
+            async with chromium.visiting() as visit:
+                page = visit.page
+                await visit.follow(server.link)
+                mock.hold()
+                started.append(start(*command, "--judge", mock.spec, "--run", "later", cwd=tmp_path))
+                await expect(page.get_by_role("link", name="later", exact=True)).to_be_visible()
+                await visit.open(f"{server.address}/runs/later")
+                mock.let_through(20)
+                await expect(page.locator(".live-line")).to_contain_text("20 of 40")
+                await page.reload()
+                await expect(page.locator("#matches")).to_have_text("20 judgments")
+                await expect(page.locator("[data-outcome]").first).to_be_visible()
+
+                # The line of a judgment that is the newest no longer stays where somebody is at it.
+                await page.locator(".newest a").nth(2).focus()
+                line = await page.evaluate(FOCUSED)
+                for more, done in ((1, 21), (9, 30)):
+                    mock.let_through(more)
+                    await expect(page.locator(".live-line")).to_contain_text(f"{done} of 40")
+                    assert await page.evaluate(FOCUSED) == line
+                lines = await page.locator(".newest a").count()
+
+                # Rows that are taken in move nothing.
+                await page.locator("#list").evaluate("list => { list.scrollTop = 310; }")
+                await page.locator("[data-show-new]").focus()
+                await page.keyboard.press("Enter")
+                await expect(page.locator("#matches")).to_have_text("30 judgments")
+                await expect(page.locator(".newest a")).to_have_count(lines - 1)
+                assert await page.evaluate(FOCUSED) == "list"
+                assert await page.locator("#list").evaluate("list => list.scrollTop") == 310
+                await page.locator("[data-outcome]").last.focus()
+                outcome = await page.evaluate(FOCUSED)
+                mock.let_through(2)
+                await expect(page.locator("[data-show-new]")).to_have_text("2 new · show")
+                await page.locator("[data-show-new]").evaluate("button => button.click()")
+                await expect(page.locator("#matches")).to_have_text("32 judgments")
+                await expect(page.locator("[data-outcome='']")).to_contain_text("32")
+                assert await page.evaluate(FOCUSED) == outcome
+
+                await page.evaluate("window.isSamePage = true; scrollTo(0, 400)")
+                height = await page.evaluate("scrollY")
+                mock.release()
+                await expect(page.locator("#live[data-ended]:not([data-pending])")).to_be_attached()
+                await expect(page.locator("#matches")).to_have_text("40 judgments")
+                await expect(page.locator(f"[data-outcome='{outcome}']")).to_be_focused()
+                await expect(page.locator(".row-id").first).to_be_visible()
+                assert await page.evaluate("window.isSamePage") is None
+                assert await page.locator("#list").evaluate("list => list.scrollTop") == 310
+                assert await page.evaluate("scrollY") == height
+
+        try:
+            chromium.do(scenario())
+        finally:
+            mock.release()
+            for process in started:
+                process.kill()
+                process.communicate()

@@ -22,7 +22,7 @@ function searchText(found, done, all) {
 }
 
 /** Asks the source for what the filters leave, and shows it; `after` is done when the first rows are there. */
-function applyFilters(after = null) {
+function applyFilters(after = null, { staysInPlace = false } = {}) {
   drawControls();
   byId("clear").hidden = !isNarrowed();
   byId("copy-link").textContent = say("report.copy_link", "Copy link");
@@ -34,8 +34,11 @@ function applyFilters(after = null) {
     page = found;
     byId("matches").textContent = found.text ?? matchText();
     drawPager();
-    byId("list").scrollTop = 0;
-    keepSelection();
+    const list = byId("list");
+    const top = staysInPlace ? list.scrollTop : 0;
+    list.scrollTop = top;
+    keepSelection({ staysInPlace });
+    if (staysInPlace && list.scrollTop !== top) { list.scrollTop = top; drawRows(); }
     if (after) after();
   });
 }
@@ -62,9 +65,10 @@ function turn(place) {
   return true;
 }
 
-function keepSelection() {
+function keepSelection({ staysInPlace }) {
   if (isWide() && !state.id) {
-    select(rows[0] ?? null, { isQuiet: true });
+    const again = staysInPlace && selected ? rows.find((row) => isSame(row, selected)) : null;
+    select(again ?? rows[0] ?? null, { isQuiet: true });
     return;
   }
   // What the reader opened stays open while it belongs to the list; what the filters exclude is closed.
@@ -217,13 +221,29 @@ function chosenIn(select) {
   return conditions().find((one) => fieldOf(one) === select.dataset.field) ?? "";
 }
 
+/** Controls that are there already stay the elements that they are: somebody may be at one of them. */
+function takeChoices(holder, made) {
+  const keyOf = (label) => ["name", "data-field"].map((name) => label.querySelector("select").getAttribute(name)).join("\0");
+  const optionsOf = (label) => [...label.querySelector("select").options].map((option) => `${option.value}\0${option.text}`).join("\0");
+  const held = new Map([...holder.children].map((label) => [keyOf(label), label]));
+  const active = document.activeElement;
+  const kept = made.map((label) => {
+    const own = held.get(keyOf(label));
+    if (own && optionsOf(own) !== optionsOf(label)) own.querySelector("select").replaceChildren(...label.querySelector("select").options);
+    return own ?? label;
+  });
+  for (const label of held.values()) if (!kept.includes(label)) label.remove();
+  kept.forEach((label, place) => { if (holder.children[place] !== label) holder.insertBefore(label, holder.children[place] ?? null); });
+  if (holder.contains(active) && active !== document.activeElement) active.focus({ preventScroll: true });
+}
+
 /** One control for each thing that judgments differ in, with how many there are of each value. */
 function buildSelects() {
   source.choices((choices) => {
     const hasButtons = document.querySelector("[data-outcome]") !== null;
     const isOffered = (name) => name !== "question" && !["against", "panel"].includes(name) && !(hasButtons && ["status", "verdict"].includes(name))
       && (choices[name] ?? []).length > (COMPARED.includes(name) ? 1 : 0);
-    byId("selects").replaceChildren(...Object.keys(LABELS).filter(isOffered).flatMap((name) => makeChoices(name, choices[name])));
+    takeChoices(byId("selects"), Object.keys(LABELS).filter(isOffered).flatMap((name) => makeChoices(name, choices[name])));
     drawControls();
   });
 }

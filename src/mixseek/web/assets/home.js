@@ -40,29 +40,17 @@ function readNarrowing() {
   narrowRuns();
 }
 
-/** What finds an element again in a page that has replaced its own. */
-function pathTo(element) {
-  if (!element || element === document.body) return null;
-  if (element.id) return `#${CSS.escape(element.id)}`;
-  const row = element.closest("tr[id]");
-  const marks = ["name", "data-upkeep", "href"].map((name) => [name, element.getAttribute(name)]).filter(([, value]) => value);
-  return marks.map(([name, value]) => `${row ? `#${CSS.escape(row.id)} ` : ""}${element.localName}[${name}="${CSS.escape(value)}"]`)[0] ?? null;
-}
-
 /** The choice of A and B, what was typed and where somebody is stay: only what the list says is replaced. */
 function replaceLists(text) {
   const chosen = [...document.querySelectorAll("#runs input:checked")].map((input) => [input.name, input.value]);
-  const [place, search] = [pathTo(document.activeElement), document.getElementById("board-search")];
-  const caret = search && document.activeElement === search ? search.selectionStart : null;
+  const place = placeNow();
   document.querySelector("main").replaceWith(new DOMParser().parseFromString(text, "text/html").querySelector("main"));
   for (const [name, value] of chosen) {
     const same = [...document.querySelectorAll(`#runs input[name="${name}"]`)].find((input) => input.value === value);
     if (same) same.checked = true;
   }
   readNarrowing();
-  const again = place && document.querySelector(place);
-  if (again) again.focus({ preventScroll: true });
-  if (caret !== null && again) again.setSelectionRange(caret, caret);
+  returnTo(place);
 }
 
 const showNews = () => fetch(location.href).then((page) => page.text()).then(replaceLists).catch(() => null);

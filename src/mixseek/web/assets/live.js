@@ -19,15 +19,30 @@ function newestLine(judgment, journalBytes) {
     make("span", { class: "soft" }, visibleLine(labelOf(judgment.judge), 40)), judgment.reason ? make("span", { class: "soft" }, ` ${visibleLine(judgment.reason, 120)}`) : null);
 }
 
+/** The lines of what was judged last; one that somebody is at stays, though newer ones would have left no room for it. */
+function drawNewest(told) {
+  if (!live.querySelector(".newest")) live.append(make("ul", { class: "newest" }));
+  const list = live.querySelector(".newest");
+  const held = [...list.children].find((line) => line.contains(document.activeElement));
+  const addressOfLine = (line) => line.querySelector("a").getAttribute("href");
+  const lines = told.newest.map((judgment) => newestLine(judgment, told.journal_bytes));
+  const place = held ? lines.findIndex((line) => addressOfLine(line) === addressOfLine(held)) : -1;
+  for (const line of [...list.children]) if (line !== held) line.remove();
+  if (!held) list.append(...lines);
+  else if (place < 0) held.before(...lines);
+  else { held.before(...lines.slice(0, place)); held.after(...lines.slice(place + 1)); }
+}
+
 /** What was judged since the list was made is offered, and never pushed under a reader's eyes. */
 function offerNew(progress) {
   const button = byId("show-new");
   const fresh = progress.judged - page.total;
   const show = () => {
     wantedBytes = Math.max(wantedBytes, progress.journal_bytes);
+    if (document.activeElement === button) byId("list").focus({ preventScroll: true });
     button.hidden = true;
-    buildSelects();
-    applyFilters();
+    // What can be filtered by is asked of the list that has come: asked before, an older one would answer.
+    applyFilters(buildSelects, { staysInPlace: true });
   };
   // The first ones disturb nobody.
   if (fresh > 0 && page.total === 0 && !wantedBytes) return show();
@@ -44,7 +59,10 @@ function drawLive(told) {
   const rest = told.rate ? Math.max(0, whole - done) / told.rate : null;
   const cost = told.cost_usd === null ? "–" : `$${told.cost_usd.toFixed(4)}${told.unpriced ? " +" : ""}`;
   live.hidden = false;
-  live.replaceChildren(
+  drawNewest(told);
+  const newest = live.querySelector(".newest");
+  for (const part of [...live.children]) if (part !== newest) part.remove();
+  newest.before(
     make("p", { class: "live-line" }, make("b", { class: told.is_running ? "state running" : "state" }, told.is_running ? say("word.running", "running") : STATES[told.status] ?? told.status), bar, `${countText(done)} ${say("word.of", "of")} ${countText(whole)}`),
     make("dl", { class: "facts" },
       figure(say("live.rate", "Rate"), told.rate === null ? "–" : `${told.rate.toFixed(1)} / s`),
@@ -53,8 +71,7 @@ function drawLive(told) {
       figure(say("word.invalid", "invalid"), share(told.statuses.invalid ?? 0, told.judged)),
       figure(say("word.undecided", "undecided"), share(told.statuses.undecided ?? 0, told.judged)),
       figure(say("word.missing", "missing"), share(told.statuses.missing ?? 0, told.judged)),
-      ...Object.entries(told.verdicts).map(([verdict, count]) => make("div", {}, make("dt", {}, visibleLine(verdict, 30)), make("dd", {}, countText(count))))),
-    make("ul", { class: "newest" }, ...told.newest.map((judgment) => newestLine(judgment, told.journal_bytes))));
+      ...Object.entries(told.verdicts).map(([verdict, count]) => make("div", {}, make("dt", {}, visibleLine(verdict, 30)), make("dd", {}, countText(count))))));
   offerNew(told);
 }
 
@@ -70,16 +87,16 @@ function watch() {
     const told = JSON.parse(event.data);
     drawLive(told);
     // What was counted while it ran is no longer all.
-    if (told.status !== "interrupted") setTimeout(() => location.reload(), 1500);
+    if (told.status !== "interrupted") setTimeout(reloadHere, 1500);
   });
 }
 
 async function awaitNumbers() {
   const answer = await fetch(API);
   if (answer.status === 202) setTimeout(awaitNumbers, 700);
-  else location.reload();
+  else reloadHere();
 }
 
-byId("count-again")?.addEventListener("click", () => location.reload());
+byId("count-again")?.addEventListener("click", () => reloadHere({ isNow: true }));
 if (!("ended" in live.dataset)) watch();
 if ("pending" in live.dataset) setTimeout(awaitNumbers, 300);

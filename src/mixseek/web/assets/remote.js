@@ -82,8 +82,16 @@ function drawOutcomes({ outcomes, total }) {
   if (outcomes.length > 8) return;
   const holder = make("div", { class: "outcomes", id: "outcomes", role: "group", "aria-label": say("word.outcome", "Outcome") },
     button("", total), ...outcomes.map((one) => button(one.outcome, one.count, one.tone)));
-  byId("outcomes")?.remove();
-  document.querySelector(".filter-line").append(holder);
+  const held = byId("outcomes");
+  const words = (buttons) => [...buttons.children].map((one) => one.dataset.outcome).join("\0");
+  if (held && words(held) === words(holder)) {
+    [...held.children].forEach((one, place) => { one.querySelector("span").textContent = holder.children[place].querySelector("span").textContent; });
+    return;
+  }
+  stayWhile(() => {
+    held?.remove();
+    document.querySelector(".filter-line").append(holder);
+  });
 }
 
 async function chooseRemotely(tell) {
@@ -108,7 +116,7 @@ async function completeRemotely(row, tell) {
 /** What is listed may be other judgments now; what is open stays open while it belongs to them. */
 function relist() {
   buildSelects();
-  applyFilters(() => { if (selected) select(selected); byId("detail").focus({ preventScroll: true }); });
+  applyFilters(() => { if (selected) select(selected); byId("detail").focus({ preventScroll: true }); }, { staysInPlace: true });
 }
 
 const source = {

@@ -79,7 +79,7 @@ function drawNumbers(holder, told) {
       agreement.alpha === null ? "" : ` · ${say("review.krippendorff_alpha", "Krippendorff's alpha")} ${agreement.alpha.toFixed(2)} (${countText(agreement.texts)})`,
       told.kappa === null ? "" : ` · ${say("review.judges_and_people_kappa", "judges and people: kappa")} ${told.kappa.toFixed(2)}`),
   ];
-  holder.replaceChildren(...parts);
+  stayWhile(() => holder.replaceChildren(...parts));
 }
 
 /** Beside the work: nobody waits for it, and only the newest answer is drawn. */

@@ -1,7 +1,7 @@
 // One sample: what was asked and answered above, and every judge, repeat and attempt in a column of its own.
 
 // Nothing is listed on this page, so nothing has to be fetched.
-const source = { sampleAddress: () => null, labelControl: (row) => (row === rows[0] ? labelControl(row, () => location.reload()) : null) };
+const source = { sampleAddress: () => null, labelControl: (row) => (row === rows[0] ? labelControl(row, () => reloadHere({ isNow: true })) : null) };
 
 function describeAttempt(attempt) {
   const said = ["ask", "model", "finish_reason", "latency_seconds", "cost_usd", "tries"].filter((name) => attempt[name] !== undefined)

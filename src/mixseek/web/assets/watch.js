@@ -5,7 +5,7 @@ const watching = document.getElementById("watching");
 async function lookForRounds(before) {
   const answer = await fetch(watching.dataset.address);
   const now = await answer.text();
-  if (before !== null && now !== before) location.reload();
+  if (before !== null && now !== before) reloadHere();
   else setTimeout(() => lookForRounds(now), 2000);
 }
 
