@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from playwright.async_api import Page, expect
+from tests.browser.driving import Visit
 from tests.flows.running import mixseek_here
 
 import mixseek
 from mixseek.setup.demo import EXECUTION, run_demo
+from mixseek.web.server import ViewServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +107,15 @@ def read_names(root: Path) -> dict[str, str]:
 def is_of(path: str, address: str) -> bool:
     """Whether an address is one of a route, whatever its names are."""
     return re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), re.split(r"[?#]", address)[0]) is not None
+
+
+async def open_page(visit: Visit, server: ViewServer, name: str, names: dict[str, str]) -> Page:
+    """The page of the table when it is whole."""
+    shown = VIEWED[name]
+    # Else a page whose address differs in its last part only would not be opened anew.
+    await visit.page.goto("about:blank")
+    await visit.open(server.address + shown.address.format(**names))
+    if shown.click:
+        await visit.page.locator(shown.click).first.click()
+    await expect(visit.page.locator(shown.whole).first).to_be_attached()
+    return visit.page

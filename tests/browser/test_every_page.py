@@ -4,15 +4,13 @@ BROWSER_SCREENSHOTS names a folder that the pictures are written to, for people 
 """
 
 import os
-import shutil
 from importlib import resources
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
-from tests.browser.driving import NARROW, WIDE, Chromium, Visit, find_barriers, overflow_of
-from tests.browser.every_page import FILES, PARTS, PASSING, VIEWED, is_of, make_every_page, read_names
-from tests.once import made_once
+from tests.browser.driving import NARROW, WIDE, Chromium, find_barriers, overflow_of
+from tests.browser.every_page import FILES, PARTS, PASSING, VIEWED, is_of, open_page, read_names
 
 from mixseek.web.server import ROUTES, ViewServer
 from mixseek.web.slow_work import Pending
@@ -20,31 +18,6 @@ from mixseek.web.slow_work import Pending
 SCREENSHOTS = os.environ.get("BROWSER_SCREENSHOTS")
 # What a page is looked at in; the last is where it stays.
 SIZES = ((1440, 900), (1024, 768), NARROW)
-
-
-@pytest.fixture(scope="module")
-def place(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Depends on the browser: without one, nothing need be made."""
-    place = tmp_path_factory.mktemp("every-page") / "own"
-    shutil.copytree(made_once(tmp_path_factory, "browser-every-page", make_every_page), place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def server(chromium: Chromium, place: Path) -> ViewServer:
-    return chromium.serve(place / "ws")
-
-
-async def open_page(visit: Visit, server: ViewServer, name: str, names: dict[str, str]) -> Page:
-    """The page of the table when it is whole."""
-    shown = VIEWED[name]
-    # Else a page whose address differs in its last part only would not be opened anew.
-    await visit.page.goto("about:blank")
-    await visit.open(server.address + shown.address.format(**names))
-    if shown.click:
-        await visit.page.locator(shown.click).first.click()
-    await expect(visit.page.locator(shown.whole).first).to_be_attached()
-    return visit.page
 
 
 async def look_at(page: Page, name: str, scheme: str) -> list[str]:
@@ -79,38 +52,40 @@ def test_the_tables_hold_every_template_and_every_address() -> None:
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", NARROW)])
 def test_no_page_of_the_viewer_has_a_barrier_or_asks_anybody_else(
-    chromium: Chromium, server: ViewServer, place: Path, scheme: str, size: tuple[int, int]
+    chromium: Chromium, demo_viewer: ViewServer, demo_place: Path, scheme: str, size: tuple[int, int]
 ) -> None:
     async def scenario() -> None:
         troubles: list[str] = []
         async with chromium.visiting(size, scheme, expected="404") as visit:
-            await visit.follow(server.link)
+            await visit.follow(demo_viewer.link)
             for name in VIEWED:
-                troubles += await look_at(await open_page(visit, server, name, read_names(place)), name, scheme)
-            assert visit.strangers(server.address, "about:") == []
+                troubles += await look_at(
+                    await open_page(visit, demo_viewer, name, read_names(demo_place)), name, scheme
+                )
+            assert visit.strangers(demo_viewer.address, "about:") == []
         assert not troubles, "\n".join(troubles)
 
     chromium.do(scenario())
 
 
 def test_a_page_that_is_being_counted_has_no_barrier(
-    chromium: Chromium, server: ViewServer, place: Path, monkeypatch: pytest.MonkeyPatch
+    chromium: Chromium, demo_viewer: ViewServer, demo_place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It comes and goes by itself: here it stays, before a comparison and above a run's list."""
 
     async def never(*ignored: object) -> Pending:
         return Pending(1.0)
 
-    names = read_names(place)
+    names = read_names(demo_place)
     for method in ("comparison", "report"):
-        monkeypatch.setattr(server.viewer, method, never)
+        monkeypatch.setattr(demo_viewer.viewer, method, never)
 
     async def scenario() -> None:
         troubles = []
         async with chromium.visiting(NARROW, expected="Failed to fetch|ERR_ABORTED") as visit:
-            await visit.follow(server.link)
+            await visit.follow(demo_viewer.link)
             for path in ("/compare?a={semantic}&b={later}", "/runs/{semantic}"):
-                await visit.page.goto(server.address + path.format(**names))
+                await visit.page.goto(demo_viewer.address + path.format(**names))
                 await expect(visit.page.locator(".counting")).to_be_visible()
                 # It would ask again while axe looks at it.
                 await visit.page.route("**/*", lambda route: route.abort("aborted"))
@@ -123,9 +98,9 @@ def test_a_page_that_is_being_counted_has_no_barrier(
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", NARROW)])
 def test_no_file_that_is_sent_around_has_a_barrier_or_asks_anybody(
-    chromium: Chromium, place: Path, scheme: str, size: tuple[int, int]
+    chromium: Chromium, demo_place: Path, scheme: str, size: tuple[int, int]
 ) -> None:
-    paths = {name: place / "ws" / path.format(**read_names(place)) for name, (_, path) in FILES.items()}
+    paths = {name: demo_place / "ws" / path.format(**read_names(demo_place)) for name, (_, path) in FILES.items()}
 
     async def scenario() -> None:
         troubles: list[str] = []

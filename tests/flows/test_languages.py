@@ -11,7 +11,7 @@ from tests.unit.web.viewing import Client, look
 
 # A sentence of each kind of run, as it was said before sentences had ids; numbers and names left out.
 SENTENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "sem-targets": {"ja": ("Wilson 区間", "審査者："), "zh": ("Wilson 区间", "评审：")},
+    "sem-targets": {"ja": ("Wilson 区間", "評価者："), "zh": ("Wilson 区间", "评审：")},
     "sem-panel": {"ja": ("パネル（", "多数決", "で判定が一致"), "zh": ("多数：", "判定一致")},
     "sem-broken": {"ja": ("最低なら", "無効"), "zh": ("最低分", "无效")},
     "sem-random": {"ja": ("無作為抽出", "件にラベル", "Cohen の κ"), "zh": ("随机抽取", "有标注", "Cohen κ")},
@@ -25,7 +25,7 @@ SENTENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 # What a comparison says in other languages, and what of its English may then be nowhere.
 COMPARED: Mapping[str, tuple[str, ...]] = {
-    "ja": ("で対応付け", "両側にスコアがあるペアの平均", "サンプルへ移動", "審査者</h2>", "サンプル</th>"),
+    "ja": ("で対応付け", "両側にスコアがあるペアの平均", "サンプルへ移動", "評価者</h2>", "サンプル</th>"),
     "zh": ("配对</dd>", "两侧都有得分的配对的均值", "跳到样本", "评审</h2>", "样本</th>"),
 }  # fmt: skip
 COMPARED_IN_ENGLISH = (

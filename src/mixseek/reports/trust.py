@@ -1,10 +1,11 @@
 """How far the judges can be trusted: the words of agreement, self-consistency and pairs, and what programs read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from mixseek.analysis.agreement import Agreement, SelfConsistency
+from mixseek.reports.wording.names import verdict_text
 from mixseek.reports.wording.numbers import NOTHING, coefficient_ends_text, percent
 from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text
 from mixseek.reports.wording.scores import equal_items_text
@@ -14,23 +15,21 @@ from mixseek.text.messages import Message, counted, join, message, verbatim
 
 # With the key of each in documents of a report, which is longer than that of `mixseek stats`.
 _NAMES = {
-    Measure.RAW: ("raw_agreement", "raw agreement"),
-    Measure.KAPPA: ("cohen_kappa", "Cohen's kappa"),
-    Measure.KAPPA_QUADRATIC: ("weighted_kappa", "weighted kappa (quadratic)"),
-    Measure.FLEISS: ("fleiss_kappa", "Fleiss' kappa"),
-    Measure.ALPHA_NOMINAL: ("alpha_nominal", "Krippendorff's alpha, nominal"),
-    Measure.ALPHA_ORDINAL: ("alpha_ordinal", "Krippendorff's alpha, ordinal"),
-    Measure.ALPHA_INTERVAL: ("alpha_interval", "Krippendorff's alpha, interval"),
-    Measure.AC1: ("gwet_ac1", "Gwet's AC1"),
-    Measure.AC2_QUADRATIC: ("gwet_ac2", "Gwet's AC2 (quadratic)"),
+    Measure.RAW: ("raw_agreement", message("trust.raw_agreement", "raw agreement")),
+    Measure.KAPPA: ("cohen_kappa", message("measure.cohen_kappa", "Cohen's kappa")),
+    Measure.KAPPA_QUADRATIC: ("weighted_kappa", message("measure.weighted_kappa", "weighted kappa (quadratic)")),
+    Measure.FLEISS: ("fleiss_kappa", message("measure.fleiss_kappa", "Fleiss' kappa")),
+    Measure.ALPHA_NOMINAL: ("alpha_nominal", message("measure.alpha_nominal", "Krippendorff's alpha, nominal")),
+    Measure.ALPHA_ORDINAL: ("alpha_ordinal", message("measure.alpha_ordinal", "Krippendorff's alpha, ordinal")),
+    Measure.ALPHA_INTERVAL: ("alpha_interval", message("measure.alpha_interval", "Krippendorff's alpha, interval")),
+    Measure.AC1: ("gwet_ac1", message("measure.ac1", "Gwet's AC1")),
+    Measure.AC2_QUADRATIC: ("gwet_ac2", message("measure.ac2", "Gwet's AC2 (quadratic)")),
 }
 
 
 def measure_text(measure: Measure) -> Message:
     """Coefficients keep the names under which they are published."""
-    if measure is Measure.RAW:
-        return message("trust.raw_agreement", "raw agreement")
-    return verbatim(_NAMES[measure][1])
+    return _NAMES[measure][1]
 
 
 def pair_measure(agreement: Agreement) -> Measure:
@@ -38,9 +37,27 @@ def pair_measure(agreement: Agreement) -> Measure:
     return Measure.KAPPA_QUADRATIC if agreement.is_graded else Measure.KAPPA
 
 
+# Why there is no interval, as the analysis says it.
+_WHY: Mapping[str, str] = {
+    why: why
+    for why in (
+        message("measure.one_question", "no interval: one question"),
+        message(
+            "measure.every_question_alike",
+            "no interval: every question says the same, or without one of them there is no value",
+        ),
+        message("measure.nobody_twice", "not defined: nobody rated twice"),
+        message("measure.verdicts_alike", "not defined: all verdicts are the same, which chance alone explains"),
+        message("measure.scores_alike", "not defined: all scores are the same, which chance alone explains"),
+    )
+}
+
+
 def coefficient_interval_text(coefficient: Coefficient) -> str:
     """The interval, or why there is none."""
-    return coefficient_ends_text(coefficient.interval) if coefficient.interval else coefficient.why or NOTHING
+    if coefficient.interval:
+        return coefficient_ends_text(coefficient.interval)
+    return NOTHING if coefficient.why is None else _WHY.get(coefficient.why, coefficient.why)
 
 
 def compared_text(coefficient: Coefficient) -> Message:
@@ -76,9 +93,14 @@ def agreement_sentence(agreement: Agreement, maximum: float | None) -> Message:
     return message("joint.sentence", "{words}.", words=join(clauses, "; "))
 
 
-def opinion_text(score: float, verdict: str, agreement: Agreement, maximum: float | None) -> str:
+def opinion_text(score: float, verdict: str, agreement: Agreement, maximum: float | None) -> Message:
     """`6.00 PARTIAL`; where answers are right or wrong, the verdict says it all."""
-    return f"{scale_text(score, maximum)} {verdict}".strip() if agreement.is_graded else verdict
+    if not agreement.is_graded:
+        return verdict_text(verdict)
+    total = scale_text(score, maximum)
+    if not verdict:
+        return verbatim(total)
+    return message("trust.opinion", "{score} {verdict}", score=total, verdict=verdict_text(verdict))
 
 
 def counted_sentence(agreement: Agreement) -> Message | None:

@@ -91,3 +91,17 @@ def test_calls_speak_the_reader_s_language(language: str) -> None:
 def test_text_that_is_no_message_is_refused_in_tests() -> None:
     with pytest.raises(AssertionError, match="no message"):
         say_in("ja", "15 cats of 3 colours")
+
+
+@pytest.mark.parametrize(
+    ("language", "others"),
+    [
+        ("ja", ("審査者", "判定者", "審査員", "ジャッジ", "評価モデル")),
+        ("zh", ("评判", "评估者", "评价者", "裁判", "评委", "评注者")),
+    ],
+)
+def test_who_judges_has_one_name_in_each_language(language: str, others: tuple[str, ...]) -> None:
+    """The one that prompts and the protocols' documents have: 評価者 and 评审; who labels has another."""
+    said = {name: words[language] for name, words in read_messages().items()}
+
+    assert [name for name, words in said.items() if any(other in words for other in others)] == []

@@ -302,7 +302,8 @@ class HtmlRenderer:
             case Histogram(_, _, style):
                 return histogram_svg(cell, _tone(style), self._in_language(cell.label))
             case Strip(parts):
-                return strip_svg(cell, [_tone(style) for _, _, style in parts])
+                shares = [(self._in_language(name), share, style) for name, share, style in parts]
+                return strip_svg(Strip(shares, cell.width), [_tone(style) for _, _, style in parts])
             case Series(steps, is_drawn):
                 drawn = [series_svg(cell)] if is_drawn else []
                 return " ".join((*drawn, *map(self._step, steps)))

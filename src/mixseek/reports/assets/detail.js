@@ -11,7 +11,7 @@ function badge(row) {
 
 function filterLink(name, value, label = value) {
   const href = addressOf({ id: "", by: "", repeat: "", [name]: value });
-  return make("a", { href, title: `List only ${name} ${label}`, lang: languageOf(label) }, ...nameNodes(label));
+  return make("a", { href, title: say("judgment.list_only", "List only: {value}", { value: label }), lang: languageOf(label) }, ...nameNodes(label));
 }
 
 function fact(label, ...content) {
@@ -37,6 +37,18 @@ function answerBox(row) {
     make("div", {}, make("h3", {}, say("word.ground_truth", "Ground truth")), truth, also));
 }
 
+const ORDER_STATES = {
+  agreed: say("pairs.agreed", "agreed"), position: say("pairs.position", "position"), partial: say("pairs.partial", "partial"),
+  single: say("pairs.single", "single"),
+};
+const CONFIDENCES = { high: say("confidence.high", "high"), medium: say("confidence.medium", "medium"), low: say("confidence.low", "low") };
+
+/** What each order of a pair said, and how the two go together. */
+function ordersText(orders) {
+  return orders.replace(/\b(\w) first: (\w+)/g, (_, side, verdict) => say("pairs.order_said", "{side} first: {verdict}", { side, verdict: verdictText(verdict) }))
+    .replace(/\((\w+)\)$/, (_, state) => `(${ORDER_STATES[state] ?? state})`);
+}
+
 function facts(row) {
   const list = make("dl", { class: "facts" });
   if (isPanel) list.append(fact(say("word.judge", "Judge"), filterLink("judge", row.judge, labelOf(row.judge))));
@@ -52,11 +64,11 @@ function facts(row) {
   if (row.sample.withheld) list.append(fact(say("judgment.response", "Response"), filterLink("withheld", "yes", say("state.withheld", "withheld by a filter"))));
   if (row.sample.empty) list.append(fact(say("judgment.response", "Response"), filterLink("empty", "yes", say("state.empty", "empty"))));
   if (row.sample.model_b !== undefined) list.append(fact(say("judgment.against", "Against"), ...nameNodes(row.sample.model_b)));
-  if (row.orders !== undefined) list.append(fact(say("judgment.orders", "Orders"), ...visibleNodes(row.orders)));
+  if (row.orders !== undefined) list.append(fact(say("judgment.orders", "Orders"), ...visibleNodes(ordersText(row.orders))));
   if (row.sample.qid !== undefined) list.append(fact(say("word.question", "Question"), ...nameNodes(row.sample.qid)));
   if (row.sample.variant !== undefined) list.append(fact(say("word.variant", "Variant"), filterLink("variant", row.sample.variant)));
-  if (row.type !== undefined) list.append(fact(say("word.task_type", "Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, " inferred by the judge") : null));
-  if (row.confidence !== undefined) list.append(fact(say("judgment.confidence", "Confidence"), ...visibleNodes(row.confidence)));
+  if (row.type !== undefined) list.append(fact(say("word.task_type", "Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, ` ${say("judgment.inferred_by_the_judge", "inferred by the judge")}`) : null));
+  if (row.confidence !== undefined) list.append(fact(say("judgment.confidence", "Confidence"), ...visibleNodes(CONFIDENCES[row.confidence] ?? row.confidence)));
   if (row.control) list.append(fact(say("judgment.method", "Method"), make("b", {}, say("judgment.self_judgment", "self-judgment")), make("span", { class: "soft" }, ` ${say("judgment.a_control_in_no_mean", "a control, in no mean")}`)));
   else if (row.family) list.append(fact(say("judgment.method", "Method"), say("judgment.same_family_other_model", "same family, other model")));
   if (!isPanel) list.append(fact(say("word.judge", "Judge"), ...nameNodes(labelOf(row.judge))));
@@ -83,9 +95,11 @@ function trace(row) {
     make("ol", { class: "trace" }, ...row.rules.map((rule) => make("li", {}, filterLink("rule", rule)))));
 }
 
-function cutNote(count, place) {
-  return count ? make("p", { class: "cut" }, `${countText(count)} characters ${place} are not in this file; `,
-    make("code", {}, `mixseek show ${data.run} ID`), " prints them.") : null;
+function cutNote(count, isBefore = false) {
+  const n = countText(count ?? 0);
+  const words = isBefore ? say("judgment.cut_before", "{n} characters before this are not in this file; they are printed by", { n })
+    : say("judgment.cut_after", "{n} characters after this are not in this file; they are printed by", { n });
+  return count ? make("p", { class: "cut" }, words, " ", make("code", {}, `mixseek show ${data.run} ID`)) : null;
 }
 
 /** A judgment is drawn in an element of its own, which it knows as its holder. */
@@ -130,16 +144,15 @@ function responseSection(row) {
     const toggle = make("button", { type: "button", class: "text-button as-markdown", "aria-pressed": String(isMarkdown), onclick: turned }, say("judgment.as_markdown", "as Markdown"));
     const clipped = response.length - (end - start);
     const all = () => { draw(0, response.length); revealMark(row); };
-    const more = (count, place) => count
-      ? make("button", { type: "button", class: "more", onclick: all }, `${countText(count)} more characters ${place} · show all`)
-      : null;
+    const more = (count, words) => (count ? make("button", { type: "button", class: "more", onclick: all }, words) : null);
+    const [before, after] = [start, response.length - end].map(countText);
     const shown = isMarkdown ? markdownNodes(response.slice(start, end)) : responseNodes(row, start, end);
     const body = make("div", { class: isMarkdown ? "prose markdown" : "prose", lang: languageOf(response.slice(start, end)), dir: "auto" }, ...shown);
     if (!response) body.append(make("span", { class: "quiet" }, say("judgment.the_response_is_empty", "The response is empty.")));
     const parts = [
       make("h3", {}, say("judgment.response", "Response"), " ", make("span", { class: "soft" }, `${countText(response.length)} ${say("judgment.characters", "characters")}`), response ? toggle : null),
-      isMarkdown ? null : legend(row), cutNote(row.sample.before, "before this"), clipped ? more(start, "before") : null, body,
-      clipped ? more(response.length - end, "after") : null, cutNote(row.sample.after, "after this"),
+      isMarkdown ? null : legend(row), cutNote(row.sample.before, true), clipped ? more(start, say("judgment.more_before", "{n} more characters before · show all", { n: before })) : null, body,
+      clipped ? more(response.length - end, say("judgment.more_after", "{n} more characters after · show all", { n: after })) : null, cutNote(row.sample.after),
     ];
     section.replaceChildren(...parts.filter(Boolean));
   };
@@ -151,7 +164,7 @@ function foldable(title, text, cut, isOpen, body = textBlock("prose", text ?? ""
   if (!text) return null;
   return make("details", { open: isOpen },
     make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} ${say("judgment.characters", "characters")}`)),
-    body, cutNote(cut, "after this"));
+    body, cutNote(cut));
 }
 
 /** What was asked or answered: as it was written, or as it was meant, with the response. */
@@ -171,7 +184,7 @@ function otherJudges(row) {
   return make("section", {}, make("h3", {}, hasRepeats ? say("judgment.other_judgments_of_this_sample", "Other judgments of this sample") : say("judgment.other_judges_on_this_sample", "Other judges on this sample")),
     make("ul", { class: "others" }, ...others.map((other) =>
       make("li", {}, make("a", { href: addressOf(nameOf(other)) }, badge(other), " ", ...nameNodes(judgeText(other))),
-        other.marks ? make("span", { class: "soft" }, ` ${totalText(other)}${other.control ? " · self-judgment" : ""}`) : null,
+        other.marks ? make("span", { class: "soft" }, ` ${totalText(other)}${other.control ? ` · ${say("judgment.self_judgment", "self-judgment")}` : ""}`) : null,
         other.answer === undefined ? null : make("span", { class: "soft" }, ` ${visibleLine(other.answer, 60)}`)))));
 }
 
@@ -187,7 +200,7 @@ function renderDetail(row, { move, close }, detail = byId("detail")) {
   }
   const step = (label, by, path) => make("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick: () => move(by) }, path);
   const head = make("header", { class: "detail-head" }, badge(row),
-    make("h3", { class: "detail-id", lang: languageOf(row.sample.id) }, make("a", { href: addressOf(nameOf(row)), title: "Permanent address of this judgment" }, ...nameNodes(row.sample.id))),
+    make("h3", { class: "detail-id", lang: languageOf(row.sample.id) }, make("a", { href: addressOf(nameOf(row)), title: say("judgment.permanent_address", "Permanent address of this judgment") }, ...nameNodes(row.sample.id))),
     make("span", { class: "steps" }, step(say("judgment.previous_judgment_k", "Previous judgment (k)"), -1, "↑"), step(say("judgment.next_judgment_j", "Next judgment (j)"), 1, "↓"),
       make("button", { type: "button", class: "icon-button close", "aria-label": say("judgment.back_to_the_list", "Back to the list"), title: say("judgment.back_to_the_list_esc", "Back to the list (Esc)"), onclick: close }, "×")));
   row.holder = detail;

@@ -1,5 +1,8 @@
 // Marks, gates and quotes of a judgment under a protocol with dimensions; quotes are highlighted where they stand.
 
+const NO_REASON = say("judgment.no_reason_was_given", "no reason was given");
+const NO_DIMENSION = say("judgment.no_dimension", "no dimension");
+
 function dimensionNumber(name) {
   return data.dimensions.indexOf(name) + 1;
 }
@@ -21,7 +24,7 @@ function totalText(row) {
 function gateList(row) {
   if (!row.gates) return null;
   return make("ul", { class: "gates" }, ...row.gates.map(([name, reason]) =>
-    make("li", {}, make("b", {}, ...visibleNodes(name)), " ", ...visibleNodes(reason ?? "no reason was given"))));
+    make("li", {}, make("b", {}, ...visibleNodes(name)), " ", ...visibleNodes(reason ?? NO_REASON))));
 }
 
 function markLine([name, score, maximum, reason]) {
@@ -29,7 +32,7 @@ function markLine([name, score, maximum, reason]) {
   if (maximum) fill.style.width = `${Math.max(0, Math.min(100, (score / maximum) * 100))}%`;
   return make("div", { class: `mark-line ${dimensionClass(name)}` },
     make("span", {}, make("i", { class: "dimension-dot" }), ...visibleNodes(name)),
-    make("span", {}, make("b", {}, plainNumber(score)), maximum ? make("span", { class: "soft" }, ` of ${plainNumber(maximum)}`) : null),
+    make("span", {}, make("b", {}, plainNumber(score)), maximum ? make("span", { class: "soft" }, ` ${say("judgment.of_maximum", "of {maximum}", { maximum: plainNumber(maximum) })}`) : null),
     make("span", { class: "meter" }, fill),
     reason ? textBlock("why", reason) : null);
 }
@@ -37,10 +40,14 @@ function markLine([name, score, maximum, reason]) {
 function scoreBox(row) {
   return make("div", { class: `score-box tone-${row.tone}` },
     make("p", { class: "score-total" }, row.total === undefined ? "–" : plainNumber(row.total),
-      row.maximum === undefined ? null : make("span", { class: "soft" }, ` of ${plainNumber(row.maximum)}`)),
+      row.maximum === undefined ? null : make("span", { class: "soft" }, ` ${say("judgment.of_maximum", "of {maximum}", { maximum: plainNumber(row.maximum) })}`)),
     ...row.marks.map(markLine));
 }
 
+const STAGES = {
+  exact: say("evidence.exact", "exact"), folded: say("evidence.folded", "folded"), segments: say("evidence.segments", "segments"),
+  fuzzy: say("evidence.fuzzy", "fuzzy"),
+};
 const PROBLEMS = {
   not_found: say("judgment.not_in_the_response", "not in the response"), from_question: say("judgment.from_the_question", "from the question"), from_rubric: say("judgment.from_the_rubric", "from the rubric"),
   too_short: say("judgment.too_short_to_prove_anything", "too short to prove anything"),
@@ -53,7 +60,7 @@ function quoteItem(row, quote, place) {
   return make("li", { class: dimensionClass(quote.dimension) },
     make("b", { class: "number-tag", title: quote.dimension ?? "" }, String(dimensionNumber(quote.dimension) || "–")),
     make("span", {}, make("q", { lang: languageOf(quote.text), dir: "auto" }, ...visibleNodes(quote.text)),
-      quote.stage && quote.stage !== "exact" ? make("span", { class: "soft" }, ` found by ${quote.stage} match`) : null),
+      quote.stage && quote.stage !== "exact" ? make("span", { class: "soft" }, ` ${say("judgment.found_by", "found by {stage} match", { stage: STAGES[quote.stage] ?? quote.stage })}`) : null),
     jump, quote.reason ? textBlock("why", quote.reason) : null);
 }
 
@@ -61,8 +68,11 @@ function quoteSection(row) {
   if (!row.quotes) return null;
   const missing = row.quotes.filter((quote) => quote.problem).length;
   const isLookedFor = row.quotes.some((quote) => quote.problem || quote.stage || quote.spans);
-  return make("section", {}, make("h3", {}, say("word.evidence", "Evidence"), " ", make("span", { class: "soft" },
-    `${countText(row.quotes.length)} quotes${missing ? `, ${countText(missing)} without support` : isLookedFor ? ", all in the response" : ", not looked for"}`)),
+  const counts = { n: countText(row.quotes.length), missing: countText(missing) };
+  const words = missing ? say("judgment.quotes_without_support", "{n} quotes, {missing} without support", counts)
+    : isLookedFor ? say("judgment.quotes_all_there", "{n} quotes, all in the response", counts)
+      : say("judgment.quotes_not_looked_for", "{n} quotes, not looked for", counts);
+  return make("section", {}, make("h3", {}, say("word.evidence", "Evidence"), " ", make("span", { class: "soft" }, words)),
   make("ul", { class: "quotes" }, ...row.quotes.map((quote, place) => quoteItem(row, quote, place))));
 }
 
@@ -70,7 +80,7 @@ function legend(row) {
   const named = [...new Set((row.quotes ?? []).filter((quote) => quote.spans).map((quote) => quote.dimension))];
   if (!named.length) return null;
   return make("p", { class: "legend" }, ...named.map((name) =>
-    make("span", { class: dimensionClass(name) }, make("span", { class: "swatch-mark" }, make("b", { class: "number-tag" }, String(dimensionNumber(name) || "–"))), " ", ...visibleNodes(name ?? "no dimension"))));
+    make("span", { class: dimensionClass(name) }, make("span", { class: "swatch-mark" }, make("b", { class: "number-tag" }, String(dimensionNumber(name) || "–"))), " ", ...visibleNodes(name ?? NO_DIMENSION))));
 }
 
 /** Pieces of the response between the ends of quotes, each with the quotes that cover it. */
@@ -85,7 +95,7 @@ function quotePieces(row, start, end) {
 }
 
 function noteOf(row, covering) {
-  return covering.map((index) => `${row.quotes[index].dimension ?? "no dimension"}: ${row.quotes[index].reason || "no reason was given"}`).join("\n");
+  return covering.map((index) => `${row.quotes[index].dimension ?? NO_DIMENSION}: ${row.quotes[index].reason || NO_REASON}`).join("\n");
 }
 
 function quoteMark(row, text, covering, isLast) {

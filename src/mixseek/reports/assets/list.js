@@ -95,9 +95,9 @@ function rowElement(row, place) {
     class: `row tone-${row.tone}`, role: "option", id: `row-${row.position}`, "aria-selected": row === selected ? "true" : "false",
     "aria-setsize": page.matches, "aria-posinset": page.offset + place + 1, onclick: () => select(row, { push: true }),
   },
-  make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40), row.unverified ? make("i", { class: "row-doubt", title: "Unverified: the answer is not in the response" }, "?") : null), peopleMark(row),
+  make("div", { class: "row-top" }, make("span", { class: "row-outcome" }, visibleLine(outcomeOf(row), 40), row.unverified ? make("i", { class: "row-doubt", title: say("judgment.unverified_answer", "Unverified: the answer is not in the response") }, "?") : null), peopleMark(row),
     make("span", { class: "row-id", lang: languageOf(sample.id) }, visibleLine(sample.id, 80)),
-    make("span", { class: "row-side" }, isPanel || hasRepeats ? visibleLine(row.control ? `${judgeText(row)} (self)` : judgeText(row), 40) : visibleLine(sample.task ?? "", 40))),
+    make("span", { class: "row-side" }, isPanel || hasRepeats ? visibleLine(row.control ? `${judgeText(row)} (${say("matrix.self", "self")})` : judgeText(row), 40) : visibleLine(sample.task ?? "", 40))),
   make("div", { class: "row-bottom" }, make("span", { class: "row-compared" }, ...compared), make("span", { class: "row-gist", lang: languageOf(gist), dir: "auto" }, gist)));
   // Set through the object model: the content policy refuses style attributes.
   element.style.top = `${place * ROW_HEIGHT}px`;
@@ -187,6 +187,9 @@ const LABELS = {
 // One value of these, which all judgments share, tells nothing.
 const COMPARED = ["judge", "task", "target", "variant", "control", "cut_off", "withheld", "empty", "unverified", "differ"];
 
+// Their values are words of ours.
+const WORDED = ["status", "verdict", "people", "panel", "wrong", "differ", "control", "cut_off", "withheld", "empty", "unverified"];
+
 // Conditions on metadata, `name=value` each, stand in one value of the address with this between them.
 const ALSO = "\u001f";
 const conditions = () => state.meta.split(ALSO).filter(Boolean);
@@ -194,6 +197,8 @@ const fieldOf = (condition) => condition.slice(0, condition.indexOf("="));
 
 function optionText(name, value) {
   if (name === "meta") return value.slice(value.indexOf("=") + 1);
+  if (name === "quote") return PROBLEMS[value] ?? value;
+  if (WORDED.includes(name)) return verdictText(value);
   return ["judge", "against"].includes(name) ? labelOf(value) : value;
 }
 

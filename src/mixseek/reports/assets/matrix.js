@@ -83,7 +83,7 @@ function describeCell(cell, { is_graded: isGraded, is_paired: isPaired }) {
   const shared = `${mean === null ? "" : `share-${shareStep(mean)}`}${look}`;
   const also = `${rest ? `, ${rest}` : ""}${cut}`;
   if (cell.valid === 1) {
-    const word = cell.verdict === undefined ? "" : (isPaired && SIDE_WORDS[cell.verdict]) || visibleLine(cell.verdict, 40);
+    const word = cell.verdict === undefined ? "" : (isPaired && SIDE_WORDS[cell.verdict]) || visibleLine(verdictText(cell.verdict), 40);
     // Where scores are graded, the word of a verdict may be the same for all of them.
     const text = [word, mean !== null && ((isGraded && !isPaired) || !word) ? scoreText(mean) : ""].filter(Boolean).join(" ") || "–";
     return { text, marks, spoken: `${text}${also}`, look: shared };

@@ -7,8 +7,8 @@ function peopleMark(row) {
     return differ === "yes" ? make("i", { class: "row-people", title: say("judgment.judges_differ", "Judges differ") }, "≠") : null;
   }
   const sign = { yes: "≠ ", no: "= " }[row.wrong] ?? "";
-  const title = `${say("judgment.people_say", "People say")}: ${visibleLine(people, 40)}`;
-  return make("i", { class: row.wrong === "yes" ? "row-people is-wrong" : "row-people", title }, `${sign}${visibleLine(people, 20)}`);
+  const title = `${say("judgment.people_say", "People say")}: ${visibleLine(verdictText(people), 40)}`;
+  return make("i", { class: row.wrong === "yes" ? "row-people is-wrong" : "row-people", title }, `${sign}${visibleLine(verdictText(people), 20)}`);
 }
 
 function peopleVerdict(row) {
@@ -18,8 +18,8 @@ function peopleVerdict(row) {
   const tone = row.wrong === "no" ? "good" : "mixed";
   const held = { yes: say("judgment.the_judge_is_wrong", "The judge says something else."), no: say("judgment.the_judge_says_so_too", "The judge says so, too.") }[row.wrong] ?? null;
   return make("div", { "data-people": people },
-    make("p", {}, make("a", { class: `badge tone-${tone}`, href: addressOf({ id: "", by: "", repeat: "", people }) }, ...visibleNodes(people)), held === null ? null : ` ${held}`),
-    make("ul", { class: "raters-of" }, ...raters.map(([rater, given]) => make("li", {}, make("b", {}, ...nameNodes(rater)), " ", ...visibleNodes(given)))));
+    make("p", {}, make("a", { class: `badge tone-${tone}`, href: addressOf({ id: "", by: "", repeat: "", people }) }, ...visibleNodes(verdictText(people))), held === null ? null : ` ${held}`),
+    make("ul", { class: "raters-of" }, ...raters.map(([rater, given]) => make("li", {}, make("b", {}, ...nameNodes(rater)), " ", ...visibleNodes(verdictText(given))))));
 }
 
 /** Names lead to the list of what both judged differently. */

@@ -120,7 +120,18 @@ function isWide() {
   return matchMedia("(min-width: 900px)").matches;
 }
 
+// What a right-or-wrong protocol says, how a sample ends without a verdict, and what a filter asks.
+const WORDS = {
+  correct: say("word.correct", "correct"), incorrect: say("word.incorrect", "incorrect"), tie: say("word.tie", "tie"),
+  scored: say("word.scored", "scored"), valid: say("word.valid", "valid"), undecided: say("word.undecided", "undecided"),
+  invalid: say("word.invalid", "invalid"), missing: say("word.missing", "missing"), split: say("word.split", "split"),
+  yes: say("word.yes", "yes"), no: say("word.no", "no"),
+};
+
+/** In the reader's language where it is a word of every protocol; one of a protocol's own as it stands. */
+const verdictText = (verdict) => (Object.hasOwn(WORDS, verdict) ? WORDS[verdict] : verdict);
+
 /** The one word for a row: its verdict where it has one, else its status. */
 function outcomeOf(row) {
-  return row.status === "valid" && row.verdict ? row.verdict : row.status;
+  return verdictText(row.status === "valid" && row.verdict ? row.verdict : row.status);
 }

@@ -1,8 +1,8 @@
 // Text from judged responses reaches the page through these functions only: as text nodes, never as markup.
 
-// A page in another language brings its words, by their ids; a report brings none.
+// A page in another language brings its words, by their ids; a report brings none. What stands in braces is filled in.
 const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
-const say = (id, english) => words[id] ?? english;
+const say = (id, english, parts = {}) => (words[id] ?? english).replace(/\{(\w+)\}/g, (place, name) => parts[name] ?? place);
 
 /** An element with attributes and children; strings become text nodes. */
 function make(tag, attributes = {}, ...children) {
@@ -36,7 +36,7 @@ function visibleNodes(text) {
   text = text.replace(/\r\n/g, "\n");
   for (const match of text.matchAll(INVISIBLE)) {
     if (match.index > last) nodes.push(text.slice(last, match.index));
-    nodes.push(make("span", { class: "invisible", title: "A character that cannot be seen" }, describeInvisible(match[0])));
+    nodes.push(make("span", { class: "invisible", title: say("judgment.an_unseen_character", "A character that cannot be seen") }, describeInvisible(match[0])));
     last = match.index + match[0].length;
   }
   if (last < text.length) nodes.push(text.slice(last));

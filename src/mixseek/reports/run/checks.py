@@ -1,6 +1,6 @@
 """Whether the scores of a run can be relied on: invalid evaluations, prompt variants, coverage, evidence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mixseek.analysis import model, scored_model
 from mixseek.domain.judgments import Status
@@ -20,7 +20,7 @@ from mixseek.presentation.sections import (
     number_cell,
     number_head,
 )
-from mixseek.reports.wording.names import name_text, problem_text
+from mixseek.reports.wording.names import factor_text, name_text, problem_text, stage_text, state_text
 from mixseek.reports.wording.numbers import part_text
 from mixseek.reports.wording.scales import (
     coverage_sentence,
@@ -35,7 +35,7 @@ from mixseek.reports.wording.scales import (
     range_text,
     widest_rate,
 )
-from mixseek.text.messages import message
+from mixseek.text.messages import Message, join, message
 
 _HOLES_SHOWN = 12
 _PROBLEMS_SHOWN = 8
@@ -70,7 +70,10 @@ def _invalid_section(spread: scored_model.InvalidSpread) -> Section:
     lead = Sentence(invalid_sentence(spread), "yellow" if spread.uneven else "")
     table = _rate_table(spread) if spread.whole.invalid else TableRows((), ())
     tests = [
-        Sentence(Words([(factor.factor, "bold"), ": ", factor_sentence(factor)]), "yellow" if factor.is_uneven else "")
+        Sentence(
+            Words([(factor_text(factor.factor), "bold"), ": ", factor_sentence(factor)]),
+            "yellow" if factor.is_uneven else "",
+        )
         for factor in (spread.factors if spread.whole.invalid else ())
     ]
     return Section(title, [lead, table, *tests], note=note, name="invalid")
@@ -81,7 +84,7 @@ def _rate_table(spread: scored_model.InvalidSpread) -> TableRows:
     rows: list[Sequence[Cell]] = []
     for factor in spread.factors:
         for number, group in enumerate(factor.groups):
-            name = (factor.factor if number == 0 else "", "bold"), name_text(group.name)
+            name = (factor_text(factor.factor) if number == 0 else "", "bold"), name_text(group.name)
             share = f"{group.judged:,}", part_text(group.invalid, group.judged)
             interval = (range_text(group.interval), QUIET)
             rows.append((*name, number_cell(group.invalid, "magenta"), *share, interval, _rate_plot(group, axis)))
@@ -189,7 +192,7 @@ def _coverage_cell(line: scored_model.CoverageLine, status: Status | None, colum
         return _MARKS[status]
     target, judge = column
     place = {"question": line.question, "variant": line.variant, "target": target, "judge": judge}
-    label = ", ".join(filter(None, (*place.values(), status.value)))
+    label = join([*filter(None, place.values()), state_text(status.value)], ", ")
     return Link(Words([_MARKS[status]]), place, label)
 
 
@@ -202,7 +205,16 @@ def _evidence_section(report: scored_model.ScoredReport) -> Section:
         counts = f"{support.found:,}", f"{support.quotes:,}", part_text(support.found, support.quotes)
         interval = (range_text(support.interval), QUIET)
         bar = Bar(support.found / max(1, support.quotes), 0, "green")
-        rows.append((judge, (support.dimension or "all", style), *counts, interval, bar, _how_found(support)))
+        rows.append(
+            (
+                judge,
+                (support.dimension or message("word.all", "all"), style),
+                *counts,
+                interval,
+                bar,
+                _how_found(support),
+            )
+        )
     heads = (
         message("head.judge", "judge"),
         message("head.dimension", "dimension"),
@@ -221,23 +233,24 @@ def _evidence_section(report: scored_model.ScoredReport) -> Section:
 
 def _how_found(support: scored_model.EvidenceSupport) -> Words:
     """The stages by which quotes were found, and what is wrong with the others."""
-    pieces: list[str | tuple[str, str]] = [_counts(support.stages)]
+    pieces: list[str | tuple[str, str]] = [_counts(support.stages, stage_text)]
     if support.problems:
-        problems = ", ".join(f"{problem_text(part.name)} {part.count:,}" for part in support.problems)
-        pieces += [", " if support.stages else "", (problems, "magenta")]
+        pieces += [", " if support.stages else "", (_counts(support.problems, problem_text), "magenta")]
     return Words(pieces)
 
 
-def _counts(tallies: Sequence[model.Tally]) -> str:
-    return ", ".join(f"{part.name} {part.count:,}" for part in tallies)
+def _counts(tallies: Sequence[model.Tally], word: Callable[[str], Message]) -> Message:
+    counts = [message("evidence.counted", "{name} {n}", name=word(part.name), n=part.count) for part in tallies]
+    return join(counts, ", ")
 
 
 def _problem_listing(report: scored_model.ScoredReport) -> Listing:
     """Each leads to its sample."""
     lines = []
     for item in report.evidence_problems:
-        place = f" · {item.judge} · {name_text(item.dimension)}: {problem_text(item.problem)}: "
-        lines.append(Link(Words([(item.id, "bold"), place, f"“{item.quote}”"]), {"id": item.id}))
+        place = f" · {item.judge} · {name_text(item.dimension)}: "
+        words = Words([(item.id, "bold"), place, problem_text(item.problem), ": ", f"“{item.quote}”"])
+        lines.append(Link(words, {"id": item.id}))
     total = sum(part.count for item in report.evidence if item.dimension is None for part in item.problems)
     title = message("checks.quotes_that_are_not_in_the_response", "Quotes that are not in the response")
     return Listing(lines, _PROBLEMS_SHOWN, total, title=title)

@@ -26,7 +26,7 @@ from mixseek.presentation.sections import (
 from mixseek.reports.headline import score_plot
 from mixseek.reports.run.sample import STYLES
 from mixseek.reports.run_list import COUNTS, count_head
-from mixseek.reports.wording.names import NO_NAME, NO_TASK, state_text, warning_text
+from mixseek.reports.wording.names import NO_NAME, NO_TASK, state_text, verdict_text, warning_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.reports.wording.scales import maximum_text, scale_text
 from mixseek.reports.wording.scores import (
@@ -110,7 +110,8 @@ def _bars(tallies: Sequence[model.Tally], judge: model.JudgeSummary, key: str) -
     rows: list[Sequence[Cell]] = []
     for tally in tallies:
         bar = Bar(tally.share, _BAR_WIDTH, STYLES[tally.tone] if tally.tone else "default", beside=45)
-        rows.append((_link(tally.name, judge, key), bar, f"{tally.count:,}", (percent(tally.share), QUIET)))
+        name = verdict_text(tally.name) if key == "verdict" else tally.name
+        rows.append((_link(name, judge, key, tally.name), bar, f"{tally.count:,}", (percent(tally.share), QUIET)))
     return TableRows(("", "|", ">", ">"), rows, name="bars")
 
 
@@ -147,16 +148,17 @@ def _warning_section(judge: model.JudgeSummary) -> Section:
 
 def _reasoning_section(reasoning: model.ReasoningSummary, judge: model.JudgeSummary) -> Section:
     rows: list[Sequence[Cell]] = []
+    right, wrong = message("word.correct", "correct"), message("word.incorrect", "incorrect")
     for bar in reasoning.bars:
         counts = number_cell(bar.correct, STYLES[Tone.GOOD]), number_cell(bar.incorrect, STYLES[Tone.BAD])
-        parts = (("correct", bar.correct, "green"), ("incorrect", bar.incorrect, "red"))
+        parts = ((right, bar.correct, "green"), (wrong, bar.incorrect, "red"))
         strip = Strip([(name, count / reasoning.count, style) for name, count, style in parts], 30)
         rows.append((_link(str(bar.score), judge, "reasoning"), strip, *counts, (percent(bar.share), QUIET)))
     heads = (
         message("head.score", "score"),
         Head("|", "|", page=message("word.share_drawn", "Share, drawn")),
-        number_head(message("word.correct", "correct")),
-        number_head(message("word.incorrect", "incorrect")),
+        number_head(right),
+        number_head(wrong),
         number_head(message("head.share", "share")),
     )
     title = message("report.reasoning_scores", "Reasoning scores")
@@ -234,15 +236,24 @@ def _rule_section(judge: model.JudgeSummary) -> Section:
     return Section(message("report.rules_that_fired", "Rules that fired"), [table], name="rules")
 
 
+def _reason_text(reason: str) -> str:
+    """What the rules say of themselves is ours; what is wrong with a reply is said in the words of its protocol."""
+    declined, _, rule = reason.partition(": ")
+    return (
+        message("report.rules_decline", "rules decline: {rule}", rule=rule) if declined == "rules decline" else reason
+    )
+
+
 def _unscored_section(judge: model.JudgeSummary) -> Section:
     """Every way in which a judgment can end without a score, and what was said about it most often."""
     rows: list[Sequence[Cell]] = []
     for item in (*judge.reasons, *judge.flags):
         is_flag = isinstance(item.kind, Flag)
         tone = Tone.INVALID if is_flag else Tone(item.kind.value)
-        kind = Link(Words([(item.kind.value, STYLES[tone])]),
+        word = item.kind.value if isinstance(item.kind, Flag) else state_text(item.kind.value)
+        kind = Link(Words([(word, STYLES[tone])]),
                     {"judge": judge.filter_name, "flag" if is_flag else "status": item.kind.value})  # fmt: skip
-        rows += [(kind, f"{detail.count:,}", detail.text) for detail in item.details]
+        rows += [(kind, f"{detail.count:,}", _reason_text(detail.text)) for detail in item.details]
         if rest := item.details_total - len(item.details):
             rows.append((kind, "", message("report.other_reasons", "and {n} other reasons", n=rest)))
     title = message("report.without_a_score_and_why", "Without a score, and why")

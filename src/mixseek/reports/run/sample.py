@@ -68,7 +68,7 @@ def _facts(row: JudgedRow, detail: details.ScoredDetail | None) -> Iterable[tupl
     yield "extraction", "not in the response: unverified" if row.is_unverified else None
     yield "reasoning score", None if row.reasoning_score is None else str(row.reasoning_score)
     yield "error type", row.error_type
-    yield "warnings", "; ".join(warning_text(name) for name in row.warnings) or None
+    yield "warnings", "; ".join(map(warning_text, row.warnings)) or None
     for name in ("reason", "comment", "task_name", "target_model", "question_id", "prompt_variant"):
         yield name.removesuffix("_name").replace("_", " "), getattr(row, name)
     if row.response_b is not None:

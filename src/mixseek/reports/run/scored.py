@@ -1,6 +1,6 @@
 """What a run says of a protocol with dimensions: dimensions, targets, matrix, and how a model judges itself."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mixseek.analysis import model, scored_model
 from mixseek.presentation.pictures import Axis, Bar, Histogram, IntervalPlot, Strip
@@ -22,7 +22,7 @@ from mixseek.presentation.sections import (
 )
 from mixseek.reports.run.checks import check_sections
 from mixseek.reports.run.sample import STYLES
-from mixseek.reports.wording.names import name_text
+from mixseek.reports.wording.names import confidence_text, name_text, verdict_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.reports.wording.scales import (
     bar_text,
@@ -34,7 +34,7 @@ from mixseek.reports.wording.scales import (
     scale_text,
     signed_text,
 )
-from mixseek.text.messages import message
+from mixseek.text.messages import Message, join, message
 
 
 def scored_sections(report: scored_model.ScoredReport) -> Iterator[Section]:
@@ -51,9 +51,13 @@ def scored_sections(report: scored_model.ScoredReport) -> Iterator[Section]:
     yield Section(None, [GAP])
 
 
-def _shares(tallies: Sequence[model.Tally]) -> str:
+def _shares(tallies: Sequence[model.Tally], word: Callable[[str], Message]) -> Message:
     """`high 60.0%, low 40.0%`."""
-    return ", ".join(f"{part.name} {percent(part.share)}" for part in tallies)
+    shares = [
+        message("scores.share_of", "{name} {share}", name=word(part.name), share=percent(part.share))
+        for part in tallies
+    ]
+    return join(shares, ", ")
 
 
 def _mean_cells(score: scored_model.ScaleMean) -> tuple[Cell, Cell]:
@@ -92,7 +96,7 @@ def _dimension_section(report: scored_model.ScoredReport) -> Section:
     confidence = [
         message("scores.confidence_of", "confidence of {judge}: {shares}", judge=profile.judge, shares=shares)
         for profile in report.judges
-        if (shares := _shares(profile.confidence))
+        if (shares := _shares(profile.confidence, confidence_text))
     ]
     critical = [
         Sentence(
@@ -142,7 +146,9 @@ def _scaled(score: scored_model.ScaleMean | None) -> str:
 
 
 def _verdict_strip(verdicts: Sequence[model.Tally]) -> Strip:
-    return Strip([(part.name, part.share, STYLES[part.tone] if part.tone else "default") for part in verdicts])
+    return Strip(
+        [(verdict_text(part.name), part.share, STYLES[part.tone] if part.tone else "default") for part in verdicts]
+    )
 
 
 def _target_section(report: scored_model.ScoredReport) -> Section:
@@ -169,7 +175,7 @@ def _target_section(report: scored_model.ScoredReport) -> Section:
     verdicts = [
         message("scores.verdicts_on", "verdicts on {target}: {shares}", target=name_text(target.target), shares=shares)
         for target in report.targets
-        if (shares := _shares(target.verdicts))
+        if (shares := _shares(target.verdicts, verdict_text))
     ]
     table = TableRows(heads, rows, name="targets", label=label)
     return Section(title, [table, *notes(verdicts)], note=note, name="targets")

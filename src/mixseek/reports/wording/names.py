@@ -9,19 +9,50 @@ NO_NAME = "(none named)"
 TRUST_TITLE = message("trust.title", "How far the judges can be trusted")
 # Seed 001's judgments and those of pairs carry these; a protocol of one's own may have others.
 _WARNINGS = {
-    "extracted_answer_not_in_response": "the extracted answer is not in the response",
-    "extracted_answer_copies_ground_truth": "the extracted answer is the ground truth, which the response does not say",
-    "correct_with_low_reasoning_score": "correct, with the reasoning score of a failure (1 or 2)",
-    "position": "the two orders name different winners: a tie by position",
-    "partial": "one order is a tie and the other names a winner: a tie, because a win needs both",
-    "quote_not_in_its_response": "a quote is not in the response that it names",
-    "strength_beside_a_tie": "a strength beside a tie, which says nothing",
+    "extracted_answer_not_in_response": message(
+        "warning.extracted_answer_not_in_response", "the extracted answer is not in the response"
+    ),
+    "extracted_answer_copies_ground_truth": message(
+        "warning.extracted_answer_copies_ground_truth",
+        "the extracted answer is the ground truth, which the response does not say",
+    ),
+    "correct_with_low_reasoning_score": message(
+        "warning.correct_with_low_reasoning_score", "correct, with the reasoning score of a failure (1 or 2)"
+    ),
+    "position": message("warning.position", "the two orders name different winners: a tie by position"),
+    "partial": message(
+        "warning.partial", "one order is a tie and the other names a winner: a tie, because a win needs both"
+    ),
+    "quote_not_in_its_response": message(
+        "warning.quote_not_in_its_response", "a quote is not in the response that it names"
+    ),
+    "strength_beside_a_tie": message("warning.strength_beside_a_tie", "a strength beside a tie, which says nothing"),
 }
 _PROBLEMS = {
-    "not_found": "not in the response",
-    "from_question": "from the question",
-    "from_rubric": "from the rubric",
-    "too_short": "too short to prove anything",
+    "not_found": message("judgment.not_in_the_response", "not in the response"),
+    "from_question": message("judgment.from_the_question", "from the question"),
+    "from_rubric": message("judgment.from_the_rubric", "from the rubric"),
+    "too_short": message("judgment.too_short_to_prove_anything", "too short to prove anything"),
+}
+# By which stage of matching a quote was found.
+_STAGES = {
+    "exact": message("evidence.exact", "exact"),
+    "folded": message("evidence.folded", "folded"),
+    "segments": message("evidence.segments", "segments"),
+    "fuzzy": message("evidence.fuzzy", "fuzzy"),
+}
+_CONFIDENCES = {
+    "high": message("confidence.high", "high"),
+    "medium": message("confidence.medium", "medium"),
+    "low": message("confidence.low", "low"),
+}
+# What invalid evaluations are counted by.
+_FACTORS = {
+    "judge": message("factor.judge", "judge"),
+    "target": message("factor.target", "target"),
+    "variant": message("head.variant", "variant"),
+    "language": message("factor.language", "language"),
+    "method": message("factor.method", "method"),
 }
 # How a sample or a run ended, and what a right-or-wrong protocol says; other words are a protocol's own.
 _STATES = {
@@ -38,6 +69,8 @@ _STATES = {
 _VERDICTS = {
     "correct": message("word.correct", "correct"),
     "incorrect": message("word.incorrect", "incorrect"),
+    "tie": message("word.tie", "tie"),
+    "scored": message("word.scored", "scored"),
 }
 
 
@@ -68,10 +101,23 @@ def name_text(name: str | None) -> str:
     return NO_NAME if name is None else name
 
 
-def warning_text(name: str) -> str:
+def warning_text(name: str) -> Message:
     """A warning of a protocol in words; as it stands where this page knows none."""
-    return _WARNINGS.get(name, name)
+    return _WARNINGS.get(name) or verbatim(name)
 
 
-def problem_text(problem: str) -> str:
-    return _PROBLEMS.get(problem, problem)
+def problem_text(problem: str) -> Message:
+    return _PROBLEMS.get(problem) or verbatim(problem)
+
+
+def stage_text(stage: str) -> Message:
+    return _STAGES.get(stage) or verbatim(stage)
+
+
+def confidence_text(confidence: str) -> Message:
+    """How sure a judge says that it is; words of a protocol's own stay."""
+    return _CONFIDENCES.get(confidence) or verbatim(confidence)
+
+
+def factor_text(factor: str) -> Message:
+    return _FACTORS.get(factor) or verbatim(factor)

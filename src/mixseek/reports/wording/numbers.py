@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from mixseek.text.messages import Message, message, verbatim
+
 if TYPE_CHECKING:
     from mixseek.stats.intervals import Interval
 
@@ -63,8 +65,15 @@ def coefficient_text(value: float | None) -> str:
     return NOTHING if value is None else _with_minus(f"{value:z.2f}")
 
 
-def coefficient_ends_text(interval: "Interval | None") -> str:
-    return NOTHING if interval is None else f"{coefficient_text(interval.low)} to {coefficient_text(interval.high)}"
+def range_between(low: str, high: str) -> Message:
+    """From one end to the other, where a dash would stand beside a minus."""
+    return message("number.ends", "{low} to {high}", low=low, high=high)
+
+
+def coefficient_ends_text(interval: "Interval | None") -> Message:
+    if interval is None:
+        return verbatim(NOTHING)
+    return range_between(coefficient_text(interval.low), coefficient_text(interval.high))
 
 
 def strength_text(value: float | None) -> str:
@@ -72,8 +81,10 @@ def strength_text(value: float | None) -> str:
     return NOTHING if value is None else _with_minus(f"{value:+z.2f}")
 
 
-def strength_ends_text(interval: "Interval | None") -> str:
-    return NOTHING if interval is None else f"{strength_text(interval.low)} to {strength_text(interval.high)}"
+def strength_ends_text(interval: "Interval | None") -> Message:
+    if interval is None:
+        return verbatim(NOTHING)
+    return range_between(strength_text(interval.low), strength_text(interval.high))
 
 
 def _with_minus(digits: str) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mixseek.reports.wording.numbers import NOTHING, ends_text, p_text, percent
+from mixseek.reports.wording.names import factor_text, state_text
+from mixseek.reports.wording.numbers import NOTHING, ends_text, p_text, percent, range_between
 from mixseek.text.messages import Message, counted, join, message
 from mixseek.text.phrases import plain_number
 
@@ -23,7 +24,9 @@ def scale_text(share: float | None, maximum: float | None) -> str:
 
 
 def maximum_text(maximum: float | None) -> str:
-    return "of the maximum" if maximum is None else f"of {plain_number(maximum)}"
+    if maximum is None:
+        return message("scale.of_the_maximum", "of the maximum")
+    return message("scale.of", "of {maximum}", maximum=plain_number(maximum))
 
 
 def of_maximum_text(value: str, maximum: float | None) -> Message:
@@ -75,7 +78,7 @@ def difference_interval_text(measure: "scored_model.MeasureDifference") -> str:
     interval = measure.difference.interval
     if interval is None:
         return NOTHING
-    return f"{signed_text(interval.low, measure.maximum)} to {signed_text(interval.high, measure.maximum)}"
+    return range_between(signed_text(interval.low, measure.maximum), signed_text(interval.high, measure.maximum))
 
 
 def difference_sentence(comparison: "scored_model.VariantComparison") -> Message:
@@ -103,12 +106,19 @@ def difference_sentence(comparison: "scored_model.VariantComparison") -> Message
     return join((sentence, why), "; ")
 
 
+_TESTS = {
+    "exact": message("test.exact", "exact"),
+    "permutation": message("test.permutation", "permutation"),
+    "chi-square": message("test.chi_square", "chi-square"),
+}
+
+
 def factor_sentence(factor: "scored_model.InvalidFactor") -> Message:
     if factor.test is None or factor.p_adjusted is None:
         return message("invalid.nothing_to_test", "nothing to test")
     how = {
         "p": p_text(factor.p_adjusted),
-        "method": factor.test.method.value,
+        "method": _TESTS[factor.test.method.value],
         "effect": f"{factor.test.effect:.2f}",
     }
     if factor.is_uneven:
@@ -122,16 +132,19 @@ def invalid_sentence(spread: "scored_model.InvalidSpread") -> Message:
         return message("invalid.none", "No evaluation is invalid.")
     invalid, judged = spread.whole.invalid, spread.whole.judged
     whole = message("invalid.share", "{invalid} of {judged} evaluations are invalid", invalid=invalid, judged=judged)
-    uneven = ", ".join(f"by {factor.factor}: {p_text(factor.p_adjusted or 0.0)}" for factor in spread.uneven)
-    tested = ", ".join(factor.factor for factor in spread.factors if factor.test)
+    uneven = [
+        message("invalid.by", "by {factor}: {p}", factor=factor_text(factor.factor), p=p_text(factor.p_adjusted or 0.0))
+        for factor in spread.uneven
+    ]
+    tested = [factor_text(factor.factor) for factor in spread.factors if factor.test]
     if uneven:
         words = "invalid evaluations are not spread evenly ({factors}): they are not missing at random"
-        conclusion = message("invalid.not_at_random", words, factors=uneven)
+        conclusion = message("invalid.not_at_random", words, factors=join(uneven, ", "))
     elif not tested:
         conclusion = message("invalid.nothing_to_compare", "there is nothing to compare their spread over")
     else:
         words = "no uneven spread was found over {factors} (with few evaluations, weak evidence of none)"
-        conclusion = message("invalid.spread_evenly", words, factors=tested)
+        conclusion = message("invalid.spread_evenly", words, factors=join(tested, ", "))
     return message("joint.sentence", "{words}.", words=join((whole, conclusion), "; "))
 
 
@@ -158,16 +171,20 @@ def coverage_sentence(coverage: "scored_model.Coverage") -> Message:
     return message("coverage.with_unnamed", "{coverage} {unnamed}.", coverage=sentence, unnamed=unnamed)
 
 
-def hole_text(cell: "CoverageCell") -> str:
+def hole_text(cell: "CoverageCell") -> Message:
     """Where, and why nothing is there."""
     place = " · ".join(part for part in (cell.question, cell.variant, cell.target) if part is not None)
-    why = "no output in the dataset" if cell.status is None else cell.status.value
-    return f"{place} · judge {cell.judge}: {why}"
+    why = message("coverage.no_output", "no output in the dataset")
+    if cell.status is not None:
+        why = state_text(cell.status.value)
+    return message("coverage.hole", "{place} · judge {judge}: {why}", place=place, judge=cell.judge, why=why)
 
 
-def critical_sentence(count: int) -> str:
+def critical_sentence(count: int) -> Message:
     """The headline that comes before every mean."""
-    return "1 judgment is a critical fail" if count == 1 else f"{count:,} judgments are critical fails"
+    if count == 1:
+        return message("scores.one_critical", "1 judgment is a critical fail")
+    return message("scores.several_critical", "{n} judgments are critical fails", n=count)
 
 
 # Of dimensions; told apart with any kind of colour vision.

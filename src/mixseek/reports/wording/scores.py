@@ -8,7 +8,6 @@ from mixseek.reports.wording.names import verdict_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, percent, score_number
 from mixseek.stats.intervals import IntervalMethod, QuestionSizes
 from mixseek.text.messages import Message, counted, join, message
-from mixseek.text.phrases import plural
 
 if TYPE_CHECKING:
     from mixseek.analysis import model, report_data
@@ -130,9 +129,10 @@ def mean_reasoning_text(reasoning: "model.ReasoningSummary | None") -> str:
     return NOTHING if reasoning is None else f"{reasoning.mean:.2f}"
 
 
-def reasks_text(asked_again: int) -> str:
+def reasks_text(asked_again: int) -> Message:
     """`invalid 0` alone would be said of the last replies, and read as said of all."""
-    return f"after {plural(asked_again, 're-ask')} (first replies that were invalid)"
+    words = "after {re_asks} (first replies that were invalid)"
+    return message("score.re_asks", words, re_asks=counted(asked_again, "re-ask"))
 
 
 def first_replies_sentence(judge: "model.JudgeSummary") -> Message | None:
@@ -145,13 +145,17 @@ def first_replies_sentence(judge: "model.JudgeSummary") -> Message | None:
     return message("report.first_replies", replies, invalid=first.first_invalid, replies=first.replies, share=share)
 
 
-def control_sentence(judge: "model.JudgeSummary") -> str | None:
+def control_sentence(judge: "model.JudgeSummary") -> Message | None:
     """What a judge says of its own output, in the unit of its headline; None where it was not asked that."""
     control = judge.control
     if control is None:
         return None
-    mean = f", mean {score_text(in_unit_of(judge.score, control))}" if control.mean is not None else ""
-    return f"{plural(control.counts.total, 'self-judgment')} apart{mean}: a control, in no mean."
+    judgments = counted(control.counts.total, "self-judgment")
+    if control.mean is None:
+        return message("score.control", "{judgments} apart: a control, in no mean.", judgments=judgments)
+    mean = score_text(in_unit_of(judge.score, control))
+    words = "{judgments} apart, mean {mean}: a control, in no mean."
+    return message("score.control_with_mean", words, judgments=judgments, mean=mean)
 
 
 def in_unit_of(main: "ScoreSummary", control: "ScoreSummary") -> "ScoreSummary":

@@ -78,7 +78,7 @@ function showFailure(error) {
 
 function drawOutcomes({ outcomes, total }) {
   const button = (outcome, count, tone) => make("button", { type: "button", class: tone ? `tone-${tone}` : null, "data-outcome": outcome, "aria-pressed": "false" },
-    visibleLine(outcome, 40) || say("word.all", "all"), " ", make("span", {}, countText(count)));
+    visibleLine(verdictText(outcome), 40) || say("word.all", "all"), " ", make("span", {}, countText(count)));
   if (outcomes.length > 8) return;
   const holder = make("div", { class: "outcomes", id: "outcomes", role: "group", "aria-label": say("word.outcome", "Outcome") },
     button("", total), ...outcomes.map((one) => button(one.outcome, one.count, one.tone)));

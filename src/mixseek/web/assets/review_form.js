@@ -1,10 +1,6 @@
 // What is asked about a text: one key for each verdict or value, the same by touch and by mouse.
 
 const TONES = { correct: "good", incorrect: "bad" };
-const VERDICTS = { correct: say("word.correct", "correct"), incorrect: say("word.incorrect", "incorrect") };
-
-/** In the reader's language where it is a word of every protocol; one of a protocol's own as it stands. */
-const verdictText = (verdict) => VERDICTS[verdict] ?? verdict;
 
 function keyMark(key) {
   return make("kbd", {}, key);
