@@ -17,7 +17,7 @@ from mixseek.storage.journal.lock import holding_lock, is_being_written
 from mixseek.storage.journal.manifest import Manifest, RunStatus, read_manifest, read_stored_manifest, write_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.scratch import find_leftovers, remove_leftover
-from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace import ANSWERS, RunDirectory, Workspace
 
 # Whoever has just written something may not have come to the point where it shows that it is needed.
 _UNTOUCHED_SECONDS = 3600.0
@@ -54,6 +54,28 @@ def remove_run(workspace: Workspace, run: RunDirectory, at: datetime) -> int:
         LabelStore(workspace).rename_run(run.name, f"{run.name[:30]} (removed {at:%Y%m%dT%H%M%SZ})")
         remove_tree(run.path)
     return taken
+
+
+def remove_answers(run: RunDirectory) -> int:
+    """How many bytes the answers took; runs that judged them have their own copies."""
+    taken = size_bytes(run.path)
+    with holding_lock(run.lock):
+        remove_tree(run.path)
+    return taken
+
+
+def rename_answers(workspace: Workspace, old: str, new: str) -> None:
+    """The directory's name is theirs: one step, and the manifest after it."""
+    run, target = workspace.answers(old), workspace.answers(new)
+    if target.path.exists():
+        raise ConfigurationError(f"answers {new!r} are there already; choose another name, or remove them first")
+    with holding_lock(run.lock):
+        try:
+            run.path.rename(target.path)
+        except OSError as error:
+            raise storage_error(f"rename it to {target.name!r}", run.path, error) from error
+        sync_directory(target.path.parent)
+        write_manifest(target.manifest, read_manifest(target.manifest))
 
 
 def rename_run(workspace: Workspace, old: str, new: str) -> RunDirectory:
@@ -152,7 +174,7 @@ def is_untouched(path: Path) -> bool:
 
 def find_temporaries(workspace: Workspace) -> Iterator[Leftover]:
     """What dead processes left: half-written files, what was on its way out, and what DuckDB had put on disk."""
-    rooms = ("runs", "competitions", "evaluations")
+    rooms = ("runs", ANSWERS, "competitions", "evaluations")
     places = [workspace.root, workspace.spool, workspace.root / "labels", workspace.root / "labels" / "draws"]
     for room in rooms:
         places += [workspace.root / room, *(entry for entry in entries(workspace.root / room) if entry.is_dir())]
@@ -189,7 +211,7 @@ def is_copied_for(entry: Path, manifest: Manifest) -> bool:
 
 def read_manifests(workspace: Workspace) -> Iterator[Manifest]:
     """The manifests of all runs whose manifest can be read."""
-    for run in workspace.runs():
+    for run in (*workspace.runs(), *workspace.answer_runs()):
         try:
             yield read_manifest(run.manifest)
         except StorageError:
@@ -198,7 +220,7 @@ def read_manifests(workspace: Workspace) -> Iterator[Manifest]:
 
 def find_unsaid(workspace: Workspace, staying: list[str]) -> Iterator[Leftover]:
     """Directories of runs and evaluations in which nobody said anything about any sample; competitions have a store."""
-    for room in ("runs", "evaluations"):
+    for room in ("runs", ANSWERS, "evaluations"):
         for entry in entries(workspace.root / room):
             run = RunDirectory(entry.name, entry)
             if entry.name.startswith(".") or not entry.is_dir() or is_being_written(run.lock):
@@ -213,7 +235,7 @@ def find_unsaid(workspace: Workspace, staying: list[str]) -> Iterator[Leftover]:
                 continue
             if is_empty and (has_manifest or is_untouched(entry) or run.journal.is_file()):
                 yield leftover(entry, "run", "nobody said anything about any sample")
-            elif room == "runs" and not is_empty and not has_manifest:
+            elif room in ("runs", ANSWERS) and not is_empty and not has_manifest:
                 staying.append(f"{entry}: its manifest is gone, and its journal holds what was said")
 
 

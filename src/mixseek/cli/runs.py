@@ -21,16 +21,18 @@ class Kind(StrEnum):
     """What can be called by a name."""
 
     RUN = "run"
+    ANSWERS = "answers"
     COMPETITION = "competition"
 
 
 KindOption = Annotated[
-    Kind | None, Option(metavar="KIND", help="run or competition, where both have that name.", show_default=False)
+    Kind | None,
+    Option(metavar="KIND", help="run, answers or competition, where several have that name.", show_default=False),
 ]
 
 
 def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode | None:
-    """List the runs and competitions of a workspace, newest first.
+    """List the runs, answers and competitions of a workspace, newest first.
 
     \b
     Examples:
@@ -43,7 +45,9 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     if context.invoked_subcommand is not None:
         return None
     from mixseek.analysis.run_list import list_runs
+    from mixseek.reports.answer_list import answer_list_sections, answers_list_document
     from mixseek.reports.run_list import run_list_sections, runs_document
+    from mixseek.runs.answers.listed import list_answers
 
     lines, problems = list_runs(workspace_path(workspace))
     competitions = find_competitions(workspace_path(workspace))
@@ -52,16 +56,20 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     document = runs_document(lines)
     document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
     document["competitions"] = [line.to_document() for line in competitions]
+    answers = list_answers(workspace_path(workspace))
+    document["answers"] = answers_list_document(answers)
 
-    def both_lists() -> "Iterator[Section]":
-        if lines or not competitions:
+    def all_lists() -> "Iterator[Section]":
+        if lines or not (competitions or answers):
             yield from run_list_sections(lines)
+        if answers:
+            yield from answer_list_sections(answers)
         if competitions:
             from mixseek.competition.views.sections import competition_list_sections
 
             yield from competition_list_sections(competitions)
 
-    return print_answer(document, both_lists, as_json=as_json)
+    return print_answer(document, all_lists, as_json=as_json)
 
 
 def find_competitions(workspace: Path) -> "tuple[CompetitionLine, ...]":
@@ -76,12 +84,12 @@ def find_competitions(workspace: Path) -> "tuple[CompetitionLine, ...]":
 
 
 def remove(
-    names: Annotated[list[str], Argument(metavar="RUN...", help="Exact names, of runs or competitions.")],
+    names: Annotated[list[str], Argument(metavar="RUN...", help="Exact names, of runs, answers or competitions.")],
     kind: KindOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
-    """Remove runs or competitions for good, with their replies.
+    """Remove runs, answers or competitions for good, with their replies.
 
     Labels stay: they belong to texts. Replies in the cache stay, too. One that is being written is refused.
 
@@ -98,13 +106,13 @@ def remove(
 
 
 def move(
-    name: Annotated[str, Argument(metavar="RUN", help="The exact name, of a run or a competition.")],
+    name: Annotated[str, Argument(metavar="RUN", help="The exact name, of a run, of answers or of a competition.")],
     new: Annotated[str, Argument(metavar="NEW", help="A name that is free.")],
     kind: KindOption = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
-    """Give a run or a competition another name.
+    """Give a run, answers or a competition another name.
 
     Its draws of labels and the archive in its directory follow. Resume it with --run NEW, or --execution NEW.
 

@@ -275,11 +275,28 @@ class CompetitionEntry(TypedDict):
     started_at: str
 
 
+class AnswersEntry(TypedDict):
+    kind: str
+    name: str
+    questions: str
+    targets: Sequence[str]
+    variants: Sequence[str]
+    planned: int
+    answered: int | None
+    cut_off: int | None
+    without_answer: int | None
+    started_at: str | None
+    is_complete: bool
+    is_running: bool
+    problem: str | None
+
+
 class RunsDocument(TypedDict):
     """What a workspace holds."""
 
     runs: Sequence[RunEntry]
     competitions: Sequence[CompetitionEntry]
+    answers: Sequence[AnswersEntry]
 
 
 class DrawnStratum(TypedDict):

@@ -15,8 +15,10 @@ from mixseek.archive.upkeep import (
     find_garbage,
     is_half_renamed,
     leftover,
+    remove_answers,
     remove_run,
     remove_tree,
+    rename_answers,
     rename_run,
     size_bytes,
 )
@@ -34,25 +36,32 @@ from mixseek.storage.reply_cache import CacheState
 from mixseek.storage.workspace import Workspace, check_run_name, list_first
 from mixseek.text.phrases import plural
 
-RUN, COMPETITION = "run", "competition"
+RUN, ANSWERS, COMPETITION = "run", "answers", "competition"
+_WITH_ARTICLE = {RUN: "a run", ANSWERS: "answers", COMPETITION: "a competition"}
 _PATIENCE_SECONDS = 15.0
 
 
 def find_kind(root: Path, name: str, kind: str | None) -> tuple[str, str]:
     """What is called exactly so; raises ConfigurationError where nothing is, or a run and a competition are."""
     wanted = unicodedata.normalize("NFC", name)
-    known = {RUN: [run.name for run in Workspace(root).runs()], COMPETITION: list_executions(root)}
+    workspace = Workspace(root)
+    known = {
+        RUN: [run.name for run in workspace.runs()],
+        ANSWERS: [run.name for run in workspace.answer_runs()],
+        COMPETITION: list_executions(root),
+    }
     kinds = [candidate for candidate, names in known.items() if wanted in names and kind in (None, candidate)]
     if len(kinds) == 1:
         return kinds[0], wanted
     if kinds:
+        flags = " or ".join(f"--kind {candidate}" for candidate in kinds)
         raise ConfigurationError(
-            f"{name!r} is a run and a competition; say which with --kind run or --kind competition"
+            f"{name!r} is {' and '.join(_WITH_ARTICLE[candidate] for candidate in kinds)}; say which with {flags}"
         )
-    names = [*known[RUN], *known[COMPETITION]]
+    names = [candidate for candidates in known.values() for candidate in candidates]
     close = difflib.get_close_matches(wanted, names, n=3, cutoff=0.5) or names
     there = f"there is {list_first(close)}" if close else "there is none"
-    raise ConfigurationError(f"{root}: no {kind or 'run or competition'} is called exactly {name!r}; {there}")
+    raise ConfigurationError(f"{root}: no {kind or 'run, answers or competition'} is called exactly {name!r}; {there}")
 
 
 def list_executions(root: Path) -> list[str]:
@@ -74,9 +83,11 @@ def remove_runs(root: Path, names: Sequence[str], kind: str | None) -> list[dict
     targets = dict.fromkeys(find_kind(root, name, kind) for name in names)
     removed = []
     for target_kind, name in targets:
+        workspace = Workspace(root)
         if target_kind == RUN:
-            workspace = Workspace(root)
             taken = remove_run(workspace, workspace.run(name), datetime.now(UTC))
+        elif target_kind == ANSWERS:
+            taken = remove_answers(workspace.answers(name))
         else:
             taken = remove_competition(root, name)
         removed.append({"kind": target_kind, "name": name, "bytes": taken})
@@ -115,6 +126,8 @@ def move_run(root: Path, old: str, new: str, kind: str | None) -> dict[str, Any]
     found_kind, name = find_kind(root, old, kind)
     if found_kind == RUN:
         rename_run(workspace, name, target)
+    elif found_kind == ANSWERS:
+        rename_answers(workspace, name, target)
     else:
         rename_competition(root, name, target)
     return {"kind": found_kind, "name": name, "new_name": target}

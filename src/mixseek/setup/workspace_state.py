@@ -16,7 +16,7 @@ from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.manifest import RunStatus, read_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.reply_cache import CACHE_FILE, find_cache_damage
-from mixseek.storage.workspace import RunDirectory, Workspace
+from mixseek.storage.workspace import ANSWERS, RunDirectory, Workspace
 from mixseek.storage.workspace_key import NONCE_KEY_FILE, workspace_key
 from mixseek.text.phrases import plural
 
@@ -33,7 +33,9 @@ def examine_workspace(root: Path) -> Iterator[Finding]:
         return
     yield examine_place(root)
     yield from examine_nonce_key(root)
-    yield from examine_runs(Workspace(root))
+    yield from examine_runs(root, "runs")
+    if (root / ANSWERS).exists():
+        yield from examine_runs(root, ANSWERS)
     if (root / CACHE_FILE).exists():
         damage = find_cache_damage(root / CACHE_FILE)
         advice = "; it is set aside by the next run that needs it, and replies are asked for again"
@@ -77,13 +79,13 @@ def examine_nonce_key(root: Path) -> Iterator[Finding]:
         yield Finding("workspace", NONCE_KEY_FILE, Severity.OK, "for its owner alone")
 
 
-def examine_runs(workspace: Workspace) -> Iterator[Finding]:
+def examine_runs(root: Path, room: str) -> Iterator[Finding]:
     """A line for each run with something about it, and one for the others."""
-    place, sound = workspace.root / "runs", 0
+    place, sound = root / room, 0
     try:
         entries = sorted(entry for entry in place.iterdir() if entry.is_dir()) if place.is_dir() else []
     except OSError as error:
-        yield Finding("workspace", "runs", Severity.PROBLEM, f"{place}: {reason_of(error)}")
+        yield Finding("workspace", room, Severity.PROBLEM, f"{place}: {reason_of(error)}")
         return
     for entry in entries:
         findings = list(examine_run(RunDirectory(entry.name, entry)))
@@ -91,7 +93,7 @@ def examine_runs(workspace: Workspace) -> Iterator[Finding]:
         yield from findings
     if entries:
         severity = Severity.OK if sound == len(entries) else Severity.NOTE
-        yield Finding("workspace", "runs", severity, f"{sound} of {len(entries)} sound")
+        yield Finding("workspace", room, severity, f"{sound} of {len(entries)} sound")
 
 
 def examine_run(run: RunDirectory) -> Iterator[Finding]:
