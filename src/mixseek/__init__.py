@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mixseek.api.answers import Answers, aanswer, answer
     from mixseek.api.compete import Competition, acompete, aevaluate, compete, evaluate
     from mixseek.api.judging import ajudge, audit, forecast, judge
     from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from mixseek.protocols.registry import load_protocol
     from mixseek.round_controller.team import RoundRecord
     from mixseek.runs.cards import Card
-    from mixseek.settings.options import AuditOptions, JudgeOptions
+    from mixseek.settings.options import AnswerOptions, AuditOptions, JudgeOptions
 
 __all__ = [
+    "AnswerOptions",
+    "Answers",
     "AuditOptions",
     "Card",
     "Competition",
@@ -35,9 +38,11 @@ __all__ = [
     "Sample",
     "Undecided",
     "ValidJudgment",
+    "aanswer",
     "acompete",
     "aevaluate",
     "ajudge",
+    "answer",
     "audit",
     "compare",
     "compete",
@@ -54,6 +59,8 @@ __all__ = [
 
 # Name to home. Loaded on first use: `import mixseek` alone costs nothing, and `mixseek --help` stays instant.
 _HOMES = {
+    "AnswerOptions": "mixseek.settings.options",
+    "Answers": "mixseek.api.answers",
     "AuditOptions": "mixseek.settings.options",
     "Card": "mixseek.audits.views",
     "Competition": "mixseek.api.compete",
@@ -70,9 +77,11 @@ _HOMES = {
     "Sample": "mixseek.domain.samples",
     "Undecided": "mixseek.domain.judgments",
     "ValidJudgment": "mixseek.domain.judgments",
+    "aanswer": "mixseek.api.answers",
     "acompete": "mixseek.api.compete",
     "aevaluate": "mixseek.api.compete",
     "ajudge": "mixseek.api.judging",
+    "answer": "mixseek.api.answers",
     "audit": "mixseek.api.judging",
     "compare": "mixseek.api.run",
     "compete": "mixseek.api.compete",

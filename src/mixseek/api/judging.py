@@ -2,20 +2,18 @@
 
 import asyncio
 import concurrent.futures
-import contextlib
 import logging
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, Unpack
 
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.summarise import summarise_run
-from mixseek.api.options import Data, JudgeOrder, check_options, in_thread, kinds_of, make_order, wait_for
+from mixseek.api.options import Data, JudgeOrder, check_options, in_thread, make_order, signature_of, wait_for
+from mixseek.api.progress import choose_progress
 from mixseek.api.run import Run
 from mixseek.api.words import in_python_words, without_flags
 from mixseek.audits.examine import audit_request, run_audit, write_card
@@ -27,7 +25,6 @@ from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.judge import Interruption
-from mixseek.runs.progress import LineProgress, Meter, drawing_bar, drawing_in_notebook, is_notebook
 from mixseek.runs.requests.given_options import several
 from mixseek.settings.options import AuditOptions, JudgeOptions
 from mixseek.storage.journal.manifest import read_manifest
@@ -95,16 +92,9 @@ def forecast(data: Data, **options: Unpack[JudgeOptions]) -> DryRun:
         return forecast_run(order.request)
 
 
-def list_options() -> Signature:
-    """The signature for help() and for notebooks: names and defaults as if they had been written out."""
-    kinds = kinds_of(JudgeOptions)
-    named = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kinds[name]) for name in kinds]
-    return Signature([Parameter("data", Parameter.POSITIONAL_OR_KEYWORD, annotation=Data), *named])
-
-
 # By name, because a checker knows no such attribute of a function; the typed options above are what it goes by.
 for _function, _answer in ((judge, Run), (ajudge, Run), (forecast, DryRun)):
-    setattr(_function, "__signature__", list_options().replace(return_annotation=_answer))  # noqa: B010 - see above
+    setattr(_function, "__signature__", signature_of(JudgeOptions, "data").replace(return_annotation=_answer))  # noqa: B010 - see above
 
 
 def start(order: JudgeOrder) -> "tuple[concurrent.futures.Future[Run], threading.Event]":
@@ -117,7 +107,7 @@ def carry_out(order: JudgeOrder, stop: Callable[[], bool]) -> Run:
     """Makes a run of the request; one that nobody will get leaves nothing behind."""
 
     def show_progress(total: int) -> AbstractContextManager[ProgressSink]:
-        return choose_progress(total, order)
+        return choose_progress(total, shows=order.shows_progress)
 
     try:
         try:
@@ -161,21 +151,6 @@ def tell(order: JudgeOrder, sentence: str) -> None:
     logger.info(sentence)
 
 
-@contextlib.contextmanager
-def choose_progress(total: int, order: JudgeOrder) -> Iterator[ProgressSink]:
-    """What fits where somebody is looking; elsewhere a line of the log now and then."""
-    if not order.shows_progress:
-        yield Meter(total)
-    elif is_notebook():
-        with drawing_in_notebook(total) as progress:
-            yield progress
-    elif sys.stderr is not None and sys.stderr.isatty():
-        with drawing_bar(total) as bar:
-            yield bar
-    else:
-        yield LineProgress(total, notify=logger.info)
-
-
 # `mixseek.audit`: a judge's card without a terminal.
 
 
@@ -211,7 +186,10 @@ def audit(judge: JudgeLike, data: Data, **options: Unpack[AuditOptions]) -> Card
 def carry_out_audit(request: AuditRequest, order: JudgeOrder, stop: threading.Event) -> Card:
     """The card; a workspace in memory goes with the order."""
     made = run_audit(
-        request, lambda total: choose_progress(total, order), stop.is_set, lambda sentence: tell(order, sentence)
+        request,
+        lambda total: choose_progress(total, shows=order.shows_progress),
+        stop.is_set,
+        lambda sentence: tell(order, sentence),
     )
     if not isinstance(made, Interruption):
         return made[0]

@@ -14,9 +14,9 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import field
 from enum import StrEnum
 from functools import cache
-from inspect import formatannotation
+from inspect import Parameter, Signature, formatannotation
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -25,6 +25,7 @@ from mixseek.api.old_keywords import renew_keywords
 from mixseek.api.words import without_flags
 from mixseek.comparison.baseline import Baseline, find_baseline
 from mixseek.comparison.model import DropGate, GateEnd
+from mixseek.datasets.answer_runs import PREFIX
 from mixseek.datasets.memory import IN_MEMORY, Rows, keep_rows
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeLike, JudgeProtocol, LiveJudge
@@ -44,7 +45,7 @@ from mixseek.storage.workspace import Workspace
 Choice = TypeVar("Choice", bound=StrEnum)
 # A path as on the command line, dicts or samples, or a table that offers the Arrow stream interface.
 Data = str | Path | Rows
-_CHECKED_ELSEWHERE = ("judges", "protocol", "panel", "evaluator")
+_CHECKED_ELSEWHERE = ("judges", "targets", "protocol", "panel", "evaluator")
 # Names in the table that it does not import itself.
 _NAMES = {
     "JudgeLike": JudgeLike,
@@ -58,6 +59,13 @@ _NAMES = {
 def kinds_of(table: type) -> Mapping[str, Any]:
     """The types that Python may pass, by the names of the options."""
     return get_type_hints(table, localns=_NAMES)
+
+
+def signature_of(table: type, first: str) -> Signature:
+    """The signature for help() and for notebooks: names and defaults as if they had been written out."""
+    kinds = kinds_of(table)
+    named = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kinds[name]) for name in kinds]
+    return Signature([Parameter(first, Parameter.POSITIONAL_OR_KEYWORD, annotation=Data), *named])
 
 
 class TemporaryWorkspace:
@@ -90,8 +98,14 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
     """Raises MixseekError for whatever cannot work; rows in memory are copied, and a generator is used up."""
     given = check_options(options)
     settings = load_settings()
-    temporary = None if "workspace" in given else TemporaryWorkspace()
-    root = Path(given["workspace"]) if temporary is None else temporary.path
+    answers = kept_answers(data)
+    temporary = None if "workspace" in given or answers is not None else TemporaryWorkspace()
+    root = Path(given["workspace"]) if "workspace" in given else temporary.path if temporary is not None else Path()
+    if answers is not None and "workspace" not in given:
+        # They are judged where they are, for as long as somebody holds either of them.
+        temporary, root = answers.temporary, answers.workspace
+    if answers is not None and root.resolve() == answers.workspace.resolve():
+        data = f"{PREFIX}{answers.name}"
     is_file = isinstance(data, str | os.PathLike)
     refuse_contradictions(given)
     judges = several(given.pop("judges", settings.judge.judges))
@@ -110,6 +124,20 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
     gates = Gates(**{name: limit for name, limit in request.gates.items() if name in GATES})
     baseline = find_against(request, given, is_kept=temporary is None)
     return JudgeOrder(request, gates, baseline, given.get("progress", True), temporary)
+
+
+class KeptAnswers(NamedTuple):
+    """Where answers are, by which a run can judge them without a copy."""
+
+    name: str
+    workspace: Path
+    temporary: TemporaryWorkspace | None
+
+
+def kept_answers(data: object) -> KeptAnswers | None:
+    """None for what is not the answers of `mixseek.answer`; told by what it has, since that module is above this."""
+    kept = getattr(data, "kept", None)
+    return kept if isinstance(kept, KeptAnswers) else None
 
 
 def refuse_contradictions(given: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Annotated, Unpack
 
-from typer import Argument, BadParameter
+from typer import Argument, BadParameter, Context
 
 from mixseek.cli.console import ExitCode
 from mixseek.cli.options import with_options
@@ -18,6 +18,7 @@ _DATA = (
 
 @with_options(AnswerCommand)
 def answer(
+    context: Context,
     data: Annotated[str, Argument(metavar="DATA", help=_DATA)],
     **options: Unpack[AnswerCommand],
 ) -> ExitCode:
@@ -40,7 +41,7 @@ def answer(
       mixseek judge answers:spring --protocol cross --judge anthropic:claude-x
       mixseek export answers:spring --to answers.jsonl
     """
-    from mixseek.cli.answering import AnswerOrder, run_answers
+    from mixseek.cli.answering import AnswerOrder, AnswersPart, run_answers
     from mixseek.runs.answers.given import make_answer_request
     from mixseek.settings.load import load_settings
 
@@ -50,10 +51,13 @@ def answer(
     if on is None and ("address" in options or "shards" in options):
         raise BadParameter("only means something with --on ray", param_hint="'--address' / '--shards'")
     settings = load_settings()
+    # Of `mixseek run`, which carries this command out; None on a command line.
+    part: AnswersPart | None = context.obj
     request = make_answer_request(
         data,
-        options,
+        {**options, **({} if part is None else {"variants": part.variants})},
         settings,
+        configured=settings.judges if part is None else {**settings.judges, **part.judges},
         workspace=options.get("workspace", settings.workspace),
         command_line=("mixseek", *sys.argv[1:]),
         environment=os.environ,

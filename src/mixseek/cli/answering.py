@@ -1,5 +1,8 @@
 """What `mixseek answer` does between its options and its exit code."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
 from mixseek.cli.judging import show_progress
 from mixseek.cli.stopping import stopping_on_signals
@@ -14,6 +17,7 @@ from mixseek.runs.answers.forecast import forecast_answers
 from mixseek.runs.answers.request import AnswerRequest
 from mixseek.runs.answers.run import Stopped, answer_questions
 from mixseek.runs.answers.summary import AnswerSummary
+from mixseek.settings.models import JudgeSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,14 @@ class AnswerOrder:
     def notify_progress(self) -> Notify:
         """--quiet takes the progress away, not the reason why a command did not succeed."""
         return (lambda _: None) if self.quiet else self.notify
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersPart:
+    """What a job file adds to the command: models of its own, and prompts that may stand in it."""
+
+    judges: Mapping[str, JudgeSettings]
+    variants: Mapping[str, Any]
 
 
 def run_answers(order: AnswerOrder) -> ExitCode:

@@ -14,11 +14,13 @@ import typer
 from pydantic import Field
 from typer import TyperException
 
+from mixseek.cli.answer import answer
 from mixseek.cli.commands import Command
 from mixseek.cli.judge import judge
 from mixseek.cli.label import import_sheet
 from mixseek.cli.old_spellings import renew, renew_key
 from mixseek.cli.report import archive, export, report
+from mixseek.datasets.answer_runs import PREFIX as ANSWERS_PREFIX
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.load import explaining_failures
@@ -26,7 +28,9 @@ from mixseek.settings.models import SETTINGS_FILE, JudgeSettings, Table
 from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 
 # Tables of the file that are no options.
-_JUDGES, _JOBS = "judges", "jobs"
+_JUDGES, _JOBS, _ANSWERS = "judges", "jobs", "answers"
+# In the table of answers: prompts by name, and the questions, which are DATA on a command line.
+_VARIANTS, _QUESTIONS, _DATA = "variants", "questions", "data"
 # Where jobs may stand beside the settings.
 SETTINGS_PATH = Path(SETTINGS_FILE)
 # A value that names a place; of a protocol's and a judge's name only some do.
@@ -76,12 +80,28 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswersJob:
+    """The table of answers: `arguments` are those of `mixseek answer`, variants stand apart since they may be texts."""
+
+    run: str
+    arguments: tuple[str, ...]
+    variants: Mapping[str, Any]
+
+    @property
+    def data(self) -> str:
+        """What jobs judge that name no data."""
+        return f"{ANSWERS_PREFIX}{self.run}"
+
+
+@dataclass(frozen=True, slots=True)
 class JobFile:
     """Every job with every value parsed once; `judges` are those of the file."""
 
     path: Path
     jobs: tuple[Job, ...]
     judges: Mapping[str, JudgeSettings]
+    # Asked before any job begins; None where the file has none, or no chosen job is about them.
+    answers: AnswersJob | None = None
 
 
 class JudgesTable(Table):
@@ -105,18 +125,29 @@ def read_jobs(path: Path, names: Sequence[str], run_options: frozenset[str]) -> 
                 f'{path}: judges: these are tables, [judges.NAME]; who judges is judge = ["rules"] or judge = "NAME"'
             )
         judges = JudgesTable.model_validate({_JUDGES: judge_tables}).judges
+    answers_table = document.pop(_ANSWERS, None)
     tables = document.pop(_JOBS, None)
     if tables is None:
-        tables = {path.stem: {}}
-    if not isinstance(tables, dict) or not tables or not all(isinstance(table, dict) for table in tables.values()):
+        # A file may ask for answers and judge nothing yet.
+        tables = {path.stem: {}} if answers_table is None or set(document) - {"workspace"} else {}
+    if (
+        not isinstance(tables, dict)
+        or not (tables or answers_table)
+        or not all(isinstance(table, dict) for table in tables.values())
+    ):
         raise ConfigurationError(f"{path}: jobs: write each job as a table of its own, [jobs.NAME]")
     reader = JobReader(path, run_options)
+    answers = None if answers_table is None else reader.read_answers(answers_table, document)
+    if answers is not None:
+        document.setdefault(_DATA, answers.data)
     reader.check_keys(document, None)
     for name, table in tables.items():
         reader.check_keys(table, name)
     jobs = tuple(reader.read(name, {**document, **tables[name]}, tables[name]) for name in chosen(path, tables, names))
     refuse_shared_targets(path, jobs)
-    return JobFile(path, jobs, {name: reader.place_model(settings) for name, settings in judges.items()})
+    judges = {name: reader.place_model(settings) for name, settings in judges.items()}
+    is_asked = answers is not None and (not jobs or any(answers.data in job.arguments for job in jobs))
+    return JobFile(path, jobs, judges, answers if is_asked else None)
 
 
 def find_file(word: Path | None, names: Sequence[str]) -> tuple[Path, tuple[str, ...]]:
@@ -188,6 +219,35 @@ class JobReader:
         options = {key: value for key, value in values.items() if key not in STEPS}
         return Job(name, self.parse(self.command, options, where), steps)
 
+    def read_answers(self, table: Any, document: Mapping[str, Any]) -> AnswersJob:
+        """What is asked before anything is judged; its name is the file's unless it has one."""
+        if not isinstance(table, dict):
+            raise ConfigurationError(f"{self.path}: {_ANSWERS}: a table, [{_ANSWERS}]")
+        command = command_of(answer)
+        values = dict(table)
+        if _QUESTIONS in values:
+            values[_DATA] = values.pop(_QUESTIONS)
+        if "targets" in values:
+            values["target"] = values.pop("targets")
+        variants = self.read_variants(values.pop(_VARIANTS, {}))
+        known = sorted(key_of(parameter) for parameter in command.params if key_of(parameter) != "variant")
+        for key in values:
+            if key not in known or key in self.run_options:
+                meant = suggest(key, known, f"known keys here: {', '.join((*known, _VARIANTS, _QUESTIONS))}")
+                raise ConfigurationError(f"{self.path}: [{_ANSWERS}]: unknown key '{key}'; {meant}")
+        if "workspace" in document:
+            values.setdefault("workspace", document["workspace"])
+        run = values.setdefault("run", self.path.stem)
+        arguments = self.parse(command, values, lambda key: f"{self.path}: [{_ANSWERS}]: {key}")
+        return AnswersJob(str(run), arguments, variants)
+
+    def read_variants(self, table: Any) -> dict[str, Any]:
+        """By name a file beside this one, or the texts themselves."""
+        place = f"{self.path}: [{_ANSWERS}]: {_VARIANTS}"
+        if not isinstance(table, dict):
+            raise ConfigurationError(f'{place}: a table, such as A = "prompts/a.md" or A = {{ system = "…" }}')
+        return {name: self.beside(value) if isinstance(value, str) else value for name, value in table.items()}
+
     def read_step(self, key: str, value: Any, place: str) -> tuple[str, ...]:
         """A plain value is the file; a table has the options of the command behind it."""
         step = STEPS[key]
@@ -252,6 +312,7 @@ class JobReader:
             kind, colon, rest = text.partition(":")
             return f"{kind}:{self.beside(rest)}" if colon and names_file(kind, rest) else text
         is_name = metavar == _NAME_OR_FILE and not looks_like_file(text)
+        is_name |= text.startswith(ANSWERS_PREFIX)
         return text if is_name or text == "-" or not _IS_PLACE.search(metavar) else self.beside(text)
 
     def place_model(self, judge: JudgeSettings) -> JudgeSettings:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mixseek.analysis.run_summary import RunSummary
     from mixseek.ci.build_server import CiTargets
     from mixseek.ci.report import CiReport
+    from mixseek.cli.answering import AnswersPart
     from mixseek.cli.console import Shown
     from mixseek.cli.job_file import Job, JobFile
     from mixseek.cli.judging import JobPart
@@ -82,6 +83,9 @@ def run(
     the top hold for all jobs, a table [jobs.NAME] is one job, [judges.NAME] is a judge as in mixseek.toml. Paths are
     relative to the file. Tables [jobs.NAME] may stand in mixseek.toml as well; then no file has to be named.
 
+    A table [answers] has the options of `mixseek answer` and is asked first; its variants are files, or texts
+    ([answers.variants.A] with system, user). Jobs that name no data judge its answers.
+
     A job that fails does not keep others from running. The exit code is the worst of all: 130 interrupted, 3 internal
     error, 2 usage or input, 4 incomplete, 1 a gate was not met, 0 done. Interrupted? Run the same command again.
 
@@ -102,12 +106,16 @@ def run(
     shared = [f"--workspace={workspace}"] if workspace is not None else []
     shared += [option for option, is_set in flags.items() if is_set]
     runner = JobRunner(jobs, shared, as_json=as_json, quiet=quiet, log_json=log_json)
-    outcomes = runner.run_all()
-    code = worst(outcome.code for outcome in outcomes if outcome.code is not None)
-    results = {"file": str(file), "exit_code": code, "jobs": [outcome.to_document() for outcome in outcomes]}
+    asked = runner.ask_first()
+    # What is not answered yet cannot be judged as a whole; what was asked for only to be counted can be forecast.
+    is_ready = asked is None or asked.code is ExitCode.OK
+    outcomes = runner.run_all() if is_ready else [Outcome(job.name) for job in jobs.jobs]
+    all_outcomes = [*([asked] if asked is not None else []), *outcomes]
+    code = worst(outcome.code for outcome in all_outcomes if outcome.code is not None)
+    results = {"file": str(file), "exit_code": code, "jobs": [outcome.to_document() for outcome in all_outcomes]}
     document = with_schema(DocumentName.JOBS, results)
-    if as_json or len(outcomes) > 1:
-        print_answer(document, lambda: outcome_sections(outcomes), as_json=as_json)
+    if as_json or len(all_outcomes) > 1:
+        print_answer(document, lambda: outcome_sections(all_outcomes), as_json=as_json)
     if not dry_run:
         runner.write_reports(outcomes)
     return code
@@ -124,6 +132,24 @@ class JobRunner:
         self._file, self._shared, self._as_json, self._quiet = file, shared, as_json, quiet
         self._notify = notify_json if log_json else notify_plainly
         self._reports: dict[str, list[tuple[CiTargets, CiReport]]] = {job.name: [] for job in file.jobs}
+
+    def ask_first(self) -> Outcome | None:
+        """The answers that jobs are about; None where the file asks for none."""
+        answers = self._file.answers
+        if answers is None:
+            return None
+        from mixseek.cli.answer import answer
+        from mixseek.cli.answering import AnswersPart
+
+        outcome = Outcome("answers")
+        part = AnswersPart(self._file.judges, answers.variants)
+        code, printed = self._carry_out(answer, with_options(answers.arguments, self._shared), outcome, part)
+        for document, shown in printed:
+            outcome.summary = document
+            if not self._as_json:
+                print_answer(document, shown, as_json=False)
+        outcome.code = code
+        return outcome
 
     def run_all(self) -> list[Outcome]:
         outcomes = [Outcome(job.name) for job in self._file.jobs]
@@ -176,7 +202,11 @@ class JobRunner:
         return code
 
     def _carry_out(
-        self, function: Callable[..., Any], arguments: Sequence[str], outcome: Outcome, part: "JobPart | None"
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[str],
+        outcome: Outcome,
+        part: "JobPart | AnswersPart | None",
     ) -> "tuple[ExitCode, list[tuple[Any, Shown]]]":
         """The command's exit code and its answers, as on a command line of its own."""
         from mixseek.cli.failures import end_of
