@@ -87,7 +87,7 @@ def test_removing_takes_exact_names_only_and_keeps_labels_and_draws(judged: Path
     (draw,) = LabelStore(Workspace(judged / "ws")).draws()
 
     assert (prefix.returncode, left) == (2, ["march"])
-    assert "no run or competition is called exactly 'mar'; there is march" in the_one_line(prefix)
+    assert "no run, answers or competition is called exactly 'mar'; there is march" in the_one_line(prefix)
     assert json.loads(removed.stdout)["removed"][0]["bytes"] > 1000
     assert names(judged) == []
     assert list((judged / "ws" / "runs").iterdir()) == []

@@ -4,10 +4,10 @@ import os
 import sys
 from typing import Annotated, Unpack
 
-from typer import Argument, BadParameter, Context
+from typer import Argument, Context
 
 from mixseek.cli.console import ExitCode
-from mixseek.cli.options import with_options
+from mixseek.cli.options import refuse_place, with_options
 from mixseek.settings.options import AnswerCommand
 
 _DATA = (
@@ -45,11 +45,7 @@ def answer(
     from mixseek.runs.answers.given import make_answer_request
     from mixseek.settings.load import load_settings
 
-    on = options.get("on")
-    if on not in (None, "ray"):
-        raise BadParameter(f"{on!r} is no place to ask from; it is `ray`, or this machine", param_hint="'--on'")
-    if on is None and ("address" in options or "shards" in options):
-        raise BadParameter("only means something with --on ray", param_hint="'--address' / '--shards'")
+    refuse_place(options.get("on"), has_place="address" in options or "shards" in options)
     settings = load_settings()
     # Of `mixseek run`, which carries this command out; None on a command line.
     part: AnswersPart | None = context.obj

@@ -242,7 +242,7 @@ class JobReader:
         return AnswersJob(str(run), arguments, variants)
 
     def read_variants(self, table: Any) -> dict[str, Any]:
-        """By name a file beside this one, or the texts themselves."""
+        """Each by its name: a file beside this one, or the texts themselves."""
         place = f"{self.path}: [{_ANSWERS}]: {_VARIANTS}"
         if not isinstance(table, dict):
             raise ConfigurationError(f'{place}: a table, such as A = "prompts/a.md" or A = {{ system = "…" }}')

@@ -9,7 +9,7 @@ from typer import Argument, BadParameter, Context, Option
 
 from mixseek.cli.compare import read_drop_gate
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer
-from mixseek.cli.options import JsonOption, Quiet, ci_targets, with_options
+from mixseek.cli.options import JsonOption, Quiet, ci_targets, refuse_place, with_options
 from mixseek.settings.options import JudgeCommand
 
 _DATA = (
@@ -87,11 +87,7 @@ def refuse_contradictions(options: JudgeCommand) -> None:
     """Raises BadParameter for options that mean nothing with, or without, each other."""
     if "panel" in options and options.get("cascade"):
         raise BadParameter("a cascade gives one verdict a sample already; choose one of both", param_hint="'--panel'")
-    on = options.get("on")
-    if on not in (None, "ray"):
-        raise BadParameter(f"{on!r} is no place to judge at; it is `ray`, or this machine", param_hint="'--on'")
-    if on is None and ("address" in options or "shards" in options):
-        raise BadParameter("only means something with --on ray", param_hint="'--address' / '--shards'")
+    refuse_place(options.get("on"), has_place="address" in options or "shards" in options)
 
 
 def demo(

@@ -37,6 +37,14 @@ def ci_targets(junit: Path | None, summary_file: Path | None, *, github_summary:
     return find_targets(junit, summary_file, os.environ, github_summary=github_summary)
 
 
+def refuse_place(on: str | None, *, has_place: bool) -> None:
+    """Raises BadParameter for a place that is none, or is only half named."""
+    if on not in (None, "ray"):
+        raise typer.BadParameter(f"{on!r} is no place to judge at; it is `ray`, or this machine", param_hint="'--on'")
+    if on is None and has_place:
+        raise typer.BadParameter("only means something with --on ray", param_hint="'--address' / '--shards'")
+
+
 def workspace_path(given: Path | None) -> Path:
     """The option, or else what the settings say; settings are not even read when the option is there."""
     if given is not None:

@@ -107,8 +107,8 @@ def run(
     shared += [option for option, is_set in flags.items() if is_set]
     runner = JobRunner(jobs, shared, as_json=as_json, quiet=quiet, log_json=log_json)
     asked = runner.ask_first()
-    # What is not answered yet cannot be judged as a whole; what was asked for only to be counted can be forecast.
-    is_ready = asked is None or asked.code is ExitCode.OK
+    # What is not answered yet cannot be judged, and not even forecast.
+    is_ready = asked is None or (asked.code is ExitCode.OK and not dry_run)
     outcomes = runner.run_all() if is_ready else [Outcome(job.name) for job in jobs.jobs]
     all_outcomes = [*([asked] if asked is not None else []), *outcomes]
     code = worst(outcome.code for outcome in all_outcomes if outcome.code is not None)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from mixseek.domain.documents import DocumentName, with_schema
 if TYPE_CHECKING:
     from mixseek.competition.views.board import CompetitionLine
     from mixseek.presentation.sections import Section
+    from mixseek.runs.answers.listed import AnswerLine
 
 
 class Kind(StrEnum):
@@ -45,9 +47,7 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     if context.invoked_subcommand is not None:
         return None
     from mixseek.analysis.run_list import list_runs
-    from mixseek.reports.answer_list import answer_list_sections, answers_list_document
     from mixseek.reports.run_list import run_list_sections, runs_document
-    from mixseek.runs.answers.listed import list_answers
 
     lines, problems = list_runs(workspace_path(workspace))
     competitions = find_competitions(workspace_path(workspace))
@@ -56,13 +56,15 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
     document = runs_document(lines)
     document["runs"] = [{"kind": "run", **run} for run in document["runs"]]
     document["competitions"] = [line.to_document() for line in competitions]
-    answers = list_answers(workspace_path(workspace))
-    document["answers"] = answers_list_document(answers)
+    answers = find_answer_lines(workspace_path(workspace))
+    document["answers"] = [{"kind": "answers", **asdict(line)} for line in answers]
 
     def all_lists() -> "Iterator[Section]":
         if lines or not (competitions or answers):
             yield from run_list_sections(lines)
         if answers:
+            from mixseek.reports.answer_list import answer_list_sections
+
             yield from answer_list_sections(answers)
         if competitions:
             from mixseek.competition.views.sections import competition_list_sections
@@ -70,6 +72,17 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
             yield from competition_list_sections(competitions)
 
     return print_answer(document, all_lists, as_json=as_json)
+
+
+def find_answer_lines(workspace: Path) -> "list[AnswerLine]":
+    """The ones asked for last come first; where nobody ever asked, what reads them is not loaded."""
+    from mixseek.storage.workspace import ANSWERS
+
+    if not (workspace / ANSWERS).is_dir():
+        return []
+    from mixseek.runs.answers.listed import list_answers
+
+    return list_answers(workspace)
 
 
 def find_competitions(workspace: Path) -> "tuple[CompetitionLine, ...]":

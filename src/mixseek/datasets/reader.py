@@ -373,19 +373,26 @@ def open_dataset(
     if files is not None and source is None:
         source = files.chosen_by(choose_any_source, longest_line)
     assert source is not None, "a dataset has files, or a source of its own"
-    chosen = source
     if name is not None:
-        chosen = replace(chosen, unit="row")
+        source = replace(source, unit="row")
     if shows_reasoning:
-        chosen = replace(chosen, rows=partial(with_reasoning, chosen.rows))
-    if requirements is not None and requirements.scores and set(chosen.format.split("+")) <= _PLAIN_FORMATS:
-        chosen = replace(chosen, rows=partial(grade_table, chosen.rows))
+        source = replace(source, rows=partial(with_reasoning, source.rows))
+    source = made_of_rows(source, mapping, requirements, pairs)
+    return Dataset(name or path, source, mapping, requirements, note_row, pairs)
+
+
+def made_of_rows(
+    source: RowSource, mapping: Mapping[str, str], requirements: RowRequirements | None, pairs: PairChoice | None
+) -> RowSource:
+    """Rows with what is made of them: grades as scores, and pairs of single outputs or of two columns."""
+    if requirements is not None and requirements.scores and set(source.format.split("+")) <= _PLAIN_FORMATS:
+        source = replace(source, rows=partial(grade_table, source.rows))
     if pairs is not None:
-        chosen = PairMaker(chosen, mapping, pairs).paired_source()
-    elif requirements is not None and requirements.needs.is_pair:
-        plain_rows = chosen.rows
-        chosen = replace(chosen, rows=lambda: with_opponents(plain_rows()))
-    return Dataset(name or path, chosen, mapping, requirements, note_row, pairs)
+        return PairMaker(source, mapping, pairs).paired_source()
+    if requirements is not None and requirements.needs.is_pair:
+        plain_rows = source.rows
+        return replace(source, rows=lambda: with_opponents(plain_rows()))
+    return source
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """The list of answer runs that a workspace holds, as sections and for programs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from mixseek.presentation.sections import QUIET, Cell, Head, Section, TableRows, Words
 from mixseek.reports.wording.names import moment_text
@@ -10,10 +8,6 @@ from mixseek.reports.wording.numbers import NOTHING
 from mixseek.runs.answers.listed import AnswerLine
 
 _WIDE = 110
-
-
-def answers_list_document(lines: Sequence[AnswerLine]) -> list[dict[str, Any]]:
-    return [{"kind": "answers", **asdict(line)} for line in lines]
 
 
 def answer_list_sections(lines: Sequence[AnswerLine]) -> Iterator[Section]:

@@ -25,6 +25,8 @@ from mixseek.settings.declared import declarations
 from mixseek.settings.options import JudgeOptions
 
 SURFACE = [
+    "AnswerOptions",
+    "Answers",
     "AuditOptions",
     "Card",
     "Competition",
@@ -41,9 +43,11 @@ SURFACE = [
     "Sample",
     "Undecided",
     "ValidJudgment",
+    "aanswer",
     "acompete",
     "aevaluate",
     "ajudge",
+    "answer",
     "audit",
     "compare",
     "compete",

@@ -9,7 +9,7 @@ from mixseek.domain.ports import PLAIN
 from mixseek.engine.replies import NoCache
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.answers import fill_turns
-from mixseek.runs.answers.plan_cells import Cells
+from mixseek.runs.answers.plan_cells import cells_of_plan
 from mixseek.runs.answers.request import AnswerRequest, plan_answers
 from mixseek.runs.answers.targets import describe_target
 from mixseek.runs.dry_run import Forecast
@@ -50,7 +50,7 @@ class AnswerDryRun:
 def forecast_answers(request: AnswerRequest) -> AnswerDryRun:
     """Reads the questions, the journal and the cache."""
     plan = plan_answers(request)
-    cells = Cells.of_plan(plan)
+    cells = cells_of_plan(plan)
     questions = next(iter(cells.cells.values())).questions
     return AnswerDryRun(
         plan.run.name, questions, cells.planned, forecast_calls(plan) if plan.is_live else (), rendered(plan)

@@ -5,7 +5,7 @@ from pathlib import Path
 from mixseek.domain.response_states import ResponseState
 from mixseek.errors import StorageError
 from mixseek.lazy_dataclass import dataclass
-from mixseek.runs.answers.plan_cells import Cells
+from mixseek.runs.answers.cells import Cells
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
@@ -31,7 +31,7 @@ class AnswerLine:
 
 
 def list_answers(root: Path) -> list[AnswerLine]:
-    """Newest first."""
+    """A line for each, the newest first."""
     lines = [describe_answers(run) for run in Workspace(root).answer_runs()]
     return sorted(lines, key=lambda line: (line.started_at or "", line.name), reverse=True)
 

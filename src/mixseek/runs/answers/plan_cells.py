@@ -1,73 +1,27 @@
-"""What an answer run is to hold: targets × variants, each with its repeats and its number of questions."""
+"""What a plan asks for, and how an answer run grows by it."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from mixseek.errors import ConfigurationError
-from mixseek.lazy_dataclass import dataclass
+from mixseek.runs.answers.cells import CELLS, Cell, Cells
 from mixseek.runs.answers.targets import describe_target
 from mixseek.runs.first_manifest import allow_appended_replies
 from mixseek.runs.requests.named import is_remote
 from mixseek.runs.requests.request import Plan
 from mixseek.storage.journal.manifest import Manifest
 
-# Where the manifest keeps it: beside what it says of the questions.
-CELLS = "cells"
 
-
-class Cell(NamedTuple):
-    """One target asked in one way; `judge` is its name in the journal, `target` who it is."""
-
-    judge: str
-    target: str
-    variant: str
-    repeats: int
-    questions: int
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """All cells of a run by target and variant, in the order in which they were first asked for."""
-
-    cells: Mapping[tuple[str, str], Cell]
-
-    @classmethod
-    def of_plan(cls, plan: Plan) -> "Cells":
-        variants: Mapping[str, Any] = plan.dataset.description["variants"]
-        questions, repeats = plan.samples // len(variants), plan.request.live.repeats
-        return cls.of(
-            # Recorded answers would only repeat themselves.
-            Cell(judge.name, describe_target(judge), variant, repeats if is_remote(judge) else 1, questions)
-            for judge in plan.judges
-            for variant in variants
-        )
-
-    @classmethod
-    def of(cls, cells: Iterable[Cell]) -> "Cells":
-        return cls({(cell.judge, cell.variant): cell for cell in cells})
-
-    @classmethod
-    def of_manifest(cls, manifest: Manifest) -> "Cells":
-        return cls.of(Cell(**cell) for cell in manifest.dataset.get(CELLS, ()))
-
-    def joined(self, other: "Cells") -> "Cells":
-        """Both: nothing that was asked for once is forgotten, because a later command asks for less."""
-        merged = dict(self.cells)
-        for place, cell in other.cells.items():
-            known = merged.get(place, cell)
-            merged[place] = cell._replace(
-                repeats=max(cell.repeats, known.repeats), questions=max(cell.questions, known.questions)
-            )
-        return Cells(merged)
-
-    @property
-    def planned(self) -> int:
-        """How many answers that makes."""
-        return sum(cell.repeats * cell.questions for cell in self.cells.values())
-
-    @property
-    def description(self) -> list[dict[str, Any]]:
-        return [cell._asdict() for cell in self.cells.values()]
+def cells_of_plan(plan: Plan) -> Cells:
+    """Every target before every variant."""
+    variants: Mapping[str, Any] = plan.dataset.description["variants"]
+    questions, repeats = plan.samples // len(variants), plan.request.live.repeats
+    return Cells.of(
+        # Recorded answers would only repeat themselves.
+        Cell(judge.name, describe_target(judge), variant, repeats if is_remote(judge) else 1, questions)
+        for judge in plan.judges
+        for variant in variants
+    )
 
 
 def grow_manifest(plan: Plan, request: Manifest, before: Manifest) -> Manifest:
@@ -94,7 +48,7 @@ def grow_manifest(plan: Plan, request: Manifest, before: Manifest) -> Manifest:
             f"answers {before.run}: were started with another {changed[0]}; choose a new name with --run, or leave "
             "--run out to get one"
         )
-    cells = Cells.of_manifest(before).joined(Cells.of_plan(plan))
+    cells = Cells.of_manifest(before).joined(cells_of_plan(plan))
     entries = {**begun, **{entry.name: entry for entry in request.judges}}
     dataset = {**ours, "variants": {**ours["variants"], **theirs["variants"]}, CELLS: cells.description}
     dataset["rows"] = max(cell.questions for cell in cells.cells.values())

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from mixseek.lazy_dataclass import dataclass
-from mixseek.runs.answers.plan_cells import CELLS, Cells, grow_manifest
+from mixseek.runs.answers.cells import CELLS
+from mixseek.runs.answers.plan_cells import cells_of_plan, grow_manifest
 from mixseek.runs.answers.request import AnswerRequest, plan_answers
 from mixseek.runs.answers.summary import AnswerSummary, summarise_answers
 from mixseek.runs.first_manifest import first_manifest
@@ -47,7 +48,7 @@ def open_or_grow_manifest(plan: Plan, at: datetime) -> Manifest:
     """The run's manifest: a new one, or the old one with what is asked for now."""
     request = first_manifest(plan, at)
     request = request.model_copy(
-        update={"dataset": {**request.dataset, CELLS: Cells.of_plan(plan).description}, "repeats": plan.repeats}
+        update={"dataset": {**request.dataset, CELLS: cells_of_plan(plan).description}, "repeats": plan.repeats}
     )
     if not plan.run.exists():
         return request

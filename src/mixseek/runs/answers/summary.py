@@ -12,7 +12,7 @@ from mixseek.domain.judgments import Status
 from mixseek.domain.ports import Latency
 from mixseek.domain.response_states import ResponseState
 from mixseek.lazy_dataclass import dataclass
-from mixseek.runs.answers.plan_cells import Cell, Cells
+from mixseek.runs.answers.cells import Cell, Cells
 from mixseek.storage.journal.journal import damaged, read_lines
 from mixseek.storage.journal.manifest import Manifest, RunStatus
 from mixseek.storage.journal.records import decode_line
