@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, expect
 from tests.browser.driving import Chromium
-from tests.flows.loopback import loopback
+from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import mixseek_here, start, sums, write_jsonl
 from tests.flows.warm import Begun
 
@@ -124,6 +124,51 @@ def test_a_run_that_starts_later_appears_and_what_is_new_is_a_click_away(chromiu
 FOCUSED = (
     "document.activeElement.getAttribute('href') ?? document.activeElement.dataset.outcome ?? document.activeElement.id"
 )
+AT_THE_TOP = "list => list.scrollTop"
+
+
+async def see_lines_stay(page: Page, mock: Loopback) -> None:
+    """The line of a judgment that is the newest no longer stays where somebody is at it."""
+    await page.locator(".newest a").nth(2).focus()
+    line = await page.evaluate(FOCUSED)
+    for more, done in ((1, 21), (9, 30)):
+        mock.let_through(more)
+        await expect(page.locator(".live-line")).to_contain_text(f"{done} of 40")
+        assert await page.evaluate(FOCUSED) == line
+
+
+async def see_rows_stay(page: Page, mock: Loopback) -> None:
+    """Rows that are taken in move nothing; nor do the counts above them."""
+    lines = await page.locator(".newest a").count()
+    await page.locator("#list").evaluate("list => { list.scrollTop = 310; }")
+    await page.locator("[data-show-new]").focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#matches")).to_have_text("30 judgments")
+    await expect(page.locator(".newest a")).to_have_count(lines - 1)
+    assert await page.evaluate(FOCUSED) == "list"
+    assert await page.locator("#list").evaluate(AT_THE_TOP) == 310
+    await page.locator("[data-outcome]").last.focus()
+    outcome = await page.evaluate(FOCUSED)
+    mock.let_through(2)
+    await expect(page.locator("[data-show-new]")).to_have_text("2 new · show")
+    await page.locator("[data-show-new]").evaluate("button => button.click()")
+    await expect(page.locator("#matches")).to_have_text("32 judgments")
+    await expect(page.locator("[data-outcome='']")).to_contain_text("32")
+    assert await page.evaluate(FOCUSED) == outcome
+
+
+async def see_the_end(page: Page, mock: Loopback) -> None:
+    """The page is another one then."""
+    outcome = await page.evaluate(FOCUSED)
+    height = await page.evaluate("window.isSamePage = true, scrollTo(0, 400), scrollY")
+    mock.release()
+    await expect(page.locator("#live[data-ended]:not([data-pending])")).to_be_attached()
+    await expect(page.locator("#matches")).to_have_text("40 judgments")
+    await expect(page.locator(f"[data-outcome='{outcome}']")).to_be_focused()
+    await expect(page.locator(".row-id").first).to_be_visible()
+    assert await page.evaluate("window.isSamePage") is None
+    assert await page.locator("#list").evaluate(AT_THE_TOP) == 310
+    assert await page.evaluate("scrollY") == height
 
 
 def test_the_focus_and_the_place_survive_what_comes_in_while_a_run_is_judged(
@@ -151,43 +196,9 @@ def test_the_focus_and_the_place_survive_what_comes_in_while_a_run_is_judged(
                 await page.reload()
                 await expect(page.locator("#matches")).to_have_text("20 judgments")
                 await expect(page.locator("[data-outcome]").first).to_be_visible()
-
-                # The line of a judgment that is the newest no longer stays where somebody is at it.
-                await page.locator(".newest a").nth(2).focus()
-                line = await page.evaluate(FOCUSED)
-                for more, done in ((1, 21), (9, 30)):
-                    mock.let_through(more)
-                    await expect(page.locator(".live-line")).to_contain_text(f"{done} of 40")
-                    assert await page.evaluate(FOCUSED) == line
-                lines = await page.locator(".newest a").count()
-
-                # Rows that are taken in move nothing.
-                await page.locator("#list").evaluate("list => { list.scrollTop = 310; }")
-                await page.locator("[data-show-new]").focus()
-                await page.keyboard.press("Enter")
-                await expect(page.locator("#matches")).to_have_text("30 judgments")
-                await expect(page.locator(".newest a")).to_have_count(lines - 1)
-                assert await page.evaluate(FOCUSED) == "list"
-                assert await page.locator("#list").evaluate("list => list.scrollTop") == 310
-                await page.locator("[data-outcome]").last.focus()
-                outcome = await page.evaluate(FOCUSED)
-                mock.let_through(2)
-                await expect(page.locator("[data-show-new]")).to_have_text("2 new · show")
-                await page.locator("[data-show-new]").evaluate("button => button.click()")
-                await expect(page.locator("#matches")).to_have_text("32 judgments")
-                await expect(page.locator("[data-outcome='']")).to_contain_text("32")
-                assert await page.evaluate(FOCUSED) == outcome
-
-                await page.evaluate("window.isSamePage = true; scrollTo(0, 400)")
-                height = await page.evaluate("scrollY")
-                mock.release()
-                await expect(page.locator("#live[data-ended]:not([data-pending])")).to_be_attached()
-                await expect(page.locator("#matches")).to_have_text("40 judgments")
-                await expect(page.locator(f"[data-outcome='{outcome}']")).to_be_focused()
-                await expect(page.locator(".row-id").first).to_be_visible()
-                assert await page.evaluate("window.isSamePage") is None
-                assert await page.locator("#list").evaluate("list => list.scrollTop") == 310
-                assert await page.evaluate("scrollY") == height
+                await see_lines_stay(page, mock)
+                await see_rows_stay(page, mock)
+                await see_the_end(page, mock)
 
         try:
             chromium.do(scenario())

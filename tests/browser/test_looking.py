@@ -1,8 +1,10 @@
 """What a person does in the viewer: open the link, narrow the list, walk it, go back, look closely, compare."""
 
 import re
+from typing import Any
 
-from playwright.async_api import Page, expect
+import pytest
+from playwright.async_api import Page, Route, expect
 from tests.browser.driving import Chromium, Visit
 
 from mixseek.web.server import ViewServer
@@ -203,6 +205,69 @@ def test_a_viewer_that_was_started_again_or_is_gone_is_explained(chromium: Chrom
             await visit.context.set_offline(True)
             await visit.page.locator("#search").fill("nor these")
             await expect(visit.page.locator("#matches")).to_contain_text("Is mixseek view still running?")
+
+    chromium.do(scenario())
+
+
+# Every kind of page that asks, where it says why nobody answers, what is clicked before, and what makes it a live one.
+ASKING: tuple[tuple[str, str, str, tuple[str, str]], ...] = (
+    ("/", "#lost", "", ("", "")),
+    ("/runs/numbers", "#matches", "", ("", "")),
+    ("/runs/numbers#live", "#lost", "", (" data-ended", "")),
+    ("/runs/numbers/matrix", "#matrix-matches", "", ("", "")),
+    ("/compare/matrix?run=sums&run=later", "#matrix-matches", "", ("", "")),
+    ("/runs/numbers/sample?id=row-1", "[data-label] [role=alert]", "[data-give-label]", ("", "")),
+    ("/runs/numbers/sample?id=row-1", ".judge-column .prose:text('viewer')", "text=Show the prompt", ("", "")),
+    ("/runs/numbers/review?rater=Ann", "#notice", "", ("", "")),
+    ("/runs/numbers/review?rater=Ann&queue=all", "#notice", "", ("", "")),
+    ("/competitions/", "#lost", "", ("<main>", '<main><p id="watching" data-address="/api/competitions/x"></p>')),
+)
+
+
+@pytest.mark.parametrize(
+    ("is_there", "words"), [(True, "The viewer was started again"), (False, "Is mixseek view still running?")]
+)
+def test_every_page_that_asks_explains_a_viewer_that_was_started_again_or_is_gone(
+    chromium: Chromium, viewer: ViewServer, is_there: bool, words: str
+) -> None:
+    """Its pages are there, and nothing that their scripts ask for."""
+    refused: dict[str, Any] = {"status": 403, "body": "mixseek: open the link that `mixseek view` printed"}
+
+    async def refuse(route: Route) -> None:
+        await (route.fulfill(content_type="text/plain", **refused) if is_there else route.abort())
+
+    async def scenario() -> None:
+        async with chromium.visiting(expected="403|ERR_FAILED|MIME type") as visit:
+            page = visit.page
+            await visit.follow(viewer.link)
+            await visit.open(f"{viewer.address}/runs/numbers")
+            await visit.open(f"{viewer.address}/")
+            await page.locator("#competitions a").first.click()
+            competition = page.url.rpartition("/")[2]
+            await page.route("**/api/**", refuse)
+            for path, place, button, change in ASKING:
+
+                async def alter(route: Route, *, change: tuple[str, str] = change) -> None:
+                    answer = await route.fetch()
+                    await route.fulfill(response=answer, body=(await answer.text()).replace(*change))
+
+                address = viewer.address + path + (competition if path.endswith("/competitions/") else "")
+                pattern = address.split("#", maxsplit=1)[0]
+                if change[0]:
+                    await page.route(pattern, alter)
+                await page.goto("about:blank")
+                await visit.open(address)
+                if button:
+                    await page.locator(button).first.click()
+                await expect(page.locator(place).first, path).to_contain_text(words)
+                if change[0]:
+                    await page.unroute(pattern)
+                assert "Unexpected token" not in await page.locator("body").inner_text()
+            # What is asked before a run goes says it in its question.
+            await visit.open(f"{viewer.address}/")
+            await page.get_by_role("button", name="Remove later").click()
+            await page.locator("#remove button[type=submit]").click()
+            await expect(page.locator("#remove .upkeep-problem")).to_contain_text(words)
 
     chromium.do(scenario())
 

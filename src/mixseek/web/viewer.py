@@ -42,7 +42,7 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "report.css": (*REPORT_STYLES, "viewer.css", "review.css"),
     "comparison.css": (*COMPARISON_STYLES, "viewer.css"),
     "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
-    "home.js": ("base.js", "leaderboard.js", "text.js", "staying.js", "home.js", "upkeep.js"),
+    "home.js": ("base.js", "leaderboard.js", "text.js", "asking.js", "staying.js", "home.js", "upkeep.js"),
     "run.js": (
         "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js", "list.js",
         "rater.js", "review_form.js", "label.js", "staying.js", "remote.js", "printing.js", "page.js", "live.js",
@@ -53,14 +53,14 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     ),
     "review.js": (
         "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
-        "rater.js", "staying.js", "review_api.js", "review_form.js", "review_numbers.js", "review.js",
+        "rater.js", "asking.js", "staying.js", "review_api.js", "review_form.js", "review_numbers.js", "review.js",
     ),
     "sample.js": (
         "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js",
         "leaderboard.js", "rater.js", "review_form.js", "label.js", "staying.js", "sample.js",
     ),
     "comparison.js": ("base.js", "leaderboard.js", "copying.js", "comparison.js", "difference.js"),
-    "leaderboard.js": ("base.js", "leaderboard.js", "staying.js", "watch.js"),
+    "leaderboard.js": ("base.js", "leaderboard.js", "text.js", "asking.js", "staying.js", "watch.js"),
 }  # fmt: skip
 
 

@@ -53,12 +53,17 @@ function replaceLists(text) {
   returnTo(place);
 }
 
-const showNews = () => fetch(location.href).then((page) => page.text()).then(replaceLists).catch(() => null);
+/** Only a page takes the place of a page: a refusal is explained by who asks next. */
+const showNews = () => fetchAnswer(location.href).then((page) => (page.ok ? page.text().then(replaceLists) : null)).catch(() => null);
 
 async function lookForNews(before) {
   // A page that nobody looks at asks nothing; a server that is gone is asked again; a question is answered first.
   if (document.hidden || document.querySelector("dialog[open]")) return setTimeout(() => lookForNews(before), 3000);
-  const now = await fetch(`${BASE}/api/workspace`).then((answer) => (answer.ok ? answer.text() : before)).catch(() => before);
+  let now = before;
+  try {
+    now = JSON.stringify(await fetchAnswer(`${BASE}/api/workspace`).then(readDone));
+    tellLost();
+  } catch (error) { tellLost(error.message); }
   if (before !== null && now !== before) await showNews();
   return setTimeout(() => lookForNews(now), document.querySelector(".state.running, .empty") ? 3000 : 5000);
 }

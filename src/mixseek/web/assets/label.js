@@ -7,13 +7,8 @@ const mayLabel = document.querySelector(".viewer-bar[data-read-only]") === null;
 /** The answer, however long it is being made; raises what the server refuses. */
 async function askLabels(path, options = {}) {
   for (;;) {
-    const answer = await fetch(`${LABELLING}${path}`, options);
-    if (answer.status !== 202) {
-      const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
-      const document = isJson ? await answer.json() : { error: (await answer.text()).trim() };
-      if (!answer.ok) throw new Error(document.error);
-      return document;
-    }
+    const answer = await fetchAnswer(`${LABELLING}${path}`, options);
+    if (answer.status !== 202) return readDone(answer);
     await new Promise((done) => setTimeout(done, 250));
   }
 }

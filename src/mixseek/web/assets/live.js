@@ -77,11 +77,9 @@ function drawLive(told) {
 
 function watch() {
   const events = new EventSource(`${API}/live`);
-  // A browser asks again by itself, until it is refused.
-  events.addEventListener("error", () => {
-    if (events.readyState === EventSource.CLOSED) fetchAnswer(API).then(readDocument).catch(showFailure);
-  });
-  events.addEventListener("progress", (event) => drawLive(JSON.parse(event.data)));
+  // A browser asks again by itself, until it is refused; meanwhile the numbers are not those of now.
+  events.addEventListener("error", () => { fetchAnswer(API).then(readDocument).catch((error) => tellLost(error.message)); });
+  events.addEventListener("progress", (event) => { tellLost(); drawLive(JSON.parse(event.data)); });
   events.addEventListener("end", (event) => {
     events.close();
     const told = JSON.parse(event.data);
@@ -92,9 +90,15 @@ function watch() {
 }
 
 async function awaitNumbers() {
-  const answer = await fetch(API);
-  if (answer.status === 202) setTimeout(awaitNumbers, 700);
-  else reloadHere();
+  let isThere = false;
+  try {
+    const answer = await fetchAnswer(API);
+    await readDocument(answer);
+    isThere = answer.status !== 202;
+    tellLost();
+  } catch (error) { tellLost(error.message); }
+  if (isThere) reloadHere();
+  else setTimeout(awaitNumbers, 700);
 }
 
 byId("count-again")?.addEventListener("click", () => reloadHere({ isNow: true }));

@@ -44,17 +44,9 @@ function notify(text) {
 /** The answer, however long it is being made; raises what the server refuses. */
 async function ask(path, options) {
   for (;;) {
-    const answer = await fetch(`${API}${path}`, options);
-    if (answer.status === 202) {
-      await pause(250);
-      continue;
-    }
-    if (answer.headers.get("Content-Type")?.startsWith("application/json")) {
-      const document = await answer.json();
-      if (answer.ok) return document;
-      throw Object.assign(new Error(document.error), { isFinal: true });
-    }
-    throw Object.assign(new Error((await answer.text()).trim()), { isFinal: answer.status !== 403 });
+    const answer = await fetchAnswer(`${API}${path}`, options);
+    if (answer.status !== 202) return readDone(answer);
+    await pause(250);
   }
 }
 
@@ -68,12 +60,12 @@ async function tell(path, body) {
       notify(null);
       return answer;
     } catch (error) {
-      if (error.isFinal) {
+      if (!error.isGone && error.status !== 403) {
         remember(OUTBOX, null);
         notify(error.message);
         throw error;
       }
-      notify(error instanceof TypeError ? say("review.the_server_does_not_answer_what_you", "The server does not answer. What you gave is kept in this browser and sent when it is back.") : error.message);
+      notify(error.isGone ? say("review.the_server_does_not_answer_what_you", "The server does not answer. What you gave is kept in this browser and sent when it is back.") : error.message);
       await pause(1500);
     }
   }

@@ -21,9 +21,7 @@ async function changeRun(dialog, form) {
   const problem = dialog.querySelector(".upkeep-problem");
   try {
     const address = `${BASE}/api/runs/${encodeURIComponent(run)}/${path}`;
-    const answer = await fetch(address, { method: "POST", body: JSON.stringify(change) });
-    // Whoever may not ask at all is told so in plain text.
-    if (!answer.ok) throw new Error(await answer.clone().json().then((document) => document.error, () => answer.text()));
+    await fetchAnswer(address, { method: "POST", body: JSON.stringify(change) }).then(readDone);
   } catch (error) {
     problem.textContent = error.message;
     return;

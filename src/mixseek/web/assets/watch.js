@@ -3,8 +3,11 @@
 const watching = document.getElementById("watching");
 
 async function lookForRounds(before) {
-  const answer = await fetch(watching.dataset.address);
-  const now = await answer.text();
+  let now = before;
+  try {
+    now = JSON.stringify(await fetchAnswer(watching.dataset.address).then(readDone));
+    tellLost();
+  } catch (error) { tellLost(error.message); }
   if (before !== null && now !== before) reloadHere();
   else setTimeout(() => lookForRounds(now), 2000);
 }
