@@ -254,7 +254,7 @@ def split_columns(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, A
 
 def settle(run: "Run") -> "list[tuple[str, PanelState, str | None, float | None]]":
     """Id, state, verdict and score of each sample, after the rule of the panel."""
-    from mixseek.analysis.summarise import panel_rule
+    from mixseek.analysis.summarise import settle_run
     from mixseek.domain.panels import PanelState
     from mixseek.index.run import open_run_index
     from mixseek.storage.journal.manifest import read_manifest
@@ -262,6 +262,6 @@ def settle(run: "Run") -> "list[tuple[str, PanelState, str | None, float | None]
 
     manifest = read_manifest(run.directory.manifest)
     with open_run_index(Workspace(run.workspace), run.directory) as index:
-        panel = index.settle(panel_rule(index.facts, manifest), manifest.judge_names)
+        panel = settle_run(index, manifest)
         rows = panel.ask("SELECT id, state, verdict, value FROM units ORDER BY sample")
     return [(name, PanelState(state), verdict, value) for name, state, verdict, value in rows]

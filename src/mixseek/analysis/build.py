@@ -14,6 +14,7 @@ from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, UnitGroups, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.ports import CallAccount
+from mixseek.domain.response_states import UNFINISHED
 from mixseek.domain.scored_counts import ScoredCell
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import unit_bounds, unit_interval
@@ -120,9 +121,13 @@ def summarise_scores(cells: Iterable[OutcomeCount | ScoredCell], units: UnitSums
     ends = dict.fromkeys((status.value for status in Status), 0)
     total = total_of_squares = 0.0
     unverified = 0
+    unfinished = dict.fromkeys((state.value for state in UNFINISHED), 0)
     for cell in cells:
         ends[cell.status] += cell.count
         unverified += cell.unverified
+        if isinstance(cell, OutcomeCount):
+            for state in unfinished:
+                unfinished[state] += getattr(cell, state)
         total += cell.score_total
         total_of_squares += cell.score_total_of_squares
     return ScoreSummary(
@@ -136,6 +141,7 @@ def summarise_scores(cells: Iterable[OutcomeCount | ScoredCell], units: UnitSums
         questions=units.questions,
         unverified=unverified,
         effective_questions=units.effective_questions,
+        responses=counts.ResponseCounts(sum(ends.values()), **unfinished),
     )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from mixseek.analysis.model import ScoreSummary, split_of
+from mixseek.domain.counts import ResponseCounts
+from mixseek.domain.response_states import ResponseState
 from mixseek.lazy_dataclass import dataclass
 
 
@@ -15,6 +17,7 @@ class Gates:
     max_invalid: float | None = None
     max_undecided: float | None = None
     max_unverified: float | None = None
+    max_cut_off: float | None = None
 
     def limits(self) -> dict[str, float]:
         """The gates that are set, by name."""
@@ -35,7 +38,7 @@ class GateResult:
         """The gate, the judge and both numbers, for one line."""
         actual = "no valid verdict" if self.actual is None else f"{self.actual:.2%}"
         relation = "within" if self.is_met else "under" if self.name == "fail_under" else "over"
-        nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing"}
+        nouns = {"fail_under": "mean score", "max_invalid": "invalid or missing", "max_cut_off": "cut off"}
         noun = nouns.get(self.name, self.name.removeprefix("max_"))
         option = "--" + self.name.replace("_", "-")
         who = f" by {self.judge}" if self.judge is not None else ""
@@ -59,6 +62,9 @@ def check_gates(
             "max_unverified": (score.unverified, counts.valid),
         }
         for name, limit in gates.limits().items():
+            if name == "max_cut_off":
+                results.append(check_cut_off(limit, score.responses, judge))
+                continue
             if name == "fail_under":
                 actual, is_met = score.mean, score.mean is not None and score.mean >= limit
             else:
@@ -67,3 +73,9 @@ def check_gates(
                 is_met = actual <= limit
             results.append(GateResult(name, limit, actual, is_met, judge))
     return tuple(results)
+
+
+def check_cut_off(limit: float, responses: ResponseCounts, whose: str | None = None) -> GateResult:
+    """The gate on responses that were cut off, whatever was said of them."""
+    share = responses.share(ResponseState.CUT_OFF)
+    return GateResult("max_cut_off", limit, share, share <= limit, whose)

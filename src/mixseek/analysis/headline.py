@@ -4,8 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mixseek.analysis.labels.corrected import CorrectedGroup, CorrectedReport
-from mixseek.analysis.model import Beside, Breakdown, GroupSummary, Headline, PanelCounts, ScoreSummary
-from mixseek.domain.counts import PanelGroup, PanelGroups
+from mixseek.analysis.model import (
+    Beside,
+    Breakdown,
+    FinishedMean,
+    GroupSummary,
+    Headline,
+    PanelCounts,
+    ScoreSummary,
+)
+from mixseek.domain.counting import USUAL, Counting
+from mixseek.domain.counts import PanelGroup, PanelGroups, UnitSums
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.stats.estimates import State
 from mixseek.stats.intervals import unit_bounds, unit_interval
@@ -26,6 +35,7 @@ def build_headline(
     asked: Mapping[str, PanelGroups] | None = None,
     is_graded: bool,
     maximum: float | None = None,
+    counting: Counting = USUAL,
 ) -> Headline:
     """`leading` and `asked` hold the groups of each column by its name."""
     named = {column: groups for column, groups in leading.items() if set(groups) - {None}}
@@ -38,6 +48,7 @@ def build_headline(
         columns=tuple(break_down(column, groups, is_graded=is_graded) for column, groups in shown.items()),
         asked=tuple(break_down(column, groups, is_graded=is_graded) for column, groups in (asked or {}).items()),
         maximum=maximum,
+        counting=counting,
     )
 
 
@@ -66,7 +77,8 @@ def ranked(groups: Iterable[GroupSummary]) -> tuple[GroupSummary, ...]:
 
 def with_corrected(headline: Headline, corrected: CorrectedReport | None) -> Headline:
     """What human labels make of the same means, where they give a number; the section of its own says the rest."""
-    if corrected is None:
+    # Labels correct the mean of all samples; beside a mean of some of them that is another number.
+    if corrected is None or headline.score.responses.left_out:
         return headline
     beside_of_target = {group.name: _beside_of(group) for group in corrected.targets}
     columns = tuple(
@@ -100,4 +112,11 @@ def summarise_group(group: PanelGroup, *, is_graded: bool) -> ScoreSummary:
         questions=group.units.questions,
         unverified=group.unverified,
         effective_questions=group.units.effective_questions,
+        responses=group.responses,
+        finished=None if group.finished is None else finished_mean(group.finished),
     )
+
+
+def finished_mean(units: UnitSums) -> FinishedMean:
+    """The mean of finished responses, with its clustered interval."""
+    return FinishedMean(units.mean, unit_interval(units), units.scored, units.questions, units.effective_questions)

@@ -22,7 +22,7 @@ def judge_dataset(
         plan, notices = prepare_run(request, notify)
 
         def summarise(manifest: Manifest) -> RunSummary:
-            return summarise_run(plan.workspace, plan.run, manifest, request.panel)
+            return summarise_run(plan.workspace, plan.run, manifest, request.panel, request.counting)
 
         result = judge_planned(plan, RunObserver(show_progress, stop, notify), summarise)
         if isinstance(result, Interruption):

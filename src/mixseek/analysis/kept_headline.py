@@ -12,7 +12,9 @@ from typing import Any
 
 import orjson
 
-from mixseek.analysis.model import GroupSummary, Headline, PanelCounts, ScoreSummary
+from mixseek.analysis.model import FinishedMean, GroupSummary, Headline, PanelCounts, ScoreSummary
+from mixseek.domain.counting import Counting, CutOffChoice, UndecidedChoice
+from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import CallAccount
 from mixseek.errors import StorageError
@@ -49,6 +51,7 @@ class KeptHeadline:
     cost_usd: Decimal
     # What a reader knows the judges by; empty where an earlier version has kept it.
     judges: tuple[str, ...] = ()
+    counting: Counting = Counting()
 
 
 def keep_headline(
@@ -79,6 +82,7 @@ def keep_headline(
         unpriced=sum(account.unpriced for account in calls),
         cost_usd=sum((account.cost_usd for account in calls), Decimal(0)),
         judges=judges,
+        counting=headline.counting,
     )
     if read_headline(run) == kept:
         return
@@ -104,17 +108,33 @@ def read_headline(run: RunDirectory) -> KeptHeadline | None:
             leading=tuple(GroupSummary(group["name"], _decode_score(group["score"])) for group in document["leading"]),
             cost_usd=Decimal(document["cost_usd"]),
             judges=tuple(document.get("judges", ())),
+            counting=_decode_counting(document["counting"]),
             **{name: document[name] for name in ("maximum", "is_preference", "column", "groups", "calls", "unpriced")},
         )
     except (OSError, ValueError, ArithmeticError, KeyError, TypeError, AttributeError):
         return None
 
 
+def _decode_counting(document: Mapping[str, Any]) -> Counting:
+    cut_off, undecided = document["cut_off"], document["undecided"]
+    return Counting(cut_off and CutOffChoice(cut_off), undecided and UndecidedChoice(undecided))
+
+
+def _decode_interval(document: Mapping[str, Any] | None) -> Interval | None:
+    return Interval(**{**document, "method": IntervalMethod(document["method"])}) if document else None
+
+
+def _decode_finished(document: Mapping[str, Any] | None) -> FinishedMean | None:
+    return FinishedMean(**{**document, "interval": _decode_interval(document["interval"])}) if document else None
+
+
 def _decode_score(document: Mapping[str, Any]) -> ScoreSummary:
     interval, bounds = document["interval"], document["bounds"]
-    parts = {
+    parts: dict[str, Any] = {
         "counts": PanelCounts(**document["counts"]),
-        "interval": Interval(**{**interval, "method": IntervalMethod(interval["method"])}) if interval else None,
+        "interval": _decode_interval(interval),
         "bounds": Bounds(**bounds) if bounds else None,
+        "responses": ResponseCounts(**document["responses"]),
+        "finished": _decode_finished(document["finished"]),
     }
     return ScoreSummary(**{**document, **parts})

@@ -2,15 +2,21 @@
 
 from enum import StrEnum
 
-from mixseek.domain.counts import ReaskCount, StatusCounts
+from mixseek.domain.counting import USUAL, Counting
+from mixseek.domain.counts import ReaskCount, ResponseCounts, StatusCounts
 from mixseek.domain.judgments import Flag, Status
 from mixseek.domain.panels import PanelRule
+from mixseek.domain.response_states import ResponseState
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.text.messages import Message, message
 
 # Right-or-wrong scores are one or the other; of graded ones, about what their protocols call a pass and a fail.
 _GOOD_AT_LEAST, BAD_AT_MOST = 0.85, 0.4
+# A share of responses that were cut off beyond which that is said first.
+OFTEN_CUT_OFF = 0.02
+# Ends of the bounds that differ by less are one number with a rounding error.
+_SAME = 1e-12
 _ALL_SAMPLES = message("word.all_samples", "all samples")
 
 
@@ -69,6 +75,17 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class FinishedMean:
+    """The mean of the responses that came to their end; None where none of them has a score."""
+
+    mean: float | None
+    interval: Interval | None
+    samples: int
+    questions: int
+    effective_questions: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreSummary:
     """A mean with everything that limits it; None where nothing was scored."""
 
@@ -82,6 +99,18 @@ class ScoreSummary:
     questions: int = 0
     unverified: int = 0  # of the valid ones: called correct by an answer that does not stand in the response
     effective_questions: float | None = None  # of equal size, that would carry as much (Kish)
+    responses: ResponseCounts = ResponseCounts()  # how they ended; nothing where nobody counted
+    finished: FinishedMean | None = None  # beside the mean, where not all responses are
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the mean could be another one: a sample has no verdict to rely on, or no end."""
+        return self.bounds is not None and self.bounds.best - self.bounds.worst > _SAME
+
+    @property
+    def is_often_cut_off(self) -> bool:
+        """Whether so many were that a reader must know before the mean."""
+        return self.responses.share(ResponseState.CUT_OFF) > OFTEN_CUT_OFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +186,7 @@ class Headline:
     beside: tuple[Beside, ...] = ()
     # What the mean over everything is called; of pairs it is one side's.
     whole: Message = _ALL_SAMPLES
+    counting: Counting = USUAL  # what the means take
 
     @property
     def leads(self) -> bool:

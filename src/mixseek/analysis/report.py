@@ -6,6 +6,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from mixseek.analysis.agreement import Agreement, build_agreement, build_consistency
 from mixseek.analysis.build import ReportInput, build_report
@@ -18,14 +19,16 @@ from mixseek.analysis.scored_model import ScoredReport
 from mixseek.analysis.summarise import (
     cascade_name,
     combine_judges,
+    is_own_choice,
     load_headline,
     load_pairs,
     load_units,
-    panel_rule,
     run_header,
+    settle_run,
 )
 from mixseek.analysis.votes.boards import board_of_run
 from mixseek.domain import counts, scored_counts
+from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import OutcomeCount, UnitSums
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule
@@ -43,20 +46,23 @@ DISAGREEMENTS = 2_000
 
 
 def load_report(
-    root: Path, name: str | None, rule: PanelRule | None = None, by: Sequence[str] = ()
+    root: Path, name: str | None, rule: PanelRule | None = None, by: Sequence[str] = (), asked: Counting = USUAL
 ) -> tuple[ReportData, RunDirectory]:
-    """Everything a renderer shows, and where the run lives; `by` are columns to break down by."""
+    """Everything a renderer shows, and where the run lives.
+
+    `by` are columns to break down by; `asked` says what means take.
+    """
     workspace = Workspace(root)
     run = find_run(workspace, name)
     manifest = read_manifest(run.manifest)
     with open_run_index(workspace, run) as index:
-        panel = index.settle(panel_rule(index.facts, manifest, rule), manifest.judge_names)
+        panel = settle_run(index, manifest, rule, asked)
         agreement = load_agreement(index, panel)
         scored = load_scored(index, panel, agreement, manifest.protocol)
         headline = load_headline(index, panel, by=by, maximum=scored.maximum if scored else None)
         calls = index.call_accounts()
         labels = cascade_labels(index, manifest)
-        if rule in (None, manifest.panel):
+        if is_own_choice(panel, manifest, rule):
             names = tuple(map(labels.__getitem__, manifest.judge_names))
             keep_headline(workspace, run, headline, calls, names, is_preference=index.facts.has_pairs)
         report = build_report(
@@ -75,12 +81,7 @@ def load_report(
                 pairs=load_pairs(index, panel),
                 models=index.judge_models(),
                 labels=labels,
-                rules=index.counts(counts.RuleCount),
-                flags=index.counts(counts.FlagCount),
-                reasons=index.counts(counts.ReasonCount),
-                warnings=index.counts(counts.WarningCount),
-                reasoning=index.counts(counts.ReasoningCount),
-                reasks=index.counts(counts.ReaskCount),
+                **load_explanations(index),
             )
         )
         whole, has_pairs = combine_judges(index, manifest) if manifest.cascade else None, index.facts.has_pairs
@@ -90,8 +91,20 @@ def load_report(
     # The cascade as one comes first: it is what the caller asked for; the judges explain it.
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     first = with_corrected(report.headline, corrected) if report.headline else None
-    board, asked = board_of_run(workspace, run) if has_pairs else None, rubric_of_run(run, manifest)
-    return replace(report, judges=judges, corrected=corrected, headline=first, asked=asked, board=board), run
+    board, rubric = board_of_run(workspace, run) if has_pairs else None, rubric_of_run(run, manifest)
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board), run
+
+
+def load_explanations(index: RunIndex) -> dict[str, Any]:
+    """What says why judgments came out as they did, by the names that a report has for it."""
+    return {
+        "rules": index.counts(counts.RuleCount),
+        "flags": index.counts(counts.FlagCount),
+        "reasons": index.counts(counts.ReasonCount),
+        "warnings": index.counts(counts.WarningCount),
+        "reasoning": index.counts(counts.ReasoningCount),
+        "reasks": index.counts(counts.ReaskCount),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +184,7 @@ def opinions_of_run(workspace: Workspace, run: RunDirectory) -> counts.Ratings |
         # Nobody to agree with: nothing has to be read for that.
         return None
     with open_run_index(workspace, run) as index:
-        return load_opinions(index, index.settle(panel_rule(index.facts, manifest), manifest.judge_names))
+        return load_opinions(index, settle_run(index, manifest))
 
 
 def load_agreement(index: RunIndex, panel: SettledPanel) -> Agreement | None:

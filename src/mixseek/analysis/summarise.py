@@ -12,6 +12,7 @@ from mixseek.analysis.manifests import dataset_name, is_panel
 from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ScoreSummary
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.target_pairs import PairsReport, build_pairs
+from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount, RunFacts
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
@@ -45,6 +46,19 @@ def panel_rule(facts: RunFacts, manifest: Manifest, requested: PanelRule | None 
     return default_rule(is_graded=facts.is_graded and not facts.has_pairs)
 
 
+def settle_run(
+    index: RunIndex, manifest: Manifest, rule: PanelRule | None = None, asked: Counting = USUAL
+) -> SettledPanel:
+    """Every sample of the run with one verdict, by what is asked for now, else by what was when it was judged."""
+    counting = asked.or_else(manifest.counting)
+    return index.settle(panel_rule(index.facts, manifest, rule), manifest.judge_names, counting)
+
+
+def is_own_choice(panel: SettledPanel, manifest: Manifest, rule: PanelRule | None) -> bool:
+    """Whether the means are those that lists of runs show: nobody has asked for others."""
+    return rule in (None, manifest.panel) and panel.counting == manifest.counting
+
+
 def load_headline(
     index: RunIndex, panel: SettledPanel, *, by: Sequence[str] = (), maximum: float | None = None
 ) -> Headline:
@@ -58,6 +72,7 @@ def load_headline(
         asked={column: panel.by(column) for column in dict.fromkeys(by)},
         is_graded=index.facts.is_graded,
         maximum=maximum,
+        counting=panel.counting,
     )
     return replace(headline, whole=message("pairs.a_preferred", "A preferred")) if index.facts.has_pairs else headline
 
@@ -71,12 +86,15 @@ def load_pairs(index: RunIndex, panel: SettledPanel) -> PairsReport | None:
 
 
 def summarise_run(
-    workspace: Workspace, run: RunDirectory, manifest: Manifest, rule: PanelRule | None = None
+    workspace: Workspace,
+    run: RunDirectory,
+    manifest: Manifest,
+    rule: PanelRule | None = None,
+    asked: Counting = USUAL,
 ) -> RunSummary:
-    """The summary from the index, which is brought up to date first; `rule` is the one asked for."""
+    """The summary from the index, which is brought up to date first; `rule` and choices are those asked for."""
     with open_run_index(workspace, run) as index:
-        facts = index.facts
-        panel = index.settle(panel_rule(facts, manifest, rule), manifest.judge_names)
+        facts, panel = index.facts, settle_run(index, manifest, rule, asked)
         headline = load_headline(index, panel, maximum=facts.maximum)
         pairs = load_pairs(index, panel)
         cells = index.counts(OutcomeCount, final_only=False)
@@ -85,22 +103,20 @@ def summarise_run(
         spreads = tuple(index.counts(TakeSpread)) if manifest.repeats > 1 else ()
         reasks = tuple(index.counts(ReaskCount))
         # Only a cascade has judgments that another one followed.
-        whole, control = summarise_whole(
-            index, index.counts(OutcomeCount, final_only=True) if manifest.cascade else cells
-        )
-        if rule in (None, manifest.panel):
+        final = index.counts(OutcomeCount, final_only=True) if manifest.cascade else cells
+        whole, control = summarise_whole(index, final)
+        if is_own_choice(panel, manifest, rule):
             labels = tuple(index.judge_labels(manifest.judge_names).values())
             keep_headline(workspace, run, headline, calls, labels, is_preference=facts.has_pairs)
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
+    known = {judge.name: judge.parameters.get("warning") for judge in manifest.judges}
     return RunSummary(
         header=run_header(manifest),
         dataset=manifest.dataset,
         judges=manifest.judge_names,
         cascade=manifest.cascade,
         repeats=manifest.repeats,
-        warnings=tuple(
-            (judge.name, str(warning)) for judge in manifest.judges if (warning := judge.parameters.get("warning"))
-        ),
+        warnings=tuple((name, str(warning)) for name, warning in known.items() if warning),
         workspace=workspace.root,
         journal=run.journal,
         manifest=run.manifest,

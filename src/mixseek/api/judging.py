@@ -139,7 +139,7 @@ def conclude_stopped(order: JudgeOrder, name: str, reason: str) -> Conclusion:
     """The end of a run that came to its end before its samples did."""
     workspace = Workspace(order.request.workspace)
     run = workspace.run(name)
-    summary = summarise_run(workspace, run, read_manifest(run.manifest), order.request.panel)
+    summary = summarise_run(workspace, run, read_manifest(run.manifest), order.request.panel, order.request.counting)
     concluded = conclude_run(summary, order.gates)
     return replace(concluded, state=RunState.INCOMPLETE, reasons=(f"stopped: {reason}",))
 

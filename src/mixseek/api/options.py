@@ -27,6 +27,7 @@ from mixseek.comparison.baseline import Baseline, find_baseline
 from mixseek.comparison.model import DropGate, GateEnd
 from mixseek.datasets.answer_runs import PREFIX
 from mixseek.datasets.memory import IN_MEMORY, Rows, keep_rows
+from mixseek.domain.counting import CutOffChoice, UndecidedChoice
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeLike, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest
@@ -45,7 +46,9 @@ from mixseek.storage.workspace import Workspace
 Choice = TypeVar("Choice", bound=StrEnum)
 # A path as on the command line, dicts or samples, or a table that offers the Arrow stream interface.
 Data = str | Path | Rows
-_CHECKED_ELSEWHERE = ("judges", "targets", "protocol", "panel", "evaluator")
+_CHECKED_ELSEWHERE = ("judges", "targets", "protocol", "panel", "cut_off", "undecided", "evaluator")
+# Options of which there are a few words to choose from.
+_CHOICES: Mapping[str, type[StrEnum]] = {"panel": PanelRule, "cut_off": CutOffChoice, "undecided": UndecidedChoice}
 # Names in the table that it does not import itself.
 _NAMES = {
     "JudgeLike": JudgeLike,
@@ -109,10 +112,10 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
     is_file = isinstance(data, str | os.PathLike)
     refuse_contradictions(given)
     judges = several(given.pop("judges", settings.judge.judges))
-    panel = choose(PanelRule, given.pop("panel"), "panel") if "panel" in given else None
+    chosen = {name: choose(kind, given[name], name) for name, kind in _CHOICES.items() if name in given}
     request = make_request(
         str(data) if is_file else str(keep_rows(data, Workspace(root).spool)),
-        {**given, **({} if panel is None else {"panel": panel})},
+        {**given, **chosen},
         settings,
         data_name=None if is_file else IN_MEMORY,
         workspace=root,

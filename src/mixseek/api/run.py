@@ -33,6 +33,7 @@ from mixseek.comparison.model import Comparison
 from mixseek.comparison.views.files import write_comparison
 from mixseek.competition.asked_boards import BoardRequest, load_board, write_board
 from mixseek.datasets.memory import IN_MEMORY, keep_rows
+from mixseek.domain.counting import Counting, CutOffChoice, UndecidedChoice
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 Rule = PanelRule | Literal["majority", "unanimous", "median", "mean"]
+CutOff = CutOffChoice | Literal["incorrect", "leave-out"]
+AsUndecided = UndecidedChoice | Literal["leave-out", "incorrect"]
 
 
 class Run:
@@ -177,11 +180,21 @@ class Run:
 
     @in_python_words()
     def report(
-        self, path: str | Path | None = None, *, by: str | Sequence[str] = (), panel: Rule | None = None
+        self,
+        path: str | Path | None = None,
+        *,
+        by: str | Sequence[str] = (),
+        panel: Rule | None = None,
+        cut_off: CutOff | None = None,
+        undecided: AsUndecided | None = None,
     ) -> Path:
-        """Write the HTML report, one file that needs no other; where it is."""
+        """Write the HTML report, one file that needs no other; where it is.
+
+        `cut_off` and `undecided` say what its means take, as in `mixseek.judge`.
+        """
+        asked = choose_counting(cut_off, undecided)
         report, directory = load_report(
-            self.workspace, self.name, panel and choose(PanelRule, panel, "panel"), names(by)
+            self.workspace, self.name, panel and choose(PanelRule, panel, "panel"), names(by), asked
         )
         target = directory.report if path is None else Path(path)
         write_html(report, target)
@@ -204,9 +217,17 @@ class Run:
         return run_report(self.workspace, self.name, self.gates, headline=summary.headline, seconds=summary.seconds)
 
     @in_python_words()
-    def compare(self, other: "Run | str", path: str | Path | None = None, *, panel: Rule | None = None) -> Comparison:
+    def compare(
+        self,
+        other: "Run | str",
+        path: str | Path | None = None,
+        *,
+        panel: Rule | None = None,
+        cut_off: CutOff | None = None,
+        undecided: AsUndecided | None = None,
+    ) -> Comparison:
         """This run (B) against another (A), sample by sample; with a path, as a page too. See `mixseek.compare`."""
-        return compare(other, self, path, panel=panel)
+        return compare(other, self, path, panel=panel, cut_off=cut_off, undecided=undecided)
 
     def __repr__(self) -> str:
         score = self.summary.headline.score
@@ -280,11 +301,14 @@ def compare(
     targets: str | Sequence[str] = (),
     variants: str | Sequence[str] = (),
     panel: Rule | None = None,
+    cut_off: CutOff | None = None,
+    undecided: AsUndecided | None = None,
     workspace: str | Path | None = None,
 ) -> Comparison:
     """B against A, sample by sample, as `mixseek compare` does it; with a path, as an HTML page too.
 
-    A and B are runs, or names of runs in `workspace`. `print` shows the result.
+    A and B are runs, or names of runs in `workspace`. `print` shows the result. What both means take of responses that
+    were cut off and of undecided samples, `cut_off` and `undecided` say.
 
     >>> import mixseek
     >>> before = mixseek.judge([{"id": "1", "response": "It is 5.", "ground_truth": "4"}])
@@ -294,11 +318,20 @@ def compare(
     """
     runs = tuple(find_directory(run, workspace) for run in (a, b))
     root = Path(workspace) if workspace is not None else runs[-1].workspace
-    request = CompareRequest(root, runs, names(targets), names(variants), panel and choose(PanelRule, panel, "panel"))
+    rule, asked = panel and choose(PanelRule, panel, "panel"), choose_counting(cut_off, undecided)
+    request = CompareRequest(root, runs, names(targets), names(variants), rule, asked)
     comparison = load_comparison(request, is_complete=True)
     if path is not None:
         write_comparison(root, comparison, Path(path), runs)
     return comparison
+
+
+def choose_counting(cut_off: object, undecided: object) -> Counting:
+    """What means take, by the words that somebody wrote."""
+    return Counting(
+        None if cut_off is None else choose(CutOffChoice, cut_off, "cut_off"),
+        None if undecided is None else choose(UndecidedChoice, undecided, "undecided"),
+    )
 
 
 def names(given: str | Sequence[str]) -> Sequence[str]:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import Headline
-from mixseek.analysis.summarise import panel_rule
+from mixseek.analysis.summarise import settle_run
 from mixseek.ci.report import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown
 from mixseek.comparison.model import Comparison, DropResult
 from mixseek.comparison.pairs import read_changed
 from mixseek.comparison.views.sections import brief
 from mixseek.comparison.views.words import score_text
+from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import SettledSample
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.pair_counts import Pair
@@ -97,6 +98,7 @@ def run_report(
     *,
     headline: Headline | None,
     rule: PanelRule | None = None,
+    asked: Counting = USUAL,
     more: Sequence[str] = (),
     seconds: float = 0.0,
 ) -> CiReport:
@@ -105,7 +107,7 @@ def run_report(
     directory = workspace.run(run)
     manifest = read_manifest(directory.manifest)
     with open_run_index(workspace, directory) as index:
-        panel = index.settle(panel_rule(index.facts, manifest, rule), manifest.judge_names)
+        panel = settle_run(index, manifest, rule, asked)
         listed, failing_count = panel.failing(MOST_CASES, below=_LOW)
         worst, _ = panel.failing(WORST_SHOWN, below=_FULL, worst_first=True)
         rows = index.rows_of(sorted({sample.key for sample in (*listed, *worst)}))

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from xml.etree import ElementTree as Xml
 
-from mixseek.analysis.details import read_detail
 from mixseek.analysis.gates import GateResult
 from mixseek.analysis.model import outcome_word
 from mixseek.comparison.model import DropResult
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.domain.scored_details import read_detail
 from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.render.markdown import inert, sections_markdown
 from mixseek.presentation.sections import VERBATIM, Divider, Facts, Part, Section, Sentence, Words, sections_of

@@ -1,6 +1,7 @@
 """`mixseek compare`: B against A, and the gate that holds a run against a baseline."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,12 +9,15 @@ from typer import Argument, BadParameter, Option, launch
 
 from mixseek.cli.console import ExitCode, notify_plainly, print_answer, print_notice, print_result
 from mixseek.cli.options import (
+    CutOffOption,
     GateOnOption,
     GithubSummaryOption,
     JsonOption,
     JUnitOption,
+    MaxCutOffOption,
     PanelOption,
     SummaryFileOption,
+    UndecidedOption,
     WorkspaceOption,
     ci_targets,
     share_option,
@@ -22,7 +26,10 @@ from mixseek.cli.options import (
 from mixseek.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from mixseek.analysis.gates import GateResult
     from mixseek.comparison.model import DropGate, DropResult
+    from mixseek.domain.counting import Counting
+    from mixseek.domain.counts import ResponseCounts
     from mixseek.domain.panels import PanelRule
 
 _COMPARED = "Two runs, A and B; or one, with two targets or variants. `latest` is the one started last."
@@ -51,6 +58,9 @@ def compare(
     targets: Annotated[list[str] | None, Option("--target", metavar="NAME", help=_TARGET)] = None,
     variants: Annotated[list[str] | None, Option("--variant", metavar="NAME", help=_VARIANT)] = None,
     panel: PanelOption = None,
+    cut_off: CutOffOption = None,
+    undecided: UndecidedOption = None,
+    max_cut_off: MaxCutOffOption = None,
     workspace: WorkspaceOption = None,
     to: Annotated[Path | None, Option("--to", "-o", metavar="FILE", help=_TO)] = None,
     open_page: Annotated[bool, Option("--open", help="Open the HTML in the browser.")] = False,
@@ -76,23 +86,28 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --gate-on lower
     """
+    from mixseek.analysis.gates import check_cut_off
     from mixseek.ci.build_server import comparison_report, write_ci
     from mixseek.comparison.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
     from mixseek.comparison.drop_gate import check_drop
     from mixseek.comparison.views.files import default_page, write_comparison
     from mixseek.comparison.views.sections import comparison_document
+    from mixseek.domain.counting import Counting
     from mixseek.presentation.sections import shown_sections
 
     gate = read_drop_gate(max_drop, gate_on, "A")
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
-    request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel)
+    asked = Counting(cut_off, undecided)
+    request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel, asked)
     comparison = load_comparison(request, listed=LISTED_IN_JSON if as_json else LISTED, is_complete=as_json)
     has_pairs = bool(comparison.difference.sums.pairs)
     # A page about nothing is only written where it was asked for.
     target = to or (None if as_json or not has_pairs else default_page(request.workspace, comparison))
     if target is not None:
         write_comparison(request.workspace, comparison, target)
-    gates = () if gate is None else (check_drop(gate, comparison),)
+    gates: tuple[GateResult | DropResult, ...] = () if gate is None else (check_drop(gate, comparison),)
+    if max_cut_off is not None:
+        gates += tuple(check_cut_off(max_cut_off, side.responses, side.name) for side in (comparison.a, comparison.b))
     if ci is not None:
         write_ci(ci, [comparison_report(request.workspace, comparison, gates)])
     document = comparison_document(comparison, target, gates)
@@ -114,7 +129,7 @@ class BaselineResult:
 
     document: dict[str, Any]
     line: str | None = None
-    gates: "tuple[DropResult, ...]" = ()
+    gates: "tuple[GateResult | DropResult, ...]" = ()
 
     def tell(self, *, as_json: bool) -> ExitCode:
         if self.line is not None and not as_json:
@@ -123,7 +138,12 @@ class BaselineResult:
 
 
 def check_baseline(
-    workspace: Path, run: str, name: str | None, gate: "DropGate | None", panel: "PanelRule | None"
+    workspace: Path,
+    run: str,
+    name: str | None,
+    gate: "DropGate | None",
+    panel: "PanelRule | None",
+    asked: "Counting",
 ) -> BaselineResult:
     """A run beside its baseline, and whether its score has dropped too far; without a baseline, nothing."""
     if name is None:
@@ -134,13 +154,27 @@ def check_baseline(
     from mixseek.storage.workspace import Workspace
 
     baseline = Baseline(Workspace(workspace).resolve(name).name, gate)
-    compared = compare_with_baseline(workspace, baseline, run, panel)
+    compared = compare_with_baseline(workspace, baseline, run, panel, asked)
     gates = () if gate is None else (check_drop(gate, compared),)
     document = {"baseline": baseline_document(compared), "gates": [gate_document(result) for result in gates]}
     return BaselineResult(document, baseline_text(compared), gates)
 
 
-def tell_gates(gates: "Sequence[DropResult]") -> ExitCode:
+def with_gates(
+    held: BaselineResult, max_cut_off: float | None, responses: "Mapping[str | None, ResponseCounts]"
+) -> BaselineResult:
+    """The result with what became of the gate on cut-off responses, of a run or of both sides of a comparison."""
+    if max_cut_off is None:
+        return held
+    from mixseek.analysis.gates import check_cut_off
+    from mixseek.comparison.views.sections import gate_document
+
+    checked = [check_cut_off(max_cut_off, counts, side) for side, counts in responses.items()]
+    documents = [*held.document["gates"], *map(gate_document, checked)]
+    return replace(held, document={**held.document, "gates": documents}, gates=(*held.gates, *checked))
+
+
+def tell_gates(gates: "Sequence[GateResult | DropResult]") -> ExitCode:
     """A line on stderr for each that is not met."""
     failed = [gate for gate in gates if not gate.is_met]
     for gate in failed:

@@ -134,6 +134,7 @@ def tell_build_server(order: JudgeOrder, concluded: Conclusion, more: list[str],
         concluded.gates,
         headline=result.headline,
         rule=order.request.panel,
+        asked=order.request.counting,
         more=more,
         seconds=result.seconds,
     )

@@ -6,18 +6,21 @@ from typing import Annotated
 
 from typer import Argument, BadParameter, Option, launch
 
-from mixseek.cli.compare import check_baseline, read_drop_gate
+from mixseek.cli.compare import check_baseline, read_drop_gate, with_gates
 from mixseek.cli.console import ExitCode, print_answer, print_notice
 from mixseek.cli.options import (
     BaselineOption,
+    CutOffOption,
     GateOnOption,
     GithubSummaryOption,
     JsonOption,
     JUnitOption,
+    MaxCutOffOption,
     MaxDropOption,
     PanelOption,
     RunArgument,
     SummaryFileOption,
+    UndecidedOption,
     WorkspaceOption,
     ci_targets,
     workspace_path,
@@ -44,6 +47,9 @@ def report(
         ),
     ] = None,
     panel: PanelOption = None,
+    cut_off: CutOffOption = None,
+    undecided: UndecidedOption = None,
+    max_cut_off: MaxCutOffOption = None,
     baseline: BaselineOption = None,
     max_drop: MaxDropOption = None,
     gate_on: GateOnOption = None,
@@ -69,6 +75,7 @@ def report(
       mixseek report bbh-april --junit junit.xml --github-summary
     """
     from mixseek.analysis.report import load_report
+    from mixseek.domain.counting import Counting
     from mixseek.presentation.sections import page_section
     from mixseek.reports.documents import report_document
     from mixseek.reports.pages.html import write_html
@@ -76,28 +83,39 @@ def report(
 
     gate = read_drop_gate(max_drop, gate_on, baseline)
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
+    asked = Counting(cut_off, undecided)
     if runs and len(runs) > 1:
-        if to is not None or open_page or by or panel is not None or baseline is not None or ci is not None:
-            message = "these are of one run; leave out --to, --open, --by, --panel, --baseline, --junit and summaries"
-            raise BadParameter(message, param_hint="'[RUN]...'")
+        refuse_of_several(to, open_page, by, panel, cut_off, undecided, max_cut_off, baseline, ci)
         return set_side_by_side(runs, workspace_path(workspace), as_json=as_json)
     root = workspace_path(workspace)
-    report_data, directory = load_report(root, runs[0] if runs else None, panel, by or ())
+    report_data, directory = load_report(root, runs[0] if runs else None, panel, by or (), asked)
     target = to or (None if as_json else directory.report)
     if target is not None:
         write_html(report_data, target)
     document = report_document(report_data, target)
-    held = check_baseline(root, directory.name, baseline, gate, panel)
+    held = check_baseline(root, directory.name, baseline, gate, panel, asked)
+    headline = report_data.headline
+    held = with_gates(held, max_cut_off, {None: headline.score.responses} if headline else {})
     document |= held.document
     if ci is not None:
         from mixseek.ci.build_server import run_report, write_ci
 
-        write_ci(ci, [run_report(root, directory.name, held.gates, headline=report_data.headline, rule=panel)])
+        write_ci(ci, [run_report(root, directory.name, held.gates, headline=headline, rule=panel, asked=asked)])
     pages = [page_section(target, "Report")] if target is not None else []
     print_answer(document, lambda: (*report_sections(report_data), *pages), as_json=as_json)
     if open_page and target is not None:
         launch(target.resolve().as_uri())
     return held.tell(as_json=as_json)
+
+
+def refuse_of_several(*of_one_run: object) -> None:
+    """Raises BadParameter for what means something for one run only."""
+    if any(value not in (None, False, [], ()) for value in of_one_run):
+        message = (
+            "these are of one run; leave out --to, --open, --by, --panel, --cut-off, --undecided, --max-cut-off, "
+            "--baseline, --junit and summaries"
+        )
+        raise BadParameter(message, param_hint="'[RUN]...'")
 
 
 def set_side_by_side(runs: list[str], workspace: Path, *, as_json: bool) -> ExitCode:

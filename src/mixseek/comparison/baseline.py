@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from mixseek.comparison.compare import CompareRequest, load_comparison, refuse_other_protocol
 from mixseek.comparison.model import Comparison, DropGate
+from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
@@ -41,13 +42,17 @@ def find_baseline(request: "JudgeRequest", name: str, gate: DropGate | None) -> 
     return Baseline(run.name, gate)
 
 
-def compare_with_baseline(root: Path, baseline: Baseline, run: str, panel: PanelRule | None = None) -> Comparison:
+def compare_with_baseline(
+    root: Path, baseline: Baseline, run: str, panel: PanelRule | None = None, asked: Counting = USUAL
+) -> Comparison:
     """The run is B; the lists hold a few pairs."""
     if baseline.run == run:
         raise ConfigurationError(own_baseline(run))
     # The run's own rule where none is named, for both.
-    rule = panel or read_manifest(Workspace(root).run(run).manifest).panel
-    return load_comparison(CompareRequest(root, (baseline.run, run), panel=rule), listed=_BASELINE_LISTED)
+    manifest = read_manifest(Workspace(root).run(run).manifest)
+    counting = asked.or_else(manifest.counting).explicit
+    request = CompareRequest(root, (baseline.run, run), panel=panel or manifest.panel, counting=counting)
+    return load_comparison(request, listed=_BASELINE_LISTED)
 
 
 def own_baseline(run: str) -> str:

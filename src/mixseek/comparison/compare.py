@@ -8,6 +8,7 @@ from typing import Any
 from mixseek.analysis.manifests import dataset_name
 from mixseek.analysis.summarise import panel_rule
 from mixseek.comparison.model import ComparedSide, Comparison, Drift, GroupDifference
+from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError
 from mixseek.index import pairing as paired
@@ -36,6 +37,7 @@ class CompareRequest:
     targets: Sequence[str] = ()
     variants: Sequence[str] = ()
     panel: PanelRule | None = None  # how several judges become one; the runs' own rule where none is named
+    counting: Counting = USUAL  # what both means take; the runs' own choice where none is named
 
 
 def load_comparison(request: CompareRequest, listed: int = LISTED, *, is_complete: bool = False) -> Comparison:
@@ -48,9 +50,10 @@ def load_comparison(request: CompareRequest, listed: int = LISTED, *, is_complet
     refuse_other_protocol(names, manifests[0].protocol, manifests[1].protocol)
     with open_pairs(*runs) as index:
         rules = find_rules(index, runs, manifests, request.panel)
+        counting = find_counting(runs, manifests, request.counting)
         a, b = (replace(side, rule=rule) for side, rule in zip(choose_sides(index, request, runs), rules, strict=True))
-        index.lay_out(a, b)
-        comparison = build_comparison(index, (a, b), manifests, listed)
+        index.lay_out(a, b, counting)
+        comparison = replace(build_comparison(index, (a, b), manifests, listed), counting=counting)
         return replace(comparison, ids=name_all(index, comparison)) if is_complete else comparison
 
 
@@ -77,6 +80,20 @@ def find_rules(
             f"name one rule for both: --panel {named[0]}"
         )
     return rules
+
+
+def find_counting(runs: Sequence[RunDirectory], manifests: Sequence[Manifest], asked: Counting) -> Counting:
+    """What both means take; raises ConfigurationError where the runs were judged with two choices."""
+    a, b = (asked.or_else(manifest.counting).explicit for manifest in manifests)
+    for option in ("cut_off", "undecided"):
+        first, second = getattr(a, option), getattr(b, option)
+        if first is not second:
+            flag = f"--{option.replace('_', '-')}"
+            raise ConfigurationError(
+                f"{runs[0].name} was judged with {flag} {first.value}, {runs[1].name} with {flag} {second.value}; "
+                f"name one choice for both: {flag} {first.value}"
+            )
+    return a
 
 
 def refuse_too_many(request: CompareRequest) -> None:
@@ -190,6 +207,7 @@ def build_comparison(
         unscored=tuple(index.pairs(paired.UNSCORED, listed)) if whole.unscored else (),
         notes=tuple(find_notes(index, sides, manifests, labels)),
         labels=labels,
+        finished=estimate(index, paired.FINISHED) if any(side.responses.unfinished for side in compared) else None,
     )
 
 
@@ -234,6 +252,7 @@ def describe_side(
         target=side.target,
         variant=side.variant,
         panel=side.rule.value if side.rule else None,
+        responses=index.responses(letter),
     )
 
 

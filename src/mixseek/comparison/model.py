@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 
+from mixseek.domain.counting import USUAL, Counting
+from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.pair_counts import Pair, StatusPairs
 from mixseek.domain.shown import Shown
@@ -27,6 +29,7 @@ class ComparedSide:
     target: str | None = None
     variant: str | None = None
     panel: str | None = None  # the rule that its judges become one by
+    responses: ResponseCounts = ResponseCounts()  # how they ended, of all its samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class Comparison(Shown):
     labels: Mapping[str, str] = field(default_factory=dict)
     # Of all pairs of each kind and all samples without a partner, where a program asked.
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    counting: Counting = USUAL  # what both means take
+    finished: Difference | None = None  # over pairs finished on both sides; None where all are
 
     @property
     def is_binary(self) -> bool:

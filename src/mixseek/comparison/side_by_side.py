@@ -1,14 +1,15 @@
 """Several runs of one protocol: side by side, and as one where that means something."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 from mixseek.analysis.headline import summarise_group
 from mixseek.analysis.manifests import dataset_name
 from mixseek.analysis.model import ScoreSummary
-from mixseek.analysis.summarise import panel_rule, summarise_whole
-from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, UnitSums
+from mixseek.analysis.summarise import settle_run, summarise_whole
+from mixseek.domain.counting import Counting
+from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, ResponseCounts, UnitSums
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.errors import ConfigurationError
 from mixseek.index.run import open_run_index, pooled_unit_sums
@@ -67,20 +68,20 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
     refuse_other_protocols(manifests)
     scores: list[RunScore] = []
     everything: list[PanelGroup] = []
-    rules: set[PanelRule | None] = set()
+    rules: set[tuple[PanelRule | None, Counting]] = set()
     for run, manifest in zip(runs, manifests, strict=True):
         with open_run_index(workspace, run) as index:
-            rule = panel_rule(index.facts, manifest)
-            group, is_graded = index.settle(rule, manifest.judge_names).whole(), index.facts.is_graded
+            panel, is_graded = settle_run(index, manifest), index.facts.is_graded
+            group = panel.whole()
             _, control = summarise_whole(index, index.counts(OutcomeCount, final_only=True))
-        rules.add(rule)
+        rules.add((panel.rule, panel.counting))
         everything.append(group)
         digest = manifest.dataset.get("sha256")
         score = summarise_group(group, is_graded=is_graded)
         scores.append(RunScore(manifest.run, dataset_name(manifest), digest, manifest.judge_names, score, control))
     # One judge, one cascade or one panel gave every verdict: a mean over judges who differ is nobody's.
     are_same_judges = len({manifest.judge_names for manifest in manifests}) == 1 and len(rules) == 1
-    units = pooled_unit_sums(workspace, runs, rules.pop()) if are_same_judges else NO_UNITS
+    units = pooled_unit_sums(workspace, runs, *rules.pop()) if are_same_judges else NO_UNITS
     pooled = summarise_group(add_groups(everything, units), is_graded=False)
     # One kind of number in every line of a table.
     is_binary = all(run.score.is_binary for run in scores)
@@ -96,7 +97,8 @@ def compare_runs(root: Path, names: Sequence[str]) -> RunComparison:
 def add_groups(groups: Sequence[PanelGroup], units: UnitSums) -> PanelGroup:
     """Ends are added up; the mean is that of the units."""
     states = {state: sum(group.states.get(state, 0) for group in groups) for state in PanelState}
-    return PanelGroup(units, states, sum(group.unverified for group in groups))
+    added = [sum(counted) for counted in zip(*(astuple(group.responses) for group in groups), strict=True)]
+    return PanelGroup(units, states, sum(group.unverified for group in groups), ResponseCounts(*added))
 
 
 def refuse_other_protocols(manifests: Sequence[Manifest]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import field
 
 from mixseek.domain.judgments import Flag, Status
 from mixseek.domain.panels import PanelState
+from mixseek.domain.response_states import ResponseState
 from mixseek.lazy_dataclass import dataclass
 
 
@@ -104,6 +105,7 @@ class RunFacts:
     has_targets: bool
     has_variants: bool
     has_tasks: bool
+    has_unfinished: bool  # a response was cut off, withheld or empty
     has_replies: bool
     has_calls: bool  # replies of live judges
     has_models: bool  # recorded replies that say whose they are
@@ -152,12 +154,39 @@ UnitGroups = Mapping[tuple[str | None, ...], UnitSums]
 
 
 @dataclass(frozen=True, slots=True)
+class ResponseCounts:
+    """How many responses did not come to their end, and what of them is in the mean all the same."""
+
+    total: int = 0
+    cut_off: int = 0
+    withheld: int = 0
+    empty: int = 0
+    left_out: int = 0  # cut off, with a verdict that is in no mean because the reader chose so
+    undecided_incorrect: int = 0  # without a verdict, and in the mean as incorrect
+
+    @property
+    def unfinished(self) -> int:
+        return self.cut_off + self.withheld + self.empty
+
+    def of(self, state: ResponseState) -> int:
+        """How many ended so; of the three states that are not finished."""
+        count: int = getattr(self, state.value)
+        return count
+
+    def share(self, state: ResponseState) -> float:
+        """So many ended so, of all responses."""
+        return self.of(state) / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class PanelGroup:
     """Samples of one group after the rule of their panel: sums for the mean, and how all of them ended."""
 
     units: UnitSums = NO_UNITS
     states: Mapping[PanelState, int] = field(default_factory=dict)
     unverified: int = 0
+    responses: ResponseCounts = ResponseCounts()
+    finished: UnitSums | None = None  # of finished responses alone; None where all are
 
 
 PanelGroups = Mapping[str | None, PanelGroup]
@@ -223,6 +252,10 @@ class OutcomeCount:
     # Of `count`: called correct by an answer that does not stand in the response.
     unverified: int = 0
     target: str | None = None  # who wrote the judged responses
+    # Of `count`: how their responses ended that did not come to their end.
+    cut_off: int = 0
+    withheld: int = 0
+    empty: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,7 +228,9 @@ CREATE OR REPLACE TABLE facts AS SELECT * FROM
         FROM (SELECT *, is_final AND NOT is_control AS is_whole FROM outcomes)),
     (SELECT count(*) AS samples, count(length_b) > 0 AS has_pairs,
         count(coalesce(target_model, target_b)) > 0 AS has_targets, count(prompt_variant) > 0 AS has_variants,
-        count(task_name) > 0 AS has_tasks FROM samples),
+        count(task_name) > 0 AS has_tasks,
+        count(*) FILTER (response_state <> 'finished' OR response_state_b <> 'finished') > 0 AS has_unfinished
+        FROM samples),
     (SELECT count(*) > 0 AS has_replies, count(is_cached) > 0 AS has_calls, count(judge_model) > 0 AS has_models
         FROM replies),
     (SELECT count(*) > 0 AS has_scores, CASE WHEN min(maximum) FILTER (status = 'valid' AND NOT is_control)

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import duckdb
 
-from mixseek.domain.counts import RunFacts
+from mixseek.domain.counting import USUAL, Counting
+from mixseek.domain.counts import ResponseCounts, RunFacts
 from mixseek.domain.judge_names import label_judges, sole_models
 from mixseek.domain.pair_counts import SMALLEST_DIFFERENCE, DifferenceSums, Pair, SideCount, StatusPairs
 from mixseek.domain.panels import PanelRule
@@ -23,7 +24,7 @@ _PAIRS_SQL = read_statements("mixseek.index", "pairs.sql")
 SideName = Literal["a", "b"]
 # Which pairs are meant, in SQL; the names are what callers ask for.
 EVERYTHING, BETTER, WORSE = "true", "d > $smallest", "d < -$smallest"
-UNSCORED, SAME_TEXT = "d IS NULL", "is_same"
+UNSCORED, SAME_TEXT, FINISHED = "d IS NULL", "is_same", "is_finished"
 # One text, two outcomes: another score, or a score on one side only.
 CHANGED_JUDGMENT = "is_same AND (abs(d) > $smallest OR (a IS NULL) <> (b IS NULL))"
 WITHOUT_DRIFT = f"NOT coalesce({CHANGED_JUDGMENT}, false)"
@@ -76,12 +77,13 @@ class PairIndex:
         """What a column of a side's run holds: for hints."""
         return [row[0] for row in self._all("names", index=self._indexes[side], column=column)]
 
-    def lay_out(self, a: Side, b: Side) -> None:
-        """Make the pairs; everything else is asked of them."""
+    def lay_out(self, a: Side, b: Side, counting: Counting = USUAL) -> None:
+        """Make the pairs; everything else is asked of them. What means take is the same on both sides."""
         sides: tuple[tuple[SideName, Side], ...] = (("a", a), ("b", b))
         for name, side in sides:
             index = self._indexes[name]
-            units = panel_units(side.rule, index, has_repeats=bool(self._count("has_repeats", index=index)))
+            has_repeats = bool(self._count("has_repeats", index=index))
+            units = panel_units(side.rule, index, has_repeats=has_repeats, counting=counting)
             parameters = {"target": side.target, "variant": side.variant}
             fetch_all(self._connection, _PAIRS_SQL["side"].format(side=name, index=index, units=units), parameters)
         self.is_one_side = (a.run.path, a.target, a.variant) == (b.run.path, b.target, b.variant)
@@ -156,6 +158,10 @@ class PairIndex:
             return SideCount(samples, samples - self._count("pair_count"))
         ((unpaired,),) = fetch_all(self._connection, f"SELECT count(*) FROM ({self._unpaired(side)})", {})  # noqa: S608 - ours
         return SideCount(samples, unpaired)
+
+    def responses(self, side: SideName) -> ResponseCounts:
+        """How the responses of a side ended, in a pair or not."""
+        return ResponseCounts(*self._all("responses", side=side)[0])
 
     def unpaired(self, side: SideName, limit: int | None = None) -> list[str]:
         """Ids of samples without a partner, in the order of the dataset."""

@@ -7,7 +7,7 @@
 CREATE TEMP TABLE side_{side} AS
     SELECT sample AS position, id, question_id, variant AS prompt_variant,
         target AS target_model, coalesce(task_name, task_type) AS task, shown, value, lowest, highest, 1 AS samples,
-        state AS status
+        state AS status, response_state, is_finished
     FROM ({units})
     WHERE ($target IS NULL OR target = $target) AND ($variant IS NULL OR variant = $variant)
 
@@ -29,7 +29,7 @@ SELECT count(*) FROM (SELECT DISTINCT {columns} FROM side_a WHERE question_id IS
 -- Several samples that nothing tells apart are one, by their mean; their texts are then no single text.
 SELECT {columns}, min(position) AS position, any_value(task) AS task, avg(value) AS value, avg(lowest) AS lowest,
     avg(highest) AS highest, count(*) AS samples, CASE WHEN count(value) > 0 THEN 'valid' ELSE min(status) END AS status,
-    CASE WHEN count(*) = 1 THEN any_value(shown) END AS shown,
+    CASE WHEN count(*) = 1 THEN any_value(shown) END AS shown, bool_and(is_finished) AS is_finished,
     CASE WHEN count(DISTINCT prompt_variant) = 1 THEN any_value(prompt_variant) END AS variant,
     CASE WHEN count(DISTINCT target_model) = 1 THEN any_value(target_model) END AS target
     FROM side_{side} WHERE question_id IS NOT NULL GROUP BY {columns}
@@ -48,7 +48,8 @@ CREATE OR REPLACE TEMP TABLE pairs AS
             coalesce(b.task, a.task) AS task, CASE WHEN a.target = b.target THEN a.target END AS target,
             CASE WHEN a.variant = b.variant THEN a.variant END AS variant,
             a.value AS a, b.value AS b, a.status AS status_a, b.status AS status_b,
-            coalesce(a.shown = b.shown, false) AS is_same, a.samples AS samples_a, b.samples AS samples_b,
+            coalesce(a.shown = b.shown, false) AS is_same, a.is_finished AND b.is_finished AS is_finished,
+            a.samples AS samples_a, b.samples AS samples_b,
             b.lowest - a.highest AS low, b.highest - a.lowest AS high
         FROM ({a}) AS a JOIN ({b}) AS b ON {condition})
 
@@ -103,6 +104,12 @@ SELECT judge, judge_model FROM {index}.only_models
 SELECT CASE WHEN one.id = other.id THEN one.id ELSE one.id || ' → ' || other.id END
     FROM pairs JOIN side_a AS one ON one.position = position_a JOIN side_b AS other ON other.position = position_b
     WHERE {where} ORDER BY position_b
+
+-- name: responses
+-- The fields of ResponseCounts.
+SELECT count(*), count(*) FILTER (response_state = 'cut_off'), count(*) FILTER (response_state = 'withheld'),
+    count(*) FILTER (response_state = 'empty'), count(*) FILTER (status = 'valid' AND value IS NULL),
+    count(*) FILTER (status = 'undecided' AND value IS NOT NULL) FROM side_{side}
 
 -- name: side_size
 SELECT count(*) FROM side_{side}

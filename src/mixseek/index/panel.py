@@ -11,10 +11,14 @@ from typing import Any
 
 import duckdb
 
+from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import (
+    NO_UNITS,
     PanelGroup,
     PanelGroups,
     Ratings,
+    ResponseCounts,
+    RunFacts,
     SettledSample,
     TakeSums,
     TargetPair,
@@ -22,8 +26,10 @@ from mixseek.domain.counts import (
     UnitSums,
 )
 from mixseek.domain.panels import WITNESS_PREFIX, PanelRule, PanelState, Preference
+from mixseek.domain.response_states import ResponseState
 from mixseek.domain.scored_counts import Disagreement
 from mixseek.errors import ConfigurationError
+from mixseek.index.counting import counted_value, has_ended, worst_end
 from mixseek.index.loading import object_bytes
 from mixseek.index.unit_sums import unit_sums
 from mixseek.lazy_dataclass import dataclass
@@ -76,13 +82,16 @@ def is_graded(index: str = "main") -> str:
     return _SQL["is_graded"].format(index=index)
 
 
-def panel_units(rule: PanelRule | None, index: str = "main", *, has_repeats: bool = True) -> str:
+def panel_units(
+    rule: PanelRule | None, index: str = "main", *, has_repeats: bool = True, counting: Counting | None = USUAL
+) -> str:
     """One row a sample: key, sample (its position), id, question (the cluster), target, variant, question_id,
-    task_name, task_type, language, output_id, shown (a digest of what a judge saw), value (NULL without a verdict),
-    lowest, highest, state (`PanelState`), verdict, is_unverified, voices.
+    task_name, task_type, language, output_id, shown (a digest of what a judge saw), value (NULL where it is in no
+    mean), lowest, highest, state (`PanelState`), verdict, is_unverified, voices, response_state (of a pair that of the
+    response that is worse off), is_finished.
 
     `rule` is None for one judge and for a cascade, whose last judge has the last word. `index` names the database;
-    `has_repeats=False` saves a step where no judge was asked twice.
+    `has_repeats=False` saves a step where no judge was asked twice. Without `counting` values are what judges said.
     """
     if rule is None:
         takes = _SQL["takes"].format(index=index, final_only=True)
@@ -91,12 +100,16 @@ def panel_units(rule: PanelRule | None, index: str = "main", *, has_repeats: boo
     else:
         source = votes(opinions(rule, index, has_repeats=has_repeats), index)
         settled = settle(source, "sample", rule, is_graded(index))
-    return _join_samples(settled, index)
+    return _join_samples(settled, index, counting)
 
 
-def _join_samples(settled: str, index: str = "main") -> str:
-    value = pair_value("samples.length_b IS NOT NULL")
-    return _SQL["units"].format(settled=settled, index=index, value=value)
+def _join_samples(settled: str, index: str = "main", counting: Counting | None = USUAL) -> str:
+    is_pair = "samples.length_b IS NOT NULL"
+    value = pair_value(is_pair)
+    if counting is not None:
+        is_cut_off = has_ended(ResponseState.CUT_OFF)
+        value = counted_value(counting, value, "settled.state", is_cut_off=is_cut_off, is_pair=is_pair)
+    return _SQL["units"].format(settled=settled, index=index, value=value, response_state=worst_end())
 
 
 def pair_value(is_pair: str) -> str:
@@ -109,15 +122,16 @@ def settle_panel(
     run: RunDirectory,
     rule: PanelRule | None,
     judges: Sequence[str],
-    *,
-    has_repeats: bool,
+    facts: RunFacts,
+    counting: Counting,
 ) -> "SettledPanel":
     """Makes the temporary tables `units` and, where there is a rule, `opinions`."""
-    panel = SettledPanel(connection, run, rule, tuple(judges))
-    units = panel_units(rule, has_repeats=has_repeats)
+    panel = SettledPanel(connection, run, rule, tuple(judges), counting, has_unfinished=facts.has_unfinished)
+    has_repeats = facts.has_repeats
+    units = panel_units(rule, has_repeats=has_repeats, counting=counting)
     if rule is not None:
         panel.ask(f"CREATE OR REPLACE TEMP TABLE opinions AS {opinions(rule, has_repeats=has_repeats)}")
-        units = _join_samples(settle(votes("FROM opinions"), "sample", rule, is_graded()))
+        units = _join_samples(settle(votes("FROM opinions"), "sample", rule, is_graded()), counting=counting)
     panel.ask(f"CREATE OR REPLACE TEMP TABLE units AS {units}")
     return panel
 
@@ -130,6 +144,8 @@ class SettledPanel:
     run: RunDirectory
     rule: PanelRule | None
     judges: tuple[str, ...]
+    counting: Counting
+    has_unfinished: bool
     # By columns of `units`, which stay as they are: what was summed already.
     known: dict[tuple[str, ...], UnitGroups] = field(default_factory=dict)
 
@@ -231,7 +247,27 @@ class SettledPanel:
             states[name][PanelState(state)] = count
             unverified[name] += unverified_count
         sums = self.sums(columns) if source == _UNITS else self._sums(source, columns)
-        return {name: PanelGroup(units, states[name], unverified[name]) for name, units in sums.items()}
+        responses = self._responses(source, columns)
+        finished = self._sums(_SQL["finished"].format(units=source), columns) if self.has_unfinished else {}
+        return {
+            name: PanelGroup(
+                units,
+                states[name],
+                unverified[name],
+                responses.get(name, ResponseCounts(sum(states[name].values()))),
+                # Of a group without a finished response there is a mean all the same: that of nothing.
+                finished.get(name, NO_UNITS) if name in responses and responses[name].unfinished else None,
+            )
+            for name, units in sums.items()
+        }
+
+    def _responses(self, source: str, columns: tuple[str, ...]) -> dict[tuple[str | None, ...], ResponseCounts]:
+        """How responses ended, group by group; nothing where there is nothing to say."""
+        if not (self.has_unfinished or self.counting.counts_undecided):
+            return {}
+        first, size = "".join(f"{name}, " for name in columns), len(columns)
+        rows = self.ask(_SQL["responses"].format(first=first, units=source))
+        return {row[:size]: ResponseCounts(*row[size:]) for row in rows}
 
     # How far the judges agree with each other, and each with itself.
 

@@ -87,23 +87,28 @@ CASE min(CASE state WHEN 'valid' THEN 0 WHEN 'split' THEN 1 WHEN 'invalid' THEN 
 coalesce(settled.value, CASE WHEN settled.state = 'split' AND {is_pair} THEN {tie} END)
 
 -- name: units
--- With what samples are grouped by. `question` is the cluster of every interval, test and gate.
+-- With what samples are grouped by. `question` is the cluster of every interval, test and gate. Of a response that did not
+-- come to its end the bounds hold every reading.
 SELECT samples.key, samples.position AS sample, samples.id, coalesce(samples.question_id, samples.key) AS question,
     samples.target_model AS target, samples.prompt_variant AS variant, samples.question_id,
     samples.task_name, samples.task_type, samples.language, samples.output_id, samples.shown,
     samples.target_b, samples.human,
     {value}::DOUBLE AS value,
-    settled.lowest::DOUBLE AS lowest,
-    settled.highest::DOUBLE AS highest, settled.state, settled.verdict, settled.is_unverified,
-    settled.voices::BIGINT AS voices
+    CASE WHEN {response_state} = 'finished' THEN settled.lowest ELSE 0 END::DOUBLE AS lowest,
+    CASE WHEN {response_state} = 'finished' THEN settled.highest ELSE 1 END::DOUBLE AS highest,
+    settled.state, settled.verdict, settled.is_unverified,
+    settled.voices::BIGINT AS voices,
+    {response_state} AS response_state, {response_state} = 'finished' AS is_finished,
+    samples.response_state AS own_end, samples.response_state_b AS other_end
     FROM ({settled}) AS settled JOIN {index}.samples AS samples ON samples.position = settled.sample
 
 -- name: sides
 -- Both targets of each pair, with their own score: a pair that A wins is one that B loses. A target against itself would
 -- be half a win whatever is said.
-SELECT question, state, is_unverified, target, value, lowest, highest FROM units WHERE target IS DISTINCT FROM target_b
-UNION ALL SELECT question, state, is_unverified, target_b, 1 - value, 1 - highest, 1 - lowest FROM units
-    WHERE target IS DISTINCT FROM target_b
+SELECT question, state, is_unverified, target, value, lowest, highest, own_end AS response_state, is_finished
+    FROM units WHERE target IS DISTINCT FROM target_b
+UNION ALL SELECT question, state, is_unverified, target_b, 1 - value, 1 - highest, 1 - lowest, other_end, is_finished
+    FROM units WHERE target IS DISTINCT FROM target_b
 
 -- name: pair_units
 -- As seen from the target whose name comes first.
@@ -125,6 +130,17 @@ SELECT question, (verdict = human)::DOUBLE AS value, value AS lowest, value AS h
 
 -- name: states
 SELECT {first}state, count(*), count(*) FILTER (is_unverified) FROM ({units}) GROUP BY {first}state ORDER BY ALL
+
+-- name: responses
+-- The fields of ResponseCounts: how responses ended, and what the reader's choice makes of them.
+SELECT {first}count(*), count(*) FILTER (response_state = 'cut_off'), count(*) FILTER (response_state = 'withheld'),
+    count(*) FILTER (response_state = 'empty'), count(*) FILTER (state = 'valid' AND value IS NULL),
+    count(*) FILTER (state = 'undecided' AND value IS NOT NULL)
+    FROM ({units}) GROUP BY ALL ORDER BY ALL
+
+-- name: finished
+-- What stands beside the mean: that of the responses that came to their end.
+SELECT * FROM ({units}) WHERE is_finished
 
 -- name: SettledSample
 -- The lowest scores first, then what has none because a judge failed; or in the order of the dataset.

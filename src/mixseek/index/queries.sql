@@ -6,8 +6,9 @@
 -- Sums of valid scores only: an invalid judgment has no number to add.
 SELECT judge, task_name, status, verdict, error_type, count(*),
     coalesce(sum(score) FILTER (status = 'valid'), 0), coalesce(sum(score * score) FILTER (status = 'valid'), 0),
-    is_control, count(*) FILTER (is_unverified), target_model
-    FROM judged WHERE is_final OR NOT $final_only
+    is_control, count(*) FILTER (is_unverified), target_model,
+    count(*) FILTER (ended = 'cut_off'), count(*) FILTER (ended = 'withheld'), count(*) FILTER (ended = 'empty')
+    FROM (SELECT *, {ended} AS ended FROM judged) WHERE is_final OR NOT $final_only
     GROUP BY judge, judge_order, task_name, target_model, status, verdict, error_type, is_control
     ORDER BY judge_order, judge, task_name NULLS LAST, target_model NULLS LAST, status, verdict, error_type, is_control
 

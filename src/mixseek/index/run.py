@@ -16,12 +16,14 @@ import duckdb
 import orjson
 
 from mixseek.datasets.endings import state_of_sample
+from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import OWN_PARTS, OrderCount, PairCounts, RunFacts, UnitGroups, UnitSums
 from mixseek.domain.judge_names import label_judges
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import PLAIN, CallAccount, Latency
 from mixseek.domain.scored_counts import CoverageCell, CoverageCounts, ScoredUnits
+from mixseek.index.counting import worst_end
 from mixseek.index.loading import attach_index, find_damage, read_facts
 from mixseek.index.panel import SettledPanel, panel_units, settle_panel
 from mixseek.index.reading import reading
@@ -47,6 +49,7 @@ _SQL = {
     **read_statements("mixseek.index", "queries.sql"),
     **read_statements("mixseek.index", "scored.sql"),
 }
+_SQL["OutcomeCount"] = _SQL["OutcomeCount"].format(ended=worst_end("judged"))
 # What a page can show as a grid, and what can be laid out in a moment to find the holes.
 _GRID_CELLS = 2_000
 _PRODUCT_CELLS = 500_000
@@ -101,6 +104,7 @@ class RunIndex:
         self._places = JournalPlaces(connection)
         # The panel where one judge gave every verdict: its sums are the judge's.
         self._alone: SettledPanel | None = None
+        self._counting = USUAL
 
     @functools.cached_property
     def facts(self) -> RunFacts:
@@ -136,7 +140,8 @@ class RunIndex:
             named = [group for group in named if group != "judge"]
             known = self._alone.sums(tuple(_NAMES[group][1] for group in named))
         else:
-            known = self._units(judged_unit_sums(named), named, final_only=final_only, control=control)
+            query = judged_unit_sums(named, self._counting)
+            known = self._units(query, named, final_only=final_only, control=control)
         by_group = {}
         for values, sums in known.items():
             of_group = {**shared, **dict(zip(named, values, strict=True))}
@@ -146,9 +151,13 @@ class RunIndex:
 
     # The panel: one row a sample, whoever judged it how often.
 
-    def settle(self, rule: PanelRule | None, judges: Sequence[str] = ()) -> SettledPanel:
-        """Every sample with one verdict; see `panel_units`. Judges are in the order of the manifest."""
-        panel = settle_panel(self._connection, self._run, rule, judges, has_repeats=self.facts.has_repeats)
+    def settle(self, rule: PanelRule | None, judges: Sequence[str] = (), counting: Counting = USUAL) -> SettledPanel:
+        """Every sample with one verdict; see `panel_units`. Judges are in the order of the manifest.
+
+        What is asked of single judges from now on is counted in the same way.
+        """
+        panel = settle_panel(self._connection, self._run, rule, judges, self.facts, counting)
+        self._counting = counting
         self._alone = panel if rule is None and len(judges) == 1 else None
         return panel
 
@@ -382,14 +391,16 @@ class JournalPlaces:
         return record if isinstance(record, dict) else {}
 
 
-def pooled_unit_sums(workspace: Workspace, runs: Sequence[RunDirectory], rule: PanelRule | None) -> UnitSums:
+def pooled_unit_sums(
+    workspace: Workspace, runs: Sequence[RunDirectory], rule: PanelRule | None, counting: Counting = USUAL
+) -> UnitSums:
     """The sums of the verdicts of several runs together: a sample that several of them judge is one unit."""
     names = [f"run_{number}" for number, _ in enumerate(runs)]
     with open_duckdb(config=offline_settings()) as connection:
         for name, run in zip(names, runs, strict=True):
             attach_index(connection, workspace, run, name)
         confine(connection)
-        everything = " UNION ALL ".join(panel_units(rule, name) for name in names)
+        everything = " UNION ALL ".join(panel_units(rule, name, counting=counting) for name in names)
         units = f"""SELECT any_value(question) AS question, avg(value) AS value, avg(lowest) AS lowest,
             avg(highest) AS highest FROM ({everything}) GROUP BY key"""  # noqa: S608 - our own text
         return UnitSums(*fetch_all(connection, unit_sums(units, ()), {})[0])

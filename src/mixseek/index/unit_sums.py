@@ -8,6 +8,10 @@ these two functions.
 
 from collections.abc import Sequence
 
+from mixseek.domain.counting import Counting
+from mixseek.domain.response_states import ResponseState
+from mixseek.index.counting import counted_value, has_ended, worst_end
+
 
 def unit_sums(units: str, groups: Sequence[str]) -> str:
     """SQL from units (of each group, rows with question, value, lowest and highest) to the columns of UnitSums."""
@@ -48,8 +52,17 @@ def sample_units(judged: str, groups: Sequence[str]) -> str:
         FROM ({judged}) GROUP BY {first}key"""  # noqa: S608 - our own text
 
 
-def judged_unit_sums(groups: Sequence[str]) -> str:
-    """SQL for all judgments of one index."""
-    columns = ", ".join(dict.fromkeys(("key", "question_id", "status", "score", "is_unverified", *groups)))
-    judged = f"SELECT {columns} FROM judged WHERE is_control = $control AND (is_final OR NOT $final_only)"  # noqa: S608 - our own names
-    return unit_sums(sample_units(judged, groups), groups)
+def judged_unit_sums(groups: Sequence[str], counting: Counting) -> str:
+    """SQL for all judgments of one index; what is in a mean is as in the units of a panel."""
+    first = "".join(f"{name}, " for name in groups)
+    score = "CASE WHEN status = 'valid' THEN score END"
+    is_cut_off = has_ended(ResponseState.CUT_OFF, "judged")
+    value = counted_value(counting, score, "status", is_cut_off=is_cut_off, is_pair="length_b IS NOT NULL")
+    is_finished = f"{worst_end('judged')} = 'finished'"
+    units = f"""
+        SELECT {first}coalesce(any_value(question_id), key) AS question, avg({value}) AS value,
+            avg(CASE WHEN status = 'valid' AND NOT is_unverified AND {is_finished} THEN score ELSE 0 END) AS lowest,
+            avg(CASE WHEN status = 'valid' AND {is_finished} THEN score ELSE 1 END) AS highest
+        FROM judged WHERE is_control = $control AND (is_final OR NOT $final_only)
+        GROUP BY {first}key"""  # noqa: S608 - our own names
+    return unit_sums(units, groups)

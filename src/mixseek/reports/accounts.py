@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from mixseek.analysis import details
+from mixseek.domain import scored_details
 from mixseek.domain.ports import CallAccount, Latency
 from mixseek.presentation.pictures import Axis, IntervalPlot
 from mixseek.presentation.sections import (
@@ -195,7 +195,7 @@ def call_documents(accounts: Sequence[CallAccount]) -> dict[str, dict[str, Any]]
     documents = {}
     for account in accounts:
         is_cost_known = account.unpriced < account.calls or not account.calls
-        document = details.document_of(
+        document = scored_details.document_of(
             account,
             uncounted="uncounted_calls",
             unpriced="unpriced_calls",

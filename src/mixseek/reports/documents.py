@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.analysis import model, report_data
-from mixseek.analysis.details import document_of
 from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.domain.scored_details import document_of
 from mixseek.reports.accounts import call_documents
 from mixseek.reports.headline import headline_document, score_document
 from mixseek.reports.labels import corrected_document

@@ -7,12 +7,14 @@ from functools import partial
 from typing import Any
 
 from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
-from mixseek.analysis.model import Beside, Breakdown, Headline, ScoreSummary, split_of
-from mixseek.domain.counts import StatusCounts
+from mixseek.analysis.model import Beside, Breakdown, FinishedMean, Headline, ScoreSummary, split_of
+from mixseek.domain.counts import ResponseCounts, StatusCounts
 from mixseek.domain.panels import PanelRule
+from mixseek.domain.response_states import UNFINISHED
 from mixseek.presentation.pictures import Axis, Estimate, IntervalPlot
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, estimate_text
+from mixseek.reports.wording.responses import cut_off_warning, ends_of_responses, finished_sentence
 from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text
 from mixseek.reports.wording.scores import interval_text, level_text, no_interval_sentence, score_text, units_text
 from mixseek.text import phrases, visible
@@ -92,7 +94,7 @@ def headline_interval_text(score: ScoreSummary, maximum: float | None) -> str:
 
 def headline_bounds_text(score: ScoreSummary, maximum: float | None) -> str:
     """What the mean could be, whatever the samples without a verdict are; a dash where all have one to rely on."""
-    if score.bounds is None or not (score.counts.unscored or score.unverified):
+    if score.bounds is None or not score.is_bounded:
         return NOTHING
     ends = score.bounds.worst, score.bounds.best
     if maximum is not None:
@@ -111,6 +113,15 @@ def without_text(score: ScoreSummary) -> Message:
     }
     texts = [words(n=count) for words, count in ends.items() if count]
     return join(texts, ", ") if texts else verbatim(NOTHING)
+
+
+def beside_mean_text(score: ScoreSummary, maximum: float | None) -> Message | None:
+    """All that stands beside a mean, in a line: what has no verdict, what did not end, and the mean without that."""
+    parts = [without_text(score)] if score.counts.unscored else []
+    parts += [ends_of_responses(score.responses)] if score.responses.unfinished else []
+    if (finished := finished_sentence(score, maximum)) is not None:
+        parts.append(finished)
+    return join(parts, "; ") if parts else None
 
 
 def panel_ends(counts: StatusCounts) -> list[tuple[str, int]]:
@@ -146,7 +157,9 @@ def score_sentence(score: ScoreSummary, maximum: float | None) -> Message:
 
 def describe_headline(headline: Headline) -> list[str]:
     """A few lines after `judge`: the leading column in its ranking, then all samples as one."""
-    lines: list[str] = [] if headline.rule is None else [rule_sentence(headline)]
+    warning = cut_off_warning(headline.score, headline.maximum)
+    lines: list[str] = [] if warning is None else [f"⚠ {warning}"]
+    lines += [] if headline.rule is None else [rule_sentence(headline)]
     for part in headline.columns[:1]:
         for place, group in enumerate(part.groups[:SHOWN_AFTER_JUDGE], 1):
             score, name = group.score, visible.make_visible(name_text(group.name))
@@ -169,7 +182,10 @@ def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
     if bounds != NOTHING:
         unverified = f"{score.unverified:,} unverified" if score.unverified else ""
         without = without_text(score) if score.counts.unscored else ""
-        yield f"bounds {bounds}: {', '.join(filter(None, (without, unverified)))}"
+        ends = ends_of_responses(score.responses) if score.responses.unfinished else ""
+        yield f"bounds {bounds}: {', '.join(filter(None, (without, unverified, ends)))}"
+    if (finished := finished_sentence(score, maximum)) is not None:
+        yield f"finished {finished}"
 
 
 # The picture: every target on one axis, zoomed to what is drawn, because differences are what a reader looks for.
@@ -177,12 +193,11 @@ def _limits(score: ScoreSummary, maximum: float | None) -> Iterator[str]:
 
 def score_plot(score: ScoreSummary, axis: Axis, beside: Iterable[Beside] = (), label: str = "") -> IntervalPlot:
     """The mean with its interval, and the bounds where samples have no verdict to rely on."""
-    is_bounded = score.bounds is not None and bool(score.counts.unscored or score.unverified)
     return IntervalPlot(
         score.mean,
         (score.interval.low, score.interval.high) if score.interval else None,
         axis,
-        bounds=(score.bounds.worst, score.bounds.best) if score.bounds and is_bounded else None,
+        bounds=(score.bounds.worst, score.bounds.best) if score.bounds and score.is_bounded else None,
         beside=[Estimate(estimate.mean, estimate.low, estimate.high) for estimate in beside],
         label=label,
     )
@@ -245,7 +260,23 @@ def score_document(score: ScoreSummary) -> dict[str, Any]:
             "questions": score.questions,
             "effective_questions": score.effective_questions,
         },
+        "responses": responses_document(score.responses),
+        "finished": None if score.finished is None else finished_document(score.finished),
     }
+
+
+def responses_document(responses: ResponseCounts) -> dict[str, Any]:
+    """How responses ended: three names, three counts; and what a choice left out, or counts as incorrect."""
+    ended = {state.value: {"count": responses.of(state), "share": responses.share(state)} for state in UNFINISHED}
+    chosen = {"left_out": responses.left_out, "undecided_incorrect": responses.undecided_incorrect}
+    return {"total": responses.total, **ended, **chosen}
+
+
+def finished_document(finished: FinishedMean) -> dict[str, Any]:
+    """The mean of finished responses alone."""
+    fields = asdict(finished)
+    units = {name: fields.pop(name) for name in ("samples", "questions", "effective_questions")}
+    return {"mean_score": fields["mean"], "interval": fields["interval"], "units": units}
 
 
 def headline_document(headline: Headline) -> dict[str, Any]:
@@ -255,6 +286,8 @@ def headline_document(headline: Headline) -> dict[str, Any]:
         "rule": headline.rule.value if headline.rule else None,
         "judges": list(headline.judges),
         **score_document(headline.score),
+        "counting": headline.counting.document(),
+        "warning": cut_off_warning(headline.score, headline.maximum),
         "targets": group_documents(parts.get("target_model"), "target"),
         "variants": group_documents(parts.get("prompt_variant"), "variant"),
         "by": {part.column: group_documents(part, "value") for part in headline.asked},

@@ -6,11 +6,11 @@ from typing import Any
 from urllib.parse import quote
 
 from mixseek.analysis import run_list
-from mixseek.analysis.details import document_of
 from mixseek.analysis.kept_headline import KeptHeadline
 from mixseek.analysis.model import GroupSummary
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
+from mixseek.domain.scored_details import document_of
 from mixseek.presentation.pictures import Series, Step
 from mixseek.presentation.sections import QUIET, Cell, Head, Section, TableRows, Words, notes, number_head
 from mixseek.reports.headline import headline_interval_text, headline_mean_text, score_document

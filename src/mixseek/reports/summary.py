@@ -5,20 +5,29 @@ from dataclasses import asdict
 from shlex import quote
 from typing import Any
 
-from mixseek.analysis.details import document_of
 from mixseek.analysis.model import ScoreSummary, split_of
 from mixseek.analysis.run_summary import RunSummary
+from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import ReaskCount
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.judgments import Status
 from mixseek.domain.ports import CallAccount
+from mixseek.domain.response_states import UNFINISHED
 from mixseek.domain.scored_counts import FailureGroup
+from mixseek.domain.scored_details import document_of
 from mixseek.presentation.pictures import SHARES
 from mixseek.presentation.sections import VERBATIM, Cell, Section, TableRows, Words, sections_of, unbroken_lines
 from mixseek.reports.accounts import call_documents, cost_text, masked_text, tokens_text
 from mixseek.reports.headline import describe_headline, headline_document, score_document, score_plot
 from mixseek.reports.labels import corrected_document, corrected_lines
 from mixseek.reports.pair_words import describe_pairs, pairs_document
+from mixseek.reports.wording.responses import (
+    choices_text,
+    cut_off_warning,
+    finished_sentence,
+    state_count_text,
+    state_word,
+)
 from mixseek.reports.wording.scores import (
     bounds_sentence,
     in_unit_of,
@@ -120,8 +129,13 @@ def run_card_sections(
     interval = interval_sentence(score) if score.interval else no_interval_sentence(score)
     rows: list[Sequence[Cell]] = [("mean score", Words([(score_text(score), "bold"), f" ({interval})"]))]
     rows.append(("", score_plot(score, SHARES, label=f"mean score {score_text(score)}, {interval}")))
-    rows += [("bounds", sentence) for sentence in (bounds_sentence(score),) if sentence]
+    beside = {"finished": finished_sentence(score), "bounds": bounds_sentence(score)}
+    rows += [(name, sentence) for name, sentence in beside.items() if sentence]
     rows += [(name, f"{count:,}") for name, count in asdict(score.counts).items() if count]
+    ended = [state for state in UNFINISHED if score.responses.of(state)]
+    rows += [(state_word(state), state_count_text(score.responses, state)) for state in ended]
+    warning = cut_off_warning(score)
+    reasons = [*([warning] if warning else []), *reasons]
     rows.append(("judged by", f"{', '.join(summary.judges)} ({summary.header.protocol})"))
     for group in failures[:_CARD_LINES]:
         rows.append(("unusable", f"{group.count:,}: {phrases.shortened(group.why, _WHY_CHARACTERS)}"))
@@ -143,7 +157,8 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
     yield from describe_pairs(summary.pairs) if summary.pairs else ()
     # Which of a pair is A is chance, or the dataset's: the mean of A is only of use where that means something.
     label = "A preferred" if summary.pairs else "mean score"
-    yield from describe_score(summary.headline.score, summary.asked_again(), label)
+    score, counting = summary.headline.score, summary.headline.counting
+    yield from describe_score(score, summary.asked_again(), label, counting)
     yield from corrected_lines(summary.corrected) if summary.corrected else ()
     yield from describe_judges(summary) if len(summary.by_judge) > 1 else ()
     if total := summary.control.counts.total:
@@ -175,14 +190,21 @@ def needs_maths_text(count: int) -> str:
     return f"{answers} that only the extra `maths` can compare: pip install 'mixseek[maths]'"
 
 
-def describe_score(score: ScoreSummary, asked_again: int, label: str = "mean score") -> list[str]:
-    """The mean with what limits it, then how samples ended."""
+def describe_score(
+    score: ScoreSummary, asked_again: int, label: str = "mean score", counting: Counting = USUAL
+) -> list[str]:
+    """The mean with what limits it, then how samples and their responses ended."""
     counts = score.counts
     interval = f" ({interval_sentence(score)})" if score.interval else ""
     if score.mean is not None and not score.interval:
         interval = f" ({no_interval_sentence(score)})"
     lines = [f"{label:<10}  {score_text(score)}{interval}"]
-    lines += [f"{'bounds':<10}  {sentence}" for sentence in (bounds_sentence(score),) if sentence]
+    beside = {
+        "counted": choices_text(counting, score.responses),
+        "finished": finished_sentence(score),
+        "bounds": bounds_sentence(score),
+    }
+    lines += [f"{name:<10}  {sentence}" for name, sentence in beside.items() if sentence]
     unverified = f", {score.unverified:,} of them unverified: the answer they call correct is not in the response"
     notes = {
         Status.VALID: unverified if score.unverified else "",
@@ -194,4 +216,7 @@ def describe_score(score: ScoreSummary, asked_again: int, label: str = "mean sco
             lines.append(f"{status.value:<10}  {counts.of(status):,}{note}")
     if split := split_of(counts):
         lines.append(f"{'split':<10}  {split:,}: no verdict, because the judges cancel each other out")
+    for state in UNFINISHED:
+        if score.responses.of(state):
+            lines.append(f"{state_word(state):<10}  {state_count_text(score.responses, state)}")
     return lines

@@ -35,6 +35,8 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         network_used=any(is_remote(judge) and "base_url" in judge.description for judge in plan.judges),
         gates=plan.request.gates,
         panel=plan.request.panel,
+        cut_off=plan.request.cut_off,
+        undecided=plan.request.undecided,
         environment=Environment(
             command_line=tuple(plan.request.command_line),
             command=shlex.join(plan.request.command_line),

@@ -200,9 +200,9 @@ def open_or_resume_manifest(plan: Plan, at: datetime) -> Manifest:
     before.check_resumable(allow_appended_replies(request, before, plan.judges))
     if before.status is RunStatus.COMPLETE:
         return before
-    return before.restarted(at, request.environment).model_copy(
-        update={"gates": request.gates, "panel": request.panel, "judges": request.judges}
-    )
+    # What changes no judgment is as it is asked for now.
+    names = ("gates", "panel", "cut_off", "undecided", "judges")
+    return before.restarted(at, request.environment).model_copy(update={name: getattr(request, name) for name in names})
 
 
 def tell_gaps(plan: Plan, notify: Callable[[str], None]) -> None:

@@ -7,7 +7,14 @@ from typing_extensions import TypedDict
 
 from mixseek.comparison.model import ComparedSide
 from mixseek.domain.pair_counts import StatusPairs
-from mixseek.schemas.parts import DifferenceDocument, GateDocument, PairDocument, ShareInterval
+from mixseek.schemas.parts import (
+    CountingDocument,
+    DifferenceDocument,
+    GateDocument,
+    PairDocument,
+    ResponsesDocument,
+    ShareInterval,
+)
 from mixseek.stats.estimates import Drawing, Estimator, State
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.raters import EqualItems
@@ -401,6 +408,10 @@ class CompareDocument(DifferenceDocument):
     paired_by: Sequence[str]
     conclusion: str
     movement: str | None
+    responses: Mapping[str, ResponsesDocument]
+    counting: CountingDocument
+    warning: str | None
+    finished: DifferenceDocument | None
     statuses: Sequence[StatusPairs]
     groups: Mapping[str, Sequence[GroupDifferenceDocument]]
     drift: DriftDocument

@@ -25,8 +25,44 @@ class Units(TypedDict):
     effective_questions: float | None
 
 
+class EndedSo(TypedDict):
+    """Responses that ended in one way, and their share of all."""
+
+    count: int
+    share: float
+
+
+class ResponsesDocument(TypedDict):
+    """How responses ended; `left_out` are in no mean by choice, `undecided_incorrect` in it without a verdict."""
+
+    total: int
+    cut_off: EndedSo
+    withheld: EndedSo
+    empty: EndedSo
+    left_out: int
+    undecided_incorrect: int
+
+
+class FinishedDocument(TypedDict):
+    """The mean of the responses that came to their end."""
+
+    mean_score: float | None
+    interval: Interval | None
+    units: Units
+
+
+class CountingDocument(TypedDict):
+    """What means take: `incorrect` or `leave-out`."""
+
+    cut_off: str
+    undecided: str
+
+
 class Score(TypedDict):
-    """A mean with everything that limits it; counts stand beside it and are never mixed in."""
+    """A mean with everything that limits it; counts stand beside it and are never mixed in.
+
+    `finished` is null where every response is.
+    """
 
     mean_score: float | None
     counts: StatusCounts | PanelCounts
@@ -34,6 +70,8 @@ class Score(TypedDict):
     bounds: Bounds | None
     unverified: int
     units: Units
+    responses: ResponsesDocument
+    finished: FinishedDocument | None
 
 
 class FirstReplies(TypedDict):
@@ -65,6 +103,8 @@ class HeadlineDocument(Score):
 
     rule: str | None
     judges: Sequence[str]
+    counting: CountingDocument
+    warning: str | None
     targets: Sequence[RankedTarget]
     variants: Sequence[RankedVariant]
     by: Mapping[str, Sequence[RankedValue]]

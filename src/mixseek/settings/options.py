@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
+from mixseek.domain.counting import CutOffChoice, UndecidedChoice
 from mixseek.domain.panels import PanelRule
 from mixseek.settings.declared import MAPPING, PARAMETERS, POINTS, SHARE, VARIANT, Declared, Group
 
@@ -345,6 +346,34 @@ class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, AskingOptions, tota
             metavar=SHARE,
             help="Exit 1 when more are undecided or split.",
             in_python="Gate: no larger share may be undecided or split.",
+        ),
+    ]
+    max_cut_off: Annotated[
+        float | None,
+        Declared(
+            group=Group.GATES,
+            metavar=SHARE,
+            help="Exit 1 when more responses were cut off by a limit, e.g. 2%.",
+            in_python="Gate: no larger share of the responses may be cut off by a limit.",
+        ),
+    ]
+    cut_off: Annotated[
+        CutOffChoice | Literal["incorrect", "leave-out"] | None,
+        Declared(
+            group=Group.GATES,
+            metavar="incorrect|leave-out",
+            typed_as=CutOffChoice,
+            help="What a response that was cut off is in a mean: as it was judged, and incorrect without a verdict; or "
+            "left out. Default: incorrect.",
+        ),
+    ]
+    undecided: Annotated[
+        UndecidedChoice | Literal["leave-out", "incorrect"] | None,
+        Declared(
+            group=Group.GATES,
+            metavar="leave-out|incorrect",
+            typed_as=UndecidedChoice,
+            help="What an undecided sample is in a mean: left out, or incorrect. Default: leave-out.",
         ),
     ]
     max_unverified: Annotated[

@@ -10,7 +10,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.pictures import SHARES, IntervalPlot
 from mixseek.presentation.render.drawings import plot_svg
 from mixseek.reports.accounts import known_cost_text
-from mixseek.reports.headline import headline_interval_text, headline_mean_text, score_sentence, without_text
+from mixseek.reports.headline import beside_mean_text, headline_interval_text, headline_mean_text, score_sentence
 from mixseek.reports.run_list import run_place, trend_sections
 from mixseek.reports.wording.names import moment_text, name_text
 from mixseek.reports.wording.numbers import NOTHING
@@ -109,7 +109,7 @@ def describe_headline(kept: KeptHeadline) -> BoardHeadline:
         ends=headline_interval_text(score, kept.maximum) if interval else "",
         kind=message("pairs.a_preferred", "A preferred") if kept.is_preference else None,
         why=None if interval else no_interval_sentence(score),
-        without=without_text(score) if score.counts.unscored else None,
+        without=beside_mean_text(score, kept.maximum),
         label=label,
         plot=IntervalPlot(score.mean, (interval.low, interval.high) if interval else None, SHARES),
     )

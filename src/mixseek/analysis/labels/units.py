@@ -277,7 +277,8 @@ def open_units(workspace: Workspace, run: RunDirectory, rule: PanelRule | None) 
             # Texts of another run may be asked for, which labels were drawn from.
             confine(connection, directories=(workspace.root / "runs",))
             has_repeats = read_facts(connection).has_repeats
-            units = panel_units(rule, INDEX, has_repeats=has_repeats)
+            # As judged: people correct the mean of all samples, whatever a reader leaves out.
+            units = panel_units(rule, INDEX, has_repeats=has_repeats, counting=None)
             query = _SQL["units"].format(units=units)
             fetch_all(connection, query, {"texts": escape_glob(texts)})
             yield LabelUnits(connection, run, opinions(rule, INDEX, has_repeats=has_repeats))

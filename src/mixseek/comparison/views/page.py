@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from mixseek.analysis.details import read_detail
 from mixseek.analysis.model import outcome_word, tone_of
 from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.comparison.views import words
 from mixseek.comparison.views.sections import difference_ranges, group_sections, side_table
 from mixseek.domain.judgments import JudgedRow, Status
+from mixseek.domain.scored_details import read_detail
 from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.render.markdown import sections_markdown
 from mixseek.presentation.sections import Section, sections_of

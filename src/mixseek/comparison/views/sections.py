@@ -5,14 +5,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.gates import GateResult
 from mixseek.comparison.model import Comparison, DropResult, GroupDifference
 from mixseek.comparison.views.words import (
     bare,
     bounds_text,
+    choices_of_comparison,
     conclusion,
+    cut_off_sentence,
     difference_text,
     drift_sentences,
     factor_text,
+    finished_text,
     group_note,
     id_text,
     interval_sentence,
@@ -47,6 +51,7 @@ from mixseek.presentation.sections import (
     number_head,
     sections_of,
 )
+from mixseek.reports.headline import responses_document
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, p_number
 from mixseek.stats.difference import Difference
@@ -54,7 +59,7 @@ from mixseek.text.messages import join, message
 from mixseek.text.phrases import plural
 
 
-def gate_document(gate: DropResult) -> dict[str, Any]:
+def gate_document(gate: DropResult | GateResult) -> dict[str, Any]:
     fields = asdict(gate)
     return {"gate": fields.pop("name"), "met": fields.pop("is_met"), **fields}
 
@@ -75,7 +80,9 @@ def comparison_sections(comparison: Comparison) -> Iterator[Section]:
     title = Sentence(f"{comparison.b.name} against {comparison.a.name}", "bold")
     how = Sentence(f"{comparison.protocol} [{comparison.protocol_hash[:8]}], {pairing_text(comparison)}")
     movement = movement_text(comparison)
-    first = (title, *([Sentence(movement, "bold")] if movement else []), how)
+    ended = cut_off_sentence(comparison)
+    warned = [Sentence(f"⚠ {ended}", "yellow")] if ended else []
+    first = (title, *([Sentence(movement, "bold")] if movement else []), *warned, how)
     yield Section(None, (*first, Sentence(""), side_table(comparison), Sentence("")))
     facts = [*headline(comparison), *(("note", note) for note in comparison.notes)]
     yield Section(None, (Sentence(conclusion(comparison), "bold"), *([Facts(facts)] if facts else [])))
@@ -113,8 +120,10 @@ def headline(comparison: Comparison) -> list[tuple[str, str]]:
         if difference.test is not None:
             lines.append(("test", tested_text(difference)))
         lines.append(("pairs", f"{sums.better:,} better, {sums.worse:,} worse, {difference.equal:,} equal"))
+    lines += [("finished", finished)] if (finished := finished_text(comparison)) else []
     if bounds := bounds_text(comparison):
         lines.append(("bounds", bounds))
+    lines += [("counted", choices)] if (choices := choices_of_comparison(comparison)) else []
     return lines
 
 
@@ -296,7 +305,7 @@ def group_table(factor: str, groups: Sequence[GroupDifference], axis: Axis, *, i
 
 
 def comparison_document(
-    comparison: Comparison, html: Path | None = None, gates: Sequence[DropResult] = ()
+    comparison: Comparison, html: Path | None = None, gates: Sequence[DropResult | GateResult] = ()
 ) -> dict[str, Any]:
     """The contract for programs: keys are never renamed, only added."""
     drift = comparison.drift
@@ -306,6 +315,10 @@ def comparison_document(
         "protocol_hash": comparison.protocol_hash,
         "a": asdict(comparison.a),
         "b": asdict(comparison.b),
+        "responses": {side.letter: responses_document(side.responses) for side in (comparison.a, comparison.b)},
+        "counting": comparison.counting.document(),
+        "warning": cut_off_sentence(comparison),
+        "finished": difference_document(comparison.finished) if comparison.finished else None,
         "paired_by": list(comparison.paired_by) or ["id"],
         "conclusion": conclusion(comparison),
         "movement": movement_text(comparison),

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mixseek.comparison.model import ComparedSide, Comparison, Drift, GroupDifference
 from mixseek.domain.pair_counts import Pair
+from mixseek.domain.response_states import ResponseState
 from mixseek.reports.wording.numbers import NOTHING, lead_text, p_text, score_number
+from mixseek.reports.wording.responses import choices_text, ends_of_responses
 from mixseek.reports.wording.scores import level_text
 from mixseek.stats.difference import Difference, DifferenceState, Direction
 from mixseek.stats.intervals import Bounds, Interval
@@ -143,14 +145,67 @@ def borderline_text(difference: Difference) -> Message:
 def bounds_text(comparison: Comparison) -> Message | None:
     """None where every pair has two scores."""
     difference = comparison.difference
-    if difference.bounds is None or not difference.unscored:
+    unfinished = comparison.a.responses.unfinished + comparison.b.responses.unfinished
+    if difference.bounds is None or not (difference.unscored or unfinished):
         return None
+    if unfinished:
+        words = (
+            "{range} over all {pairs}, {unscored} without a score on a side, whatever unfinished responses are worth"
+        )
+        return message(
+            "compare.bounds_unfinished",
+            words,
+            range=range_text(difference.bounds, is_binary=comparison.is_binary),
+            pairs=counted(difference.sums.pairs, "pair"),
+            unscored=difference.unscored,
+        )
     return message(
         "compare.bounds",
         "{range} over all {pairs}, {unscored} without a score on a side",
         range=range_text(difference.bounds, is_binary=comparison.is_binary),
         pairs=counted(difference.sums.pairs, "pair"),
         unscored=difference.unscored,
+    )
+
+
+def cut_off_sentence(comparison: Comparison) -> Message | None:
+    """What must be known before the difference: a limit that cut off more of one side than of the other."""
+    a, b = comparison.a.responses, comparison.b.responses
+    shares = [responses.share(ResponseState.CUT_OFF) for responses in (a, b)]
+    if not any(shares):
+        return None
+    first, second = (ends_of_responses(responses) for responses in (a, b))
+    if shares[0] == shares[1]:
+        alike = "Responses that did not come to their end: A {first}; B {second}."
+        return message("compare.cut_off_alike", alike, first=first, second=second)
+    return message(
+        "compare.cut_off_differs",
+        "Responses that did not come to their end: A {first}; B {second}. The difference may be that of a limit.",
+        first=first,
+        second=second,
+    )
+
+
+def choices_of_comparison(comparison: Comparison) -> Message | None:
+    """What both means take or leave out by the reader's choice; None where they are the usual ones."""
+    chosen = [choices_text(comparison.counting, side.responses) for side in (comparison.a, comparison.b)]
+    texts = list(dict.fromkeys(text for text in chosen if text))
+    return join(texts, "; ") if texts else None
+
+
+def finished_text(comparison: Comparison) -> Message | None:
+    """The difference over pairs finished on both sides; None where all are."""
+    finished, is_binary = comparison.finished, comparison.is_binary
+    if finished is None:
+        return None
+    if finished.mean is None:
+        return message("compare.none_finished", "no pair is finished on both sides and has two scores")
+    amount: Message = difference_text(finished.mean, is_binary=is_binary)
+    if finished.interval:
+        interval = interval_sentence(finished.interval, is_binary=is_binary)
+        amount = message("compare.within", "{amount} ({interval})", amount=amount, interval=interval)
+    return message(
+        "compare.finished", "{amount}, {units} finished on both sides", amount=amount, units=units_text(finished)
     )
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mixseek.analysis.details import document_of
 from mixseek.domain import rounds
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.judgments import Method
 from mixseek.domain.rounds import DecidedBy, ExecutionStatus, RankedTeam, StopReason
+from mixseek.domain.scored_details import document_of
 from mixseek.lazy_dataclass import dataclass
 from mixseek.text.messages import Message, message
 

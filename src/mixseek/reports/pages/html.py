@@ -25,9 +25,10 @@ from mixseek.presentation.sections import Section
 from mixseek.reports import accounts, boards, headline, labels, pair_words, trust, votes
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.pages.packed_rows import PackedRows
-from mixseek.reports.run import judges, ranking, scored
+from mixseek.reports.run import judges, ranking, responses, scored
 from mixseek.reports.run import trust as trust_views
 from mixseek.reports.wording import names, numbers, scales, scores
+from mixseek.reports.wording import responses as response_words
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.storage.durable import write_page
 from mixseek.text import phrases, scripts, visible
@@ -250,6 +251,8 @@ _MODULES = (
     scales,
     scored,
     ranking,
+    responses,
+    response_words,
     judges,
     trust_views,
     headline,

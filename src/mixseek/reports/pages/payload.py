@@ -6,9 +6,9 @@ from itertools import compress
 from operator import attrgetter
 from typing import Any
 
-from mixseek.analysis.details import Quote, ScoredDetail, read_detail
 from mixseek.analysis.model import tone_of
 from mixseek.domain.judgments import JudgedRow, Span
+from mixseek.domain.scored_details import Quote, ScoredDetail, read_detail
 from mixseek.reports.excerpts import Excerpt, excerpt_of, field_limit, left_out, utf16_offset
 from mixseek.reports.pair_words import orders_text
 from mixseek.text import phrases

@@ -8,9 +8,11 @@ from mixseek.reports.accounts import call_sections
 from mixseek.reports.labels import corrected_sections
 from mixseek.reports.run.judges import judge_lead, judge_sections
 from mixseek.reports.run.ranking import asked_sections, headline_sections
+from mixseek.reports.run.responses import response_sections
 from mixseek.reports.run.scored import scored_sections
 from mixseek.reports.run.trust import pairs_sections, trust_sections
 from mixseek.reports.wording.names import TRUST_TITLE, moment_text
+from mixseek.reports.wording.responses import cut_off_warning
 from mixseek.reports.wording.scales import critical_sentence
 from mixseek.text.phrases import plural
 
@@ -24,6 +26,7 @@ def report_sections(report: report_data.ReportData) -> Iterator[Section]:
         yield from headline_sections(headline)
     if headline:
         yield from asked_sections(headline)
+        yield from response_sections(headline)
     if report.pairs:
         yield from pairs_sections(report.pairs)
     if report.corrected:
@@ -53,6 +56,8 @@ def _header(report: report_data.ReportData) -> Iterator[Sentence]:
     facts = [f"{run.protocol} {run.protocol_version} [{run.protocol_hash[:8]}]", run.dataset]
     facts += [plural(run.samples, "sample"), moment_text(run.ended_at or run.started_at) or ""]
     yield Sentence(" · ".join(filter(None, facts)))
+    if report.headline and (warning := cut_off_warning(report.headline.score, report.headline.maximum)):
+        yield Sentence(f"⚠ {warning}", "yellow")
     if run.unreached:
         unreached = f"Not finished: {run.unreached:,} of {plural(run.samples, 'sample')} not reached yet"
         yield Sentence(f"{unreached}, and in no count or bound below.", "yellow")

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from mixseek.analysis import details, model
+from mixseek.analysis import model
 from mixseek.analysis.model import Tone
+from mixseek.domain import scored_details
 from mixseek.domain.judgments import JudgedRow
 from mixseek.presentation.sections import GAP, MARKED, QUIET, Section, Sentence, TableRows, Words
 from mixseek.reports.excerpts import Excerpt, left_out, split_at_span
@@ -24,7 +25,7 @@ def sample_sections(rows: Sequence[JudgedRow]) -> Iterator[Section]:
 
 
 def _row_sections(row: JudgedRow, *, with_question: bool) -> Iterator[Section]:
-    detail, style = details.read_detail(row.fields), STYLES[model.tone_of(row.status, row.score)]
+    detail, style = scored_details.read_detail(row.fields), STYLES[model.tone_of(row.status, row.score)]
     outcome = (model.outcome_word(row.status, row.verdict), f"bold {style}")
     judge = f"  judge {row.judge}{f', repeat {row.take}' if row.take > 1 else ''}"
     yield Section(None, [Sentence(Words([(row.id, "bold"), "  ", outcome, (judge, QUIET)]), "")])
@@ -55,7 +56,7 @@ def _text_section(title: str, text: str) -> Section:
     return Section(title, [Sentence(text, "")])
 
 
-def _facts(row: JudgedRow, detail: details.ScoredDetail | None) -> Iterable[tuple[str, str | None]]:
+def _facts(row: JudgedRow, detail: scored_details.ScoredDetail | None) -> Iterable[tuple[str, str | None]]:
     truths = [truth for truth in (row.ground_truth, *row.ground_truth_alternatives) if truth is not None]
     yield "extracted answer", row.extracted_answer
     yield "ground truth", " | ".join(truths) or None
@@ -84,7 +85,7 @@ def _of_maximum(value: float, maximum: float | None) -> str:
     return plain_number(value) + ("" if maximum is None else f" of {plain_number(maximum)}")
 
 
-def _quotes_table(detail: details.ScoredDetail) -> TableRows:
+def _quotes_table(detail: scored_details.ScoredDetail) -> TableRows:
     """One judgment's evidence: where each quote stands, or why it does not."""
     rows = []
     for quote in detail.quotes:
@@ -93,7 +94,7 @@ def _quotes_table(detail: details.ScoredDetail) -> TableRows:
     return TableRows(("dimension", "quote", "found", "reason"), rows)
 
 
-def _found_text(quote: details.Quote) -> str:
+def _found_text(quote: scored_details.Quote) -> str:
     if quote.problem:
         return problem_text(quote.problem)
     if not (quote.stage or quote.spans):

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from mixseek.reports.wording.names import verdict_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, percent, score_number
+from mixseek.reports.wording.responses import ends_of_responses
 from mixseek.stats.intervals import IntervalMethod, QuestionSizes
 from mixseek.text.messages import Message, counted, join, message
 
 if TYPE_CHECKING:
     from mixseek.analysis import model, report_data
     from mixseek.analysis.model import ScoreSummary
-    from mixseek.stats.intervals import Interval
+    from mixseek.stats.intervals import Bounds, Interval
     from mixseek.stats.raters import EqualItems
 
 # The word order of other languages needs a whole phrase for each.
@@ -98,8 +99,10 @@ def few_questions_text(questions: int, effective: float | None) -> Message | Non
 def bounds_sentence(score: "ScoreSummary") -> Message | None:
     """None when every sample has a score to rely on: then there is nothing to bound."""
     bounds, unscored, unverified = score.bounds, score.counts.unscored, score.unverified
-    if bounds is None or unscored + unverified == 0:
+    if bounds is None or not score.is_bounded:
         return None
+    if score.responses.unfinished:
+        return _unfinished_bounds(score, bounds)
     subject = message("bounds.the_one_sample", "the one sample without a verdict")
     if unscored != 1:
         subject = message("bounds.all_samples", "all {n} samples without a verdict", n=unscored)
@@ -112,6 +115,18 @@ def bounds_sentence(score: "ScoreSummary") -> Message | None:
     # In the best case an unverified judgment is as good as it says.
     ends = "If {samples} and the {n} unverified were wrong: {worst}; if those without a verdict were right: {best}."
     return message("bounds.unscored_and_unverified", ends, samples=subject, n=unverified, worst=worst, best=best)
+
+
+def _unfinished_bounds(score: "ScoreSummary", bounds: "Bounds") -> Message:
+    """What the mean could be where responses did not come to their end, whatever they and the others are worth."""
+    parts: list[Message] = [ends_of_responses(score.responses)]
+    if score.counts.unscored:
+        parts.append(message("bounds.without_verdict", "{n} without a verdict", n=score.counts.unscored))
+    if score.unverified:
+        parts.append(message("bounds.are_unverified", "{n} unverified", n=score.unverified))
+    worst, best = (score_number(end, is_binary=score.is_binary) for end in (bounds.worst, bounds.best))
+    words = "Whatever these are worth ({parts}), the mean is between {worst} and {best}."
+    return message("bounds.unfinished", words, parts=join(parts, "; "), worst=worst, best=best)
 
 
 def reasoning_text(reasoning: "model.ReasoningSummary") -> Message:

@@ -11,7 +11,7 @@ from mixseek.settings.declared import declarations
 from mixseek.settings.models import Settings
 from mixseek.settings.options import JudgeOptions
 
-GATES = ("fail_under", "max_invalid", "max_undecided", "max_unverified")
+GATES = ("fail_under", "max_invalid", "max_undecided", "max_unverified", "max_cut_off")
 
 
 def several(given: Any) -> Sequence[Any]:
@@ -38,6 +38,8 @@ def make_request(data: str, given: Mapping[str, Any], settings: Settings, **know
         "judges": tuple(given.get("judges", settings.judge.judges)),
         "cascade": given.get("cascade", settings.judge.cascade and panel is None),
         "panel": panel,
+        "cut_off": given.get("cut_off"),
+        "undecided": given.get("undecided"),
         "workers": given.get("workers", settings.judge.workers),
         "longest_line": settings.judge.longest_line,
         "configured": settings.judges,

@@ -15,6 +15,7 @@ from mixseek.datasets.attachments import RowRequirements
 from mixseek.datasets.pairing import PairChoice, read_choice
 from mixseek.datasets.reader import Dataset, Survey, open_dataset
 from mixseek.datasets.rubric_files import RubricDirectory
+from mixseek.domain.counting import Counting, CutOffChoice, UndecidedChoice
 from mixseek.domain.judgments import Method
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import PanelRule
@@ -116,6 +117,9 @@ class JudgeRequest:
     gates: Mapping[str, float] = field(default_factory=dict)
     # How several judges become one verdict; None is the default of the protocol's scale.
     panel: PanelRule | None = None
+    # What its means take of responses that were cut off and of undecided samples; None is the usual.
+    cut_off: CutOffChoice | None = None
+    undecided: UndecidedChoice | None = None
     command_line: Sequence[str] = ()
     live: LiveOptions = LiveOptions()
     # None: this machine.
@@ -150,6 +154,11 @@ class JudgeRequest:
     keeps_empty_run: bool = False
     # Where keys are found; never to be shown.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def counting(self) -> Counting:
+        """What was said of means; each part may be left out."""
+        return Counting(self.cut_off, self.undecided)
 
     def load_protocol(self) -> JudgeProtocol:
         """The protocol of that name, with what the request changes; one given as an object is taken as it is."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from mixseek.domain.counting import Counting, CutOffChoice, UndecidedChoice
 from mixseek.domain.panels import PanelRule
 from mixseek.errors import ConfigurationError, DamagedError
 from mixseek.storage.durable import replacing, storage_error
@@ -108,6 +109,9 @@ class Manifest(ManifestPart):
     gates: Mapping[str, float] = Field(default_factory=dict)
     # The rule that several judges become one by, where the user named one; it changes no judgment.
     panel: PanelRule | None = None
+    # What means take of what was cut off and of what is undecided, where the user said so; no judgment changes.
+    cut_off: CutOffChoice | None = None
+    undecided: UndecidedChoice | None = None
     # Judge to status to number of samples.
     counts: Mapping[str, Mapping[str, int]] = Field(default_factory=dict)
     tools_used: bool = False
@@ -115,6 +119,11 @@ class Manifest(ManifestPart):
     environment: Environment = Environment()
     # Of a run in progress, the part of the journal that was on disk a moment ago; None for runs of an older mixseek.
     journal: JournalSeal | None = None
+
+    @property
+    def counting(self) -> Counting:
+        """What its means take, where nobody chooses otherwise."""
+        return Counting(self.cut_off, self.undecided)
 
     @property
     def judge_names(self) -> tuple[str, ...]:
