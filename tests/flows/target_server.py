@@ -16,7 +16,9 @@ from tests.flows.loopback import Asked, Given, Hand, answering, refusal
 
 # US dollars for a million tokens.
 PRICE_INPUT, PRICE_OUTPUT = 2.0, 8.0
-FINISHED, CUT_OFF, WITHHELD, REFUSED, EMPTY = "finished", "cut_off", "withheld", "failed", "empty"
+FINISHED, CUT_OFF, WITHHELD, EMPTY, FAILED = "finished", "cut_off", "withheld", "empty", "failed"
+# Withheld as well: the request itself is refused, before anything is answered.
+REFUSED = "refused"
 _JSON = {"Content-Type": "application/json"}
 
 
@@ -28,6 +30,7 @@ class Shares:
     withheld: float = 0.03
     refused: float = 0.02
     empty: float = 0.03
+    failed: float = 0.01
     faults: float = 0.2
 
 
@@ -41,6 +44,8 @@ class Target:
     answered: Counter[str] = field(default_factory=Counter)
     planted: dict[str, str] = field(default_factory=dict)
     limits: dict[str, list[int | None]] = field(default_factory=dict)
+    # What an answer to each request costs in tokens, sent and received.
+    bills: dict[str, tuple[int, int]] = field(default_factory=dict)
     input_tokens: int = 0
     output_tokens: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -58,8 +63,11 @@ class Target:
                 return fault_of(request)
             if state == REFUSED:
                 return refusal(400, "The content was filtered by our content policy (content_filter)")
+            if state == FAILED:
+                return refusal(400, "This prompt has a token that this model does not know.")
             document, tokens = completion_of(request, body, state)
             self.answered[request] += 1
+            self.bills[request] = tokens
             self.input_tokens += tokens[0]
             self.output_tokens += tokens[1]
         return 200, _JSON, json.dumps(document).encode()
@@ -72,6 +80,7 @@ class Target:
             (WITHHELD, shares.withheld),
             (REFUSED, shares.refused),
             (EMPTY, shares.empty),
+            (FAILED, shares.failed),
         ):
             if place < share:
                 return state
@@ -80,13 +89,29 @@ class Target:
 
     @property
     def states(self) -> Counter[str]:
-        """How many requests were planted to end how."""
-        return Counter(self.planted.values())
+        """How many requests were planted to end how, as answers are told."""
+        return Counter(WITHHELD if state == REFUSED else state for state in self.planted.values())
 
     @property
     def cost_usd(self) -> float:
         """For every answer that was given."""
-        return (self.input_tokens * PRICE_INPUT + self.output_tokens * PRICE_OUTPUT) / 1_000_000
+        return price_of(self.input_tokens, self.output_tokens)
+
+    @property
+    def cost_once_usd(self) -> float:
+        """The same without what was answered a second time, because its asker was killed."""
+        return price_of(*(sum(counts) for counts in zip(*self.bills.values(), strict=True)))
+
+    @property
+    def asked_twice(self) -> int:
+        """Requests beyond one for each answer, and one for each planted fault."""
+        faults = sum(part_of(request, "fault") < self.shares.faults for request in self.received)
+        return self.received.total() - len(self.received) - faults
+
+
+def price_of(input_tokens: int, output_tokens: int) -> float:
+    """In US dollars."""
+    return (input_tokens * PRICE_INPUT + output_tokens * PRICE_OUTPUT) / 1_000_000
 
 
 def identify(body: dict[str, Any]) -> str:

@@ -5,9 +5,9 @@ Two passes: where each record of the journal that counts begins, and then the ro
 
 import hashlib
 import mmap
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,10 @@ from mixseek.storage.workspace import ANSWERS, RunDirectory, Workspace
 PREFIX = f"{ANSWERS}:"
 FORMAT = "answers"
 _ID_BYTES = 6
+# In the metadata of a prompt: the number of its question in the file, from 1.
+NUMBER = "number"
+_OFFSET_BITS = 48
+_OFFSET = (1 << _OFFSET_BITS) - 1
 # Why there is no response, where an endpoint gave one without a text.
 _WHY_NONE = {
     ResponseState.WITHHELD: "withheld: the provider's filter, or the model itself, refused (finish reason {reason})",
@@ -68,10 +72,10 @@ def numbered_rows(run: RunDirectory, manifest: Manifest) -> Iterator[tuple[int, 
 
 def answer_rows(run: RunDirectory, manifest: Manifest) -> Iterator[Row]:
     """Raises DamagedError for a journal that is none."""
-    places = Places(run.journal, [judge.name for judge in manifest.judges])
+    places = Places(run.journal, [judge.name for judge in manifest.judges], list(manifest.dataset.get("variants", ())))
     if not places.prompts:
         return
-    cells, taken = cells_of(manifest), Counter[str]()
+    cells = cells_of(manifest)
     seeds = {judge.name: judge.parameters.get("seed") for judge in manifest.judges}
     with run.journal.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as journal:
 
@@ -79,14 +83,13 @@ def answer_rows(run: RunDirectory, manifest: Manifest) -> Iterator[Row]:
             end = journal.find(b"\n", offset)
             return decode_line(journal[offset : end if end >= 0 else len(journal)])
 
-        for key, offset in places.prompts.items():
+        for key, offset in places.in_order():
             prompt = read(offset)["sample"]
-            variant = prompt["prompt_variant"]
-            taken[variant] += 1
-            for cell in cells.get(variant, ()):
-                for take in range(1, cell["repeats"] + 1):
+            number = prompt["metadata"][NUMBER]
+            for cell in cells.get(prompt["prompt_variant"], ()):
+                for take, questions in enumerate(cell["takes"], 1):
                     offsets = places.find(key, cell["judge"], take)
-                    if offsets is None and taken[variant] > cell["questions"]:
+                    if offsets is None and number > questions:
                         # Planned for other targets alone.
                         continue
                     came = answered(prompt, offsets, read)
@@ -104,22 +107,32 @@ def cells_of(manifest: Manifest) -> Mapping[str, list[Mapping[str, Any]]]:
 
 
 class Places:
-    """Where in a journal everything begins: prompts in the order in which they were taken up, and what became of them.
+    """Where in a journal everything begins: prompts, and what became of them.
 
     One short key and one number for each answer, since there may be millions.
     """
 
-    def __init__(self, path: Path, judges: Sequence[str]) -> None:
+    def __init__(self, path: Path, judges: Sequence[str], variants: Sequence[str]) -> None:
+        # By key the place among all prompts, and below it the offset: one number.
         self.prompts: dict[bytes, int] = {}
         self._numbers = {judge: number for number, judge in enumerate(judges)}
+        self._variants = {variant: number for number, variant in enumerate(variants)}
         self._offsets: dict[bytes, Offsets] = {}
         # Replies whose outcome is still to come, by turn.
-        self._pending: dict[bytes, dict[str, int]] = {}
+        self._pending: dict[bytes, dict[int, int]] = {}
         for offset, line in read_lines(path):
             try:
                 self._note(decode_line(line), offset)
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, LookupError, TypeError) as error:
                 raise damaged(path, offset, ValueError(str(error))) from error
+
+    def in_order(self) -> Iterator[tuple[bytes, int]]:
+        """Keys and offsets in the order of the questions, and the variants of each in that of the plan.
+
+        The journal has them in the order in which somebody answered.
+        """
+        for key, place in sorted(self.prompts.items(), key=itemgetter(1)):
+            yield key, place & _OFFSET
 
     def find(self, key: bytes, judge: str, take: int) -> Offsets | None:
         """None where nothing has come yet."""
@@ -131,19 +144,33 @@ class Places:
     def _note(self, record: Mapping[str, Any], offset: int) -> None:
         kind, key = record["t"], bytes.fromhex(record["key"])
         if kind == "sample":
-            self.prompts.setdefault(key, offset)
+            sample = record["sample"]
+            place = sample["metadata"][NUMBER] * len(self._variants) + self._variants[sample["prompt_variant"]]
+            self.prompts.setdefault(key, place << _OFFSET_BITS | offset)
         elif kind == "reply":
             # The last reply of each turn; it counts when its outcome says so.
             details = record["details"]
             place = self._place(key, record["judge"], details.get("take", 1))
-            self._pending.setdefault(place, {})[details.get("presentation", PLAIN)] = offset
+            self._pending.setdefault(place, {})[number_of_turn(details.get("presentation", PLAIN))] = offset
         else:
             place = self._place(key, record["judge"], record.get("take", 1))
-            replies = tuple(self._pending.pop(place, {}).values())
+            turns = self._pending.pop(place, {})
             if record["status"] != Status.VALID:
                 self._offsets[place] = ~offset
-            elif replies:
+            elif turns:
+                replies = (*self._turns_before(place, min(turns)), *(turns[turn] for turn in sorted(turns)))
                 self._offsets[place] = replies[0] if len(replies) == 1 else replies
+
+    def _turns_before(self, place: bytes, turn: int) -> tuple[int, ...]:
+        """What an earlier outcome rests on and this one as well: only the last turn was asked for again."""
+        earlier = self._offsets.get(place, ())
+        known = (earlier,) if isinstance(earlier, int) else earlier
+        return known[: turn - 1] if known and known[0] >= 0 else ()
+
+
+def number_of_turn(presentation: str) -> int:
+    """The first turn is 1; `engine.call.name_turn` names them."""
+    return 1 if presentation == PLAIN else int(presentation.split(" ")[1])
 
 
 def answer_row(prompt: Mapping[str, Any], target: str, take: int, came: Mapping[str, Any]) -> Row:
@@ -170,7 +197,7 @@ _OF_PROMPT = ("question", "ground_truth", "ground_truth_alternatives", "task_nam
 
 _OF_ANSWER = (
     *("response", "reasoning", "finish_reason", "response_state", "usage", "cost_usd", "latency_seconds"),
-    *("served_model", "request_id", "attempts", RESPONSE_ERROR),
+    *("served_model", "request_id", "attempts", "refusal", RESPONSE_ERROR),
 )
 
 

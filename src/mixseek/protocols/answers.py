@@ -3,7 +3,6 @@
 Nothing is judged here. What a target says is no claim about anything, so it has neither score nor verdict.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -14,14 +13,13 @@ from mixseek.domain.ports import EXPECTED_ANSWER_TOKENS, MathsComparer, Message,
 from mixseek.domain.response_states import ResponseState, response_state
 from mixseek.domain.samples import Sample
 from mixseek.lazy_dataclass import dataclass
-from mixseek.matching.reasoning_tags import MARKED_CLOSES, REASONING_CLOSES, REASONING_MARKS
+from mixseek.matching.reasoning_tags import REASONING_MARKS
 from mixseek.protocols.replies.reply_json import hash_of
 from mixseek.protocols.replies.thought import without_thought
 
 # In the metadata of a sample that is to be answered: its turns, those to be filled in with `content` null.
 MESSAGES = "messages"
 _ASSISTANT = "assistant"
-_CLOSES_AT_END = re.compile(rf"(?:(?i:{REASONING_CLOSES})|{MARKED_CLOSES})\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +37,13 @@ def read_response(reply: Reply) -> Response:
     spoken = without_thought(reply.text)
     text = spoken.text.strip() if spoken.had_thought else reply.text
     apart = reply.details.get("reasoning")
-    thought = without_tags(reply.text[: len(reply.text) - len(spoken.text)]) if spoken.had_thought else None
-    reasoning = apart if isinstance(apart, str) and apart else thought
+    reasoning = apart if isinstance(apart, str) and apart else spoken.thought
     finish_reason = reply.details.get("finish_reason")
     finish_reason = finish_reason if isinstance(finish_reason, str) else None
     state = response_state(finish_reason, reply.text, REASONING_MARKS)
     if state is ResponseState.FINISHED and not text.strip():
         state = ResponseState.EMPTY
     return Response(text, reasoning or None, state, finish_reason)
-
-
-def without_tags(thought: str) -> str:
-    """Reasoning without what opens and closes it."""
-    thought = thought.strip()
-    if opening := REASONING_MARKS.opens.match(thought):
-        thought = thought[opening.end() :]
-    return _CLOSES_AT_END.sub("", thought).strip()
 
 
 @dataclass(frozen=True)

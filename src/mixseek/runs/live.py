@@ -273,6 +273,11 @@ class Earlier:
                 replies = turns.pop((record.key, place), {})
                 state = getattr(record.outcome, "fields", {}).get("state")
                 latest = list(replies.values())[-1:]
+                if latest:
+                    # What it was before does not count any longer: it may have been asked for again since.
+                    known = self._followed.get(record.key, {})
+                    for earlier in [shown for shown in known if shown[:2] == place[:2]]:
+                        del known[earlier]
                 if state == ResponseState.CUT_OFF and latest and latest[0].attempt == 1:
                     self._followed[record.key].update(replies)
 
@@ -292,7 +297,8 @@ class Earlier:
             }
         if known and is_settled(known, repeats, cascade):
             return None
-        unread = {**self._judged.unread_replies(key), **{place: (reply,) for place, reply in again.items()}}
+        # What came after the reply that is followed, and was not read before a process died, is newer.
+        unread = {**{place: (reply,) for place, reply in again.items()}, **self._judged.unread_replies(key)}
         # A reply that nobody has read yet, and that turns out invalid, is followed by another one too.
         asked = {place: replies[-1].attempt for place, replies in unread.items()} if self._asks_invalid_again else {}
         return PendingSample(sample, key, known, self._judged.lost(key), unread, asked)

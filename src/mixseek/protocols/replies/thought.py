@@ -4,17 +4,17 @@ import re
 from bisect import bisect_right
 
 from mixseek.lazy_dataclass import dataclass
+from mixseek.matching.reasoning_tags import REASONING_CLOSES, REASONING_OPENS
 from mixseek.protocols.replies.reply_objects import find_objects
 
-_TAGS = "think(?:ing)?|thought|reasoning|scratchpad"
 _OPENING = re.compile(
-    rf"\s*+(?:<(?:{_TAGS})>|◁think▷|\[THINK\]|<\|channel\|>(?:analysis|commentary)\b[^<\n]{{0,80}}<\|message\|>"
+    rf"\s*+(?:{REASONING_OPENS}|◁think▷|\[THINK\]|<\|channel\|>(?:analysis|commentary)\b[^<\n]{{0,80}}<\|message\|>"
     # The same channels where their tokens were lost on the way: "analysisWe need …assistantfinal{…}".
     r"|(?-i:analysis(?=[A-Z{\[])))",
     re.IGNORECASE,
 )
 _CLOSING = re.compile(
-    rf"</(?:{_TAGS})>|◁/think▷|\[/THINK\]|<\|channel\|>final<\|message\|>|assistantfinal", re.IGNORECASE
+    rf"{REASONING_CLOSES}|◁/think▷|\[/THINK\]|<\|channel\|>final<\|message\|>|assistantfinal", re.IGNORECASE
 )
 # Judges think about think tags, so the first closing tag may be a mention. Each further one costs a scan.
 _MAX_MENTIONS = 8
@@ -27,6 +27,8 @@ class Spoken:
     text: str
     had_thought: bool = False
     unclosed: bool = False
+    # What stood in the block, without its tags.
+    thought: str = ""
 
 
 def without_thought(text: str) -> Spoken:
@@ -38,14 +40,17 @@ def without_thought(text: str) -> Spoken:
     rest = text[opening.end() :] if opening else text
     closing = _first_closing(rest)
     if closing is None:
-        return Spoken("", had_thought=True, unclosed=True) if opening else Spoken(text)
+        return Spoken("", had_thought=True, unclosed=True, thought=rest.strip()) if opening else Spoken(text)
+    # Up to the last closing tag: those before it are mentions.
+    begun, end = rest, closing.start()
     rest = rest[closing.end() :]
     for _ in range(_MAX_MENTIONS):
         closing = _first_closing(rest)
         if closing is None or find_objects(rest[: closing.start()]).readable:
             break
+        end = len(begun) - len(rest) + closing.start()
         rest = rest[closing.end() :]
-    return Spoken(rest, had_thought=True)
+    return Spoken(rest, had_thought=True, thought=begun[:end].strip())
 
 
 def _first_closing(text: str) -> re.Match[str] | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from mixseek.datasets.answer_runs import NUMBER
 from mixseek.datasets.questions import Question, QuestionFile
 from mixseek.datasets.reader import Survey
 from mixseek.domain.samples import Sample
@@ -79,16 +80,16 @@ class QuestionGrid:
 
     def _rendered(self) -> Iterator[Sample]:
         renderers = [VariantRenderer(variant) for variant in self.variants]
-        for place, question in islice(self.questions, self.limit):
+        for number, (place, question) in enumerate(islice(self.questions, self.limit), 1):
             for renderer in renderers:
                 try:
                     messages = renderer.messages(question)
                 except ConfigurationError as error:
                     raise ConfigurationError(f"{place}: {error}") from error
-                yield prompt_sample(question, renderer.variant.name, messages)
+                yield prompt_sample(question, number, renderer.variant.name, messages)
 
 
-def prompt_sample(question: Question, variant: str, messages: Sequence[Mapping[str, Any]]) -> Sample:
+def prompt_sample(question: Question, number: int, variant: str, messages: Sequence[Mapping[str, Any]]) -> Sample:
     """What is asked, with all that a judge will need; its key is made of the prompt, whose digest is `output_id`."""
     return Sample(
         id=f"{question.id}/{variant}",
@@ -102,7 +103,7 @@ def prompt_sample(question: Question, variant: str, messages: Sequence[Mapping[s
         task_name=question.task_name,
         task_type=question.task_type,
         rubric=question.rubric,
-        metadata={MESSAGES: list(messages), COLUMNS: dict(question.columns)},
+        metadata={MESSAGES: list(messages), COLUMNS: dict(question.columns), NUMBER: number},
     )
 
 

@@ -54,7 +54,7 @@ def describe_answers(run: RunDirectory) -> AnswerLine:
         str(manifest.dataset.get("path", "")),
         tuple(dict.fromkeys(cell.target for cell in cells)),
         tuple(dict.fromkeys(cell.variant for cell in cells)),
-        sum(cell.repeats * cell.questions for cell in cells),
+        sum(cell.planned for cell in cells),
         answered=total(ResponseState.FINISHED, ResponseState.CUT_OFF),
         cut_off=total(ResponseState.CUT_OFF),
         without_answer=total(ResponseState.WITHHELD, ResponseState.EMPTY, "failed"),

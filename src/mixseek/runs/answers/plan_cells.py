@@ -18,7 +18,7 @@ def cells_of_plan(plan: Plan) -> Cells:
     questions, repeats = plan.samples // len(variants), plan.request.live.repeats
     return Cells.of(
         # Recorded answers would only repeat themselves.
-        Cell(judge.name, describe_target(judge), variant, repeats if is_remote(judge) else 1, questions)
+        Cell(judge.name, describe_target(judge), variant, (questions,) * (repeats if is_remote(judge) else 1))
         for judge in plan.judges
         for variant in variants
     )

@@ -34,7 +34,7 @@ class CellCounts:
 
     @property
     def planned(self) -> int:
-        return self.cell.repeats * self.cell.questions
+        return self.cell.planned
 
     @property
     def answered(self) -> int:
