@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
+from tests.flows.live import KEYS
 from tests.flows.pages import blocks, read_page, run_script, write_files
 from tests.flows.running import mixseek_here
 
@@ -29,8 +30,16 @@ def test_the_jobs_run_as_written_and_print_the_table(tmp_path: Path) -> None:
 
 
 def test_every_key_and_command_of_the_page_is_valid(tmp_path: Path) -> None:
-    """The example of a model, and the two tables."""
-    (model,) = blocks(JOBS, "toml")
+    """The example of a model, that of answers, and the two tables."""
+    answers, model = blocks(JOBS, "toml")
+    (tmp_path / "answers.toml").write_text(answers, encoding="utf-8")
+    (tmp_path / "questions.jsonl").write_text('{"question": "2 + 2?"}\n', encoding="utf-8")
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "a.md").write_text("{{ question }}", encoding="utf-8")
+    asked = mixseek_here("run", "answers.toml", "--dry-run", cwd=tmp_path, env=KEYS)
+
+    assert asked.returncode == 0, asked.stderr
+    assert "8 answers to 1 question" in asked.stdout
     (tmp_path / "model.toml").write_text(model, encoding="utf-8")
     (tmp_path / "answers.jsonl").write_text('{"id": "a", "response": "4", "ground_truth": "4"}\n', encoding="utf-8")
     done = mixseek_here("run", "model.toml", "--dry-run", cwd=tmp_path)

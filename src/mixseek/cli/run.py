@@ -110,14 +110,18 @@ def run(
     # What is not answered yet cannot be judged, and not even forecast.
     is_ready = asked is None or (asked.code is ExitCode.OK and not dry_run)
     outcomes = runner.run_all() if is_ready else [Outcome(job.name) for job in jobs.jobs]
-    all_outcomes = [*([asked] if asked is not None else []), *outcomes]
-    code = worst(outcome.code for outcome in all_outcomes if outcome.code is not None)
-    results = {"file": str(file), "exit_code": code, "jobs": [outcome.to_document() for outcome in all_outcomes]}
-    document = with_schema(DocumentName.JOBS, results)
-    if as_json or len(all_outcomes) > 1:
-        print_answer(document, lambda: outcome_sections(all_outcomes), as_json=as_json)
     if not dry_run:
         runner.write_reports(outcomes)
+    return tell_outcomes(file, [*([asked] if asked is not None else []), *outcomes], as_json=as_json)
+
+
+def tell_outcomes(file: Path, outcomes: Sequence[Outcome], *, as_json: bool) -> ExitCode:
+    """Which job went how, where there are several; the exit code is the worst of all."""
+    code = worst(outcome.code for outcome in outcomes if outcome.code is not None)
+    results = {"file": str(file), "exit_code": code, "jobs": [outcome.to_document() for outcome in outcomes]}
+    if as_json or len(outcomes) > 1:
+        document = with_schema(DocumentName.JOBS, results)
+        print_answer(document, lambda: outcome_sections(outcomes), as_json=as_json)
     return code
 
 

@@ -3,7 +3,6 @@
 Two passes: where each record of the journal that counts begins, and then the rows, one in memory at a time.
 """
 
-import hashlib
 import mmap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -25,7 +24,6 @@ from mixseek.storage.workspace import ANSWERS, RunDirectory, Workspace
 # Before the name of an answer run, where a dataset is named.
 PREFIX = f"{ANSWERS}:"
 FORMAT = "answers"
-_ID_BYTES = 6
 # In the metadata of a prompt: the number of its question in the file, from 1.
 NUMBER = "number"
 _OFFSET_BITS = 48
@@ -177,7 +175,6 @@ def answer_row(prompt: Mapping[str, Any], target: str, take: int, came: Mapping[
     """Every column of the question, then who was asked how, and what became of it."""
     variant, question_id = prompt["prompt_variant"], prompt["question_id"]
     row_id = f"{question_id}/{target}/{variant}/{take}"
-    output = f"{row_id}\x00{prompt['output_id']}".encode("utf-8", "surrogatepass")
     return {
         **prompt["metadata"]["columns"],
         **{name: prompt[name] for name in _OF_PROMPT if prompt.get(name) is not None},
@@ -185,7 +182,7 @@ def answer_row(prompt: Mapping[str, Any], target: str, take: int, came: Mapping[
         "question_id": question_id,
         "prompt_variant": variant,
         "target_model": target,
-        "output_id": hashlib.blake2b(output, digest_size=_ID_BYTES).hexdigest(),
+        "output_id": row_id,
         "repeat": take,
         "prompt_digest": prompt["output_id"],
         **came,

@@ -11,6 +11,7 @@ from mixseek.domain.judgments import Missing, Reply
 # In the order in which they are looked for: the most explicit name first.
 REPLY_NAMES = ("reply", "raw_output", "raw", "text", "output", "response", "content")
 JUDGE_NAMES = ("judge_model", "judge")
+_KEPT = ("finish_reason", "reasoning")
 _ISO_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:\Z|[T ])")
 # What is wrong with the bundle that the reply was taken out of: {"flag": …, "detail": …}.
 PROBLEM_NAME = "reply_problem"
@@ -33,6 +34,8 @@ def recorded_reply(
         "unusable": dict(problem) if problem and isinstance(problem, Mapping) else None,
         "bundle": (may_be_bundled and row.get(BUNDLED_NAME) is True) or None,
         "received_on": day_of(row),
+        # Of a target's recorded answer: how it ended, and what it thought.
+        **{kept: row[kept] for kept in _KEPT if isinstance(row.get(kept), str)},
     }
     if not isinstance(value, str):
         value = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS, default=str).decode()

@@ -119,19 +119,26 @@ def cut_off_warning(summary: AnswerSummary) -> str | None:
 def cost_facts(summary: AnswerSummary) -> list[tuple[str, str]]:
     calls = sum(account.calls for account in summary.accounts)
     cached = sum(account.cached for account in summary.accounts)
+    recorded = sum(account.recorded for account in summary.accounts)
     unpriced = sum(account.unpriced for account in summary.accounts)
-    facts = [f"{plural(calls, 'call')}", *([f"{cached:,} from the cache"] if cached else [])]
+    facts = [
+        *([plural(calls, "call")] if calls else []),
+        *([f"{cached:,} from the cache"] if cached else []),
+        *([f"{recorded:,} recorded"] if recorded else []),
+    ]
     if summary.cost_usd is not None:
         facts.append(usd_text(Decimal(str(summary.cost_usd))) + (f" + unknown for {unpriced:,}" if unpriced else ""))
     elif calls:
         facts.append("price unknown")
-    return [("calls", ", ".join(facts))]
+    return [("calls", ", ".join(facts))] if facts else []
 
 
 def cells_table(summary: AnswerSummary) -> TableRows:
     """A row for each target and variant; states that nobody has are left out."""
     shown = [state for state in _SHOWN_STATES if any(count_of(cell, state) for cell in summary.cells)]
     accounts = {account.judge: account for account in summary.accounts}
+    # What is on record costs nothing here.
+    has_calls = any(account.calls for account in summary.accounts)
     rows: list[list[Cell]] = []
     named: set[str] = set()
     for cell in summary.cells:
@@ -144,10 +151,11 @@ def cells_table(summary: AnswerSummary) -> TableRows:
                 cell.cell.variant,
                 f"{cell.planned:,}",
                 *(f"{count_of(cell, state):,}" for state in shown),
-                *(account_cells(account) if account is not None and is_first else ("", "", "")),
+                *((account_cells(account) if account is not None and is_first else ("", "", "")) if has_calls else ()),
             ]
         )
-    heads = ["target", "variant", ">planned", *(f">{WORDS[state]}" for state in shown), ">tokens out", ">cost", ">p50"]
+    heads = ["target", "variant", ">planned", *(f">{WORDS[state]}" for state in shown)]
+    heads += [">tokens out", ">cost", ">p50"] if has_calls else []
     return TableRows(heads, rows, name="targets", label="Answers by target and variant")
 
 
@@ -223,5 +231,5 @@ def answer_dry_run_sections(dry: AnswerDryRun) -> Iterator[Section]:
             f"{forecast.judge}: {forecast.calls:,} calls ({forecast.cached:,} more from the cache), about "
             f"{forecast.input_tokens:,} tokens in and {forecast.output_tokens:,} out, {cost}"
         )
-    on_top = "tokens are estimated from characters; retries come on top"
-    yield Section(None, [Sentence(lead, "bold", is_unbroken=True), Listing([*lines, on_top])])
+    on_top = ["tokens are estimated from characters; retries come on top"] if lines else []
+    yield Section(None, [Sentence(lead, "bold", is_unbroken=True), *([Listing([*lines, *on_top])] if lines else [])])

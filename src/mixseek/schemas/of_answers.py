@@ -36,6 +36,7 @@ class TargetDocument(TypedDict):
     target: str
     calls: int
     cached: int
+    recorded: int
     tries: int
     input_tokens: int
     output_tokens: int

@@ -59,6 +59,7 @@ class TargetAccount:
     target: str
     calls: int
     cached: int
+    recorded: int
     tries: int
     input_tokens: int
     output_tokens: int
@@ -136,8 +137,9 @@ class Tally:
     models: Counter[str] = field(default_factory=Counter)
 
     def add(self, details: Mapping[str, Any]) -> None:
-        if details.get("cached"):
-            self.counts["cached"] += 1
+        if details.get("cached") or "latency_seconds" not in details:
+            # Had before, in this workspace or in a file: nobody was asked.
+            self.counts["cached" if details.get("cached") else "recorded"] += 1
             return
         usage = details.get("usage") or {}
         self.counts["calls"] += 1
@@ -250,6 +252,7 @@ def account_of(judge: str, target: str, tally: Tally | None) -> TargetAccount:
         target,
         calls=counts["calls"],
         cached=counts["cached"],
+        recorded=counts["recorded"],
         tries=counts["tries"],
         input_tokens=counts["input_tokens"],
         output_tokens=counts["output_tokens"],

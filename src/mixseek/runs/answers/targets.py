@@ -1,11 +1,13 @@
 """Who answers: whatever can be named as a judge and writes texts, under a name that tells one target from another."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from mixseek.errors import ConfigurationError
 from mixseek.runs.requests.named import AnyJudge, NamedJudge, get_panel, is_remote
 from mixseek.settings.models import JudgeSettings
 
+_RECORDED = "replay:"
 # What judges texts and writes none.
 _NO_WRITERS = ("rules", "log", "replay")
 
@@ -42,6 +44,10 @@ def describe_target(target: AnyJudge) -> str:
 
     Two tables of one model are two targets, and both are that model.
     """
+    if target.name.startswith(_RECORDED):
+        # The file, or whose answers of it are taken.
+        path, _, writer = target.name.removeprefix(_RECORDED).partition("#")
+        return writer or Path(path).stem
     model = target.description.get("model") if is_remote(target) else None
     return name_target(target.name, model if isinstance(model, str) else None)
 
