@@ -13,7 +13,7 @@ from mixseek.domain.labels import Draw, LabelScale
 from mixseek.presentation.pictures import Bar
 from mixseek.presentation.sections import Section, Sentence, TableRows, notes, unbroken_lines
 from mixseek.reports.labels import verdict_word
-from mixseek.reports.wording.numbers import percent
+from mixseek.reports.wording.numbers import coefficient_text, percent
 from mixseek.stats.corrected import ASSURANCE
 from mixseek.stats.label_planning import ASSUMED_AGREEMENT, ASSUMED_RESIDUAL
 from mixseek.text.phrases import plural
@@ -212,7 +212,7 @@ def _agreement_sentence(agreement: Mapping[str, Any]) -> str:
     alpha = (
         "no alpha: all labels are the same"
         if agreement["alpha"] is None
-        else f"Krippendorff's alpha {agreement['alpha']:.2f}"
+        else f"Krippendorff's alpha {coefficient_text(agreement['alpha'])}"
     )
     several = plural(agreement["rated_twice"], "text")
     return (

@@ -18,6 +18,7 @@ from mixseek.presentation.pictures import (
     Strip,
 )
 from mixseek.text.messages import Message, message
+from mixseek.text.phrases import plain_number
 
 # What stands beside the point.
 QUIET = "dim"
@@ -291,7 +292,7 @@ class Curves:
         name, step = self.heads
         rows: list[Sequence[Cell]] = []
         for curve in self.curves:
-            values = {point.step: f"{point.value:g}" for point in curve.points}
+            values = {point.step: plain_number(point.value) for point in curve.points}
             rows.append((curve.name, *(values.get(number, "") for number in range(1, self.steps + 1))))
         return TableRows((name, *(f">{step} {number}" for number in range(1, self.steps + 1))), rows)
 

@@ -34,9 +34,10 @@ from mixseek.presentation.sections import (
     number_head,
 )
 from mixseek.reports.wording.names import name_text, verdict_text
-from mixseek.reports.wording.numbers import NOTHING, p_text, percent
+from mixseek.reports.wording.numbers import NOTHING, coefficient_text, p_text, percent
 from mixseek.stats.estimates import Corrected, Drawing, Estimator, State
 from mixseek.text.messages import Message, counted, join, message
+from mixseek.text.phrases import plain_number, with_minus
 
 _DRAWN = {
     Drawing.RANDOM: message("drawing.random", "drawn at random"),
@@ -61,12 +62,12 @@ def on_scale(share: float, scale: LabelScale) -> str:
     """A share of right answers in percent; a graded mean on its own scale."""
     if scale.is_binary:
         return percent(share)
-    return f"{scale.minimum + share * (scale.maximum - scale.minimum):.2f}"
+    return with_minus(f"{scale.minimum + share * (scale.maximum - scale.minimum):z.2f}")
 
 
 def scale_tick(share: float, scale: LabelScale) -> str:
     """The same beside an axis, as short as it can be."""
-    return f"{share:.0%}" if scale.is_binary else f"{scale.minimum + share * (scale.maximum - scale.minimum):g}"
+    return f"{share:.0%}" if scale.is_binary else plain_number(scale.minimum + share * (scale.maximum - scale.minimum))
 
 
 def limits_text(low: float | None, high: float | None, scale: LabelScale) -> str:
@@ -168,7 +169,7 @@ def people_sentence(report: CorrectedReport) -> Message | None:
         agree = "Judges and people agree on {share} of labelled verdicts"
         clauses = [message("labels.people_agree", agree, share=percent(1 - report.distance))]
         if report.kappa is not None:
-            clauses.append(message("labels.kappa", "Cohen's kappa {kappa}", kappa=f"{report.kappa:.2f}"))
+            clauses.append(message("labels.kappa", "Cohen's kappa {kappa}", kappa=coefficient_text(report.kappa)))
         return message("joint.sentence", "{words}.", words=join(clauses, "; "))
     far = {
         "bias": f"{abs(report.bias) * scale.span:.2f}",

@@ -22,9 +22,14 @@ def value_text(value: object, limit: int) -> str:
     return "none" if value is None else shortened(str(value), limit)
 
 
+def with_minus(digits: str) -> str:
+    """Digits as people read them: a hyphen is overlooked, a minus is not. Files for programs keep the hyphen."""
+    return digits.replace("-", "−")
+
+
 def plain_number(value: float) -> str:
-    """`2`, not `2.0`."""
-    return f"{value:g}"
+    """`2`, not `2.0`, with a true minus."""
+    return with_minus(f"{value:g}")
 
 
 # Names that a sentence can hold, and how much of each.

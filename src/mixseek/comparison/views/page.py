@@ -17,6 +17,7 @@ from mixseek.presentation.sections import Section, sections_of
 from mixseek.reports.excerpts import excerpt_around, field_limit, split_at_span
 from mixseek.reports.pages.html import inert_json, joined_assets, render_page
 from mixseek.text.messages import Message, message, verbatim
+from mixseek.text.phrases import plain_number
 
 STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "comparison.css")
 SCRIPTS = ("leaderboard.js", "copying.js", "comparison.js", "difference.js")
@@ -166,9 +167,14 @@ def show_judgment(row: JudgedRow) -> ShownJudgment:
     detail = read_detail(row.fields)
     score = None
     if row.score is not None:
-        score = verbatim(f"{row.score:g}" if math.isclose(row.score, round(row.score)) else f"{row.score:.3f}")
+        score = verbatim(plain_number(row.score) if math.isclose(row.score, round(row.score)) else f"{row.score:.3f}")
     if detail is not None and detail.total is not None and detail.maximum:
-        score = message("score.of", "{value} of {maximum}", value=f"{detail.total:g}", maximum=f"{detail.maximum:g}")
+        score = message(
+            "score.of",
+            "{value} of {maximum}",
+            value=plain_number(detail.total),
+            maximum=plain_number(detail.maximum),
+        )
     judge = verbatim(row.judge)
     if row.take > 1:
         judge = message("judgment.judge_repeat", "{judge}, repeat {n}", judge=judge, n=row.take)
@@ -196,11 +202,11 @@ def reasons_of(row: JudgedRow) -> list[tuple[Message, str]]:
     reasons += [(verbatim(finding.flag.value), finding.detail) for finding in row.flags]
     if detail is not None:
         for mark in detail.marks:
-            maximum = "" if mark.maximum is None else f"/{mark.maximum:g}"
+            maximum = "" if mark.maximum is None else f"/{plain_number(mark.maximum)}"
             reason = mark.reason or next(
                 (quote.reason for quote in detail.quotes if quote.dimension == mark.dimension), ""
             )
-            reasons.append((verbatim(f"{mark.dimension} {mark.score:g}{maximum}"), reason or "–"))
+            reasons.append((verbatim(f"{mark.dimension} {plain_number(mark.score)}{maximum}"), reason or "–"))
         reasons += [(verbatim(gate), reason or "not passed") for gate, reason in detail.gates]
         reasons.append((message("judgment.notes_word", "notes"), detail.notes))
     elif row.rules:

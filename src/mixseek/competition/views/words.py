@@ -7,7 +7,7 @@ from mixseek.domain import rounds
 from mixseek.reports.accounts import masked_text, usd_text
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.text.messages import Message, message, verbatim
-from mixseek.text.phrases import count_text
+from mixseek.text.phrases import count_text, plain_number, with_minus
 
 
 def opinion_text(opinion: rounds.Opinion | None) -> Message:
@@ -26,12 +26,12 @@ def scale_text(scale: tuple[float, float] | None) -> Message:
     """The scale, for metrics that do not count from 0 to 100."""
     if scale is None:
         return verbatim("")
-    return message("compare.range", "{low} to {high}", low=f"{scale[0]:g}", high=f"{scale[1]:g}")
+    return message("compare.range", "{low} to {high}", low=plain_number(scale[0]), high=plain_number(scale[1]))
 
 
 def points_text(score: float | None) -> str:
     """Two digits; a dash is not nought."""
-    return NOTHING if score is None else f"{score:.2f}"
+    return NOTHING if score is None else with_minus(f"{score:z.2f}")
 
 
 def expense_text(expense: Expense) -> str:

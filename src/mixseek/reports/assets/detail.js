@@ -57,7 +57,7 @@ function facts(row) {
   if (row.unverified) list.append(fact(say("judgment.extraction", "Extraction"), make("b", {}, say("word.unverified", "unverified")), make("span", { class: "soft" }, ` ${say("judgment.not_in_the_response", "not in the response")}`)));
   if (row.reasoning !== undefined) list.append(fact(say("judgment.reasoning_score", "Reasoning score"), filterLink("reasoning", String(row.reasoning))));
   if (row.sample.task !== undefined) list.append(fact(say("word.task", "Task"), filterLink("task", row.sample.task)));
-  if (row.score !== null) list.append(fact(row.marks ? say("judgment.share_of_the_maximum", "Share of the maximum") : say("word.score_head", "Score"), String(Math.round(row.score * 1000) / 1000)));
+  if (row.score !== null) list.append(fact(row.marks ? say("judgment.share_of_the_maximum", "Share of the maximum") : say("word.score_head", "Score"), withMinus(Math.round(row.score * 1000) / 1000)));
   if (row.error !== undefined) list.append(fact(say("word.error_type", "Error type"), filterLink("error", row.error)));
   if (row.sample.model !== undefined) list.append(fact(say("judgment.target_model", "Target model"), filterLink("target", row.sample.model)));
   if (row.sample.cut_off) list.append(fact(say("judgment.response", "Response"), filterLink("cut_off", "yes", say("matrix.cut_off", "cut off"))));

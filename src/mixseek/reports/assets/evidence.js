@@ -14,7 +14,7 @@ function dimensionClass(name) {
 }
 
 function plainNumber(value) {
-  return String(Math.round(value * 100) / 100);
+  return withMinus(Math.round(value * 100) / 100);
 }
 
 function totalText(row) {

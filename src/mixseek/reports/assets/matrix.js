@@ -57,7 +57,7 @@ function shareStep(mean) {
   return 1 + Math.min(2, Math.floor(mean * 3));
 }
 
-const scoreText = (mean) => String(Math.round(mean * 100) / 100);
+const scoreText = (mean) => withMinus(Math.round(mean * 100) / 100);
 
 /** Counts of what has no verdict, none of which is a number to be averaged. */
 function unscoredIn(cell) {

@@ -86,6 +86,9 @@ function countText(count) {
   return count.toLocaleString("en");
 }
 
+/** Digits as people read them: a hyphen is overlooked, a minus is not. */
+const withMinus = (digits) => String(digits).replace("-", "−");
+
 function textBlock(className, text) {
   return make("div", { class: className, lang: languageOf(text), dir: "auto" }, ...visibleNodes(text));
 }

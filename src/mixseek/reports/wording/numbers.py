@@ -1,8 +1,12 @@
-"""Shares, means, differences, coefficients, p-values and their ends: so every result writes them, once."""
+"""Shares, means, differences, coefficients, p-values and their ends: so every result writes them, once.
+
+Nought has no sign (`z`): what rounding left of it is no direction.
+"""
 
 from typing import TYPE_CHECKING
 
 from mixseek.text.messages import Message, message, verbatim
+from mixseek.text.phrases import with_minus
 
 if TYPE_CHECKING:
     from mixseek.stats.intervals import Interval
@@ -23,7 +27,7 @@ def score_number(value: float | None, *, is_binary: bool) -> str:
     """A share of right answers as per cent, a graded mean as a number, nothing as a dash."""
     if value is None:
         return NOTHING
-    return percent(value) if is_binary else _with_minus(f"{value:z.3f}")
+    return percent(value) if is_binary else with_minus(f"{value:z.3f}")
 
 
 def ends_text(low: float | None, high: float | None, *, is_binary: bool) -> str:
@@ -32,7 +36,7 @@ def ends_text(low: float | None, high: float | None, *, is_binary: bool) -> str:
         return NOTHING
     if is_binary:
         return f"{low * 100:.1f}–{high * 100:.1f}%"
-    return ("–" if low >= 0 else " to ").join(_with_minus(f"{end:z.3f}") for end in (low, high))
+    return ("–" if low >= 0 else " to ").join(with_minus(f"{end:z.3f}") for end in (low, high))
 
 
 def estimate_text(point: float | None, low: float | None, high: float | None, *, is_binary: bool) -> str:
@@ -62,7 +66,7 @@ def lead_ends_text(low: float | None, high: float | None, *, is_binary: bool) ->
 
 def coefficient_text(value: float | None) -> str:
     """Two digits with a true minus; raw agreement too, so that all can be compared."""
-    return NOTHING if value is None else _with_minus(f"{value:z.2f}")
+    return NOTHING if value is None else with_minus(f"{value:z.2f}")
 
 
 def range_between(low: str, high: str) -> Message:
@@ -78,18 +82,13 @@ def coefficient_ends_text(interval: "Interval | None") -> Message:
 
 def strength_text(value: float | None) -> str:
     """A strength or a slope, in logits or points: two digits, always with a sign."""
-    return NOTHING if value is None else _with_minus(f"{value:+z.2f}")
+    return NOTHING if value is None else with_minus(f"{value:+z.2f}")
 
 
 def strength_ends_text(interval: "Interval | None") -> Message:
     if interval is None:
         return verbatim(NOTHING)
     return range_between(strength_text(interval.low), strength_text(interval.high))
-
-
-def _with_minus(digits: str) -> str:
-    """Digits with a true minus; nought has no sign (`z`): what rounding left of it is no direction."""
-    return digits.replace("-", "−")
 
 
 def p_text(p_value: float) -> str:

@@ -12,7 +12,7 @@ function svg(tag, attributes, ...children) {
 }
 
 function onScale(share, scale) {
-  return scale.is_binary ? `${(share * 100).toFixed(1)}%` : (scale.minimum + share * (scale.maximum - scale.minimum)).toFixed(2);
+  return scale.is_binary ? `${(share * 100).toFixed(1)}%` : withMinus((scale.minimum + share * (scale.maximum - scale.minimum)).toFixed(2));
 }
 
 function widthText(share, scale) {
@@ -76,8 +76,8 @@ function drawNumbers(holder, told) {
     widthChoice(told.scale, () => showNumbers(holder)),
     make("p", { class: "soft", "data-labelled": String(told.labelled) }, `${countText(told.labelled)} ${say("review.labelled_texts", "labelled texts")}`,
       told.disputed ? ` · ${countText(told.disputed)} ${say("review.undecided_raters_differ", "undecided: raters differ")}` : "",
-      agreement.alpha === null ? "" : ` · ${say("review.krippendorff_alpha", "Krippendorff's alpha")} ${agreement.alpha.toFixed(2)} (${countText(agreement.texts)})`,
-      told.kappa === null ? "" : ` · ${say("review.judges_and_people_kappa", "judges and people: kappa")} ${told.kappa.toFixed(2)}`),
+      agreement.alpha === null ? "" : ` · ${say("review.krippendorff_alpha", "Krippendorff's alpha")} ${withMinus(agreement.alpha.toFixed(2))} (${countText(agreement.texts)})`,
+      told.kappa === null ? "" : ` · ${say("review.judges_and_people_kappa", "judges and people: kappa")} ${withMinus(told.kappa.toFixed(2))}`),
   ];
   stayWhile(() => holder.replaceChildren(...parts));
 }
