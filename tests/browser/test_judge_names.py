@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, Route, expect
-from tests.browser.driving import NARROW, WIDE, Chromium
+from tests.browser.driving import NARROW, WIDE, Chromium, overflow_of
+from tests.browser.every_page import open_page, read_names
 from tests.flows.running import write_jsonl
 from tests.once import made_once
 from tests.unit.web.viewing import ROWS, judge_rows
@@ -137,5 +138,22 @@ def test_names_are_broken_where_a_part_of_them_ends(
                 await visit.open(long_names.address + path)
                 await expect(page.locator(sign).first).to_be_visible()
                 assert await page.evaluate(TORN) == []
+
+    chromium.do(scenario())
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_the_page_of_a_pair_shows_both_responses_and_whole_names(
+    chromium: Chromium, demo_viewer: ViewServer, demo_place: Path, size: tuple[int, int]
+) -> None:
+    async def scenario() -> None:
+        async with chromium.visiting(size) as visit:
+            await visit.follow(demo_viewer.link)
+            page = await open_page(visit, demo_viewer, "sample-of-a-pair", read_names(demo_place))
+            column = page.locator(".judge-column").first
+            await expect(column).to_contain_text("Bubbles of steam collapse")
+            await expect(column).to_contain_text("Steam bubbles form at the hot bottom")
+            assert await page.evaluate(TORN) == []
+            assert await overflow_of(page) <= 0
 
     chromium.do(scenario())

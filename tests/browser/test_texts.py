@@ -1,12 +1,13 @@
 """Texts as they were meant: formulas, code, reasoning and steps, and nothing that a judged text could do by them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
 from tests.browser.driving import Chromium
-from tests.flows.running import mixseek_here
+from tests.flows.running import mixseek_here, write_jsonl
 from tests.unit.web.viewing import judge_rows
 
 from mixseek.web.server import ViewServer
@@ -135,5 +136,49 @@ def test_a_formula_leads_nowhere_names_nothing_and_hides_nothing(
             assert r"\href{javascript:alert(1)}{go}" in shown
             assert r"\(\class{detail}{z}\)" in shown
             assert r"\[ open and \unknown" in shown
+
+    chromium.do(scenario())
+
+
+# All that stands around a response; nothing in the response itself is a formula.
+_AROUND = {
+    "id": "around",
+    "question": "What is half of one?",
+    "response": "One over two.",
+    "ground_truth": r"\(\frac{1}{2}\)",
+    "ground_truth_alternatives": [r"\(\frac{2}{4}\)"],
+}
+_SAID_OF_IT = {
+    "id": 1,
+    "is_correct": True,
+    "reasoning_score": 5,
+    "error_type": "none",
+    "extracted_answer": r"\(\tfrac{1}{2}\)",
+    "comment": "Because\n\n\\[ 2 x = 1 \\]\n\nand `x` is asked for.",
+}
+
+
+def test_what_judges_and_datasets_say_is_shown_as_it_was_meant_too(
+    chromium: Chromium, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    root = tmp_path_factory.mktemp("around")
+    write_jsonl(root / "judge.jsonl", [{"id": "around", "reply": json.dumps(_SAID_OF_IT)}])
+    judge_rows(root, (_AROUND,), "around", "--judge", "replay:judge.jsonl")
+    done = mixseek_here("report", "around", "--workspace", "ws", cwd=root)
+    assert done.returncode == 0, done.stderr
+    report = (root / "ws" / "runs" / "around" / "report.html").as_uri()
+
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page = visit.page
+            await page.goto(f"{report}#status=valid")
+            await expect(page.locator("#detail .comment")).to_contain_text("Because")
+            assert await page.locator("#detail math").count() == 0
+            await page.locator("#detail .as-markdown").click()
+            await expect(page.locator("#detail .answer math mfrac")).to_have_count(2)
+            await expect(page.locator("#detail .also math mfrac")).to_have_count(1)
+            await expect(page.locator("#detail .comment math")).to_have_count(1)
+            assert await page.locator("#detail .comment code").inner_text() == "x"
+            assert visit.strangers("file:") == []
 
     chromium.do(scenario())

@@ -2,8 +2,6 @@
 
 // Longer responses open around the answer; the rest is one click away.
 const WINDOW = 6000;
-// Once chosen, it holds for the judgments that are opened after.
-let isMarkdown = false;
 
 function badge(row) {
   return make("span", { class: `badge tone-${row.tone}` }, ...nameNodes(outcomeOf(row)));
@@ -24,13 +22,13 @@ function answerBox(row) {
   if (sample.response_b !== undefined) return null;
   const found = row.answer === undefined
     ? make("span", { class: "quiet" }, row.status === "invalid" || row.status === "missing" ? say("judgment.not_judged", "not judged") : say("judgment.none_found", "none found"))
-    : textBlock("answer", row.answer);
+    : formedBlock("answer", row.answer);
   const jump = row.span
     ? make("button", { type: "button", class: "text-button", onclick: () => revealMark(row) }, say("judgment.show_in_response", "show in response"))
     : null;
-  const truth = sample.truth === undefined ? make("span", { class: "quiet" }, say("judgment.none_given", "none given")) : textBlock("answer", sample.truth);
+  const truth = sample.truth === undefined ? make("span", { class: "quiet" }, say("judgment.none_given", "none given")) : formedBlock("answer", sample.truth);
   const also = sample.alternatives
-    ? make("div", { class: "also" }, say("judgment.also_accepted", "also accepted: "), ...visibleNodes(sample.alternatives.join(" · ")))
+    ? make("div", { class: "also" }, say("judgment.also_accepted", "also accepted: "), formedBlock("alternatives", sample.alternatives.join(" · ")))
     : null;
   return make("div", { class: `answers tone-${row.tone}` },
     make("div", {}, make("h3", {}, say("judgment.extracted_answer", "Extracted answer")), found, jump),
@@ -78,7 +76,7 @@ function facts(row) {
 function explanation(row) {
   const parts = [];
   const told = new Set((row.gates ?? []).map(([, reason]) => reason));
-  for (const text of [row.comment, row.notes, row.reason]) if (text !== undefined && !told.has(text)) parts.push(textBlock("comment", text));
+  for (const text of [row.comment, row.notes, row.reason]) if (text !== undefined && !told.has(text)) parts.push(formedBlock("comment", text));
   if (row.flags) {
     parts.push(make("ul", { class: "flags" }, ...row.flags.map(([flag, detail]) =>
       make("li", {}, make("b", {}, filterLink("flag", flag)), " ", ...visibleNodes(detail)))));
@@ -169,13 +167,7 @@ function foldable(title, text, cut, isOpen, body = textBlock("prose", text ?? ""
 
 /** What was asked or answered: as it was written, or as it was meant, with the response. */
 function foldableForm(title, text, cut, isOpen) {
-  const body = make("div", { class: "prose", "data-formed": true, lang: languageOf(text ?? ""), dir: "auto" });
-  body.redraw = () => {
-    body.classList.toggle("markdown", isMarkdown);
-    body.replaceChildren(...(isMarkdown ? markdownNodes(text) : visibleNodes(text)));
-  };
-  if (text) body.redraw();
-  return foldable(title, text, cut, isOpen, body);
+  return foldable(title, text, cut, isOpen, formedBlock("prose", text ?? ""));
 }
 
 function otherJudges(row) {

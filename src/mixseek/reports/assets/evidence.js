@@ -34,7 +34,7 @@ function markLine([name, score, maximum, reason]) {
     make("span", {}, make("i", { class: "dimension-dot" }), ...visibleNodes(name)),
     make("span", {}, make("b", {}, plainNumber(score)), maximum ? make("span", { class: "soft" }, ` ${say("judgment.of_maximum", "of {maximum}", { maximum: plainNumber(maximum) })}`) : null),
     make("span", { class: "meter" }, fill),
-    reason ? textBlock("why", reason) : null);
+    reason ? formedBlock("why", reason) : null);
 }
 
 function scoreBox(row) {
@@ -61,7 +61,7 @@ function quoteItem(row, quote, place) {
     make("b", { class: "number-tag", title: quote.dimension ?? "" }, String(dimensionNumber(quote.dimension) || "–")),
     make("span", {}, make("q", { lang: languageOf(quote.text), dir: "auto" }, ...visibleNodes(quote.text)),
       quote.stage && quote.stage !== "exact" ? make("span", { class: "soft" }, ` ${say("judgment.found_by", "found by {stage} match", { stage: STAGES[quote.stage] ?? quote.stage })}`) : null),
-    jump, quote.reason ? textBlock("why", quote.reason) : null);
+    jump, quote.reason ? formedBlock("why", quote.reason) : null);
 }
 
 function quoteSection(row) {

@@ -89,7 +89,8 @@ function rowElement(row, place) {
   const answer = row.marks ? totalText(row) : row.answer === undefined ? "–" : visibleLine(row.answer, 40);
   const truth = sample.truth === undefined ? null : visibleLine(sample.truth, 40);
   const gist = visibleLine(sample.question || sample.response || "", 160);
-  const compared = [make("b", { lang: languageOf(answer) }, answer)];
+  // Of two responses the verdict says it all.
+  const compared = sample.response_b !== undefined && row.answer === undefined ? [] : [make("b", { lang: languageOf(answer) }, answer)];
   if (truth !== null && row.tone !== "good") compared.push(make("i", {}, say("judgment.expected", "expected")), make("span", { lang: languageOf(truth) }, truth));
   const element = make("div", {
     class: `row tone-${row.tone}`, role: "option", id: `row-${row.position}`, "aria-selected": row === selected ? "true" : "false",

@@ -118,6 +118,22 @@ function blockNodes(lines, depth) {
   return nodes;
 }
 
+// Once chosen, it holds for the judgments that are opened after.
+let isMarkdown = false;
+
+/** A text of a judge or a dataset: as it was written, or, with the responses of the page, as it was meant. */
+function formedBlock(className, text) {
+  const block = make("div", { class: className, "data-formed": true, lang: languageOf(text), dir: "auto" });
+  // One line is no list and no heading, whatever it begins with.
+  const meant = () => (text.includes("\n") ? markdownNodes(text) : inlineNodes(text));
+  block.redraw = () => {
+    block.classList.toggle("markdown", isMarkdown);
+    block.replaceChildren(...(isMarkdown ? meant() : visibleNodes(text)));
+  };
+  block.redraw();
+  return block;
+}
+
 function markdownNodes(text) {
   return foldedParts(text.replace(/\r\n?/g, "\n").replaceAll("\t", "    ")).map(({ title, part }) => {
     const nodes = blockNodes(part.split("\n"), 0);

@@ -67,7 +67,7 @@ class PackedRows:
         payload = rows_payload(rows, max(len(rows) * self._share, 1))
         documents = payload["rows"]
         samples = [payload["samples"][row["sample"]] for row in documents]
-        self.has_forms = self.has_forms or any(map(_has_form, payload["samples"]))
+        self.has_forms = self.has_forms or any(map(_has_form, (*payload["samples"], *documents)))
         self._firsts.append(len(self._ids))
         self._critical += [place for place, row in enumerate(documents, len(self._ids)) if "gates" in row]
         self._ids += [sample["id"] for sample in samples]
@@ -87,8 +87,14 @@ class PackedRows:
         )
 
 
-def _has_form(sample: Mapping[str, Any]) -> bool:
-    texts = (sample.get(name) for name in ("response", "response_b", "question"))
+# What a sample or a judgment of it says, which a page can show as it was meant.
+_TEXTS = ("response", "response_b", "question", "truth", "answer", "comment", "reason", "notes")
+
+
+def _has_form(document: Mapping[str, Any]) -> bool:
+    texts = [document.get(name) for name in _TEXTS]
+    texts += [*document.get("alternatives", ()), *(mark[-1] for mark in document.get("marks", ()))]
+    texts += [quote.get("reason") for quote in document.get("quotes", ())]
     return any(_FORM.search(text) for text in texts if text)
 
 

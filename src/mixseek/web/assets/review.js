@@ -201,7 +201,7 @@ function drawProgress() {
 
 function drawText() {
   const { question, response, response_b: other, ground_truth: truth, alternatives, rubric, task_type: type } = item.sample;
-  const block = (name, text, mark) => make("section", { [`data-${mark}`]: "" }, make("h3", {}, name), textBlock("prose", text));
+  const block = (name, text, mark) => make("section", { [`data-${mark}`]: "" }, make("h3", {}, name), formedBlock("prose", text));
   const rubricPart = foldable(say("word.rubric", "Rubric"), rubric, 0, (rubric ?? "").length < 1500);
   rubricPart?.setAttribute("data-rubric", "");
   const answerPart = (text, mark) => {
@@ -227,7 +227,7 @@ function labelText(label) {
 function raterLines(labels) {
   return make("ul", { class: "rater-labels", "data-raters": "" }, ...labels.map((label) => make("li", {},
     make("b", {}, visibleLine(label.rater, 100)), label.is_adjudicated ? make("span", { class: "soft" }, ` ${say("review.settled_it", "settled it")}`) : null, " ", visibleLine(labelText(label), 200),
-    label.note ? textBlock("comment", label.note) : null)));
+    label.note ? formedBlock("comment", label.note) : null)));
 }
 
 function judgeCard(row) {

@@ -35,7 +35,9 @@ function column(row) {
   row.holder = article;
   article.append(...[
     make("header", { class: "detail-head" }, badge(row), make("h2", { class: "detail-id" }, ...nameNodes(judgeText(row)))),
-    ...judgmentParts(row), responseSection(row), ...row.attempts.map((attempt, place) => attemptPart(attempt, place + 1, row)),
+    ...judgmentParts(row), responseSection(row),
+    row.sample.response_b === undefined ? null : foldableForm(say("judgment.response_b", "Response B"), row.sample.response_b, row.sample.b_cut, true),
+    ...row.attempts.map((attempt, place) => attemptPart(attempt, place + 1, row)),
     row.attempts.length ? promptPart(row) : null,
   ].filter(Boolean));
   return article;
@@ -55,7 +57,7 @@ byId("sample").append(...[
   metadataPart(data.more),
   make("div", { class: "detail asked-part" }, ...[
     foldableForm(say("word.question", "Question"), shown.question, shown.question_cut, (shown.question ?? "").length <= 2000),
-    foldable(say("word.ground_truth", "Ground truth"), [shown.truth, ...(shown.alternatives ?? [])].filter((text) => text !== undefined).join(" · "), 0, true),
+    foldableForm(say("word.ground_truth", "Ground truth"), [shown.truth, ...(shown.alternatives ?? [])].filter((text) => text !== undefined).join(" · "), 0, true),
     foldable(say("word.rubric", "Rubric"), data.more.rubric, 0, false),
   ].filter(Boolean)),
   make("div", { class: "judge-columns" }, ...rows.map(column)),
