@@ -17,8 +17,8 @@ WIDTH = 100
 MEANINGS = {
     ExitCode.OK: "everything asked for was done, every gate was met",
     ExitCode.GATE_NOT_MET: "done, but a gate was not met (`--fail-under`, `--max-invalid`, `--max-undecided`, "
-    "`--max-unverified`, `--max-drop`), nothing is valid or no round got a score, or a check (`archive --check`, "
-    "`protocol lint`, `demo`, `doctor`) found something",
+    "`--max-cut-off`, `--max-unverified`, `--max-drop`), nothing is valid or no round got a score, or a check "
+    "(`archive --check`, `protocol lint`, `demo`, `doctor`) found something",
     ExitCode.USAGE: "the command line, a setting or the dataset must be changed",
     ExitCode.INTERNAL: "a bug, or a disk that cannot be written; what was journaled is kept",
     ExitCode.INCOMPLETE: "some replies could not be had, or a process died; run the same command again to resume",

@@ -10,6 +10,8 @@ import pytest
 from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl, sums, the_one_line, write_jsonl
 
 SUMMARY_KEYS = {
+    "responses",
+    "finished",
     "pairs",
     "needs_maths",
     "headline",

@@ -27,7 +27,6 @@ from mixseek.comparison.baseline import Baseline, find_baseline
 from mixseek.comparison.model import DropGate, GateEnd
 from mixseek.datasets.answer_runs import PREFIX
 from mixseek.datasets.memory import IN_MEMORY, Rows, keep_rows
-from mixseek.domain.counting import CutOffChoice, UndecidedChoice
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import Judge, JudgeLike, JudgeProtocol, LiveJudge
 from mixseek.errors import ConfigurationError, suggest
@@ -47,8 +46,6 @@ Choice = TypeVar("Choice", bound=StrEnum)
 # A path as on the command line, dicts or samples, or a table that offers the Arrow stream interface.
 Data = str | Path | Rows
 _CHECKED_ELSEWHERE = ("judges", "targets", "protocol", "panel", "cut_off", "undecided", "evaluator")
-# Options of which there are a few words to choose from.
-_CHOICES: Mapping[str, type[StrEnum]] = {"panel": PanelRule, "cut_off": CutOffChoice, "undecided": UndecidedChoice}
 # Names in the table that it does not import itself.
 _NAMES = {
     "JudgeLike": JudgeLike,
@@ -112,10 +109,10 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
     is_file = isinstance(data, str | os.PathLike)
     refuse_contradictions(given)
     judges = several(given.pop("judges", settings.judge.judges))
-    chosen = {name: choose(kind, given[name], name) for name, kind in _CHOICES.items() if name in given}
+    panel = choose(PanelRule, given.pop("panel"), "panel") if "panel" in given else None
     request = make_request(
         str(data) if is_file else str(keep_rows(data, Workspace(root).spool)),
-        {**given, **chosen},
+        {**given, **({} if panel is None else {"panel": panel})},
         settings,
         data_name=None if is_file else IN_MEMORY,
         workspace=root,

@@ -33,7 +33,7 @@ from mixseek.comparison.model import Comparison
 from mixseek.comparison.views.files import write_comparison
 from mixseek.competition.asked_boards import BoardRequest, load_board, write_board
 from mixseek.datasets.memory import IN_MEMORY, keep_rows
-from mixseek.domain.counting import Counting, CutOffChoice, UndecidedChoice
+from mixseek.domain.counting import CutOffChoice, UndecidedChoice, read_counting
 from mixseek.domain.judgments import Missing, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.engine.offline import Judged
@@ -192,7 +192,7 @@ class Run:
 
         `cut_off` and `undecided` say what its means take, as in `mixseek.judge`.
         """
-        asked = choose_counting(cut_off, undecided)
+        asked = read_counting(cut_off, undecided)
         report, directory = load_report(
             self.workspace, self.name, panel and choose(PanelRule, panel, "panel"), names(by), asked
         )
@@ -318,20 +318,12 @@ def compare(
     """
     runs = tuple(find_directory(run, workspace) for run in (a, b))
     root = Path(workspace) if workspace is not None else runs[-1].workspace
-    rule, asked = panel and choose(PanelRule, panel, "panel"), choose_counting(cut_off, undecided)
+    rule, asked = panel and choose(PanelRule, panel, "panel"), read_counting(cut_off, undecided)
     request = CompareRequest(root, runs, names(targets), names(variants), rule, asked)
     comparison = load_comparison(request, is_complete=True)
     if path is not None:
         write_comparison(root, comparison, Path(path), runs)
     return comparison
-
-
-def choose_counting(cut_off: object, undecided: object) -> Counting:
-    """What means take, by the words that somebody wrote."""
-    return Counting(
-        None if cut_off is None else choose(CutOffChoice, cut_off, "cut_off"),
-        None if undecided is None else choose(UndecidedChoice, undecided, "undecided"),
-    )
 
 
 def names(given: str | Sequence[str]) -> Sequence[str]:

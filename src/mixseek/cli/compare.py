@@ -92,12 +92,12 @@ def compare(
     from mixseek.comparison.drop_gate import check_drop
     from mixseek.comparison.views.files import default_page, write_comparison
     from mixseek.comparison.views.sections import comparison_document
-    from mixseek.domain.counting import Counting
+    from mixseek.domain.counting import read_counting
     from mixseek.presentation.sections import shown_sections
 
     gate = read_drop_gate(max_drop, gate_on, "A")
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
-    asked = Counting(cut_off, undecided)
+    asked = read_counting(cut_off, undecided)
     request = CompareRequest(workspace_path(workspace), runs or (), targets or (), variants or (), panel, asked)
     comparison = load_comparison(request, listed=LISTED_IN_JSON if as_json else LISTED, is_complete=as_json)
     has_pairs = bool(comparison.difference.sums.pairs)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mixseek.cli.console import ExitCode
-from mixseek.domain.counting import CutOffChoice, UndecidedChoice
 from mixseek.domain.panels import PanelRule
 from mixseek.settings.declared import (
     MAPPING,
@@ -235,8 +234,8 @@ def read_options(table: type, typed: Mapping[str, Any]) -> dict[str, Any]:
 # For commands that have some of them only.
 WorkspaceOption = Annotated[Path | None, option_of(CallOptions, "workspace")]
 PanelOption = Annotated[PanelRule | None, option_of(JudgeOptions, "panel")]
-CutOffOption = Annotated[CutOffChoice | None, option_of(JudgeOptions, "cut_off")]
-UndecidedOption = Annotated[UndecidedChoice | None, option_of(JudgeOptions, "undecided")]
+CutOffOption = Annotated[str | None, option_of(JudgeOptions, "cut_off")]
+UndecidedOption = Annotated[str | None, option_of(JudgeOptions, "undecided")]
 MaxCutOffOption = Annotated[float | None, option_of(JudgeOptions, "max_cut_off")]
 BaselineOption = Annotated[str | None, option_of(JudgeOptions, "baseline")]
 MaxDropOption = Annotated[float | None, option_of(JudgeOptions, "max_drop")]

@@ -75,7 +75,7 @@ def report(
       mixseek report bbh-april --junit junit.xml --github-summary
     """
     from mixseek.analysis.report import load_report
-    from mixseek.domain.counting import Counting
+    from mixseek.domain.counting import read_counting
     from mixseek.presentation.sections import page_section
     from mixseek.reports.documents import report_document
     from mixseek.reports.pages.html import write_html
@@ -83,7 +83,7 @@ def report(
 
     gate = read_drop_gate(max_drop, gate_on, baseline)
     ci = ci_targets(junit, summary_file, github_summary=github_summary)
-    asked = Counting(cut_off, undecided)
+    asked = read_counting(cut_off, undecided)
     if runs and len(runs) > 1:
         refuse_of_several(to, open_page, by, panel, cut_off, undecided, max_cut_off, baseline, ci)
         return set_side_by_side(runs, workspace_path(workspace), as_json=as_json)

@@ -15,7 +15,9 @@ Between two responses nothing is incorrect: a pair that is undecided is in no me
 
 from dataclasses import asdict
 from enum import StrEnum
+from typing import TypeVar
 
+from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
 
 
@@ -69,3 +71,22 @@ class Counting:
 
 
 USUAL = Counting()
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def read_counting(cut_off: object, undecided: object) -> Counting:
+    """The choices as somebody wrote them; raises ConfigurationError for a word that is none."""
+    return Counting(
+        _read_choice(CutOffChoice, "--cut-off", cut_off), _read_choice(UndecidedChoice, "--undecided", undecided)
+    )
+
+
+def _read_choice(kind: type[Choice], flag: str, given: object) -> Choice | None:
+    if given is None:
+        return None
+    try:
+        return kind(str(given))
+    except ValueError:
+        known = ", ".join(member.value for member in kind)
+        raise ConfigurationError(f"{flag} {given!r}: it is one of {known}") from None

@@ -255,8 +255,7 @@ class SettledPanel:
                 states[name],
                 unverified[name],
                 responses.get(name, ResponseCounts(sum(states[name].values()))),
-                # Of a group without a finished response there is a mean all the same: that of nothing.
-                finished.get(name, NO_UNITS) if name in responses and responses[name].unfinished else None,
+                _unless_all(finished.get(name, NO_UNITS), units) if self.has_unfinished else None,
             )
             for name, units in sums.items()
         }
@@ -337,6 +336,11 @@ class SettledPanel:
         for group, *pattern, count in self.ask(_SQL["patterns"].format(columns=columns), {"highest_key": highest}):
             groups[group][tuple(pattern)] = count
         return [groups[group] for group in sorted(groups)]
+
+
+def _unless_all(finished: UnitSums, units: UnitSums) -> UnitSums | None:
+    """The sums of finished samples; None where all are. Where none is, its mean is that of nothing."""
+    return None if finished.samples == units.samples else finished
 
 
 def _columns_of(*texts: str) -> str:

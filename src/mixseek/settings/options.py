@@ -362,7 +362,7 @@ class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, AskingOptions, tota
         Declared(
             group=Group.GATES,
             metavar="incorrect|leave-out",
-            typed_as=CutOffChoice,
+            typed_as=str,
             help="What a response that was cut off is in a mean: as it was judged, and incorrect without a verdict; or "
             "left out. Default: incorrect.",
         ),
@@ -372,7 +372,7 @@ class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, AskingOptions, tota
         Declared(
             group=Group.GATES,
             metavar="leave-out|incorrect",
-            typed_as=UndecidedChoice,
+            typed_as=str,
             help="What an undecided sample is in a mean: left out, or incorrect. Default: leave-out.",
         ),
     ]

@@ -1,10 +1,12 @@
 """Gates: the number that is compared, and the words for it."""
 
+from dataclasses import replace
+
 from tests.cases import each
 
 from mixseek.analysis.gates import Gates, check_gates
 from mixseek.analysis.model import ScoreSummary
-from mixseek.domain.counts import StatusCounts
+from mixseek.domain.counts import ResponseCounts, StatusCounts
 
 
 def score(
@@ -36,6 +38,16 @@ def test_a_limit_itself_is_still_within(gates: Gates, summary: ScoreSummary, met
     (result,) = check_gates(gates, {None: summary})
 
     assert result.is_met is met
+
+
+@each(("limit", "met"), [(0.1, True), (0.099, False), (0.0, False)])
+def test_what_was_cut_off_is_a_share_of_all_responses(limit: float, met: bool) -> None:
+    """Whatever was said of them; nobody counted is none."""
+    cut = replace(score(8, undecided=2, mean=1.0), responses=ResponseCounts(total=10, cut_off=1, withheld=5, empty=2))
+    (result,) = check_gates(Gates(max_cut_off=limit), {None: cut})
+
+    assert (result.is_met, result.actual) == (met, 0.1)
+    assert check_gates(Gates(max_cut_off=0.0), {None: score(8, mean=1.0)})[0].is_met
 
 
 def test_only_gates_that_are_set_are_checked() -> None:

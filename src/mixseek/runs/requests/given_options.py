@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from mixseek.domain.counting import read_counting
 from mixseek.runs.requests.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.settings.declared import declarations
 from mixseek.settings.models import Settings
@@ -31,15 +32,15 @@ def make_request(data: str, given: Mapping[str, Any], settings: Settings, **know
     """What is given wins over the environment, that over mixseek.toml; `known` is what only the caller knows."""
     protocol = given.get("protocol", settings.judge.protocol)
     is_loaded = not isinstance(protocol, str | os.PathLike)
-    panel = given.get("panel")
+    panel, counting = given.get("panel"), read_counting(given.get("cut_off"), given.get("undecided"))
     fields: dict[str, Any] = {
         "protocol": protocol if is_loaded else str(protocol),
         "language": given.get("language", None if is_loaded else settings.judge.language),
         "judges": tuple(given.get("judges", settings.judge.judges)),
         "cascade": given.get("cascade", settings.judge.cascade and panel is None),
         "panel": panel,
-        "cut_off": given.get("cut_off"),
-        "undecided": given.get("undecided"),
+        "cut_off": counting.cut_off,
+        "undecided": counting.undecided,
         "workers": given.get("workers", settings.judge.workers),
         "longest_line": settings.judge.longest_line,
         "configured": settings.judges,
