@@ -69,8 +69,8 @@ def coefficient_text(value: float | None) -> str:
     return NOTHING if value is None else with_minus(f"{value:z.2f}")
 
 
+def range_between(low: str, high: str) -> Message:
     """The two ends of an interval; a dash between them would stand beside a minus."""
-    """From one end to the other, where a dash would stand beside a minus."""
     return message("number.ends", "{low} to {high}", low=low, high=high)
 
 
