@@ -42,7 +42,7 @@ def test_the_demo_shows_its_point_first_and_a_few_rows(printed: tuple[Path, str]
     rows = [line for line in lines if line.startswith(("en-", "ja-", "zh-"))]
 
     assert lines[0] == "Rules and labels disagree: nowhere."
-    assert len(lines) < 95
+    assert len(lines) < 110
     assert 6 <= len(rows) <= 12
     assert {row[:2] for row in rows} == {"en", "ja", "zh"}
     for ending in (" correct ", " incorrect ", "undecided → correct", "undecided → incorrect", "undecided → invalid"):
@@ -63,7 +63,7 @@ def test_the_demo_is_data_too(told: tuple[Path, dict[str, Any]], printed: tuple[
     assert all((line["ending"] is not None) == (line["verdict"] == "undecided") for line in lines)
     assert all([line["id"], line["verdict"]] in shown for line in lines if line["id"] in {one for one, _ in shown})
     # The second time nothing is judged anew.
-    assert len(list(place.glob("demo-workspace/runs/*"))) == 7
+    assert len(list(place.glob("demo-workspace/runs/*"))) == 8
     board = first["leader_board"]
     assert (board["state"], board["comparisons"], len(board["standings"])) == ("estimated", 35, 4)
 
@@ -183,3 +183,17 @@ def test_the_demo_examines_a_judge_that_believes_what_is_long(printed: tuple[Pat
 
     assert "padding     fail  +" in text
     assert len(list((place / "demo-workspace" / "runs").glob("*/card.html"))) == 1
+
+
+def test_the_demo_goes_from_questions_to_what_a_prompt_changes(
+    printed: tuple[Path, str], told: tuple[Path, dict[str, Any]]
+) -> None:
+    """Two recorded models under two prompts: what did not end is counted, and the second prompt is better."""
+    place, document = told
+    answers, drift = document["answers"], document["drift"]
+
+    counted = {state: answers[state] for state in ("planned", "finished", "cut_off", "withheld", "empty")}
+    assert counted == {"planned": 48, "finished": 44, "cut_off": 2, "withheld": 1, "empty": 1}
+    assert (drift["counts"]["better"], drift["counts"]["worse"], drift["direction"]) == (7, 0, "better")
+    assert "48: 44 finished, 2 cut off, 1 withheld, 1 empty" in printed[1]
+    assert (place / drift["html"]).is_file()

@@ -24,10 +24,12 @@ from mixseek.presentation.sections import (
     notes,
     page_section,
 )
+from mixseek.reports.answers import WORDS, answers_document
 from mixseek.reports.boards import board_document, standing_ranges
 from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
 from mixseek.reports.summary import summary_document
+from mixseek.runs.answers.summary import STATES
 from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 
 STYLES = {
@@ -78,6 +80,8 @@ def demo_document(result: DemoResult) -> dict[str, Any]:
         "card": result.card.to_document(with_anchors=False),
         "competition": leader_board_document(result.board),
         "leader_board": board_document(result.pairs),
+        "answers": answers_document(result.answers),
+        "drift": comparison_document(result.drift, result.drift_page),
     }
 
 
@@ -108,6 +112,7 @@ def demo_sections(result: DemoResult) -> Iterator[Section]:
     yield lines_section(GAP, ("Which of two answers is better, asked in both orders: the leader board", "bold"))
     yield Section(None, [standing_ranges(result.pairs)])
     yield page_section(result.pairs_page)
+    yield from drift_part(result)
     steps = (
         f"mixseek report {quote(run)} --workspace {quote(str(workspace))} --open",
         f"mixseek show {quote(run)} {quote(shown[0].id)} --workspace {quote(str(workspace))}",
@@ -141,6 +146,15 @@ def corrected_part(result: DemoResult) -> Iterator[Section]:
     facts = [("judge", judged), ("corrected", f"{corrected_text(whole.corrected, scale)}: {how}")]
     yield Section(None, [Facts(facts)])
     yield page_section(result.corrected_page)
+
+
+def drift_part(result: DemoResult) -> Iterator[Section]:
+    """What the second way to ask changes, and what never came to an end."""
+    answers, (before, after) = result.answers, (result.drift.a.variant, result.drift.b.variant)
+    ended = ", ".join(f"{answers.count(state):,} {WORDS[state]}" for state in STATES if answers.count(state))
+    yield lines_section(GAP, (f"Questions, asked {before} and {after}: what the prompt changes", "bold"))
+    yield Section(None, [Facts([("answers", f"{answers.planned:,}: {ended}"), *brief(result.drift)])])
+    yield page_section(result.drift_page)
 
 
 def card_part(result: DemoResult) -> Iterator[Section]:

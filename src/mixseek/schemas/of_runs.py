@@ -13,6 +13,7 @@ from mixseek.domain.scored_counts import FailureGroup, TakeSpread
 from mixseek.labels.status import DrawState, ProtocolLabels
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import Forecast
+from mixseek.schemas.of_answers import AnswersDocument
 from mixseek.schemas.of_numbers import BoardDocument, CompareDocument
 from mixseek.schemas.of_races import LeaderboardDocument
 from mixseek.schemas.parts import (
@@ -400,3 +401,5 @@ class DemoDocument(SummaryDocument):
     card: Card
     competition: LeaderboardDocument
     leader_board: BoardDocument
+    answers: AnswersDocument
+    drift: CompareDocument

@@ -22,6 +22,7 @@ from mixseek.competition.plan import CompeteRequest
 from mixseek.competition.play import CompetitionObserver, run_competition
 from mixseek.competition.questions import Counting
 from mixseek.competition.views.board import LeaderBoard
+from mixseek.datasets.answer_runs import PREFIX
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.samples import Sample
 from mixseek.errors import MixseekError
@@ -31,6 +32,9 @@ from mixseek.labels.draw import DrawRequest, draw_sheet
 from mixseek.labels.intake import ImportRequest, import_labels
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import write_html
+from mixseek.runs.answers.request import AnswerRequest
+from mixseek.runs.answers.run import Stopped, answer_questions
+from mixseek.runs.answers.summary import AnswerSummary
 from mixseek.runs.cards import Card
 from mixseek.runs.judge import Interruption
 from mixseek.runs.requests.request import RULES, JudgeRequest, LiveOptions
@@ -48,13 +52,18 @@ FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
         *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
         *("lenient_replies.jsonl", "people.jsonl", "pairs.jsonl", "pairs_replies.jsonl"),
         *(RACE, "competition/replies.jsonl"),
+        *("questions/harbour.jsonl", "questions/terse.md", "questions/stepwise.md"),
+        *("questions/aster-1.jsonl", "questions/birch-2.jsonl"),
     )
 }
 # Protocol to the judges whose replies were recorded.
 EXAMPLES = {"rubric": ("kiri-judge", "sumi-judge"), "cross": ("aster-1", "cedar-7")}
 EXECUTION = "salty-sea"
+# Questions that two recorded models were asked in two ways; what is judged of it has the same name.
+ANSWERS, ASKED, WAYS = "harbour", ("aster-1", "birch-2"), ("terse", "stepwise")
 # Replies of a judge that is too kind, what people say where the data's own labels say nothing, and how many are drawn.
 LENIENT, PEOPLE, LABELLED = "lenient_replies.jsonl", "people.jsonl", 60
+INTERRUPTED = "the demo was interrupted; run it again"
 # How many samples the judge of one's own is examined with, and for what; what is long to it, in characters.
 EXAMINED, EXAMINED_FOR, _LONG = 40, (Audit.RETEST, Audit.PADDING, Audit.INJECTION), 300
 # The same samples later: a file in the workspace, what it is made from, and the lines that are different.
@@ -133,6 +142,10 @@ class DemoResult:
     # Four models compared two by two, in both orders; and the report.
     pairs: Board
     pairs_page: Path
+    # Questions before two models under two prompts, what the second prompt changes, and its page.
+    answers: AnswerSummary
+    drift: Comparison
+    drift_page: Path
 
     @property
     def disagreements(self) -> tuple[DemoLine, ...]:
@@ -151,6 +164,7 @@ def run_demo(root: Path) -> DemoResult:
     examples = tuple(run_example(root, protocol, judges) for protocol, judges in EXAMPLES.items())
     comparison = compare_with_later(request, summary.header.run_id)
     lines = compare_labels(data, rows)
+    answers, drift, drift_page = ask_in_two_ways(root)
     return DemoResult(
         summary,
         lines,
@@ -162,6 +176,9 @@ def run_demo(root: Path) -> DemoResult:
         *run_demo_competition(root),
         *examine_demo_judge(request),
         *run_demo_pairs(root),
+        answers=answers,
+        drift=drift,
+        drift_page=drift_page,
     )
 
 
@@ -203,7 +220,7 @@ def examine_demo_judge(request: JudgeRequest) -> tuple[Card, Path]:
     judging = replace(request, judges=(judge,), cascade=False, live=LiveOptions(max_reasks=0))
     made = run_audit(AuditRequest(judging, EXAMINED, only=EXAMINED_FOR), quiet_progress, lambda: False, lambda _: None)
     if isinstance(made, Interruption):
-        raise MixseekError("the demo was interrupted; run it again")
+        raise MixseekError(INTERRUPTED)
     card, path = made
     page = path.with_suffix(".html")
     write_card(card, page)
@@ -263,12 +280,36 @@ def run_demo_pairs(root: Path) -> tuple[Board, Path]:
     return report.board, run.report
 
 
+def ask_in_two_ways(root: Path) -> tuple[AnswerSummary, Comparison, Path]:
+    """Two recorded models answer under two prompts, rules judge, and the prompts are compared."""
+    request = AnswerRequest(
+        str(root / "questions/harbour.jsonl"),
+        root,
+        targets=tuple(f"replay:{root / 'questions' / model}.jsonl" for model in ASKED),
+        variants={way: str(root / "questions" / f"{way}.md") for way in WAYS},
+        run=ANSWERS,
+        command_line=command_line(root),
+    )
+    answered = answer_questions(request, quiet_progress, lambda: False, lambda _: None)
+    if isinstance(answered, Stopped):
+        raise MixseekError(INTERRUPTED)
+    run = judge_quietly(JudgeRequest(f"{PREFIX}{ANSWERS}", root, judges=(RULES,))).header.run_id
+    drift = load_comparison(CompareRequest(root, (run,), variants=WAYS), listed=LISTED)
+    page = default_page(root, drift)
+    write_comparison(root, drift, page)
+    return answered, drift, page
+
+
+def command_line(root: Path) -> tuple[str, ...]:
+    return ("mixseek", "demo", "--workspace", str(root))
+
+
 def judge_quietly(request: JudgeRequest) -> RunSummary:
     """Nothing but the result: it is over in a moment."""
-    request = replace(request, command_line=("mixseek", "demo", "--workspace", str(request.workspace)))
+    request = replace(request, command_line=command_line(request.workspace))
     summary = judge_dataset(request, quiet_progress, lambda: False, lambda _: None)
     if isinstance(summary, Interruption):
-        raise MixseekError("the demo was interrupted; run it again")
+        raise MixseekError(INTERRUPTED)
     return summary
 
 
