@@ -4,8 +4,9 @@ import asyncio
 import re
 from pathlib import Path
 
-from playwright.async_api import Page, expect
-from tests.browser.driving import NARROW, Chromium
+from playwright.async_api import Locator, Page, expect
+from tests.browser.driving import NARROW, Chromium, Visit
+from tests.browser.every_page import read_names
 from tests.browser.material import numbers
 from tests.flows.running import start
 from tests.unit.web.viewing import judge_rows
@@ -13,6 +14,51 @@ from tests.unit.web.viewing import judge_rows
 from mixseek.storage.journal.lock import holding_lock
 from mixseek.storage.workspace import Workspace
 from mixseek.web.server import ViewServer
+
+VIEW_DOCUMENT = Path(__file__).parents[2] / "docs" / "view.md"
+
+
+def documented_clicks() -> dict[str, int]:
+    """What the document promises, question by question."""
+    rows = re.findall(r"^\| ([^|]+\?) \| (\d) \|", VIEW_DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    return {question: int(clicks) for question, clicks in rows}
+
+
+async def walk(visit: Visit, link: str, *ways: Locator) -> int:
+    """From the first page through these, one click each; a run's page, which loads itself again, is waited for."""
+    await visit.page.goto("about:blank")
+    await visit.follow(link)
+    for place, way in enumerate(ways):
+        if place == 1:
+            await visit.counted()
+        await way.click()
+    return len(ways)
+
+
+def test_an_evaluator_s_three_questions_take_as_many_clicks_as_the_document_says(
+    chromium: Chromium, demo_viewer: ViewServer, demo_place: Path
+) -> None:
+    names = read_names(demo_place)
+
+    async def scenario() -> None:
+        async with chromium.visiting() as visit:
+            page, clicks = visit.page, dict[str, int]()
+            labelled, cross = (page.get_by_role("link", name=names[name]).first for name in ("labelled", "cross"))
+            accepts = page.get_by_role("link", name=re.compile(": correct, people: incorrect: 1$"))
+            clicks["Where is the judge wrong?"] = await walk(visit, demo_viewer.link, labelled, accepts)
+            await expect(page.locator("#matches")).to_have_text("1 of 130")
+            await expect(page.locator("#detail .people")).to_contain_text("The judge says something else.")
+            matrix, differ = page.get_by_role("link", name="Matrix"), page.get_by_role("button", name="differ")
+            clicks["What tells my models apart?"] = await walk(visit, demo_viewer.link, cross, matrix, differ)
+            await expect(page.locator("#matrix-matches")).to_have_text(re.compile(r"^[1-9] of \d+ questions$"))
+            await expect(page.get_by_role("button", name="differ")).to_have_attribute("aria-pressed", "true")
+            compare = page.get_by_role("button", name="Compare A and B")
+            clicks["What changed since last week?"] = await walk(visit, demo_viewer.link, compare)
+            await expect(page.locator("h1")).to_have_text(f"{names['semantic']} against {names['labelled']}")
+            await expect(page.locator(".movement")).to_have_text(re.compile(r"% → [\d.]+% \(.+ points, .+ to .+\)"))
+        assert documented_clicks() == clicks
+
+    chromium.do(scenario())
 
 
 async def shown_runs(page: Page) -> list[str]:
@@ -37,6 +83,13 @@ def test_runs_are_searched_and_filtered_and_the_address_says_so(chromium: Chromi
             await page.reload()
             await expect(matches).to_have_text("1 of 5 runs")
             await expect(page.locator("#board-search")).to_have_value("CEDAR")
+            await page.locator("#board-search").fill("")
+            await page.locator("#board-dataset").select_option("")
+            await page.locator("#board-protocol").select_option("rubric")
+            await expect(matches).to_have_text("1 of 5 runs")
+            assert [name[:7] for name in await shown_runs(page)] == ["rubric-"]
+            await page.locator("#board-protocol").select_option("")
+            await expect(matches).to_have_text("5 of 5 runs")
             # What stands in every line finds none of them.
             await page.locator("#board-search").fill("rename")
             await expect(matches).to_have_text("0 of 5 runs")

@@ -4,7 +4,9 @@ import csv
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 from playwright.async_api import Page, expect
 from tests.browser.driving import Chromium, Visit, find_barriers, overflow_of
@@ -109,6 +111,19 @@ def test_the_page_of_a_report_leads_there_as_well(chromium: Chromium, labelled: 
     chromium.do(scenario())
 
 
+def rows_of_csv(file: Path) -> list[dict[str, Any]]:
+    return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+
+
+def rows_of_jsonl(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def rows_of_parquet(file: Path) -> list[dict[str, Any]]:
+    rows = duckdb.execute("SELECT id, people FROM read_parquet(?)", [str(file)]).fetchall()
+    return [dict(zip(("id", "people"), row, strict=True)) for row in rows]
+
+
 def test_a_list_is_copied_as_a_link_and_downloaded_as_a_file(chromium: Chromium, server: ViewServer) -> None:
     async def scenario() -> None:
         async with chromium.visiting() as visit:
@@ -119,13 +134,14 @@ def test_a_list_is_copied_as_a_link_and_downloaded_as_a_file(chromium: Chromium,
             await expect(page.get_by_role("button", name="Copied")).to_be_visible()
             link = await page.evaluate("navigator.clipboard.readText()")
             assert link == f"{server.address}/runs/sums#wrong=yes&sort=longest"
-            async with page.expect_download() as coming:
-                await page.locator("[data-download=jsonl]").click()
-            download = await coming.value
-            assert download.suggested_filename == "sums.jsonl"
-            rows = [json.loads(line) for line in Path(await download.path()).read_text(encoding="utf-8").splitlines()]
-            assert [row["id"] for row in rows] == [f"row-{number}" for number in DOUBTED]
-            assert {row["people"] for row in rows} == {"incorrect"}
+            for suffix, read in (("csv", rows_of_csv), ("jsonl", rows_of_jsonl), ("parquet", rows_of_parquet)):
+                async with page.expect_download() as coming:
+                    await page.locator(f"[data-download={suffix}]").click()
+                download = await coming.value
+                assert download.suggested_filename == f"sums.{suffix}"
+                rows = read(Path(await download.path()))
+                assert [row["id"] for row in rows] == [f"row-{number}" for number in DOUBTED], suffix
+                assert {row["people"] for row in rows} == {"incorrect"}
 
     chromium.do(scenario())
 

@@ -81,6 +81,12 @@ def test_filters_search_sort_and_pages_narrow_the_list_and_stand_in_the_address(
             await expect(page.locator("select[data-field=parity]")).to_have_value("parity=odd")
             await page.locator("select[data-field=parity]").select_option("")
             await expect(matches).to_have_text("40 of 120")
+            # What one judge wrote finds that judge's judgments; with a word that stands nowhere, none.
+            await page.locator("#search").fill("sum step by")
+            await expect(matches).to_have_text("19 of 120")
+            await page.locator("#search").fill("sum step by oolong")
+            await expect(matches).to_have_text("0 of 120")
+            await page.locator("#search").fill("")
             await page.get_by_role("button", name="Clear filters").click()
             await page.locator("#sort").select_option("lowest")
             await expect(page.locator(".row-id").first).to_have_text("row-0")
