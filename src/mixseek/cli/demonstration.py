@@ -11,6 +11,7 @@ from mixseek.cli.console import ExitCode, print_answer
 from mixseek.comparison.views.sections import brief, comparison_document
 from mixseek.competition.views.board import leader_board_document
 from mixseek.competition.views.sections import leader_board_sections
+from mixseek.datasets.answer_runs import STATES
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.presentation.sections import (
     GAP,
@@ -29,7 +30,6 @@ from mixseek.reports.boards import board_document, standing_ranges
 from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
 from mixseek.reports.summary import summary_document
-from mixseek.runs.answers.summary import STATES
 from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 
 STYLES = {

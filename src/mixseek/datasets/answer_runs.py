@@ -4,9 +4,9 @@ Two passes: where each record of the journal that counts begins, and then the ro
 """
 
 import mmap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,13 @@ PREFIX = f"{ANSWERS}:"
 FORMAT = "answers"
 # In the metadata of a prompt: the number of its question in the file, from 1.
 NUMBER = "number"
-_OFFSET_BITS = 48
-_OFFSET = (1 << _OFFSET_BITS) - 1
+# Of places that have no answer: refused for good, and those that the same command asks for again.
+FAILED, OPEN = "failed", "open"
+# In what order an account names them.
+STATES = (*(state.value for state in ResponseState), FAILED)
+# A byte for each state; nought is for what has none yet.
+STATES_BY_CODE = (None, *STATES, OPEN)
+_CODES = {state: code for code, state in enumerate(STATES_BY_CODE) if state is not None}
 # Why there is no response, where an endpoint gave one without a text.
 _WHY_NONE = {
     ResponseState.WITHHELD: "withheld: the provider's filter, or the model itself, refused (finish reason {reason})",
@@ -70,30 +75,29 @@ def numbered_rows(run: RunDirectory, manifest: Manifest) -> Iterator[tuple[int, 
 
 def answer_rows(run: RunDirectory, manifest: Manifest) -> Iterator[Row]:
     """Raises DamagedError for a journal that is none."""
-    places = Places(run.journal, [judge.name for judge in manifest.judges], list(manifest.dataset.get("variants", ())))
-    if not places.prompts:
+    places = Places(manifest)
+    note_records(run.journal, places.note)
+    if not len(places):
         return
     cells = cells_of(manifest)
-    seeds = {judge.name: judge.parameters.get("seed") for judge in manifest.judges}
+    seeds = seeds_of(manifest)
     with run.journal.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as journal:
 
         def read(offset: int) -> dict[str, Any]:
             end = journal.find(b"\n", offset)
             return decode_line(journal[offset : end if end >= 0 else len(journal)])
 
-        for key, offset in places.in_order():
-            prompt = read(offset)["sample"]
+        for prompt_place in places.in_order():
+            prompt = read(places.prompt_offset(prompt_place))["sample"]
             number = prompt["metadata"][NUMBER]
             for cell in cells.get(prompt["prompt_variant"], ()):
                 for take, questions in enumerate(cell["takes"], 1):
-                    offsets = places.find(key, cell["judge"], take)
+                    offsets = places.find(prompt_place, cell["judge"], take)
                     if offsets is None and number > questions:
                         # Planned for other targets alone.
                         continue
                     came = answered(prompt, offsets, read)
-                    seed = seeds.get(cell["judge"])
-                    came["seed"] = seed + take - 1 if isinstance(seed, int) else None
-                    yield answer_row(prompt, cell["target"], take, came)
+                    yield answer_row(prompt, cell["target"], take, came, seeds.get(cell["judge"]))
 
 
 def cells_of(manifest: Manifest) -> Mapping[str, list[Mapping[str, Any]]]:
@@ -104,66 +108,147 @@ def cells_of(manifest: Manifest) -> Mapping[str, list[Mapping[str, Any]]]:
     return cells
 
 
-class Places:
-    """Where in a journal everything begins: prompts, and what became of them.
+def seeds_of(manifest: Manifest) -> Mapping[str, int]:
+    """The seed of the first repeat of each target that has one."""
+    seeds = {judge.name: judge.parameters.get("seed") for judge in manifest.judges}
+    return {name: seed for name, seed in seeds.items() if isinstance(seed, int)}
 
-    One short key and one number for each answer, since there may be millions.
+
+def note_records(path: Path, note: Callable[[Mapping[str, Any], int], None], end: int | None = None) -> None:
+    """Hands on every record of a journal, or of its first `end` bytes, with where it begins.
+
+    Raises DamagedError for a line that is none, or that belongs to no such run.
+    """
+    for offset, line in read_lines(path):
+        if end is not None and offset >= end:
+            return
+        try:
+            note(decode_line(line), offset)
+        except (ValueError, LookupError, TypeError) as error:
+            raise damaged(path, offset, ValueError(str(error))) from error
+
+
+class Places:
+    """Where in a journal everything begins, and what became of it: prompts, and a slot for each answer to one.
+
+    A few bytes for each answer that may be asked for, since there may be millions.
     """
 
-    def __init__(self, path: Path, judges: Sequence[str], variants: Sequence[str]) -> None:
-        # By key the place among all prompts, and below it the offset: one number.
-        self.prompts: dict[bytes, int] = {}
-        self._numbers = {judge: number for number, judge in enumerate(judges)}
-        self._variants = {variant: number for number, variant in enumerate(variants)}
-        self._offsets: dict[bytes, Offsets] = {}
+    def __init__(self, manifest: Manifest) -> None:
+        self._judges = {judge.name: number for number, judge in enumerate(manifest.judges)}
+        self._variants = {name: number for number, name in enumerate(manifest.dataset.get("variants", ()))}
+        self.takes = max((len(cell["takes"]) for cell in manifest.dataset.get("cells", ())), default=1)
+        # Slots of a prompt: those of its first target with all repeats, then those of the next one.
+        self.slots_of_prompt = len(self._judges) * self.takes
+        # By key the place of a prompt in the order in which they were taken up; by place, its own and that in the plan.
+        self._prompts: dict[bytes, int] = {}
+        self._prompt_offsets = array("q")
+        self._planned_places = array("q")
+        # By slot: where its reply begins, or, as a negative number (its complement), an outcome that says why there is
+        # none; nought where nothing has come. What has several turns has all of them aside.
+        self._offsets = array("q")
+        self.states = bytearray()
+        self._turns: dict[int, tuple[int, ...]] = {}
         # Replies whose outcome is still to come, by turn.
-        self._pending: dict[bytes, dict[int, int]] = {}
-        for offset, line in read_lines(path):
-            try:
-                self._note(decode_line(line), offset)
-            except (ValueError, LookupError, TypeError) as error:
-                raise damaged(path, offset, ValueError(str(error))) from error
+        self._pending: dict[int, dict[int, int]] = {}
 
-    def in_order(self) -> Iterator[tuple[bytes, int]]:
-        """Keys and offsets in the order of the questions, and the variants of each in that of the plan.
+    def __len__(self) -> int:
+        """How many prompts were taken up."""
+        return len(self._prompt_offsets)
+
+    def in_order(self) -> list[int]:
+        """Prompts in the order of the questions, and the variants of each in that of the plan.
 
         The journal has them in the order in which somebody answered.
         """
-        for key, place in sorted(self.prompts.items(), key=itemgetter(1)):
-            yield key, place & _OFFSET
+        return sorted(range(len(self)), key=self._planned_places.__getitem__)
 
-    def find(self, key: bytes, judge: str, take: int) -> Offsets | None:
+    def prompt_offset(self, prompt: int) -> int:
+        return self._prompt_offsets[prompt]
+
+    def planned_place(self, prompt: int) -> tuple[int, int]:
+        """The number of its question, from 1, and that of its variant, from 0."""
+        return divmod(self._planned_places[prompt], len(self._variants))
+
+    def find(self, prompt: int, judge: str, take: int) -> Offsets | None:
         """None where nothing has come yet."""
-        return self._offsets.get(self._place(key, judge, take))
+        return self.offsets(self._slot(prompt, judge, take))
 
-    def _place(self, key: bytes, judge: str, take: int) -> bytes:
-        return key + self._numbers[judge].to_bytes(2) + take.to_bytes(2)
+    def offsets(self, slot: int) -> Offsets | None:
+        """The same by the slot."""
+        return self._turns.get(slot) or self._offsets[slot] or None
 
-    def _note(self, record: Mapping[str, Any], offset: int) -> None:
-        kind, key = record["t"], bytes.fromhex(record["key"])
-        if kind == "sample":
-            sample = record["sample"]
-            place = sample["metadata"][NUMBER] * len(self._variants) + self._variants[sample["prompt_variant"]]
-            self.prompts.setdefault(key, place << _OFFSET_BITS | offset)
-        elif kind == "reply":
+    def state(self, slot: int) -> str | None:
+        """None where nothing has come yet."""
+        return STATES_BY_CODE[self.states[slot]]
+
+    def slot_of(self, record: Mapping[str, Any]) -> int:
+        """The slot of a reply or an outcome; raises LookupError or ValueError where the plan has none for it."""
+        take = record["details"].get("take", 1) if record["t"] == "reply" else record.get("take", 1)
+        return self._slot(self.prompt_of(record), record["judge"], take)
+
+    def prompt_of(self, record: Mapping[str, Any]) -> int:
+        """The prompt that a record is about."""
+        return self._prompts[bytes.fromhex(record["key"])]
+
+    def finish(self) -> None:
+        """Nothing more is noted: keys, which take the most room, are needed no longer."""
+        self._prompts.clear()
+        self._pending.clear()
+
+    def _slot(self, prompt: int, judge: str, take: int) -> int:
+        if not 1 <= take <= self.takes:
+            raise ValueError(f"repeat {take} of {self.takes}")
+        return prompt * self.slots_of_prompt + self._judges[judge] * self.takes + take - 1
+
+    def note(self, record: Mapping[str, Any], offset: int) -> None:
+        """One more record of the journal, and where it begins."""
+        if record["t"] == "sample":
+            self._note_prompt(record, offset)
+            return
+        slot = self.slot_of(record)
+        if record["t"] == "reply":
             # The last reply of each turn; it counts when its outcome says so.
-            details = record["details"]
-            place = self._place(key, record["judge"], details.get("take", 1))
-            self._pending.setdefault(place, {})[number_of_turn(details.get("presentation", PLAIN))] = offset
-        else:
-            place = self._place(key, record["judge"], record.get("take", 1))
-            turns = self._pending.pop(place, {})
-            if record["status"] != Status.VALID:
-                self._offsets[place] = ~offset
-            elif turns:
-                replies = (*self._turns_before(place, min(turns)), *(turns[turn] for turn in sorted(turns)))
-                self._offsets[place] = replies[0] if len(replies) == 1 else replies
+            turn = number_of_turn(record["details"].get("presentation", PLAIN))
+            self._pending.setdefault(slot, {})[turn] = offset
+            return
+        turns = self._pending.pop(slot, {})
+        self.states[slot] = _CODES[state_of_outcome(record)]
+        if record["status"] != Status.VALID:
+            self._turns.pop(slot, None)
+            self._offsets[slot] = ~offset
+        elif turns:
+            replies = (*self._turns_before(slot, min(turns)), *(turns[turn] for turn in sorted(turns)))
+            self._turns.pop(slot, None)
+            self._offsets[slot] = replies[-1]
+            if len(replies) > 1:
+                self._turns[slot] = replies
 
-    def _turns_before(self, place: bytes, turn: int) -> tuple[int, ...]:
+    def _note_prompt(self, record: Mapping[str, Any], offset: int) -> None:
+        key, sample = bytes.fromhex(record["key"]), record["sample"]
+        if key in self._prompts:
+            return
+        number, variant = sample["metadata"][NUMBER], self._variants[sample["prompt_variant"]]
+        self._prompts[key] = len(self)
+        self._planned_places.append(number * len(self._variants) + variant)
+        self._prompt_offsets.append(offset)
+        self._offsets.frombytes(bytes(self.slots_of_prompt * self._offsets.itemsize))
+        self.states.extend(bytes(self.slots_of_prompt))
+
+    def _turns_before(self, slot: int, turn: int) -> tuple[int, ...]:
         """What an earlier outcome rests on and this one as well: only the last turn was asked for again."""
-        earlier = self._offsets.get(place, ())
-        known = (earlier,) if isinstance(earlier, int) else earlier
-        return known[: turn - 1] if known and known[0] >= 0 else ()
+        earlier = self._offsets[slot]
+        known = self._turns.get(slot) or ((earlier,) if earlier > 0 else ())
+        return known[: turn - 1]
+
+
+def state_of_outcome(record: Mapping[str, Any]) -> str:
+    """Finished, cut off, withheld, empty; failed for good, or open."""
+    if record["status"] == Status.VALID:
+        return str(record["fields"].get("state", ResponseState.FINISHED))
+    if record["status"] == Status.MISSING and not record.get("permanent"):
+        return OPEN
+    return ResponseState.WITHHELD.value if record.get("withheld") else FAILED
 
 
 def number_of_turn(presentation: str) -> int:
@@ -171,8 +256,10 @@ def number_of_turn(presentation: str) -> int:
     return 1 if presentation == PLAIN else int(presentation.split(" ")[1])
 
 
-def answer_row(prompt: Mapping[str, Any], target: str, take: int, came: Mapping[str, Any]) -> Row:
-    """Every column of the question, then who was asked how, and what became of it."""
+def answer_row(
+    prompt: Mapping[str, Any], target: str, take: int, came: Mapping[str, Any], seed: int | None = None
+) -> Row:
+    """Every column of the question, then who was asked how, and what became of it; each repeat has its own seed."""
     variant, question_id = prompt["prompt_variant"], prompt["question_id"]
     row_id = f"{question_id}/{target}/{variant}/{take}"
     return {
@@ -186,6 +273,7 @@ def answer_row(prompt: Mapping[str, Any], target: str, take: int, came: Mapping[
         "repeat": take,
         "prompt_digest": prompt["output_id"],
         **came,
+        "seed": None if seed is None else seed + take - 1,
     }
 
 

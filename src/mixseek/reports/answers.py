@@ -5,6 +5,7 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
+from mixseek.datasets.answer_runs import FAILED, OPEN, STATES
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.response_states import ResponseState
 from mixseek.domain.samples import RESPONSE_ERROR
@@ -23,7 +24,7 @@ from mixseek.presentation.sections import (
 from mixseek.reports.accounts import usd_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.runs.answers.forecast import AnswerDryRun
-from mixseek.runs.answers.summary import FAILED, OPEN, STATES, AnswerSummary, CellCounts, TargetAccount
+from mixseek.runs.answers.summary import AnswerSummary, CellCounts, TargetAccount
 from mixseek.text.phrases import plural
 
 # A larger share of responses that were cut off moves a mean: it is said before any other number.

@@ -29,6 +29,11 @@ def run_of(request: web.Request) -> RunDirectory:
     return viewer_of(request).find_run(request.match_info["run"])
 
 
+def answers_of(request: web.Request) -> RunDirectory:
+    """The answer run that the address names; the same."""
+    return viewer_of(request).find_answers(request.match_info["answers"])
+
+
 def answer_json(document: Any, status: int = 200) -> web.Response:
     """What UTF-8 and JSON cannot hold is replaced."""
     body = orjson.dumps(make_plain(document, is_readable=True))

@@ -15,6 +15,7 @@ from aiohttp.web_protocol import RequestHandler
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import BusyError, ConfigurationError, MixseekError
 from mixseek.index.listing import FILTERS
+from mixseek.web.answer_runs import ANSWER_LISTING, ONE_ANSWER, answer_questions, answers, one_answer
 from mixseek.web.answers import answer_json, answer_page, viewer_of, warm_templates
 from mixseek.web.connections import SILENT_SECONDS, SilentConnections
 from mixseek.web.downloads import download
@@ -69,6 +70,9 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("POST", "/api/runs/{run}/review/draws", taking(draw_texts)),
     ("POST", "/api/runs/{run}/name", taking(rename_run)),
     ("POST", "/api/runs/{run}/removal", taking(remove_run)),
+    ("GET", "/api/answers/{answers}", taking(answers)),
+    ("GET", "/api/answers/{answers}/questions", taking(answer_questions, *ANSWER_LISTING)),
+    ("GET", "/api/answers/{answers}/answer", taking(one_answer, *ONE_ANSWER)),
     ("GET", "/api/compare", taking(compare, "a", "b", **_COMPARED)),
     ("GET", "/api/compare/matrix", taking(runs_matrix, *_MATRIX, several=("run",))),
     ("GET", "/api/competitions/{execution}", taking(competition)),

@@ -66,6 +66,14 @@ def find_exact_run(workspace: Workspace, name: str) -> RunDirectory:
     return run
 
 
+def find_exact_answers(workspace: Workspace, name: str) -> RunDirectory:
+    """The same of answers."""
+    run = workspace.answers(name)
+    if not run.exists():
+        raise ConfigurationError(f"{workspace.root}: no answers {name!r}; `mixseek runs` lists those that are there")
+    return run
+
+
 class ViewedRun:
     """A run as it was when it was opened; texts are read from its journal as they are asked for."""
 

@@ -29,13 +29,15 @@ from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import STYLES as REPORT_STYLES
 from mixseek.reports.pages.html import TEXT_SCRIPTS
+from mixseek.runs.answers.paged import AnswerPages
+from mixseek.runs.answers.searched import FoldedQuestions, FoldedResponses
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.tail import JournalTail, TextSearches
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.web.security import Access
 from mixseek.web.slow_work import Pending, SlowWork
-from mixseek.web.viewed import ViewedRun, find_exact_run
+from mixseek.web.viewed import ViewedRun, find_exact_answers, find_exact_run
 
 # The report's files in their order, and ours; what ends in .j2 is no asset.
 ASSETS: Mapping[str, tuple[str, ...]] = {
@@ -85,6 +87,7 @@ class Viewer:
         self._numbers_of_labels: SlowWork[dict[str, Any]] = SlowWork()
         self._comparisons: SlowWork[tuple[Comparison, list[ChangedSample]]] = SlowWork()
         self._matrices: SlowWork[RunsMatrix] = SlowWork(RunsMatrix.close)
+        self._answers: SlowWork[AnswerPages] = SlowWork()
         self._tails: dict[str, JournalTail] = {}
         self._counter = ThreadPoolExecutor(1, thread_name_prefix="mixseek-count")
         self._counting: asyncio.Task[None] | None = None
@@ -97,6 +100,9 @@ class Viewer:
 
     def find_run(self, name: str) -> RunDirectory:
         return find_exact_run(self.workspace, name)
+
+    def find_answers(self, name: str) -> RunDirectory:
+        return find_exact_answers(self.workspace, name)
 
     async def judgments(self, run: RunDirectory, as_of: int = 0) -> ViewedRun | Pending:
         """The run with a list of its judgments, as its journal was a moment ago, or when it had `as_of` bytes."""
@@ -126,6 +132,19 @@ class Viewer:
             path = self.scratch / f"{next(self._numbers)}.folded"
             self._searches[run.name, file] = TextSearches(run.journal, path)
         return self._searches[run.name, file]
+
+    async def answers(self, run: RunDirectory) -> AnswerPages | Pending:
+        """An answer run by its places, as its journal was a moment ago."""
+        make = partial(AnswerPages, run)
+        return await self._answers.get(run.name, stat_journal(run.journal), make, is_growing=is_growing(run))
+
+    def answer_searches(self, run: RunDirectory) -> TextSearches:
+        """Those of an answer run."""
+        key = (run.name, run.journal.stat().st_ino)
+        if key not in self._searches:
+            path = self.scratch / f"{next(self._numbers)}.folded"
+            self._searches[key] = TextSearches(run.journal, path, FoldedQuestions, FoldedResponses)
+        return self._searches[key]
 
     async def report(self, run: RunDirectory) -> CountedReport | Pending:
         """Its report as data, kept until a judgment or a label is added."""
@@ -205,7 +224,7 @@ class Viewer:
             self._counting.cancel()
         self._counter.shutdown(wait=False, cancel_futures=True)
         works = (self._runs, self._reports, self._comparisons, self._reviewed, self._numbers_of_labels, self._matrices)
-        for work in works:
+        for work in (*works, self._answers):
             await work.close()
         for searches in self._searches.values():
             searches.close()

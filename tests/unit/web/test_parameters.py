@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
-from tests.unit.web.viewing import Answer, Client, judge_rows, look
+from tests.unit.web.viewing import Answer, Client, answer_rows, judge_rows, look
 
 from mixseek.web.server import ROUTES
 
@@ -43,6 +43,15 @@ MATRIX: Mapping[str, Values] = {
     "offset": NUMBER,
     "limit": (*NUMBER, "0", "501"),
 }
+ANSWERS: Mapping[str, Values] = {
+    "state": ("Finished",),
+    "target": ("Nobody",),
+    "variant": ("Z",),
+    "q": ANY,
+    "columns": ("0", "2", "1,1", "Ten"),
+    "offset": NUMBER,
+    "limit": (*NUMBER, "0", "101"),
+}
 RATER: Values = ("A\u202eB", "x" * 2_000)
 COMPARED: Mapping[str, Values] = {"a": ANY, "b": ANY, "target": ANY, "variant": ANY}
 TWO = "a=tea&b=oolong"
@@ -63,6 +72,8 @@ TABLE: Mapping[str, Mapping[str, Values]] = {
     "/api/runs/tea/review/item": {"queue": ANY, "text": ANY, "rater": RATER, "open": YES_OR_NO},
     "/api/runs/tea/review/numbers": {"width": ("Wide", "nan", "0", "0.5", "-0.1", "inf")},
     "/api/runs/tea/review/link": {"rater": RATER, "queue": ANY},
+    "/api/answers/spring/questions": ANSWERS,
+    "/api/answers/spring/answer": dict.fromkeys(("number", "column", "repeat"), (*NUMBER, "0")),
     "/api/compare": COMPARED,
     "/api/compare/matrix": {**MATRIX, "across": ("Judge", "target"), "run": ANY},
 }
@@ -75,6 +86,7 @@ NEEDED: Mapping[str, str] = {
     "/api/runs/tea/review/queue": "queue=undecided",
     "/api/runs/tea/review/item": "text=0",
     "/api/runs/tea/review/link": "rater=mia",
+    "/api/answers/spring/answer": "number=1&column=1",
 }
 SEVERAL = {"/compare": {"target", "variant"}, "/api/compare": {"target", "variant"}}
 SEVERAL |= {"/compare/matrix": {"run"}, "/api/compare/matrix": {"run"}}
@@ -90,6 +102,9 @@ WHOLE = (
     ("/api/runs/tea/review/link", "rater= is missing"),
     ("/api/runs/tea/review/queue?queue=filter:Moon%3DFull", "Moon=Full"),
     ("/api/runs/tea/review/queue?queue=filter:status%3DValid", "status=Valid"),
+    ("/api/answers/spring/answer", "number= is missing"),
+    ("/api/answers/spring/answer?number=1", "column= is missing"),
+    ("/api/answers/spring/answer?number=1&column=2", "column=2"),
     ("/compare?a=tea", "two sides"),
     ("/compare?target=aster", "two sides"),
     ("/api/compare", "two sides"),
@@ -114,11 +129,12 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("parameters")
     judge_rows(root)
     judge_rows(root, run="oolong")
+    answer_rows(root)
     return root / "ws"
 
 
 def path_of(route: str) -> str:
-    return route.format(run="tea", execution="none", name="run.js")
+    return route.format(run="tea", answers="spring", execution="none", name="run.js")
 
 
 def sentence_of(answer: Answer) -> str:
@@ -228,7 +244,12 @@ def test_a_body_is_refused_in_its_own_letters(workspace: Path, path: str) -> Non
 
 def test_what_does_not_exist_is_another_thing_than_what_means_nothing(workspace: Path) -> None:
     async def scenario(client: Client) -> None:
-        for path in ("/runs/Moon", "/api/runs/tea/sample?id=Moon", f"/api/compare?a=tea&b={quote('Moon')}"):
+        for path in (
+            "/runs/Moon",
+            "/api/answers/Moon",
+            "/api/runs/tea/sample?id=Moon",
+            f"/api/compare?a=tea&b={quote('Moon')}",
+        ):
             answer = await client.wait(path)
             assert (path, answer.status, "Moon" in sentence_of(answer)) == (path, 404, True)
 

@@ -96,6 +96,18 @@ def judge_rows(root: Path, rows: tuple[dict[str, Any], ...] = ROWS, run: str = "
     assert done.returncode in (0, 1), done.stderr
 
 
+def answer_rows(root: Path, rows: tuple[dict[str, Any], ...] = ROWS, run: str = "spring", *more: str) -> None:
+    """An answer run about the questions of these rows, whose responses a recorded target gives, in `root/ws`."""
+    data, recorded = root / f"{run}-questions.jsonl", root / f"{run}-target.jsonl"
+    asked = [{name: row[name] for name in ("id", "question", "ground_truth")} for row in rows]
+    replies = [{"id": f"{row['id']}/plain", "reply": row["response"]} for row in rows]
+    for path, lines in ((data, asked), (recorded, replies)):
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    options = ("--target", f"replay:{recorded.name}", "--workspace", "ws", "--run", run, "-q", *more)
+    done = mixseek_here("answer", data, *options, cwd=root)
+    assert done.returncode in (0, 1), done.stderr
+
+
 def look(
     workspace: Path,
     scenario: Callable[[Client], Awaitable[None]],

@@ -2,26 +2,19 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import field
-from pathlib import Path
 from typing import Any
 
+from mixseek.datasets.answer_runs import FAILED, OPEN, STATES, STATES_BY_CODE, Places, note_records
 from mixseek.domain.counts import StatusCounts
-from mixseek.domain.judgments import Status
 from mixseek.domain.ports import Latency
 from mixseek.domain.response_states import ResponseState
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.answers.cells import Cell, Cells
-from mixseek.storage.journal.journal import damaged, read_lines
 from mixseek.storage.journal.manifest import Manifest, RunStatus
-from mixseek.storage.journal.records import decode_line
 from mixseek.storage.workspace import RunDirectory
 
-# Of places that have no answer: refused for good, and those that the same command asks for again.
-FAILED, OPEN = "failed", "open"
-# In what order an account names them.
-STATES = (*(state.value for state in ResponseState), FAILED)
 _PERCENTILES = (0.5, 0.9, 0.99)
 
 
@@ -165,81 +158,70 @@ class Tally:
 
 def summarise_answers(run: RunDirectory, manifest: Manifest) -> AnswerSummary:
     """Reads the journal once; the last word about each place counts."""
-    reading = JournalReading()
-    for record in read_raw(run.journal):
-        reading.add(record)
-    cells = Cells.of_manifest(manifest)
-    states = reading.states()
-    counts = tuple(CellCounts(cell, states.get(place, {})) for place, cell in cells.cells.items())
-    targets = {cell.judge: cell.target for cell in cells.cells.values()}
-    accounts = tuple(account_of(judge, target, reading.tallies.get(judge)) for judge, target in targets.items())
-    return AnswerSummary(run, manifest, counts, accounts, tuple(reading.reasons().most_common(5)), reading.asked_longer)
-
-
-def read_raw(path: Path) -> Iterator[dict[str, Any]]:
-    """Records as they stand; raises DamagedError for a line that is none."""
-    for offset, line in read_lines(path):
-        try:
-            yield decode_line(line)
-        except ValueError as error:
-            raise damaged(path, offset, error) from error
+    reading = JournalReading(manifest)
+    note_records(run.journal, reading.note)
+    return reading.summary(run)
 
 
 class JournalReading:
-    """What a journal says of places, kept small: one short key for each."""
+    """What a journal says of places, kept small: some bytes for each, and a reason for those without an answer."""
 
-    def __init__(self) -> None:
-        self.tallies: dict[str, Tally] = {}
-        self.asked_longer = 0
-        # The variant of each prompt, and the states of its answers; names are shared, so each is held once.
-        self._variants: dict[bytes, str] = {}
-        self._places: dict[tuple[bytes, str, int], str] = {}
-        self._reasons: dict[tuple[bytes, str, int], str] = {}
-        self._lost: dict[tuple[bytes, str, int], Mapping[str, Any]] = {}
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self.places = Places(manifest)
+        self._tallies: dict[str, Tally] = {}
+        self._asked_longer = 0
+        self._reasons: dict[int, str] = {}
+        self._lost: dict[int, Mapping[str, Any]] = {}
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        kind, key = record["t"], bytes.fromhex(record["key"])
-        if kind == "sample":
-            self._variants.setdefault(key, record["sample"].get("prompt_variant") or "")
-            return
-        judge = record["judge"]
-        if kind == "reply":
-            tally = self.tallies.get(judge)
-            if tally is None:
-                tally = self.tallies[judge] = Tally()
-            tally.add(record["details"])
-            self.asked_longer += record["attempt"] == 2
-            return
-        place = key, judge, record.get("take", 1)
-        self._places[place] = state_of_outcome(record)
-        self._reasons.pop(place, None)
-        if reason := record["reason"]:
-            self._reasons[place] = reason
-        # An outcome tells all that was lost before it, over all processes.
-        if record.get("lost_tries"):
-            self._lost[place] = record
+    def note(self, record: Mapping[str, Any], offset: int) -> None:
+        """One more record of the journal, and where it begins."""
+        self.places.note(record, offset)
+        if record["t"] == "reply":
+            self._tally_of(record["judge"]).add(record["details"])
+            self._asked_longer += record["attempt"] == 2
+        elif record["t"] == "outcome":
+            slot = self.places.slot_of(record)
+            self._reasons.pop(slot, None)
+            if reason := record["reason"]:
+                self._reasons[slot] = reason
+            # An outcome tells all that was lost before it, over all processes.
+            if record.get("lost_tries"):
+                self._lost[slot] = record
 
-    def states(self) -> dict[tuple[str, str], Counter[str]]:
-        """Counts by target and variant; what was lost goes to the tallies."""
-        counted: dict[tuple[str, str], Counter[str]] = {}
-        for (key, judge, _), state in self._places.items():
-            counted.setdefault((judge, self._variants.get(key, "")), Counter())[state] += 1
-        for (_, judge, _), record in self._lost.items():
-            self.tallies.setdefault(judge, Tally()).lose(record)
+    def summary(self, run: RunDirectory) -> AnswerSummary:
+        """What all of it comes to; asked for once."""
+        for record in self._lost.values():
+            self._tally_of(record["judge"]).lose(record)
         self._lost.clear()
-        return counted
+        cells, states = Cells.of_manifest(self.manifest), self._states()
+        counts = tuple(CellCounts(cell, states.get(place, {})) for place, cell in cells.cells.items())
+        targets = {cell.judge: cell.target for cell in cells.cells.values()}
+        accounts = tuple(account_of(judge, target, self._tallies.get(judge)) for judge, target in targets.items())
+        reasons = tuple(Counter(self._reasons.values()).most_common(5))
+        return AnswerSummary(run, self.manifest, counts, accounts, reasons, self._asked_longer)
 
-    def reasons(self) -> Counter[str]:
-        return Counter(self._reasons.values())
+    def _tally_of(self, judge: str) -> Tally:
+        tally = self._tallies.get(judge)
+        if tally is None:
+            tally = self._tallies[judge] = Tally()
+        return tally
 
-
-def state_of_outcome(record: Mapping[str, Any]) -> str:
-    """Finished, cut off, withheld, empty; failed for good, or open."""
-    if record["status"] == Status.VALID:
-        return str(record["fields"].get("state", ResponseState.FINISHED))
-    if record["status"] == Status.MISSING and not record.get("permanent"):
-        return OPEN
-    return ResponseState.WITHHELD if record.get("withheld") else FAILED
+    def _states(self) -> dict[tuple[str, str], Counter[str]]:
+        """Counts by target and variant."""
+        places, variants = self.places, list(self.manifest.dataset.get("variants", ()))
+        counted: dict[tuple[int, int], Counter[int]] = {}
+        for prompt in range(len(places)):
+            _, variant = places.planned_place(prompt)
+            for judge in range(len(self.manifest.judges)):
+                first = prompt * places.slots_of_prompt + judge * places.takes
+                counted.setdefault((judge, variant), Counter()).update(places.states[first : first + places.takes])
+        return {
+            (self.manifest.judges[judge].name, variants[variant]): Counter(
+                {state: codes[code] for code, state in enumerate(STATES_BY_CODE) if state is not None and codes[code]}
+            )
+            for (judge, variant), codes in counted.items()
+        }
 
 
 def account_of(judge: str, target: str, tally: Tally | None) -> TargetAccount:

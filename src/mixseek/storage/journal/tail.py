@@ -12,7 +12,7 @@ import time
 import unicodedata
 from array import array
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -200,7 +200,7 @@ class FoldedTexts:
     """The texts of a journal, folded as far as somebody has asked for; grows with the journal."""
 
     # How the lines begin that are folded.
-    _kind = _SAMPLE
+    kind = _SAMPLE
 
     def __init__(self, journal: Path, file: Path) -> None:
         self._journal, self._file = journal, file
@@ -235,12 +235,12 @@ class FoldedTexts:
             if not line.endswith(b"\n"):
                 return False
             self._read_bytes += len(line)
-            if line.startswith(self._kind):
-                write(self._fold_line(line))
+            if line.startswith(self.kind):
+                write(self.fold_line(line))
                 self.samples += 1
         return bool(lines)
 
-    def _fold_line(self, line: bytes) -> bytes:
+    def fold_line(self, line: bytes) -> bytes:
         sample = orjson.loads(line)["sample"]
         texts = [text for name in _SEARCHED if (text := sample.get(name))]
         texts += sample.get("ground_truth_alternatives", ())
@@ -282,12 +282,17 @@ class FoldedTexts:
 class FoldedJudgments(FoldedTexts):
     """What judges wrote, one line a judgment; `samples` counts judgments here."""
 
-    _kind = _OUTCOME
+    kind = _OUTCOME
 
-    def _fold_line(self, line: bytes) -> bytes:
+    def fold_line(self, line: bytes) -> bytes:
         outcome = orjson.loads(line)
         texts = [text for text in written_texts(outcome) if isinstance(text, str)]
-        return (_EDGE.join(map(fold, texts)) + "\n").encode("utf-8", "replace")
+        return folded_line(texts)
+
+
+def folded_line(texts: Iterable[str]) -> bytes:
+    """Texts that are searched together."""
+    return (_EDGE.join(map(fold, texts)) + "\n").encode("utf-8", "replace")
 
 
 def written_texts(outcome: Mapping[str, Any]) -> Iterator[Any]:
@@ -368,9 +373,15 @@ class TextSearches:
     Also across newer lists of the same run: a journal only grows, and what is folded stays folded.
     """
 
-    def __init__(self, journal: Path, file: Path) -> None:
-        self.texts = FoldedTexts(journal, file)
-        self._judgments = FoldedJudgments(journal, file.with_suffix(".judgments"))
+    def __init__(
+        self,
+        journal: Path,
+        file: Path,
+        texts: type[FoldedTexts] = FoldedTexts,
+        written: type[FoldedTexts] = FoldedJudgments,
+    ) -> None:
+        self.texts = texts(journal, file)
+        self._judgments = written(journal, file.with_suffix(".judgments"))
         self._searches: OrderedDict[tuple[Any, ...], TextSearch] = OrderedDict()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
