@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "task_name": ("task", "category"),
     "messages": ("conversation", "conversations"),
 }
+# What only a row has: a long one alone is told by them from an object around all rows.
+_ROW_COLUMNS = ("question", *ALIASES["question"], "messages", *ALIASES["messages"])
 # Of an instruction that has one, what it is about (the form of Alpaca).
 _INSTRUCTION, _ITS_INPUT = "instruction", "input"
 _ROLES = ("system", "user", "assistant")
@@ -201,5 +204,6 @@ def open_questions(
     name: str | None = None,
 ) -> QuestionFile:
     """Whatever `judge` reads; DatasetError where nothing can be read."""
-    source = find_files(path, spool_directory).chosen_by(choose_any_source, longest_line)
+    choose = partial(choose_any_source, row_columns=_ROW_COLUMNS)
+    source = find_files(path, spool_directory).chosen_by(choose, longest_line)
     return QuestionFile(name or path, source, mapping)

@@ -427,11 +427,13 @@ def with_reasoning(rows: Callable[[], Rows]) -> Rows:
         yield place, row
 
 
-def choose_any_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
+def choose_any_source(
+    path: Path, longest: int = LONGEST_LINE_BYTES, row_columns: tuple[str, ...] = _ROW_COLUMNS
+) -> RowSource:
     """A log of another tool, told by its content, or a plain dataset, told by its suffix."""
     sniffed = sniff(path, longest)
     log = None if sniffed is None else recognise_sniffed(sniffed)
-    return plain_source(path, longest, sniffed) if log is None else log.source()
+    return plain_source(path, longest, sniffed, row_columns) if log is None else log.source()
 
 
 def check_file(path: str) -> Path:
@@ -460,10 +462,12 @@ def choose_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
     return plain_source(path, longest, sniff(path, longest))
 
 
-def plain_source(path: Path, longest: int, sniffed: Sniffed | None) -> RowSource:
+def plain_source(
+    path: Path, longest: int, sniffed: Sniffed | None, row_columns: tuple[str, ...] = _ROW_COLUMNS
+) -> RowSource:
     """The rows by suffix; content that belies it is refused when it is read.
 
-    `sniffed` says what its text looks like.
+    `sniffed` says what its text looks like, and one of `row_columns` that an object is a row and holds none.
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] == [".gz"]
@@ -474,7 +478,7 @@ def plain_source(path: Path, longest: int, sniffed: Sniffed | None) -> RowSource
         case [".json"] if is_json_list(path, sniffed):
             return RowSource(path, "json", "item", partial(read_json_array, path))
         case [".jsonl" | ".ndjson" | ".json"]:
-            key = None if sniffed is None else find_wrapping(sniffed, _ROW_COLUMNS)
+            key = None if sniffed is None else find_wrapping(sniffed, row_columns)
             if key is None:
                 return RowSource(path, "jsonl", "line", partial(read_json_lines, path, longest))
             notice = f"rows are the items of `{key}`"
