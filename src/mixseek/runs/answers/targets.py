@@ -34,8 +34,9 @@ def get_targets(
     try:
         return get_panel(targets, configured, environment, timeout_seconds)
     except ConfigurationError as error:
-        # The words are those of judges, whose specs these are.
+        # The words are those of judges, whose specs these are; of these, some write nothing.
         message = str(error).replace("unknown judge ", "unknown target ", 1)
+        message = message.replace("available: rules, replay, replay:FILE, log:SCORER, ", "available: replay:FILE, ", 1)
         raise ConfigurationError(message.replace("judge '", "target '", 1)) from error
 
 

@@ -98,17 +98,34 @@ def read_variants(given: Mapping[str, Any]) -> tuple[Variant, ...]:
 
 def read_variant(name: str, value: Any) -> Variant:
     """Raises ConfigurationError for what is no variant."""
-    check_run_name(name)
-    if "/" in name:
-        raise ConfigurationError(f"variant {name!r}: a name without a slash, since rows are called by it")
+    try:
+        name = check_run_name(name)
+    except ConfigurationError as error:
+        # Rows are called by it as runs are by theirs.
+        raise ConfigurationError(str(error).replace("run name", "variant name", 1)) from error
     if isinstance(value, str | Path):
-        try:
-            return Variant(name, user=decode_text(read_bounded(Path(value))), where=str(value))
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigurationError(f"variant {name}: {value}: cannot be read: {error}") from error
+        return Variant(name, user=read_prompt(name, Path(value)), where=str(value))
     if not isinstance(value, Mapping) or not value or set(value) - {_USER, _SYSTEM}:
         raise ConfigurationError(f"variant {name}: a file, or a table with `user`, `system` or both")
     for role, text in value.items():
         if not isinstance(text, str):
             raise ConfigurationError(f"variant {name}: `{role}` is a text")
+    if _USER in value and not value[_USER].strip():
+        raise ConfigurationError(f"variant {name}: `{_USER}` is empty; leave it out to ask the question as it stands")
     return Variant(name, value.get(_USER), value.get(_SYSTEM), where=f"variant {name}")
+
+
+def read_prompt(name: str, path: Path) -> str:
+    """The template of a variant; one without a word would ask nothing."""
+    try:
+        text = decode_text(read_bounded(path))
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"variant {name}: {path}: not valid UTF-8; save it as UTF-8") from error
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ConfigurationError(f"variant {name}: {path}: cannot be read ({why})") from error
+    if not text.strip():
+        raise ConfigurationError(
+            f"variant {name}: {path} is empty; write the prompt into it, such as {{{{ question }}}}"
+        )
+    return text
