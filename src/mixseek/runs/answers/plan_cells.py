@@ -16,12 +16,26 @@ def cells_of_plan(plan: Plan) -> Cells:
     """Every target before every variant."""
     variants: Mapping[str, Any] = plan.dataset.description["variants"]
     questions, repeats = plan.samples // len(variants), plan.request.live.repeats
-    return Cells.of(
+    cells = Cells.of(
         # Recorded answers would only repeat themselves.
         Cell(judge.name, describe_target(judge), variant, (questions,) * (repeats if is_remote(judge) else 1))
         for judge in plan.judges
         for variant in variants
     )
+    check_targets(cells)
+    return cells
+
+
+def check_targets(cells: Cells) -> None:
+    """Raises ConfigurationError for two targets of one name: rows are called by it, and identities go by it."""
+    judges: dict[str, str] = {}
+    for cell in cells.cells.values():
+        other = judges.setdefault(cell.target, cell.judge)
+        if other != cell.judge:
+            raise ConfigurationError(
+                f"targets {other} and {cell.judge} would both be called {cell.target!r} in the answers; give one of "
+                "them a [judges.NAME] table in mixseek.toml, or its recorded answers a file of another name"
+            )
 
 
 def grow_manifest(plan: Plan, request: Manifest, before: Manifest) -> Manifest:
@@ -30,25 +44,26 @@ def grow_manifest(plan: Plan, request: Manifest, before: Manifest) -> Manifest:
     ours, theirs = before.dataset, request.dataset
     request = allow_appended_replies(request, before, plan.judges)
     changed = [
-        *(["questions"] if ours.get("sha256") != theirs.get("sha256") else []),
-        *(["column mapping"] if ours.get("mapping") != theirs.get("mapping") else []),
+        *(["other questions"] if ours.get("sha256") != theirs.get("sha256") else []),
+        *(["another column mapping"] if ours.get("mapping") != theirs.get("mapping") else []),
         *(
-            f"text of variant {name}"
+            f"another text of variant {name}"
             for name, variant in theirs["variants"].items()
             if name in ours["variants"] and ours["variants"][name]["sha256"] != variant["sha256"]
         ),
         *(
-            f"target {entry.name}, or with other settings of it"
+            f"other settings of target {entry.name}"
             for entry in request.judges
             if entry.name in begun and begun[entry.name].without_replies != entry.without_replies
         ),
     ]
     if changed:
         raise ConfigurationError(
-            f"answers {before.run}: were started with another {changed[0]}; choose a new name with --run, or leave "
+            f"answers {before.run}: were started with {changed[0]}; choose a new name with --run, or leave "
             "--run out to get one"
         )
     cells = Cells.of_manifest(before).joined(cells_of_plan(plan))
+    check_targets(cells)
     entries = {**begun, **{entry.name: entry for entry in request.judges}}
     dataset = {**ours, "variants": {**ours["variants"], **theirs["variants"]}, CELLS: cells.description}
     dataset["rows"] = max(cell.questions for cell in cells.cells.values())
