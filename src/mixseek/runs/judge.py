@@ -97,9 +97,13 @@ def shown_again(
 
 
 def judge_run(
-    plan: Plan, manifest: Manifest, observer: RunObserver, summarise: Callable[[Manifest], Held]
+    plan: Plan,
+    manifest: Manifest,
+    observer: RunObserver,
+    summarise: Callable[[Manifest], Held],
+    note_rest: Callable[[JournalFile], None] = lambda _: None,
 ) -> Held | Interruption:
-    """Judges from the first line of the journal, or from where it ended, to the seal."""
+    """Judges from the first line of the journal to the seal; `note_rest` may write down what a stop leaves undone."""
     is_new = not plan.run.exists()
     if not is_new:
         # Before it is opened for writing, which cuts a torn end.
@@ -127,19 +131,20 @@ def judge_run(
             if is_new and discard_empty(plan.run):
                 raise
             if isinstance(error, JudgeCallError):
+                note_rest(journal)
                 seal(RunStatus.INTERRUPTED, manifest.counts)
                 error.run = plan.run.name
             raise
         if end.ending is not Ending.COMPLETE:
             if is_new and not plan.request.keeps_empty_run and discard_empty(plan.run):
                 return Interruption(plan.run.name, None, end.reason)
+            note_rest(journal)
             seal(RunStatus.INTERRUPTED, manifest.counts)
             return Interruption(plan.run.name, str(plan.run.journal), end.reason)
         if plan.samples >= LONG_TO_INDEX:
             observer.notify(f"indexing {plan.samples:,} samples")
         holds = summarise(manifest)
-        status = RunStatus.COMPLETE if holds.is_complete else RunStatus.INCOMPLETE
-        seal(status, holds.counts_by_judge())
+        seal(RunStatus.COMPLETE if holds.is_complete else RunStatus.INCOMPLETE, holds.counts_by_judge())
     return holds
 
 

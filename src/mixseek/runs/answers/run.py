@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.answers.cells import CELLS
@@ -11,10 +12,12 @@ from mixseek.runs.answers.plan_cells import cells_of_plan, grow_manifest
 from mixseek.runs.answers.request import AnswerRequest, plan_answers
 from mixseek.runs.answers.summary import AnswerSummary, summarise_answers
 from mixseek.runs.first_manifest import first_manifest
-from mixseek.runs.judge import Interruption, judge_run, now, was_killed_at_start
+from mixseek.runs.judge import Interruption, first_batches, judge_run, now, was_killed_at_start
 from mixseek.runs.live import ProgressMaker, RunObserver, fewer_collections, panel_of
 from mixseek.runs.requests.request import Plan
+from mixseek.storage.journal.journal import JournalFile, read_lines
 from mixseek.storage.journal.manifest import Manifest, read_manifest
+from mixseek.storage.journal.records import decode_line, encode_sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,9 @@ def answer_questions(
         panel_of(plan).check_limits()
         manifest = open_or_grow_manifest(plan, now())
         observer = RunObserver(show_progress, stop, notify)
-        result = judge_run(plan, manifest, observer, lambda sealed: summarise_answers(plan.run, sealed))
+        result = judge_run(
+            plan, manifest, observer, lambda sealed: summarise_answers(plan.run, sealed), partial(note_unasked, plan)
+        )
         notices = plan.dataset.survey().notices
         if isinstance(result, Interruption):
             held = None if result.journal is None else summarise_answers(plan.run, read_manifest(plan.run.manifest))
@@ -56,3 +61,13 @@ def open_or_grow_manifest(plan: Plan, at: datetime) -> Manifest:
     if was_killed_at_start(plan.run, before):
         return request
     return grow_manifest(plan, request, before).restarted(at, request.environment)
+
+
+def note_unasked(plan: Plan, journal: JournalFile) -> None:
+    """Writes down every prompt that nobody was asked: a stop leaves it a row with its reason, not out of all counts."""
+    records = (decode_line(line) for _, line in read_lines(journal.path))
+    known = {bytes.fromhex(record["key"]) for record in records if record["t"] == "sample"}
+    for samples in first_batches(plan):
+        keys = [(sample, sample.key()) for sample in samples]
+        journal.write([encode_sample(sample, key) for sample, key in keys if bytes.fromhex(key) not in known])
+    journal.sync()

@@ -31,6 +31,7 @@ from mixseek.runs.requests.manifest_entries import describe_judge
 from mixseek.runs.requests.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.runs.requests.planned_grid import PlannedGrid
 from mixseek.settings.models import JudgeSettings
+from mixseek.storage.journal.journal import verify_journal
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 
 if TYPE_CHECKING:
@@ -295,6 +296,9 @@ def open_requested(
     )
     recorded = [judge for judge in judges if replays_file(judge)]
     answers = resolve_answers(workspace, request.data) if names_answers(request.data) else None
+    if answers is not None:
+        # Before anybody is paid to judge what somebody may have changed.
+        verify_journal(answers)
     return open_dataset(
         request.data,
         name=request.data_name if answers is None else f"{PREFIX}{answers.name}",
