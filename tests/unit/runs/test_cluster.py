@@ -1,6 +1,7 @@
 """A run for a cluster, as far as it goes without one: what is refused, how shards are cut, what is left of one."""
 
 import importlib.util
+import pickle
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,13 @@ from mixseek.engine.live import LiveBatch
 from mixseek.engine.offline import Batch, judge_one
 from mixseek.errors import ConfigurationError
 from mixseek.judges.specs import RulesJudge
+from mixseek.protocols.answers import AnswerProtocol
 from mixseek.protocols.registry import load_protocol
-from mixseek.runs.cluster.driver import cut_shards, rest_of, samples_of
+from mixseek.runs.answers.request import AnswerRequest, plan_answers
+from mixseek.runs.cluster.driver import cut_shards, refuse_bound_parts, rest_of, samples_of
 from mixseek.runs.cluster.worker import ShardOrder, find_difference, installed_software, look_around
 from mixseek.runs.live import encode_judged
-from mixseek.runs.requests.request import LiveOptions
+from mixseek.runs.requests.request import LiveOptions, Plan
 from mixseek.storage.journal.recall import recall_journal
 
 SAMPLES = [Sample(f"s{number}", f"The answer is {number}.", ground_truth=str(number)) for number in range(10)]
@@ -25,10 +28,11 @@ PROTOCOL = load_protocol("semantic")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="the extra is installed")
-def test_without_the_extra_one_line_says_how_to_get_it(tmp_path: Path) -> None:
-    data = write_jsonl(tmp_path / "rows.jsonl", [{"id": "1", "response": "4", "ground_truth": "4"}])
+@pytest.mark.parametrize("command", [("judge",), ("answer", "--target", "openai:m@http://127.0.0.1:9/v1")])
+def test_without_the_extra_one_line_says_how_to_get_it(command: tuple[str, ...], tmp_path: Path) -> None:
+    data = write_jsonl(tmp_path / "rows.jsonl", [{"id": "1", "question": "2+2?", "response": "4", "ground_truth": "4"}])
 
-    done = mixseek_here("judge", data, "--on", "ray", "--workspace", "ws", cwd=tmp_path)
+    done = mixseek_here(*command, data, "--on", "ray", "--workspace", "ws", cwd=tmp_path, env={"OPENAI_API_KEY": "k"})
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "mixseek: --on ray needs an extra: pip install 'mixseek[ray]'\n"
@@ -61,6 +65,22 @@ def test_an_address_of_object_storage_needs_the_extra_too(tmp_path: Path) -> Non
 
     assert done.returncode == 2
     assert done.stderr == "mixseek: s3://bucket/rows.parquet: needs an extra: pip install 'mixseek[ray]'\n"
+
+
+def test_answers_may_be_asked_for_from_a_cluster_but_not_read_from_a_file_there(tmp_path: Path) -> None:
+    """What is asked stands in the samples, so the protocol goes to the nodes as it is."""
+    data = write_jsonl(tmp_path / "questions.jsonl", [{"id": "1", "question": "2+2?"}])
+    replies = write_jsonl(tmp_path / "replies.jsonl", [{"id": "1/plain", "reply": "4"}])
+
+    def plan_for(target: str) -> Plan:
+        return plan_answers(AnswerRequest(str(data), tmp_path / "ws", (target,), environment={"OPENAI_API_KEY": "k"}))
+
+    plan = plan_for("openai:m@http://127.0.0.1:9/v1")
+    refuse_bound_parts(plan)
+    assert plan.protocol == AnswerProtocol()
+    assert pickle.dumps(plan.protocol)
+    with pytest.raises(ConfigurationError, match="is bound to this machine"):
+        refuse_bound_parts(plan_for(f"replay:{replies}"))
 
 
 def test_a_node_is_of_use_with_the_same_software_and_in_sight_of_the_workspace(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from mixseek.runs.answers.targets import get_targets
 from mixseek.runs.answers.variants import read_variants
 from mixseek.runs.requests.manifest_entries import describe_judge
 from mixseek.runs.requests.named import NamedJudge
-from mixseek.runs.requests.request import ClusterOptions, JudgeRequest, LiveOptions, Plan
+from mixseek.runs.requests.request import ClusterOptions, JudgeRequest, LiveOptions, Plan, check_cluster
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.workspace import Workspace, default_run_id
 
@@ -49,6 +49,7 @@ class AnswerRequest:
 
 def plan_answers(request: AnswerRequest) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
+    check_cluster(request.cluster)
     variants = read_variants(request.variants)
     targets = get_targets(request.targets, request.configured, request.environment, request.live.timeout_seconds)
     workspace = Workspace(request.workspace)

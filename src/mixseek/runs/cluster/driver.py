@@ -26,6 +26,7 @@ from mixseek.engine.slots import LiveSlot
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError, MixseekError
 from mixseek.lazy_dataclass import dataclass
+from mixseek.protocols.answers import AnswerProtocol
 from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.runs.cluster.worker import (
     AnyBatch,
@@ -103,7 +104,7 @@ def refuse_bound_parts(plan: Plan) -> None:
                 f"--on ray: judge {judge.name} is bound to this machine; name judges that every node can make "
                 "(rules, a model behind an endpoint), or judge without --on ray"
             )
-    if not isinstance(plan.protocol, DeclaredProtocol):
+    if not isinstance(plan.protocol, DeclaredProtocol | AnswerProtocol):
         raise ConfigurationError(f"--on ray: the {plan.protocol.name} protocol is declared in no file")
 
 

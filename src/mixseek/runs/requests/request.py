@@ -222,12 +222,17 @@ class Plan:
         return self.request.live.repeats if self.is_live else 1
 
 
+def check_cluster(cluster: ClusterOptions | None) -> None:
+    """Raises ConfigurationError for a cluster that nothing here can speak to."""
+    if cluster is not None and importlib.util.find_spec("ray") is None:
+        raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
+
+
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
     if request.cluster is not None and request.budget is not None:
         raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
-    if request.cluster is not None and importlib.util.find_spec("ray") is None:
-        raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
+    check_cluster(request.cluster)
     request = replace(request, judges=expand_scorers(request.judges, request.data, request.longest_line))
     protocol = request.load_protocol()
     timeout = request.live.timeout_seconds
