@@ -3,7 +3,6 @@
 Two passes: where each record of the journal that counts begins, and then the rows, one in memory at a time.
 """
 
-import mmap
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -81,11 +80,12 @@ def answer_rows(run: RunDirectory, manifest: Manifest) -> Iterator[Row]:
         return
     cells = cells_of(manifest)
     seeds = seeds_of(manifest)
-    with run.journal.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as journal:
+    # Not mapped into memory: a row or two at a time is all that is wanted of a file of many gigabytes.
+    with run.journal.open("rb") as stream:
 
         def read(offset: int) -> dict[str, Any]:
-            end = journal.find(b"\n", offset)
-            return decode_line(journal[offset : end if end >= 0 else len(journal)])
+            stream.seek(offset)
+            return decode_line(stream.readline())
 
         for prompt_place in places.in_order():
             prompt = read(places.prompt_offset(prompt_place))["sample"]
