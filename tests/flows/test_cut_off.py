@@ -265,3 +265,18 @@ def test_on_a_real_file_the_summary_names_what_was_cut_off_and_bounds_hold_the_f
     finished = document["finished"]["mean_score"]
     assert f"the mean of the finished ones is {finished:.1%}" in told
     assert ends["worst"] <= document["mean_score"] < finished <= ends["best"]
+
+
+def test_ratings_and_boards_of_a_run_say_first_whose_responses_did_not_end(tmp_path: Path) -> None:
+    """By system, in words and for programs; nothing is said where all of them are finished."""
+    judge(tmp_path, [*rows_of(FIRST), *ALL_FINISHED])
+    judge(tmp_path, ALL_FINISHED, run="quiet")
+    warning = f"Responses that did not come to their end: {FIRST} 6 cut off (15.0%), 2 withheld (5.0%), 3 empty (7.5%)."
+
+    for command in ("stats", "leaderboard"):
+        told = mixseek_here(command, "run", "-w", "ws", cwd=tmp_path).stdout
+        assert warning in " ".join(told.splitlines()[1:3])
+        document = json.loads(mixseek_here(command, "run", "-w", "ws", "--json", cwd=tmp_path).stdout)
+        assert list(document["responses"]) == [FIRST]
+        assert document["responses"][FIRST]["cut_off"] == {"count": 6, "share": 0.15}
+    assert "did not come to their end" not in mixseek_here("stats", "quiet", "-w", "ws", cwd=tmp_path).stdout

@@ -28,8 +28,8 @@ from mixseek.presentation.sections import (
     number_head,
     sections_of,
 )
-from mixseek.reports.headline import rule_text
-from mixseek.reports.statistics import interval_document
+from mixseek.reports.headline import responses_document, rule_text
+from mixseek.reports.statistics import interval_document, unfinished_notes
 from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_text,
@@ -61,6 +61,7 @@ def board_document(board: Board) -> dict[str, Any]:
         "controlled": _strengths_document(board.controlled) if board.controlled else None,
         "human": _strengths_document(board.human) if board.human else None,
         "agreement": _agreement_document(board.agreement) if board.agreement else None,
+        "responses": {name: responses_document(counts) for name, counts in board.responses.items()},
         "notes": list(board.notes),
     }
 
@@ -196,7 +197,8 @@ def board_sections(board: Board) -> Iterator[Section]:
     strengths = board.strengths
     counts = [plural(len(strengths.standings), "system"), plural(strengths.comparisons, "comparison")]
     counts += [plural(strengths.questions, "question"), f"by {listed(board.judges)}"]
-    yield Section(None, (Sentence(f"{board.source}: {', '.join(counts)}", ""), *notes(board.notes)))
+    lead = Sentence(f"{board.source}: {', '.join(counts)}", "")
+    yield Section(None, (lead, *unfinished_notes(board.responses), *notes(board.notes)))
     yield from standing_sections(board)
 
 

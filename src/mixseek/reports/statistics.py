@@ -13,11 +13,13 @@ from mixseek.analysis.ratings.found import (
     Statistics,
     SystemComparison,
 )
+from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.presentation.render.html import result_html
 from mixseek.presentation.render.terminal import result_text
 from mixseek.presentation.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
+from mixseek.reports.headline import responses_document
 from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_ends_text,
@@ -29,6 +31,7 @@ from mixseek.reports.wording.numbers import (
     p_text,
     score_number,
 )
+from mixseek.reports.wording.responses import unfinished_sentence
 from mixseek.reports.wording.scores import equal_items_text, few_questions_text
 from mixseek.stats.corrected import PredictionPowered
 from mixseek.stats.estimates import Corrected
@@ -74,6 +77,7 @@ def statistics_document(statistics: Statistics) -> dict[str, Any]:
         "pairs": [_pair_document(line) for line in statistics.pairs],
         "corrected": [_corrected_document(line) for line in statistics.corrected],
         "comparison": _comparison_document(statistics.comparison) if statistics.comparison else None,
+        "responses": {name: responses_document(counts) for name, counts in statistics.responses.items()},
         "notes": list(statistics.notes),
     }
 
@@ -259,7 +263,8 @@ def statistics_sections(statistics: Statistics) -> Iterator[Section]:
         plural(statistics.items, "item"),
         plural(statistics.questions, "question"),
     )
-    yield Section(None, (Sentence(f"{statistics.source}: {', '.join(counts)}", ""), *notes(statistics.notes)))
+    lead = Sentence(f"{statistics.source}: {', '.join(counts)}", "")
+    yield Section(None, (lead, *unfinished_notes(statistics.responses), *notes(statistics.notes)))
     yield Section("Raters", (_rater_table(statistics), *notes(_uneven_notes(statistics))))
     if statistics.against_human:
         shares = ("judge", ">n", ">accuracy", ">sensitivity", ">specificity", ">MCC")
@@ -278,6 +283,12 @@ def statistics_sections(statistics: Statistics) -> Iterator[Section]:
     yield _corrected_section(statistics.corrected, f"What {statistics.human} would say, from labels")
     if statistics.comparison is not None:
         yield from _comparison_sections(statistics.comparison)
+
+
+def unfinished_notes(responses: Mapping[str, ResponseCounts]) -> Iterator[Sentence]:
+    """A warning before the first number, where a score may be low because of a limit."""
+    if sentence := unfinished_sentence(responses):
+        yield Sentence(f"⚠ {sentence}", "yellow")
 
 
 shown_text.register(Statistics, result_text)

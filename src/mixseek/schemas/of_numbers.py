@@ -202,6 +202,7 @@ class StatsDocument(TypedDict):
     pairs: Sequence[RaterPairDocument]
     corrected: Sequence[CorrectedRater]
     comparison: SystemsDocument | None
+    responses: Mapping[str, ResponsesDocument]
     notes: Sequence[str]
 
 
@@ -377,6 +378,7 @@ class BoardDocument(StrengthsDocument):
     controlled: StrengthsDocument | None
     human: StrengthsDocument | None
     agreement: OrderAgreementDocument | None
+    responses: Mapping[str, ResponsesDocument]
     notes: Sequence[str]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
+from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.shown import Shown
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.corrected import PredictionPowered
@@ -134,4 +135,5 @@ class Statistics(Shown):
     pairs: Sequence[PairLine]
     corrected: Sequence[CorrectedLine]
     comparison: SystemComparison | None
+    responses: Mapping[str, ResponseCounts]  # how they ended, by who wrote them, where not all are finished
     notes: Sequence[str]

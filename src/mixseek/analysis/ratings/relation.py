@@ -5,14 +5,14 @@ expressions run, nothing but the table can be read. All that leaves here is aggr
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 import duckdb
 
 from mixseek.analysis.labels.pool import NO_SCORE, LabelPool
-from mixseek.domain.counts import UnitSums
+from mixseek.domain.counts import ResponseCounts, UnitSums
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.index.unit_sums import unit_sums
 from mixseek.lazy_dataclass import dataclass
@@ -137,6 +137,8 @@ class Ratings:
         self._connection = connection
         # Of repeated ratings; else the first was taken.
         self.uses_mean = uses_mean
+        # Of a run: how responses ended, by who wrote them, where not all are finished.
+        self.responses: Mapping[str, ResponseCounts] = {}
         # By number; also those that gave nothing.
         self.names = tuple(names)
         # Texts that were rated with, in order; empty where ratings are numbers.

@@ -9,6 +9,7 @@ import duckdb
 from mixseek.analysis.labels.units import ensure_texts
 from mixseek.analysis.ratings.relation import PEOPLE, STATEMENTS, Ratings, RatingSource
 from mixseek.analysis.ratings.rows import count_ratings, rating_session
+from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.labels import collect_labels
 from mixseek.index.loading import attach_index
 from mixseek.storage.duckdb_session import confine, escape_glob, fetch_all
@@ -32,11 +33,14 @@ def open_run(workspace: Workspace, run: RunDirectory, source: RatingSource) -> I
             connection.execute(_SCORED_ROWS)
             if source.uses_mean is None:
                 source = replace(source, uses_mean=True)
+        responses = {name: ResponseCounts(*counts) for name, *counts in fetch_all(connection, _UNFINISHED, {})}
         _add_labels(connection, workspace, run, people_as_one=source.people_as_one)
         nothing = (
             f"{run.name}: no judgment is valid, so there is nothing to count (`mixseek report {run.name}` says why)"
         )
-        yield count_ratings(connection, source, lambda row: f"{run.name}: judgment {row}", nothing)
+        ratings = count_ratings(connection, source, lambda row: f"{run.name}: judgment {row}", nothing)
+        ratings.responses = responses
+        yield ratings
 
 
 _SCORED_ROWS = (
@@ -47,6 +51,19 @@ _SCORED_ROWS = (
     "row_number() OVER (ORDER BY take, position) AS rank, NULL::DOUBLE AS length, NULL::VARCHAR AS first, "
     "NULL::VARCHAR AS second, NULL::VARCHAR AS shown FROM run.judged_by_model WHERE NOT is_control"
 )
+
+
+# How the responses of those ended of whom not all are finished; of a pair each response is its own author's.
+_UNFINISHED = """
+WITH ended AS (
+    SELECT coalesce(target_model, prompt_variant) AS system, response_state AS state FROM run.samples
+    UNION ALL BY NAME
+    SELECT target_b AS system, response_state_b AS state FROM run.samples WHERE length_b IS NOT NULL
+)
+SELECT coalesce(system, ''), count(*), count(*) FILTER (state = 'cut_off'), count(*) FILTER (state = 'withheld'),
+    count(*) FILTER (state = 'empty') AS empty
+FROM ended GROUP BY ALL HAVING count(*) FILTER (state IN ('cut_off', 'withheld', 'empty')) > 0 ORDER BY 1
+"""
 
 
 def _add_labels(

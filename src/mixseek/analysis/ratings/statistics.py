@@ -139,6 +139,7 @@ class _Analysis:
             pairs=self._pairs(),
             corrected=self._corrected(),
             comparison=self._comparison(),
+            responses=ratings.responses,
             notes=[*self._notes(), *self._missing_notes()],
         )
 

@@ -66,7 +66,8 @@ def build_board(source: str, ratings: Ratings, options: BoardOptions) -> SystemB
         why = f"with fewer than {fewest} questions" if fewest > 1 else "without a comparison"
         notes.append(f"left out, {why}: {listed(left_out)}")
     names, controlled = [judge.name for judge in judges], _controlled(comparisons)
-    return SystemBoard(source, names, strengths, controlled, by_people, agreement, notes, panel=panel, split=split)
+    beside = by_people, agreement, notes, ratings.responses
+    return SystemBoard(source, names, strengths, controlled, *beside, panel=panel, split=split)
 
 
 # Raters that a note can hold.

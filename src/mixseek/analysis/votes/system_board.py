@@ -1,7 +1,9 @@
 """A leader board of systems that were compared two by two, as data that can be printed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 
+from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.shown import Shown
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.strengths.model import Strengths
@@ -22,6 +24,8 @@ class Board:
     human: Strengths | None = None
     agreement: OrderAgreement | None = None
     notes: Sequence[str] = ()
+    # How responses ended, by system, where not all are finished.
+    responses: Mapping[str, ResponseCounts] = field(default_factory=dict)
     # The rule by which several judges are one, and how many pairs are ties because it found no winner.
     panel: str | None = None
     split: int = 0

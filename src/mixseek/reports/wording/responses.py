@@ -10,6 +10,8 @@ from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_te
 from mixseek.text.messages import Message, counted, join, message, verbatim
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mixseek.analysis.model import ScoreSummary
     from mixseek.domain.counts import ResponseCounts
 
@@ -45,6 +47,20 @@ def ends_of_responses(responses: "ResponseCounts") -> Message:
         if responses.of(state)
     ]
     return join(texts, ", ") if texts else verbatim(NOTHING)
+
+
+def unfinished_sentence(by_system: "Mapping[str, ResponseCounts]") -> Message | None:
+    """Whose responses did not come to their end, where scores of several are set against each other; None: nobody's."""
+    if not by_system:
+        return None
+    each = [
+        message("responses.of_system", "{name} {ends}", name=name, ends=ends_of_responses(counts))
+        if name
+        else ends_of_responses(counts)
+        for name, counts in by_system.items()
+    ]
+    words = "Responses that did not come to their end: {each}. Differences may be those of a limit."
+    return message("responses.unfinished_of", words, each=join(each, "; "))
 
 
 def finished_mean_text(score: "ScoreSummary", maximum: float | None = None) -> Message:
