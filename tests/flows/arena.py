@@ -41,6 +41,7 @@ class Arena:
     declines: bool = False
     # How every reply is called.
     reply_id: str = "x"
+    finish_reason: str = "stop"
     # Everything that anybody was asked.
     texts: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -118,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         document: dict[str, Any] = {
             "id": self.arena.reply_id,
             "model": "mock",
-            "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+            "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": self.arena.finish_reason}],
             "usage": {"prompt_tokens": 100, "completion_tokens": 10},
         }
         data = json.dumps(document if status == 200 else {"error": {"message": text}}).encode()

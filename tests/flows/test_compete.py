@@ -114,6 +114,20 @@ def test_a_key_that_an_endpoint_repeats_is_written_nowhere_and_said_at_every_doo
         assert "masked in 8 of its replies" in " ".join(shown.split())
 
 
+def test_submissions_that_a_limit_ended_are_said_under_the_board(tmp_path: Path) -> None:
+    """They are judged as they are, by terminal, page and JSON: a rank may be that of a limit."""
+    with arena() as endpoint:
+        endpoint.finish_reason = "length"
+        write(tmp_path, race_text(endpoint.spec, 1, rounds=SMALL))
+        done = compete(tmp_path)
+    mixseek_here("leaderboard", "e", "-w", "ws", "--to", "page.html", cwd=tmp_path)
+    (team,) = json.loads(mixseek_here("leaderboard", "e", "-w", "ws", "--json", cwd=tmp_path).stdout)["teams"]
+
+    assert team["submitting"]["cut_off_replies"] == 2
+    for shown in (done.stdout, (tmp_path / "page.html").read_text(encoding="utf-8")):
+        assert "2 of its submissions ended at a limit and are cut off" in " ".join(shown.split())
+
+
 def test_the_same_submission_is_evaluated_once_and_scored_alike(tmp_path: Path) -> None:
     """Handing in the same text again buys no second draw."""
     text = race_text("SPEC", 0, rounds=SMALL)

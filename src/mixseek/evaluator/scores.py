@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from mixseek.domain.judgments import Reply
+from mixseek.domain.response_states import ResponseState, state_of_reason
 from mixseek.domain.rounds import MAX_SCORE, check_name, check_round_number, check_score
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
@@ -178,6 +179,7 @@ def usage_of(replies: Sequence[Reply]) -> dict[str, Any]:
     """Calls, tokens and cost of replies; `cost_usd` None says that the price of some call is not known.
 
     `masked_replies`: in which a key stood that the endpoint had repeated, the cached included.
+    `cut_off_replies`: which a limit ended; what a team handed in is then only a part of what it had to say.
     """
     fresh = [reply for reply in replies if not reply.details.get("cached") and "usage" in reply.details]
     costs = [reply.details.get("cost_usd") for reply in fresh]
@@ -189,4 +191,7 @@ def usage_of(replies: Sequence[Reply]) -> dict[str, Any]:
         "output_tokens": sum(count.get("output_tokens") or 0 for count in counts),
         "cost_usd": math.fsum(known) if len(known) == len(costs) else None,
         "masked_replies": sum("masked_keys_in" in reply.details for reply in replies),
+        "cut_off_replies": sum(
+            state_of_reason(reply.details.get("finish_reason")) is ResponseState.CUT_OFF for reply in replies
+        ),
     }

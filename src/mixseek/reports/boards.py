@@ -28,8 +28,9 @@ from mixseek.presentation.sections import (
     number_head,
     sections_of,
 )
-from mixseek.reports.headline import responses_document, rule_text
-from mixseek.reports.statistics import interval_document, unfinished_notes
+from mixseek.reports.headline import rule_text
+from mixseek.reports.responses import responses_document, unfinished_notes
+from mixseek.reports.statistics import interval_document
 from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_text,

@@ -8,10 +8,10 @@ from typing import Any
 
 from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
 from mixseek.analysis.model import Beside, Breakdown, FinishedMean, Headline, ScoreSummary, split_of
-from mixseek.domain.counts import ResponseCounts, StatusCounts
+from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
-from mixseek.domain.response_states import UNFINISHED
 from mixseek.presentation.pictures import Axis, Estimate, IntervalPlot
+from mixseek.reports.responses import responses_document
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, ends_text, estimate_text
 from mixseek.reports.wording.responses import cut_off_warning, ends_of_responses, finished_sentence
@@ -263,13 +263,6 @@ def score_document(score: ScoreSummary) -> dict[str, Any]:
         "responses": responses_document(score.responses),
         "finished": None if score.finished is None else finished_document(score.finished),
     }
-
-
-def responses_document(responses: ResponseCounts) -> dict[str, Any]:
-    """How responses ended: three names, three counts; and what a choice left out, or counts as incorrect."""
-    ended = {state.value: {"count": responses.of(state), "share": responses.share(state)} for state in UNFINISHED}
-    chosen = {"left_out": responses.left_out, "undecided_incorrect": responses.undecided_incorrect}
-    return {"total": responses.total, **ended, **chosen}
 
 
 def finished_document(finished: FinishedMean) -> dict[str, Any]:

@@ -13,13 +13,12 @@ from mixseek.analysis.ratings.found import (
     Statistics,
     SystemComparison,
 )
-from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.presentation.render.html import result_html
 from mixseek.presentation.render.terminal import result_text
 from mixseek.presentation.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
-from mixseek.reports.headline import responses_document
+from mixseek.reports.responses import responses_document, unfinished_notes
 from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_ends_text,
@@ -31,7 +30,6 @@ from mixseek.reports.wording.numbers import (
     p_text,
     score_number,
 )
-from mixseek.reports.wording.responses import unfinished_sentence
 from mixseek.reports.wording.scores import equal_items_text, few_questions_text
 from mixseek.stats.corrected import PredictionPowered
 from mixseek.stats.estimates import Corrected
@@ -283,12 +281,6 @@ def statistics_sections(statistics: Statistics) -> Iterator[Section]:
     yield _corrected_section(statistics.corrected, f"What {statistics.human} would say, from labels")
     if statistics.comparison is not None:
         yield from _comparison_sections(statistics.comparison)
-
-
-def unfinished_notes(responses: Mapping[str, ResponseCounts]) -> Iterator[Sentence]:
-    """A warning before the first number, where a score may be low because of a limit."""
-    if sentence := unfinished_sentence(responses):
-        yield Sentence(f"⚠ {sentence}", "yellow")
 
 
 shown_text.register(Statistics, result_text)

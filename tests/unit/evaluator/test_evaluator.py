@@ -316,7 +316,7 @@ def test_usage_adds_up_what_was_paid_and_says_when_a_price_is_unknown() -> None:
     free = Reply("", "j", details={"usage": {"input_tokens": 5, "output_tokens": 2}, "cost_usd": 0.0, "cached": True})
     unpriced = Reply("", "j", details={"usage": {"input_tokens": None, "output_tokens": 1}, "cost_usd": None})
 
-    unmasked = {"masked_replies": 0}
+    unmasked = {"masked_replies": 0, "cut_off_replies": 0}
     assert usage_of([paid, free]) == {"calls": 1, "input_tokens": 5, "output_tokens": 2, "cost_usd": 0.5, **unmasked}
     assert usage_of([paid, unpriced]) == {
         "calls": 2,

@@ -106,6 +106,7 @@ def result() -> Statistics:
         pairs=(),
         corrected=(),
         comparison=None,
+        responses={},
         notes=("a note",),
     )
 

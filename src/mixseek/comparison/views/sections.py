@@ -51,7 +51,7 @@ from mixseek.presentation.sections import (
     number_head,
     sections_of,
 )
-from mixseek.reports.headline import responses_document
+from mixseek.reports.responses import responses_document
 from mixseek.reports.wording.names import name_text
 from mixseek.reports.wording.numbers import NOTHING, p_number
 from mixseek.stats.difference import Difference

@@ -64,6 +64,7 @@ class Expense:
     cost_usd: float | None = None
     is_cost_partial: bool = False
     masked_replies: int = 0  # in which a key stood that the endpoint had repeated
+    cut_off_replies: int = 0  # which a limit ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +284,9 @@ def add_expenses(usages: Iterable[Any]) -> Expense:
     tokens = [[usage[kind] for usage in counted if isinstance(usage.get(kind), int)] for kind in kinds]
     taken, given = (sum(numbers) if numbers else None for numbers in tokens)
     costs = [cost for usage in counted if (cost := _number(usage.get("cost_usd"))) is not None]
-    masked = sum(usage["masked_replies"] for usage in known if isinstance(usage.get("masked_replies"), int))
-    return Expense(taken, given, sum(costs) if costs else None, len(costs) < len(counted), masked)
+    beside = ("masked_replies", "cut_off_replies")
+    replies = [sum(usage[name] for usage in known if isinstance(usage.get(name), int)) for name in beside]
+    return Expense(taken, given, sum(costs) if costs else None, len(costs) < len(counted), *replies)
 
 
 def _number(value: Any) -> float | None:

@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mixseek.competition.views.board import CompetitionLine, LeaderBoard, RoundView, TeamView
-from mixseek.competition.views.words import APART, cost_text, expense_text, masked_team_text, points_text
+from mixseek.competition.views.words import (
+    APART,
+    cost_text,
+    cut_off_team_text,
+    expense_text,
+    masked_team_text,
+    points_text,
+)
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.presentation.pictures import Axis, Curve, CurvePoint, Series, Step, line_style
 from mixseek.presentation.sections import (
@@ -70,7 +77,7 @@ def place_sections(board: LeaderBoard) -> Iterator[Section]:
     remarks = (
         message("race.remark", "{team}: {remark}", team=team.team_name, remark=remark)
         for team in board.teams
-        for remark in filter(None, (team.message, masked_team_text(team)))
+        for remark in filter(None, (team.message, cut_off_team_text(team), masked_team_text(team)))
     )
     yield Section(None, notes(remarks))
 

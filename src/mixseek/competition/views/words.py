@@ -59,4 +59,11 @@ def masked_team_text(team: TeamView) -> Message:
     return masked_text(masked) if masked else verbatim("")
 
 
+def cut_off_team_text(team: TeamView) -> Message:
+    """What a team handed in although a limit had ended it; empty where nothing was cut off."""
+    count = team.submitting.cut_off_replies
+    words = "{n} of its submissions ended at a limit and are cut off; a larger max_tokens lets them end"
+    return message("race.cut_off", words, n=count) if count else verbatim("")
+
+
 APART = message("race.scored_by_their_own_model", "Scored by their own model")
