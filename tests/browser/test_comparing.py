@@ -71,7 +71,11 @@ def test_the_plot_is_copied_as_a_picture_under_the_policy_of_the_page(chromium: 
       const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
       canvas.drawImage(bitmap, 0, 0);
       const colours = new Set(new Uint32Array(canvas.getImageData(0, 0, bitmap.width, bitmap.height).data.buffer));
-      return JSON.stringify([item.types, bitmap.width, bitmap.height, colours.size]);
+      const means = [...document.querySelectorAll(".opening .plot-mean")].map(mean => {
+        const [red, green, blue] = getComputedStyle(mean).fill.match(/\\d+/g).map(Number);
+        return colours.has(0xff000000 + blue * 0x10000 + green * 0x100 + red);
+      });
+      return JSON.stringify([item.types, bitmap.width, bitmap.height, colours.size, means]);
     }"""
 
     async def scenario() -> None:
@@ -79,12 +83,14 @@ def test_the_plot_is_copied_as_a_picture_under_the_policy_of_the_page(chromium: 
             page = await open_comparison(visit, viewer)
             await page.get_by_role("button", name="Copy the plot as PNG").click()
             await expect(page.locator("#copied")).to_have_text("Picture copied.")
-            types, width, height, colours = json.loads(await page.evaluate(script))
+            types, width, height, colours, means = json.loads(await page.evaluate(script))
             assert types == ["image/png"]
             assert width > 1_000
             assert height > 100
             # The ground, the words, the axis, the interval and its mean; with text alone there are greys only.
             assert colours > 20
+            assert means
+            assert all(means)
             assert visit.strangers(viewer.address) == []
 
     chromium.do(scenario())

@@ -1,18 +1,21 @@
 """A matrix of 2,000 questions and 8 targets as a person uses it: narrowed, walked by keyboard; and in a report."""
 
+import itertools
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
 from tests.browser.driving import NARROW, WIDE, Chromium, Visit, find_barriers, overflow_of
 from tests.flows.running import mixseek_here
 from tests.once import made_once
-from tests.unit.web.viewing import judge_rows
+from tests.unit.storage.material import CORRECT, INCORRECT, judged_lines, make_manifest, make_run
 
+from mixseek.domain.samples import Sample
 from mixseek.setup.demo import unpack_files
+from mixseek.storage.journal.manifest import RunStatus, write_manifest
 from mixseek.web.server import ViewServer
 
 QUESTIONS, TARGETS = 2_000, [f"target-{number}" for number in range(1, 9)]
@@ -32,23 +35,24 @@ def is_right(question: int, target: int) -> bool:
     return True
 
 
+def large_journal() -> Iterator[bytes]:
+    """What judging writes; sixteen thousand judgments by the rules would take longer than all that is shown of them."""
+    for question, (number, target) in itertools.product(range(QUESTIONS), enumerate(TARGETS)):
+        is_cut, answer = question % 100 == 50 and number == 2, question + (1 if is_right(question, number) else 2)
+        sample = Sample(
+            id=f"q{question}-{target}",
+            question=f"What is {question} + 1?",
+            response="<think>I add one to" if is_cut else f"So the answer is {answer}.",
+            ground_truth=str(question + 1),
+            question_id=f"Q{question}",
+            target_model=target,
+        )
+        yield from judged_lines(sample, {"rules": CORRECT if is_right(question, number) and not is_cut else INCORRECT})
+
+
 def make_large_run(root: Path) -> None:
-    rows: list[dict[str, Any]] = []
-    for question in range(QUESTIONS):
-        for number, target in enumerate(TARGETS):
-            is_cut = question % 100 == 50 and number == 2
-            answer = question + (1 if is_right(question, number) else 2)
-            rows.append(
-                {
-                    "id": f"q{question}-{target}",
-                    "question": f"What is {question} + 1?",
-                    "response": "<think>I add one to" if is_cut else f"So the answer is {answer}.",
-                    "ground_truth": str(question + 1),
-                    "question_id": f"Q{question}",
-                    "target_model": target,
-                }
-            )
-    judge_rows(root, tuple(rows), "large")
+    _, run = make_run(root / "ws", large_journal(), name="large")
+    write_manifest(run.manifest, make_manifest(run="large", status=RunStatus.COMPLETE, sample_count=16_000))
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +96,9 @@ def test_two_thousand_questions_are_found_filtered_and_sorted(chromium: Chromium
                 await page.get_by_role("button", name=re.compile(rf"^{button} [\d,]+$")).click()
                 await expect(matches).to_have_text(text)
                 await expect(names.first).to_have_text(first)
+                if button == "cut off":
+                    await expect(page.locator("#cell-0-2")).to_have_attribute("aria-label", "incorrect, cut off")
+                    await expect(page.locator("#cell-0-1")).to_have_attribute("aria-label", "correct")
             await page.locator("#matrix-sort").select_option("difficulty")
             await expect(names.first).to_have_text("Q9")
             await page.locator("#matrix-sort").select_option("disagreement")
@@ -199,16 +206,6 @@ def test_the_open_cell_stands_in_the_address(chromium: Chromium, large: ViewServ
     chromium.do(scenario())
 
 
-def test_a_response_that_was_cut_off_says_so_in_its_cell(chromium: Chromium, large: ViewServer) -> None:
-    async def scenario() -> None:
-        async with chromium.visiting() as visit:
-            page = await open_matrix(visit, large, "/runs/large/matrix#filter=cut_off")
-            await expect(page.locator("#cell-0-2")).to_have_attribute("aria-label", "incorrect, cut off")
-            await expect(page.locator("#cell-0-1")).to_have_attribute("aria-label", "correct")
-
-    chromium.do(scenario())
-
-
 def test_the_list_is_narrowed_to_responses_that_were_cut_off(chromium: Chromium, large: ViewServer) -> None:
     """By the control above it, and from the judgment that says so."""
 
@@ -262,13 +259,28 @@ def test_a_graded_verdict_shows_its_score(chromium: Chromium, viewer: ViewServer
     chromium.do(scenario())
 
 
-async def read_matrix(page: Page) -> list[list[tuple[str, str | None]]]:
+# One question to the browser for all rows: a call for each cell of a large matrix is most of what such a test takes.
+READ_ROWS = """rows => rows.map(row => [
+  Number(row.getAttribute("aria-rowindex")),
+  [...row.querySelectorAll(".matrix-name b, .matrix-cell")].map(part => [part.innerText, part.ariaLabel]),
+])"""
+
+
+async def read_matrix(page: Page) -> list[list[list[str | None]]]:
     """Every row that is drawn, from the top: name and cells, with what is said of each."""
-    rows = []
-    for row in await page.locator(".matrix-row").all():
-        parts = await row.locator(".matrix-name b, .matrix-cell").all()
-        rows.append([(await part.inner_text(), await part.get_attribute("aria-label")) for part in parts])
-    return sorted(rows)
+    return [parts for _, parts in sorted(await page.locator(".matrix-row").evaluate_all(READ_ROWS))]
+
+
+async def show(page: Page, shown: str) -> str:
+    """What the matrix says of its questions, once this filter has been pressed and every row is drawn."""
+    button, matches = page.locator(f'[data-shown="{shown}"]'), page.locator("#matrix-matches")
+    await button.click()
+    await expect(button).to_have_attribute("aria-pressed", "true")
+    await expect(matches).to_have_text(re.compile("questions"))
+    await expect(page.locator(".matrix-row[aria-busy]")).to_have_count(0)
+    # A digest is shown until the text of its question is there.
+    await expect(page.locator(".matrix-name b", has_text=re.compile("^question-"))).to_have_count(0)
+    return await matches.inner_text()
 
 
 @pytest.fixture(scope="module")
@@ -294,21 +306,12 @@ def test_a_report_shows_the_cells_that_the_viewer_shows(
             for run, path in several.items():
                 await reading.page.goto(f"{path.as_uri()}#questions")
                 await visit.open(f"{viewer.address}/runs/{run}/matrix")
-                for across in ("target", "judge"):
-                    for shown in ("", "differ", "all_wrong"):
-                        drawn = []
-                        for page in (visit.page, reading.page):
-                            await page.locator("#matrix-across").select_option(across)
-                            await page.locator(f'[data-shown="{shown}"]').click()
-                            await expect(page.locator(f'[data-shown="{shown}"]')).to_have_attribute(
-                                "aria-pressed", "true"
-                            )
-                            await expect(page.locator(".matrix-row[aria-busy]")).to_have_count(0)
-                            await expect(page.locator("#matrix-matches")).to_have_text(re.compile("questions"))
-                            # A digest is shown until the text of its question is there.
-                            await expect(page.get_by_text(re.compile("^question-"))).to_have_count(0)
-                            drawn.append([await page.locator("#matrix-matches").inner_text(), await read_matrix(page)])
-                        assert drawn[0] == drawn[1], (run, across, shown)
+                for across, shown in itertools.product(("target", "judge"), ("", "differ", "all_wrong")):
+                    drawn = []
+                    for page in (visit.page, reading.page):
+                        await page.locator("#matrix-across").select_option(across)
+                        drawn.append([await show(page, shown), await read_matrix(page)])
+                    assert drawn[0] == drawn[1], (run, across, shown)
             assert reading.strangers("file:") == []
 
     chromium.do(scenario())
@@ -346,7 +349,7 @@ def test_pairs_have_a_cell_for_each_of_both_targets(chromium: Chromium, pairs: P
                     columns = page.locator("#matrix-top [role=columnheader]")
                     await expect(columns).to_have_text(["Question", *heads])
                     await expect(page.locator(".matrix-row[aria-busy]")).to_have_count(0)
-                    await expect(page.get_by_text(re.compile("^question-"))).to_have_count(0)
+                    await expect(page.locator(".matrix-name b", has_text=re.compile("^question-"))).to_have_count(0)
                     drawn.append(await read_matrix(page))
                     # Beside its own column a judgment stands in that of the other target.
                     await page.locator("#cell-0-1").click()
@@ -357,7 +360,7 @@ def test_pairs_have_a_cell_for_each_of_both_targets(chromium: Chromium, pairs: P
                         assert re.search(f"{heads[1]} ↔|↔ {heads[1]}", text)
                 assert drawn[0] == drawn[1]
                 if run == "one":
-                    assert [cell for _, *cells in drawn[0] for cell in cells] == [("won", "won"), ("lost", "lost")]
+                    assert [cell for _, *cells in drawn[0] for cell in cells] == [["won", "won"], ["lost", "lost"]]
 
     chromium.do(scenario())
 
@@ -367,14 +370,7 @@ async def narrow(page: Page, shown: str, sort: str, words: str) -> tuple[str, li
     await page.locator("#matrix-search").fill(words)
     await page.locator("#matrix-search").press("Enter")
     await page.locator("#matrix-sort").select_option(sort)
-    await page.locator(f'[data-shown="{shown}"]').click()
-    await expect(page.locator(f'[data-shown="{shown}"]')).to_have_attribute("aria-pressed", "true")
-    await expect(page.locator("#matrix-matches")).to_have_text(re.compile("questions"))
-    await expect(page.locator(".matrix-row[aria-busy]")).to_have_count(0)
-    await expect(page.locator("#matrix-rows").get_by_text(re.compile("^question-"))).to_have_count(0)
-    rows = {int(await row.get_attribute("aria-rowindex") or 0): row for row in await page.locator(".matrix-row").all()}
-    names = [await rows[place].locator("b").inner_text() for place in sorted(rows)]
-    return await page.locator("#matrix-matches").inner_text(), names
+    return await show(page, shown), [str(parts[0][0]) for parts in await read_matrix(page)]
 
 
 def test_filters_orders_and_searches_leave_the_same_questions_in_viewer_and_report(
@@ -391,7 +387,7 @@ def test_filters_orders_and_searches_leave_the_same_questions_in_viewer_and_repo
         runs.append((viewer, path, name, words))
 
     async def scenario() -> None:
-        async with chromium.visiting((1280, 2_600)) as visit, chromium.visiting((1280, 2_600)) as reading:
+        async with chromium.visiting((1280, 1_200)) as visit, chromium.visiting((1280, 1_200)) as reading:
             for served, path, run, words in runs:
                 await visit.follow(served.link)
                 await visit.open(f"{served.address}/runs/{run}/matrix")
@@ -403,14 +399,13 @@ def test_filters_orders_and_searches_leave_the_same_questions_in_viewer_and_repo
                     ("differ", "disagreement", ""),
                     ("all_wrong", "", ""),
                     ("", "difficulty", words),
-                    ("differ", "", words),
-                    ("", "", "nowhere at all"),
+                    *([("", "", "nowhere at all")] if run == "pairs" else []),
                 ):
                     drawn = [await narrow(page, shown, sort, sought) for page in (visit.page, reading.page)]
                     assert drawn[0] == drawn[1], (run, shown, sort, sought)
                     told.add(str(drawn[0]))
                 # None of the controls left everything as it was.
-                assert len(told) > 3, told
+                assert len(told) > 2, told
                 assert str(everything) not in told
 
     chromium.do(scenario())
