@@ -345,6 +345,36 @@ def test_what_init_writes_in_comments_is_valid_too(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_init_offers_a_job_that_begins_with_questions(tmp_path: Path) -> None:
+    """As it is, offline, under two prompts; every recorded answer is about a question, and comments are valid too."""
+    made = mixseek_here("init", "--answers", cwd=tmp_path)
+    done = mixseek_here("run", "job.toml", cwd=tmp_path, env={"HTTPS_PROXY": "http://127.0.0.1:9"})
+    again = mixseek_here("init", "--answers", "--json", "more.toml", cwd=tmp_path)
+    text = (tmp_path / "job.toml").read_text(encoding="utf-8")
+    whole = re.sub(r"^# (?=\[|[a-z_]+ = )(?!target)", "", text, flags=re.MULTILINE)
+
+    assert made.returncode == 0
+    assert done.returncode == 0, done.stderr
+    assert "6 of 6 answers" in done.stdout
+    assert "83.3%" in done.stdout
+    assert "about no sample" not in done.stderr
+    assert (tmp_path / "job-report.html").is_file()
+    assert json.loads(again.stdout)["samples"] == "more-questions.jsonl"
+    (tmp_path / "whole.toml").write_text(whole, encoding="utf-8")
+    checked = mixseek_here("run", "whole.toml", "--dry-run", cwd=tmp_path, env={"MY_KEY": "k"})
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_recorded_answers_to_no_prompt_are_said(tmp_path: Path) -> None:
+    """A variant that is misspelled in the file would otherwise be six answers that are missing, and no reason."""
+    assert mixseek_here("init", "--answers", cwd=tmp_path).returncode == 0
+    recorded = tmp_path / "job-recorded.jsonl"
+    recorded.write_text(recorded.read_text(encoding="utf-8").replace("sum/short", "sum/shrt"), encoding="utf-8")
+    done = mixseek_here("run", "job.toml", cwd=tmp_path)
+
+    assert "1 reply is about no sample here: 'sum/shrt'" in done.stderr
+
+
 @pytest.mark.parametrize(("path", "said"), [("notes.md", "a .toml file"), ("no/where.toml", "cannot be written")])
 def test_init_says_where_it_cannot_write(path: str, said: str, tmp_path: Path) -> None:
     done = mixseek_here("init", path, cwd=tmp_path)

@@ -11,6 +11,7 @@ from mixseek.cli.console import ExitCode, notify_plainly, print_answer
 from mixseek.cli.options import JsonOption, WorkspaceOption
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.errors import ConfigurationError
+from mixseek.text.phrases import listed
 
 DEFAULT_FILE = "job.toml"
 
@@ -19,6 +20,9 @@ def init(
     path: Annotated[
         Path, Argument(metavar="[PATH]", help="The job file to write, or a directory for it. Default: job.toml.")
     ] = Path(DEFAULT_FILE),
+    answers: Annotated[
+        bool, Option("--answers", help="Begin with questions: models answer them first, under two prompts.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> ExitCode:
     """Write a job file to begin with, and a few samples that it judges.
@@ -29,28 +33,33 @@ def init(
     \b
     Examples:
       mixseek init
+      mixseek init --answers
       mixseek init evals/nightly.toml
       mixseek run job.toml
     """
     path = path / DEFAULT_FILE if path.is_dir() else path
     if path.suffix != ".toml":
         raise ConfigurationError(f"{path}: a job is a .toml file; name it so, e.g. {path.name or 'job'}.toml")
-    samples = path.with_name(f"{path.stem}-samples.jsonl")
-    for target in (path, samples):
+    starter, words = ("answers.toml", ("questions", "recorded")) if answers else ("job.toml", ("samples",))
+    beside = {word: path.with_name(f"{path.stem}-{word}.jsonl") for word in words}
+    for target in (path, *beside.values()):
         if os.path.lexists(target):
             raise ConfigurationError(f"{target}: is there already; choose another name, or remove it first")
-    names = {"SAMPLES": samples.name, "REPORT": f"{path.stem}-report.html"}
-    text = read_starter("job.toml")
+    text = read_starter(starter)
+    names = {word.upper(): file.name for word, file in beside.items()} | {"REPORT": f"{path.stem}-report.html"}
     for word, name in names.items():
-        text = text.replace(f'"{word}"', f'"{escaped(name)}"')
+        # As a whole text of the file, or behind `replay:`.
+        text = text.replace(f'{word}"', f'{escaped(name)}"')
     # The samples first: a job file without its data would fail.
-    write_new(samples, read_starter("samples.jsonl"))
+    for word, file in beside.items():
+        write_new(file, read_starter(f"{word}.jsonl"))
     write_new(path, text)
     command = f"mixseek run {quote(str(path))}"
-    document = with_schema(DocumentName.INIT, {"file": str(path), "samples": str(samples), "next": command})
+    data = str(next(iter(beside.values())))
+    document = with_schema(DocumentName.INIT, {"file": str(path), "samples": data, "next": command})
     if as_json:
         return print_answer(document, "", as_json=True)
-    notify_plainly(f"{path} written, and {samples} beside it; now: {command}")
+    notify_plainly(f"{path} written, and {listed([str(file) for file in beside.values()])} beside it; now: {command}")
     return ExitCode.OK
 
 

@@ -65,6 +65,10 @@ class JudgeProtocol(Protocol):
     def present(self, presentation: str) -> "JudgeProtocol":
         """The same protocol, hash included, with the sample shown that way."""
 
+    @property
+    def done_words(self) -> str:
+        """Of a run that is resumed: what was done with its samples."""
+
     def show(self, sample: Sample) -> Sample:
         """The sample as a judge sees it, for judges that look at the sample itself."""
 
@@ -103,6 +107,10 @@ PLAIN = "plain"
 
 class PlainProtocol:
     """What a protocol does that shows a sample as it is, to whoever judges it, wherever it belongs."""
+
+    @property
+    def done_words(self) -> str:
+        return "samples have been judged"
 
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
         return ()

@@ -70,6 +70,10 @@ class AnswerProtocol(PlainProtocol):
     def expected_tokens(self) -> int:
         return EXPECTED_ANSWER_TOKENS
 
+    @property
+    def done_words(self) -> str:
+        return "prompts have been answered"
+
     def turns(self, sample: Sample) -> int:
         return max(1, len(open_turns(sample.metadata[MESSAGES])))
 

@@ -248,7 +248,7 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
     before: JudgedBefore | None = None
     if journal.length_bytes:
         before = recall_journal(journal.path, plan.judge_names, plan.repeats)
-        judged = f"{len(before):,} of {plan.samples:,} samples have been judged before"
+        judged = f"{len(before):,} of {plan.samples:,} {plan.protocol.done_words} before"
         observer.notify(f"resuming run {plan.run.name}: {judged}")
     if plan.request.cluster is not None:
         # Late: only who asks for a cluster needs what it takes.

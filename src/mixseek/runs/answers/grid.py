@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -28,6 +28,8 @@ class QuestionGrid:
     questions: QuestionFile
     variants: Sequence[Variant]
     limit: int | None = None
+    # Told of the id of every prompt, so that recorded answers to none of them can be counted.
+    noting: Sequence[Callable[[str], None]] = ()
 
     @property
     def name(self) -> str:
@@ -58,7 +60,11 @@ class QuestionGrid:
     @cached_property
     def _survey(self) -> Survey:
         before = self.questions.fingerprint()
-        samples = sum(1 for _ in self._rendered())
+        samples = 0
+        for sample in self._rendered():
+            samples += 1
+            for note in self.noting:
+                note(sample.id)
         if not samples:
             raise DatasetError(f"{self.name}: there is no question in it; give it at least one row")
         self.questions.check_mapped_columns()

@@ -17,7 +17,7 @@ from mixseek.runs.answers.grid import QuestionGrid
 from mixseek.runs.answers.targets import get_targets
 from mixseek.runs.answers.variants import read_variants
 from mixseek.runs.requests.manifest_entries import describe_judge
-from mixseek.runs.requests.named import NamedJudge
+from mixseek.runs.requests.named import NamedJudge, replays_file
 from mixseek.runs.requests.request import ClusterOptions, JudgeRequest, LiveOptions, Plan, check_cluster
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.workspace import Workspace, default_run_id
@@ -58,7 +58,8 @@ def plan_answers(request: AnswerRequest) -> Plan:
     questions = open_questions(
         request.questions, request.mapping, workspace.spool, request.longest_line, request.data_name
     )
-    grid = QuestionGrid(questions, variants, request.limit)
+    noting = [target.note_sample for target in targets if replays_file(target)]
+    grid = QuestionGrid(questions, variants, request.limit, noting)
     survey = grid.survey()
     name = request.run or default_run_id(
         dataset_stem=questions.stem,

@@ -123,7 +123,9 @@ def read_prompt(name: str, path: Path) -> str:
         raise ConfigurationError(f"variant {name}: {path}: not valid UTF-8; save it as UTF-8") from error
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise ConfigurationError(f"variant {name}: {path}: cannot be read ({why})") from error
+        # A path with such braces is a prompt that was meant to stand there itself.
+        hint = f'; a prompt that stands in a job file is {{ {_USER} = "…" }}' if "{{" in str(path) else ""
+        raise ConfigurationError(f"variant {name}: {path}: cannot be read ({why}){hint}") from error
     if not text.strip():
         raise ConfigurationError(
             f"variant {name}: {path} is empty; write the prompt into it, such as {{{{ question }}}}"
