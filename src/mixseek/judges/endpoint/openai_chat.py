@@ -61,7 +61,9 @@ class OpenAIChat:
         finish_reason = text_or_none(choice.get("finish_reason"))
         functions = [mapping(call.get("function")) for call in items(message.get("tool_calls"))]
         calls = [{"name": function.get("name"), "arguments": function.get("arguments")} for function in functions]
-        text, extra = text_of(message.get("content")), extra_of(first_text(map(message.get, _REASONING_NAMES)), calls)
+        content = message.get("content")
+        thought = first_text((*map(message.get, _REASONING_NAMES), thinking_of(content)))
+        text, extra = text_of(content), extra_of(thought, calls)
         if not text:
             refusal = first_text(part.get("refusal") for part in (message, *items(message.get("content"))))
             if refusal is not None:
@@ -88,6 +90,11 @@ def text_of(content: Any) -> str:
     if not isinstance(content, list):
         return ""
     return joined(part if isinstance(part, str) else mapping(part).get("text") for part in content)
+
+
+def thinking_of(content: Any) -> str:
+    """What stands in the thinking parts of a list, as Mistral gives it: a text, or text parts again."""
+    return joined(text_of(part.get("thinking")) for part in items(content))
 
 
 def joined(pieces: Iterable[Any]) -> str:

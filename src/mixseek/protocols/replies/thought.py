@@ -14,7 +14,10 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = re.compile(
-    rf"{REASONING_CLOSES}|◁/think▷|\[/THINK\]|<\|channel\|>final<\|message\|>|assistantfinal", re.IGNORECASE
+    rf"{REASONING_CLOSES}|◁/think▷|\[/THINK\]|assistantfinal"
+    # The end of the channel before it belongs to neither.
+    r"|(?:<\|end\|>\s*+)?(?:<\|start\|>assistant\s*+)?<\|channel\|>final<\|message\|>",
+    re.IGNORECASE,
 )
 # Judges think about think tags, so the first closing tag may be a mention. Each further one costs a scan.
 _MAX_MENTIONS = 8
