@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.datasets.files import RowSource
+from mixseek.datasets.importers.formats import chat
 from mixseek.datasets.importers.samples.messages import content_text, role_of
-from mixseek.datasets.reader import choose_any_source, find_files, fingerprint
+from mixseek.datasets.reader import choose_rows_or_log, find_files, fingerprint
 from mixseek.datasets.rows import ColumnPlan, RowError, list_names, plan_columns, read_fields, read_talk
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import DatasetError, suggest
@@ -146,6 +147,8 @@ class QuestionFile:
             *before, last = talk
             talk = tuple(before)
             values.setdefault("ground_truth", last["content"])
+        if talk and talk[0]["content"] is None:
+            raise RowError("the conversation begins with a turn to be filled in; let the user say something first")
         if not text and not talk:
             raise RowError(
                 f"no question in it; columns are {list_names(row)}; name its column with --map question=COLUMN"
@@ -186,6 +189,7 @@ def plain_turn(message: Mapping[str, Any], column: str) -> Mapping[str, Any]:
     role = role_of(message)
     role = _ROLE_NAMES.get(role, role)
     content = message.get("content", message.get("value"))
+    check_parts(content, column)
     text = content_text(content)
     if role not in _ROLES:
         raise RowError(f"`{column}`: a turn of {role or 'nobody'!r}; turns are of {', '.join(_ROLES)}")
@@ -196,6 +200,14 @@ def plain_turn(message: Mapping[str, Any], column: str) -> Mapping[str, Any]:
     return {"role": role, "content": text}
 
 
+def check_parts(content: Any, column: str) -> None:
+    """Raises RowError for a part that would be left out: a question about a picture is another one without it."""
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    other = next((part.get("type") for part in parts if not isinstance(part.get("text"), str)), None)
+    if other is not None:
+        raise RowError(f"`{column}`: a part of type {other!r}; only text can be asked")
+
+
 def open_questions(
     path: str,
     mapping: Mapping[str, str],
@@ -204,6 +216,7 @@ def open_questions(
     name: str | None = None,
 ) -> QuestionFile:
     """Whatever `judge` reads; DatasetError where nothing can be read."""
-    choose = partial(choose_any_source, row_columns=_ROW_COLUMNS)
+    # To whoever judges, a row with a conversation is the log of one; here it says what is to be asked.
+    choose = partial(choose_rows_or_log, row_columns=_ROW_COLUMNS, rows_of=chat.FORMAT.name)
     source = find_files(path, spool_directory).chosen_by(choose, longest_line)
     return QuestionFile(name or path, source, mapping)

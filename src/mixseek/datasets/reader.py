@@ -427,13 +427,20 @@ def with_reasoning(rows: Callable[[], Rows]) -> Rows:
         yield place, row
 
 
-def choose_any_source(
-    path: Path, longest: int = LONGEST_LINE_BYTES, row_columns: tuple[str, ...] = _ROW_COLUMNS
-) -> RowSource:
+def choose_any_source(path: Path, longest: int = LONGEST_LINE_BYTES) -> RowSource:
     """A log of another tool, told by its content, or a plain dataset, told by its suffix."""
     sniffed = sniff(path, longest)
     log = None if sniffed is None else recognise_sniffed(sniffed)
-    return plain_source(path, longest, sniffed, row_columns) if log is None else log.source()
+    return plain_source(path, longest, sniffed) if log is None else log.source()
+
+
+def choose_rows_or_log(path: Path, longest: int, row_columns: tuple[str, ...], rows_of: str) -> RowSource:
+    """The same where rows are told by other columns, and what the format `rows_of` would take for its log is rows."""
+    sniffed = sniff(path, longest)
+    log = None if sniffed is None else recognise_sniffed(sniffed)
+    if log is None or log.format.name == rows_of:
+        return plain_source(path, longest, sniffed, row_columns)
+    return log.source()
 
 
 def check_file(path: str) -> Path:
