@@ -1,23 +1,19 @@
 """`mixseek answer` from the command line: what it asks, what it refuses, and what becomes of every end of an answer."""
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
-from tests.flows.answer_material import (
-    answer,
-    rows_of,
-    run_of,
-    succeed,
-    write_targets,
-)
+from tests.flows.answer_material import answer, records_of, rows_of, run_of, succeed, write_targets
 from tests.flows.live import KEYS
-from tests.flows.loopback import Hand
-from tests.flows.running import mixseek_here, the_one_line, write_jsonl
-from tests.flows.scripted_targets import Script, last_words, scripted
+from tests.flows.loopback import Hand, loopback
+from tests.flows.running import mixseek_here, read_jsonl, the_one_line, write_jsonl
+from tests.flows.scripted_targets import SAID, THOUGHT, Script, last_words, scripted
 
 QUESTIONS = [
     {"id": "one", "question": "Who walks first?", "ground_truth": "the ant", "topic": "walks"},
@@ -43,9 +39,9 @@ def refuse(*words: str | Path, cwd: Path, run: str = "spring") -> str:
     return the_one_line(done)
 
 
-def judge_answers(cwd: Path, *words: str, run: str = "spring") -> dict[str, Any]:
+def judge_answers(cwd: Path, *words: str, run: str = "spring", name: str = "judged") -> dict[str, Any]:
     done = mixseek_here(
-        *("judge", f"answers:{run}", "--workspace", "ws", "--run", "judged", "--json", "--judge"),
+        *("judge", f"answers:{run}", "--workspace", "ws", "--run", name, "--json", "--judge"),
         *(words or ("rules",)),
         cwd=cwd,
         env=KEYS,
@@ -171,3 +167,183 @@ def test_answers_that_somebody_changed_are_not_judged(target: tuple[Script, Hand
         done = mixseek_here(*words, "--workspace", "ws", cwd=tmp_path, env=KEYS)
         assert (done.returncode, done.stdout) == (2, ""), words
         assert "changed since it was written" in the_one_line(done)
+
+
+# By the word in the prompt: how it ends, whether there is a response, and reasoning apart from it.
+EXPECTED: dict[str, tuple[str | None, str | None, str | None]] = {
+    "PLAIN": ("finished", "You ask: PLAIN", None),
+    "CONTENT": ("finished", SAID, THOUGHT),
+    "FIELD": ("finished", SAID, THOUGHT),
+    "TAGS": ("finished", SAID, THOUGHT),
+    "BLOCKS": ("finished", SAID, THOUGHT),
+    "CHANNELS": ("finished", SAID, THOUGHT),
+    "CUT": ("cut_off", "The answer", None),
+    "UNCLOSED": ("cut_off", "", THOUGHT),
+    "DECLINE": ("withheld", None, None),
+    "REFUSAL": ("withheld", None, None),
+    "FILTER": ("withheld", None, None),
+    "EMPTY": ("empty", None, None),
+    "BLANK": ("empty", None, None),
+    "ONLY": ("empty", None, THOUGHT),
+    "BROKEN": (None, None, None),
+}
+# Columns of an answer, behind those of its question.
+COLUMNS = (
+    *("id", "question_id", "prompt_variant", "target_model", "output_id", "repeat", "prompt_digest", "seed"),
+    *("response", "reasoning", "finish_reason", "response_state", "usage", "cost_usd", "latency_seconds"),
+    *("served_model", "request_id", "attempts", "refusal", "response_error"),
+)
+
+
+@pytest.fixture(scope="module")
+def answered(target: tuple[Script, Hand], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One answer of every kind, as `spring`."""
+    place = tmp_path_factory.mktemp("answered")
+    rows = ({"id": word.lower(), "question": word, "ground_truth": "4", "kind": [word]} for word in EXPECTED)
+    data = write_jsonl(place / "q.jsonl", rows)
+    words = write_targets(place, target[1].base_url, {"aster": {"model": "aster", "max_tokens": 50, "seed": 3}})
+    document = succeed(data, *words, cwd=place)
+    assert (document["state"], document["open"], document["failed"]) == ("complete", 0, 1)
+    return place
+
+
+def test_every_end_of_an_answer_is_told_apart_and_has_its_reason(answered: Path) -> None:
+    """A text has no reason, and what has a reason has no text; reasoning is never part of a response."""
+    rows = {row["question"]: row for row in rows_of(answered)}
+
+    assert {word: (row["response_state"], row["response"], row["reasoning"]) for word, row in rows.items()} == EXPECTED
+    for word, (state, response, _) in EXPECTED.items():
+        assert (rows[word]["response_error"] is None) == (response is not None), word
+        assert (
+            str(rows[word]["response_error"]).startswith(f"{state}: ")
+            or state not in ("withheld", "empty")
+            or (word == "FILTER" and "content policy" in rows[word]["response_error"])
+        ), rows[word]
+    assert "does not know" in rows["BROKEN"]["response_error"]
+    assert rows["DECLINE"]["refusal"] == "I cannot help with that."
+    assert {row["served_model"] for word, row in rows.items() if word not in ("FILTER", "BROKEN")} == {"aster-0925"}
+
+
+def test_what_has_no_answer_is_a_hole_to_a_judge_and_never_wrong(answered: Path) -> None:
+    """The cut off ones are judged by what there is, and named beside the mean."""
+    document = judge_answers(answered)
+    done = mixseek_here("export", "judged", "--workspace", "ws", "--to", "judged.jsonl", cwd=answered)
+    assert done.returncode == 0, done.stderr
+    judged = {row["id"].split("/")[0].upper(): row for row in read_jsonl(answered / "judged.jsonl")}
+    holes = {word for word, (_, response, _) in EXPECTED.items() if response is None}
+
+    assert {word for word, row in judged.items() if row["status"] == "invalid"} == holes
+    assert all("INCOMPLETE_COVERAGE" in str(judged[word]["flags"]) for word in holes)
+    assert all(row["is_correct"] is None for word, row in judged.items() if word in holes)
+    assert all(row["is_correct"] for row in judged.values() if EXPECTED[row["id"].split("/")[0].upper()][1] == SAID)
+    planted = Counter(state for state, *_ in EXPECTED.values())
+    assert {name: document["responses"][name]["count"] for name in ("cut_off", "withheld", "empty")} == {
+        name: planted[name] for name in ("cut_off", "withheld", "empty")
+    }
+
+
+def test_an_export_has_the_columns_of_the_question_and_of_the_answer(answered: Path) -> None:
+    """The same rows as JSON lines, as CSV and as Parquet; nothing is guessed of a type."""
+    for suffix in ("jsonl", "csv", "parquet"):
+        words = ("export", "answers:spring", "--workspace", "ws", "--to", f"rows.{suffix}")
+        done = mixseek_here(*words, cwd=answered)
+        assert (done.returncode, done.stderr) == (0, f"mixseek: 15 rows written to rows.{suffix}\n")
+    lines = read_jsonl(answered / "rows.jsonl")
+    with (answered / "rows.csv").open(newline="", encoding="utf-8") as stream:
+        cells = list(csv.DictReader(stream))
+    with duckdb.connect() as connection:
+        table = connection.execute("SELECT * FROM read_parquet(?)", [str(answered / "rows.parquet")])
+        names = [column[0] for column in table.description or ()]
+        records = [dict(zip(names, values, strict=True)) for values in table.fetchall()]
+
+    columns = {"question", "ground_truth", "kind", *COLUMNS}
+    assert {name for row in lines for name in row} == set(cells[0]) == set(names) == columns
+    assert [row["id"] for row in lines] == [row["id"] for row in cells] == [row["id"] for row in records]
+    assert [row["id"] for row in lines] == [f"{word.lower()}/aster/plain/1" for word in EXPECTED]
+    for line, cell, record in zip(lines, cells, records, strict=True):
+        assert line["output_id"] == line["id"]
+        assert (line["repeat"], line["seed"], line["attempts"] in (1, None)) == (1, 3, True)
+        assert cell["response"] == (line["response"] or "")
+        assert json.loads(cell["kind"]) == json.loads(record["kind"]) == line["kind"]
+        assert record["response"] == line["response"]
+        assert (record["seed"], record["latency_seconds"]) == (3, line["latency_seconds"])
+
+
+def test_turns_to_be_filled_in_are_asked_one_after_the_other(target: tuple[Script, Hand], tmp_path: Path) -> None:
+    """Each is sent what was answered before; the last one is the response, and the row has the whole conversation."""
+    script, hand = target
+    user = [{"role": "user", "content": text} for text in ("First", "Then", "Last TAGS")]
+    blank, kind = {"role": "assistant", "content": None}, {"role": "system", "content": "Be kind."}
+    said = {"role": "assistant", "content": "the truth"}
+    refused = {"role": "user", "content": "FILTER"}
+    data = write_jsonl(
+        tmp_path / "q.jsonl",
+        [
+            {"id": "talk", "messages": [kind, user[0], blank, user[1], blank, user[2], blank]},
+            {"id": "known", "messages": [user[0], said]},
+            {"id": "broken", "messages": [refused, blank, user[1], blank]},
+        ],
+    )
+    script.taken()
+    document = succeed(data, "--target", spec(hand), cwd=tmp_path)
+    bodies, rows = script.taken(), {row["question_id"]: row for row in rows_of(tmp_path)}
+
+    turns = ["First", "You ask: First", "Then", "You ask: Then", "Last TAGS"]
+    sent = [[turn["content"] for turn in body["messages"]] for body in bodies]
+    assert [texts for texts in sent if texts[0] == "Be kind."] == [["Be kind.", *turns[:end]] for end in (1, 3, 5)]
+    assert (len(bodies), document["finished"], document["withheld"]) == (5, 2, 1)
+    assert [turn["content"] for turn in rows["talk"]["messages"]] == ["Be kind.", *turns, SAID]
+    assert (rows["talk"]["response"], rows["talk"]["reasoning"]) == (SAID, THOUGHT)
+    assert (rows["known"]["ground_truth"], rows["known"]["response"]) == ("the truth", "You ask: First")
+    assert (rows["broken"]["response"], rows["broken"]["response_state"]) == (None, "withheld")
+    succeed(data, "--target", spec(hand), cwd=tmp_path)
+    assert not script.taken()
+
+
+def test_retry_cut_off_asks_once_more_with_twice_the_limit_and_keeps_both(
+    target: tuple[Script, Hand], tmp_path: Path
+) -> None:
+    """Where that is enough the answer is finished; where it is not, the longer one stands, cut off."""
+    script, hand = target
+    data = write_jsonl(tmp_path / "q.jsonl", [{"id": "long", "question": "CUT"}, {"id": "short", "question": "Hello"}])
+    words = write_targets(tmp_path, hand.base_url, {"enough": {"max_tokens": 50}, "little": {"max_tokens": 20}})
+    before = succeed(data, *words, cwd=tmp_path)
+    script.taken()
+    document = succeed(data, *words, "--retry-cut-off", cwd=tmp_path)
+    asked = script.taken()
+    again = succeed(data, *words, "--retry-cut-off", cwd=tmp_path)
+
+    assert (before["finished"], before["cut_off"]) == (2, 2)
+    assert sorted(body.get("max_tokens") or body["max_completion_tokens"] for body in asked) == [40, 100]
+    assert (document["finished"], document["cut_off"], document["asked_longer"]) == (3, 1, 2)
+    assert (again["finished"], again["cut_off"], script.taken()) == (3, 1, [])
+    ends = {row["target_model"]: row for row in rows_of(tmp_path) if row["question_id"] == "long"}
+    assert ends["model-enough (enough)"]["response"] == SAID
+    assert ends["model-little (little)"]["response_state"] == "cut_off"
+    kept = [reply["text"] for reply in records_of(tmp_path, "reply") if reply["judge"] == "enough"]
+    assert sorted(kept) == ["The answer", SAID, "You ask: Hello"]
+
+
+def test_a_judge_that_is_its_target_judges_itself_and_sees_reasoning_when_asked_to(
+    target: tuple[Script, Hand], answered: Path
+) -> None:
+    """By its model's name, whatever the table is called; `--show-reasoning` puts what stands apart before it."""
+    script, hand = target
+    hot = write_targets(answered, hand.base_url, {"hot": {"model": "aster", "seed": 3}})
+    data = write_jsonl(answered / "one.jsonl", [{"id": "1", "question": "FIELD", "ground_truth": "4"}])
+    succeed(data, *hot, cwd=answered, run="hot")
+    with loopback() as endpoint:
+        itself, other = (
+            judge_answers(answered, f"openai:{model}@{endpoint.base_url}", "--protocol", "cross", run="hot", name=model)
+            for model in ("aster", "cedar")
+        )
+    shown: list[bool] = []
+    for words in ((), ("--show-reasoning",)):
+        script.taken()
+        judge_answers(answered, spec(hand, "elm"), *words, run="hot", name=f"shown-{len(words)}")
+        shown.append(any(THOUGHT in json.dumps(body["messages"]) for body in script.taken()))
+
+    assert {row["target_model"] for row in rows_of(answered, run="hot")} == {"aster (hot)"}
+    assert (itself["control"]["counts"]["valid"], itself["counts"]["valid"]) == (1, 0)
+    assert (other["control"], other["counts"]["valid"]) == (None, 1)
+    assert shown == [False, True]
