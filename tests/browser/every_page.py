@@ -14,7 +14,7 @@ from tests.browser.driving import Visit
 from tests.flows.running import mixseek_here
 
 import mixseek
-from mixseek.setup.demo import EXECUTION, run_demo
+from mixseek.setup.demo import ANSWERS, EXECUTION, run_demo
 from mixseek.web.server import ViewServer
 
 
@@ -47,6 +47,7 @@ VIEWED: Mapping[str, PageOfViewer] = {
     "review": page("review", "/runs/{labelled}/review?rater=you", "[data-queue]"),
     "review-queue": page("review", "/runs/{labelled}/review?rater=you&queue=invalid", "[data-response]"),
     "compare": page("compare", "/compare?a={semantic}&b={later}", "details.change[open]"),
+    "answers": page("answers", f"/answers/{ANSWERS}?marked=2,4", ".answer-cell ins"),
     "choose": page("choose", "/compare", ".choose"),
     "competition": page("competition", f"/competitions/{EXECUTION}", "h1"),
     "error": page("error", "/runs/nobody", ".problem-line"),
@@ -56,7 +57,7 @@ NAMES = "names.json"
 # Shown for a moment; a test asks for it where it stays.
 PASSING = {"pending.html.j2"}
 # Parts of pages.
-PARTS = {"base.html.j2", "bar.html.j2", "macros.html.j2", "matrix.html.j2"}
+PARTS = {"base.html.j2", "bar.html.j2", "board_filters.html.j2", "macros.html.j2", "matrix.html.j2"}
 # What is sent around: its template, and its file below the demo's workspace.
 FILES: Mapping[str, tuple[str, str]] = {
     "report-semantic": ("report.html.j2", "runs/{semantic}/report.html"),

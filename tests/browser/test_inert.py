@@ -67,6 +67,23 @@ def cross_rows() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return rows, replies
 
 
+def ask_hostile(root: Path) -> None:
+    """Answers `asked`, with script in every column, variant, target, response, reasoning and reason."""
+    questions = [{"id": f"{HOSTILE}{number}", "question": HOSTILE, "ground_truth": HOSTILE} for number in range(2)]
+    write_jsonl(root / f"asked{FILE}.jsonl", questions)
+    # The name ends at the first equals sign.
+    name = "B'\"><iframe>"
+    (root / "prompt.md").write_text(f"{HOSTILE.replace('{', '')}\n{{{{ question }}}}", encoding="utf-8")
+    replies = [
+        {"id": f"{questions[0]['id']}/{name}", "reply": f"<think>{HOSTILE}</think>{HOSTILE}", "finish_reason": HOSTILE},
+        {"id": f"{questions[1]['id']}/{name}", "reply": HOSTILE, "finish_reason": "content_filter"},
+    ]
+    write_jsonl(root / f"target{FILE}.jsonl", replies)
+    words = ("--target", f"replay:target{FILE}.jsonl", "--variant", f"{name}=prompt.md", "--run", f"asked{FILE}")
+    done = mixseek_here("answer", f"asked{FILE}.jsonl", *words, "--workspace", "ws", "-q", cwd=root)
+    assert done.returncode in (0, 1), done.stderr
+
+
 @pytest.fixture(scope="module")
 def hostile(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ViewServer]:
     """A run by a hostile name, `other` and `cross`, and a competition, with script in whatever a file can say."""
@@ -94,6 +111,8 @@ def hostile(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> tup
         "-q",
     )
     assert mixseek_here("judge", "outputs.jsonl", *options, cwd=root).returncode in (0, 1)
+
+    ask_hostile(root)
 
     async def compete() -> None:
         store = AggregationStore(root / "ws")
@@ -137,6 +156,11 @@ def test_script_in_every_field_stays_text_on_every_page(chromium: Chromium, host
                 await page.locator(".matrix-cell").first.click()
                 await expect(page.locator("#matrix-detail .detail-id")).to_contain_text("alert(2)")
                 await look_for_injected(page)
+            await visit.open(f"{viewer.address}/answers/{quote(f'asked{FILE}')}")
+            await page.locator("[data-prompt]").first.click()
+            await expect(page.locator(".answer-cell .answer-body").first).to_contain_text("alert(2)")
+            await page.locator("#as-markdown").click()
+            await look_for_injected(page)
             for path in (
                 f"/compare?a={quote(FILE)}&b=other",
                 f"/compare?a={quote(FILE)}&b={quote(FILE)}&target={quote(f'{HOSTILE}0')}&target={quote(f'{HOSTILE}1')}",
@@ -158,7 +182,7 @@ def test_script_in_the_address_is_refused_as_text(chromium: Chromium, hostile: t
     async def scenario() -> None:
         async with chromium.visiting(expected="404") as visit:
             await visit.follow(viewer.link)
-            for path in (f"/runs/{told}", f"/competitions/{told}", f"/runs/cross/sample?id={told}"):
+            for path in (f"/runs/{told}", f"/answers/{told}", f"/competitions/{told}", f"/runs/cross/sample?id={told}"):
                 await visit.page.goto(viewer.address + path)
                 await expect(visit.page.locator("h1")).to_have_text("Not shown")
                 await expect(visit.page.locator(".problem-line")).to_contain_text("onerror")

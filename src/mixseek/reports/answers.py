@@ -19,23 +19,25 @@ from mixseek.presentation.sections import (
     Sentence,
     TableRows,
     Words,
+    number_head,
     sections_of,
 )
-from mixseek.reports.accounts import usd_text
+from mixseek.reports.accounts import known_cost_text, usd_text
+from mixseek.reports.wording.names import moment_text
 from mixseek.reports.wording.numbers import NOTHING, percent
+from mixseek.reports.wording.responses import state_word
+from mixseek.runs.answers.cells import Cell as PlannedCell
 from mixseek.runs.answers.forecast import AnswerDryRun
 from mixseek.runs.answers.summary import AnswerSummary, CellCounts, TargetAccount
+from mixseek.text.messages import Message, counted, join, message, verbatim
 from mixseek.text.phrases import plural
 
 # A larger share of responses that were cut off moves a mean: it is said before any other number.
 WARNED_SHARE = 0.02
 WORDS = {
-    ResponseState.FINISHED.value: "finished",
-    ResponseState.CUT_OFF.value: "cut off",
-    ResponseState.WITHHELD.value: "withheld",
-    ResponseState.EMPTY.value: "empty",
-    FAILED: "failed",
-    OPEN: "missing",
+    **{state.value: state_word(state) for state in ResponseState},
+    FAILED: message("word.failed", "failed"),
+    OPEN: message("word.missing", "missing"),
 }
 _SHOWN_STATES = (*STATES, OPEN)
 
@@ -91,47 +93,115 @@ def account_document(account: TargetAccount) -> dict[str, Any]:
 def answer_sections(summary: AnswerSummary) -> Iterator[Section]:
     """Where it stands, what came of each target and variant, and what it cost."""
     answered = summary.count(ResponseState.FINISHED) + summary.count(ResponseState.CUT_OFF)
-    lead = f"answers {summary.run.name}: {answered:,} of {plural(summary.planned, 'answer')}"
+    planned = counted(summary.planned, "answer")
+    lead = message("answers.lead", "answers {run}: {n} of {planned}", run=summary.run.name, n=answered, planned=planned)
     # A person reads three lines: what is wrong with the answers is one of them.
     warning = cut_off_warning(summary)
     lines = [Sentence(lead, "bold", is_unbroken=True), *([Sentence(warning, "yellow")] if warning else [])]
-    counts = [f"{WORDS[state]} {count:,}" for state, count in counted_states(summary).items() if count]
-    yield Section(None, [*lines, Facts([("answers", ", ".join(counts)), *cost_facts(summary)])])
-    yield Section("Targets", [cells_table(summary)])
+    yield Section(
+        None, [*lines, Facts([(message("head.answers", "answers"), ends_text(summary)), *cost_facts(summary)])]
+    )
+    yield from account_sections(summary)
+    command = f"mixseek judge answers:{summary.run.name}"
+    yield Section(
+        None, [Sentence(message("answers.judge_them", "judge them: {command}", command=command), is_unbroken=True)]
+    )
+
+
+def answer_facts(summary: AnswerSummary) -> list[tuple[Message, Message]]:
+    """What a page says of it in a line: what was asked, of whom, how often, and what came of it."""
+    cells = [cell.cell for cell in summary.cells]
+    answered = summary.count(ResponseState.FINISHED) + summary.count(ResponseState.CUT_OFF)
+    names = {name: list(dict.fromkeys(getattr(cell, name) for cell in cells)) for name in ("target", "variant")}
+    started = moment_text(summary.manifest.started_at.isoformat()) or NOTHING
+    facts = [
+        (message("answers.questions_of", "Questions"), verbatim(str(summary.manifest.dataset.get("path", NOTHING)))),
+        (message("answers.plan", "Plan"), plan_text(cells)),
+        (message("word.targets", "Targets"), verbatim(", ".join(names["target"]))),
+        (message("answers.variants", "Variants"), verbatim(", ".join(names["variant"]))),
+        (message("answers.answered", "Answered"), answered_text(answered, summary.planned)),
+        (message("answers.ended", "Ended"), ends_text(summary)),
+        (message("report.calls", "Calls"), calls_text(summary)),
+        (message("viewer.started", "Started"), verbatim(started)),
+    ]
+    return [(head, text) for head, text in facts if text]
+
+
+def plan_text(cells: Sequence[PlannedCell]) -> Message:
+    """`250 questions × 4 targets × 3 variants × 2 repeats`, the most of each that any command asked for."""
+    targets, variants = {cell.judge for cell in cells}, {cell.variant for cell in cells}
+    questions = max((cell.questions for cell in cells), default=0)
+    return plan_words(questions, len(targets), len(variants), max((cell.repeats for cell in cells), default=1))
+
+
+def plan_words(questions: int, targets: int, variants: int, repeats: int) -> Message:
+    return message(
+        "answers.plan_of",
+        "{questions} × {targets} × {variants} × {repeats}",
+        questions=counted(questions, "question"),
+        targets=counted(targets, "target"),
+        variants=counted(variants, "variant"),
+        repeats=counted(repeats, "repeat"),
+    )
+
+
+def answered_text(answered: int, planned: int) -> Message:
+    return message("answers.answered_of", "{n} of {planned}", n=answered, planned=planned)
+
+
+def ends_text(summary: AnswerSummary) -> Message:
+    """`finished 18, cut off 1`: what nobody has is left out."""
+    counts = [
+        message("answers.so_many", "{state} {n}", state=WORDS[state], n=count)
+        for state, count in counted_states(summary).items()
+        if count
+    ]
+    return join(counts, ", ")
+
+
+def account_sections(summary: AnswerSummary) -> Iterator[Section]:
+    """What came of each target and variant, and the commonest reasons why there is no answer."""
+    yield Section(message("word.targets", "Targets"), [cells_table(summary)])
     if summary.reasons:
         reasons = [f"{count:,} × {reason}" for reason, count in summary.reasons]
-        yield Section("Why there is no answer", [Listing(reasons)])
-    yield Section(None, [Sentence(f"judge them: mixseek judge answers:{summary.run.name}", is_unbroken=True)])
+        yield Section(message("answers.why_none", "Why there is no answer"), [Listing(reasons)])
 
 
-def cut_off_warning(summary: AnswerSummary) -> str | None:
+def cut_off_warning(summary: AnswerSummary) -> Message | None:
     """None where few responses were cut off."""
     came = sum(cell.answered for cell in summary.cells)
     cut_off = summary.count(ResponseState.CUT_OFF)
     if not came or cut_off / came <= WARNED_SHARE:
         return None
-    asked = f", {summary.asked_longer:,} of them asked for again" if summary.asked_longer else ""
-    return (
-        f"{percent(cut_off / came)} of the responses were cut off{asked}; a larger max_tokens, or --retry-cut-off, "
-        "lets them end"
-    )
+    share = percent(cut_off / came)
+    if summary.asked_longer:
+        words = (
+            "{share} of the responses were cut off, {n} of them asked for again; a larger max_tokens, or "
+            "--retry-cut-off, lets them end"
+        )
+        return message("answers.cut_off_asked_again", words, share=share, n=summary.asked_longer)
+    words = "{share} of the responses were cut off; a larger max_tokens, or --retry-cut-off, lets them end"
+    return message("answers.cut_off", words, share=share)
 
 
 def cost_facts(summary: AnswerSummary) -> list[tuple[str, str]]:
+    facts = calls_text(summary)
+    return [(message("head.calls", "calls"), facts)] if facts else []
+
+
+def calls_text(summary: AnswerSummary) -> Message:
+    """Calls, what nobody was asked for, and the cost as far as it is known; empty where there was none of that."""
     calls = sum(account.calls for account in summary.accounts)
     cached = sum(account.cached for account in summary.accounts)
     recorded = sum(account.recorded for account in summary.accounts)
     unpriced = sum(account.unpriced for account in summary.accounts)
     facts = [
-        *([plural(calls, "call")] if calls else []),
-        *([f"{cached:,} from the cache"] if cached else []),
-        *([f"{recorded:,} recorded"] if recorded else []),
+        *([counted(calls, "call")] if calls else []),
+        *([message("answers.from_the_cache", "{n} from the cache", n=cached)] if cached else []),
+        *([message("answers.recorded", "{n} recorded", n=recorded)] if recorded else []),
+        *([known_cost_text(calls, unpriced, Decimal(str(summary.cost_usd or 0)))] if calls else []),
     ]
-    if summary.cost_usd is not None:
-        facts.append(usd_text(Decimal(str(summary.cost_usd))) + (f" + unknown for {unpriced:,}" if unpriced else ""))
-    elif calls:
-        facts.append("price unknown")
-    return [("calls", ", ".join(facts))] if facts else []
+    return join(facts, ", ")
 
 
 def cells_table(summary: AnswerSummary) -> TableRows:
@@ -155,9 +225,18 @@ def cells_table(summary: AnswerSummary) -> TableRows:
                 *((account_cells(account) if account is not None and is_first else ("", "", "")) if has_calls else ()),
             ]
         )
-    heads = ["target", "variant", ">planned", *(f">{WORDS[state]}" for state in shown)]
-    heads += [">tokens out", ">cost", ">p50"] if has_calls else []
-    return TableRows(heads, rows, name="targets", label="Answers by target and variant")
+    heads: list[str] = [
+        *(message("head.target", "target"), message("head.variant", "variant")),
+        *(number_head(word) for word in (message("head.planned", "planned"), *(WORDS[state] for state in shown))),
+    ]
+    if has_calls:
+        heads += [
+            number_head(message("head.tokens_out", "tokens out")),
+            number_head(message("head.cost", "cost")),
+            ">p50",
+        ]
+    label = message("answers.by_target_and_variant", "Answers by target and variant")
+    return TableRows(heads, rows, name="targets", label=label)
 
 
 def count_of(cell: CellCounts, state: str) -> int:

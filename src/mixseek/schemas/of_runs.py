@@ -286,6 +286,12 @@ class AnswersEntry(TypedDict):
     answered: int | None
     cut_off: int | None
     without_answer: int | None
+    question_count: int
+    repeats: int
+    ends: Mapping[str, int] | None
+    calls: int | None
+    unpriced: int | None
+    cost_usd: float | None
     started_at: str | None
     is_complete: bool
     is_running: bool

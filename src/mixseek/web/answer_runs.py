@@ -2,15 +2,26 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
+from mixseek.analysis.run_list import list_runs
+from mixseek.datasets.answer_runs import OPEN, PREFIX, STATES
 from mixseek.domain.samples import RESPONSE_ERROR
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
-from mixseek.reports.answers import answers_document
+from mixseek.reports.answers import (
+    WORDS,
+    account_sections,
+    answer_facts,
+    answers_document,
+    counted_states,
+    cut_off_warning,
+)
 from mixseek.runs.answers.paged import (
+    NOT_ASKED,
     PLACE_STATES,
     AnswerPages,
     AnswersQuery,
@@ -18,11 +29,29 @@ from mixseek.runs.answers.paged import (
     PagedAnswer,
     PagedQuestion,
 )
-from mixseek.web.answers import answer_json, answer_pending, answers_of, viewer_of
+from mixseek.storage.journal.lock import is_being_written
+from mixseek.storage.journal.manifest import read_manifest
+from mixseek.text.messages import message
+from mixseek.web.answers import answer_json, answer_page, answer_pending, answers_of, viewer_of
 from mixseek.web.parameters import ParameterError, read_number
 from mixseek.web.slow_work import Pending
 from mixseek.web.viewer import Viewer
 
+# Of a place that has no answer yet: asked and not answered, or never asked.
+NO_REPLY_YET, NOT_ASKED_WORD = (
+    message("answers.no_reply_yet", "no reply yet"),
+    message("answers.not_asked", "not asked"),
+)
+# The colour of each state, beside its word.
+TONES = {
+    "finished": "good",
+    "cut_off": "undecided",
+    "withheld": "invalid",
+    "empty": "missing",
+    "failed": "bad",
+    OPEN: "mixed",
+    NOT_ASKED: "plain",
+}
 # What narrows the questions of an answer run, and everything that an address of it may say.
 ANSWER_LISTING = ("state", "target", "variant", "q", "columns", "offset", "limit")
 ONE_ANSWER = ("number", "column", "repeat")
@@ -68,10 +97,18 @@ def read_answers_request(asked: Mapping[str, str], pages: AnswerPages) -> Answer
 
 def read_columns(asked: Mapping[str, str], count: int) -> tuple[int, ...]:
     """Columns by their numbers, from 1, in the order of the run's targets and variants; none where none is named."""
-    text = asked.get("columns", "")
-    numbers = [read_number({"columns": part}, "columns", 0, count, least=1) for part in text.split(",") if text]
-    if len(set(numbers)) < len(numbers) or len(numbers) > MOST_COLUMNS:
-        raise ParameterError(f"columns={text}: name each once, and {MOST_COLUMNS} at most")
+    columns = read_numbers(asked, "columns", count)
+    if len(columns) > MOST_COLUMNS:
+        raise ParameterError(f"columns={asked['columns']}: {MOST_COLUMNS} at most")
+    return columns
+
+
+def read_numbers(asked: Mapping[str, str], name: str, count: int) -> tuple[int, ...]:
+    """Places of columns, from nought."""
+    text = asked.get(name, "")
+    numbers = [read_number({name: part}, name, 0, count, least=1) for part in text.split(",") if text]
+    if len(set(numbers)) < len(numbers):
+        raise ParameterError(f"{name}={text}: name each column once")
     return tuple(number - 1 for number in numbers)
 
 
@@ -191,6 +228,53 @@ def sent_messages(pages: AnswerPages, column: int, prompt: Mapping[str, Any]) ->
         {"role": role, "content": content}
         for role, content in (*first, *((turn["role"], turn["content"]) for turn in turns))
     ]
+
+
+async def answers_page(request: web.Request) -> web.Response:
+    """What an answer run holds, and its texts side by side."""
+    run, viewer = answers_of(request), viewer_of(request)
+    pages = await viewer.answers(run)
+    if isinstance(pages, Pending):
+        return answer_page(request, "pending.html.j2", status=202, what=run.name)
+    # The page asks the same by itself, a moment later; who follows a wrong address is told here.
+    read_answers_request(request.query, pages)
+    if len(read_numbers(request.query, "marked", len(pages.columns))) not in (0, 2):
+        raise ParameterError(f"marked={request.query['marked']}: two columns, as in marked=1,2")
+    readers = await asyncio.to_thread(find_readers, viewer.root, run.name)
+    return answer_page(request, "answers.html.j2", readers=readers, **answers_context(pages))
+
+
+def answers_context(pages: AnswerPages) -> dict[str, Any]:
+    """What the page shows before anything of it is asked for."""
+    summary, manifest = pages.summary, read_manifest(pages.run.manifest)
+    counts = counted_states(summary)
+    columns = pages.columns
+    planned = manifest.dataset.get("rows") or 0
+    shown = [state for state in STATES if counts[state]]
+    states: list[tuple[str, str, str, int | None]]
+    states = [(state, WORDS[state], TONES[state], counts[state]) for state in shown]
+    if counts[OPEN]:
+        # Both are what nobody has answered yet, and only the journal tells them apart.
+        states += [(OPEN, NO_REPLY_YET, TONES[OPEN], None), (NOT_ASKED, NOT_ASKED_WORD, TONES[NOT_ASKED], None)]
+    return {
+        "run_name": pages.run.name,
+        "facts": answer_facts(summary),
+        "has_ended": manifest.has_ended,
+        "is_running": is_being_written(pages.run.lock),
+        "read_at": pages.read_at,
+        "unreached": max(0, planned - pages.questions),
+        "warning": cut_off_warning(summary),
+        "sections": list(account_sections(summary)),
+        "planned": summary.planned,
+        "states": states,
+        "targets": list(dict.fromkeys(column.target for column in columns)),
+        "variants": list(dict.fromkeys(column.variant for column in columns)),
+    }
+
+
+def find_readers(root: Path, name: str) -> list[str]:
+    """Runs that judged these answers, by what their manifests say."""
+    return [line.run_id for line in list_runs(root)[0] if line.dataset == f"{PREFIX}{name}"]
 
 
 async def answers(request: web.Request) -> web.Response:

@@ -1,5 +1,7 @@
 """The home of the viewer as a board: what every run came to, so that a page only has to show it."""
 
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -10,11 +12,13 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.pictures import SHARES, IntervalPlot
 from mixseek.presentation.render.drawings import plot_svg
 from mixseek.reports.accounts import known_cost_text
+from mixseek.reports.answers import WORDS, answered_text, plan_words
 from mixseek.reports.headline import beside_mean_text, headline_interval_text, headline_mean_text, score_sentence
 from mixseek.reports.run_list import run_place, trend_sections
 from mixseek.reports.wording.names import moment_text, name_text
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.reports.wording.scores import no_interval_sentence
+from mixseek.runs.answers.listed import AnswerLine
 from mixseek.text.messages import Message, message, verbatim
 from mixseek.web.languages import say_in_language
 from mixseek.web.viewed import ListedWorkspace
@@ -59,18 +63,36 @@ class BoardRun:
     started: str
 
 
+@dataclass(frozen=True, slots=True)
+class BoardAnswers:
+    """An answer run in its line; `ended` are what it came to, each with its state, word and count."""
+
+    line: AnswerLine
+    place: str
+    dataset: str
+    plan: Message
+    answered: Message | None
+    ended: tuple[tuple[str, Message, int], ...]
+    # Why there are no counts; None where there are some.
+    why: Message | None
+    cost: Message
+    started: str
+
+
 def board_context(listed: ListedWorkspace) -> dict[str, Any]:
     """What the home shows, and whoever has to choose runs."""
     runs = [describe_run(line) for line in listed.runs]
     pair = choose_pair(listed.runs)
+    names = [*(line.dataset for line in listed.runs), *(Path(line.questions).name for line in listed.answers)]
     return {
         "workspace": str(listed.root),
         "runs": runs,
+        "answers": [describe_answers(line) for line in listed.answers if line.problem is None],
         "competitions": [line.to_document() for line in listed.competitions],
         "problems": listed.problems,
         "trends": list(trend_sections(listed.runs)),
         "protocols": sorted({line.protocol for line in listed.runs if line.protocol}),
-        "datasets": sorted({line.dataset for line in listed.runs if line.dataset}),
+        "datasets": sorted({name for name in names if name}),
         "statuses": STATUSES,
         "side_a": pair[0] if pair else None,
         "side_b": pair[1] if pair else None,
@@ -95,6 +117,30 @@ def describe_run(line: RunLine) -> BoardRun:
         cost=known_cost_text(kept.calls, kept.unpriced, kept.cost_usd) if kept else verbatim(NOTHING),
         started=moment_text(line.started_at) or "",
     )
+
+
+def describe_answers(line: AnswerLine) -> BoardAnswers:
+    """The line of an answer run, by what is kept beside it."""
+    ends = line.ends or {}
+    calls, unpriced = line.calls or 0, line.unpriced or 0
+    return BoardAnswers(
+        line=line,
+        place=f"answers-{run_place(line.name)}",
+        dataset=Path(line.questions).name,
+        plan=plan_words(line.question_count, len(line.targets), len(line.variants), line.repeats),
+        answered=None if line.answered is None else answered_text(line.answered, line.planned),
+        ended=tuple((state, WORDS[state], ends[state]) for state in WORDS if ends.get(state)),
+        why=None if line.ends is not None else why_no_counts(line),
+        cost=known_cost_text(calls, unpriced, Decimal(str(line.cost_usd or 0))),
+        started=moment_text(line.started_at) or "",
+    )
+
+
+def why_no_counts(line: AnswerLine) -> Message:
+    """The same of answers."""
+    if line.is_running:
+        return message("viewer.counted_when_opened", "counted when the run is opened")
+    return message("viewer.not_counted_yet", "not counted yet")
 
 
 def describe_headline(kept: KeptHeadline) -> BoardHeadline:

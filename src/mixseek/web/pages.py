@@ -10,11 +10,12 @@ from mixseek.comparison.compare import LISTED, CompareRequest
 from mixseek.comparison.views.page import comparison_context
 from mixseek.competition.boards import load_leader_board
 from mixseek.competition.views.page import leader_board_context
+from mixseek.datasets.answer_runs import PREFIX
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.reports.pages.html import inert_json, manifest_entries, report_context
-from mixseek.storage.journal.manifest import read_manifest
-from mixseek.storage.workspace import RunDirectory
+from mixseek.storage.journal.manifest import Manifest, read_manifest
+from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.text.messages import message
 from mixseek.web.answers import answer_page, run_of, served_asset, viewer_of
 from mixseek.web.board import board_context
@@ -32,7 +33,7 @@ async def home_page(request: web.Request) -> web.Response:
     """Runs and competitions; what nobody has counted yet is counted from now on, and appears."""
     viewer = viewer_of(request)
     listed = await asyncio.to_thread(list_workspace, viewer.root)
-    viewer.count_headlines(listed.runs)
+    viewer.count_headlines(listed.runs, listed.answers)
     return answer_page(request, "home.html.j2", **board_context(listed))
 
 
@@ -52,10 +53,24 @@ async def run_page(request: web.Request) -> web.Response:
         data=inert_json(payload),
         is_pending=is_pending,
         has_ended=manifest.has_ended,
+        answers_name=answers_read(viewer_of(request).workspace, manifest),
         counted_at=counted_at,
         outcome_buttons=(),
         **(context if isinstance(report, Pending) else report_context(report.data)),
     )
+
+
+def answers_read(workspace: Workspace, manifest: Manifest) -> str | None:
+    """The answer run that a run has judged, as long as it is there; None for any other dataset."""
+    path = str(manifest.dataset.get("path", ""))
+    name = path.removeprefix(PREFIX)
+    if path == name:
+        return None
+    try:
+        return name if workspace.answers(name).exists() else None
+    except ConfigurationError:
+        # A manifest may say anything.
+        return None
 
 
 async def sample_page(request: web.Request) -> web.Response:

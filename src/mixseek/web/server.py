@@ -15,7 +15,7 @@ from aiohttp.web_protocol import RequestHandler
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import BusyError, ConfigurationError, MixseekError
 from mixseek.index.listing import FILTERS
-from mixseek.web.answer_runs import ANSWER_LISTING, ONE_ANSWER, answer_questions, answers, one_answer
+from mixseek.web.answer_runs import ANSWER_LISTING, ONE_ANSWER, answer_questions, answers, answers_page, one_answer
 from mixseek.web.answers import answer_json, answer_page, viewer_of, warm_templates
 from mixseek.web.connections import SILENT_SECONDS, SilentConnections
 from mixseek.web.downloads import download
@@ -49,6 +49,7 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/runs/{run}/review", taking(review_page, "queue", "rater")),
     ("GET", "/compare", taking(compare_page, "a", "b", "start", "kind", **_COMPARED)),
     ("GET", "/compare/matrix", taking(runs_matrix_page, several=("run",))),
+    ("GET", "/answers/{answers}", taking(answers_page, *ANSWER_LISTING, "marked")),
     ("GET", "/competitions/{execution}", taking(competition_page)),
     ("GET", "/assets/{name}", taking(asset)),
     ("GET", "/api/workspace", taking(workspace)),
@@ -73,6 +74,8 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
     ("GET", "/api/answers/{answers}", taking(answers)),
     ("GET", "/api/answers/{answers}/questions", taking(answer_questions, *ANSWER_LISTING)),
     ("GET", "/api/answers/{answers}/answer", taking(one_answer, *ONE_ANSWER)),
+    ("POST", "/api/answers/{answers}/name", taking(rename_run)),
+    ("POST", "/api/answers/{answers}/removal", taking(remove_run)),
     ("GET", "/api/compare", taking(compare, "a", "b", **_COMPARED)),
     ("GET", "/api/compare/matrix", taking(runs_matrix, *_MATRIX, several=("run",))),
     ("GET", "/api/competitions/{execution}", taking(competition)),

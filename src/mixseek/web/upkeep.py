@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.errors import ConfigurationError
 from mixseek.labels.review import read_body
-from mixseek.setup.upkeep import RUN, move_run, remove_runs
-from mixseek.web.answers import answer_json, run_of, viewer_of
+from mixseek.setup.upkeep import ANSWERS, RUN, move_run, remove_runs
+from mixseek.storage.workspace import RunDirectory
+from mixseek.web.answers import answer_json, answers_of, run_of, viewer_of
 from mixseek.web.connections import read_body_bytes
 
 
@@ -29,23 +30,28 @@ class Removal(BaseModel):
     run: str
 
 
+def named_of(request: web.Request) -> tuple[str, RunDirectory]:
+    """The kind that the address names, and which run or answers."""
+    return (ANSWERS, answers_of(request)) if "answers" in request.match_info else (RUN, run_of(request))
+
+
 async def rename_run(request: web.Request) -> web.Response:
-    """The run under another name; its draws of labels and its archive follow."""
-    viewer, run = viewer_of(request), run_of(request)
+    """The run or the answers under another name; draws of labels and an archive follow."""
+    viewer, (kind, run) = viewer_of(request), named_of(request)
     asked = read_body(NewName, await read_body_bytes(request))
-    moved = await asyncio.to_thread(move_run, viewer.root, run.name, asked.new, RUN)
+    moved = await asyncio.to_thread(move_run, viewer.root, run.name, asked.new, kind)
     viewer.forget(run.name)
     return answer_json(with_schema(DocumentName.RUNS_MV, moved))
 
 
 async def remove_run(request: web.Request) -> web.Response:
-    """The run is gone for good, with its replies; labels stay, because they belong to texts."""
-    viewer, run = viewer_of(request), run_of(request)
+    """The run or the answers are gone for good, with their replies; labels stay, because they belong to texts."""
+    viewer, (kind, run) = viewer_of(request), named_of(request)
     asked = read_body(Removal, await read_body_bytes(request))
     if asked.run != run.name:
         raise ConfigurationError(
             f"run: {asked.run!r} is not the run of this address, {run.name!r}; nothing was removed"
         )
-    removed = await asyncio.to_thread(remove_runs, viewer.root, [run.name], RUN)
+    removed = await asyncio.to_thread(remove_runs, viewer.root, [run.name], kind)
     viewer.forget(run.name)
     return answer_json(with_schema(DocumentName.RUNS_RM, {"removed": removed}))

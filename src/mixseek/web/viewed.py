@@ -20,6 +20,7 @@ from mixseek.index.matrix import Matrix
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.payload import rows_payload
 from mixseek.reports.run_list import runs_document
+from mixseek.runs.answers.listed import AnswerLine, list_answers
 from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.journal.records import decode_sample
@@ -38,24 +39,29 @@ _DETAILS = ("ask", "take", "cached", "model", "finish_reason", "latency_seconds"
 
 @dataclass(frozen=True, slots=True)
 class ListedWorkspace:
-    """Runs and competitions with their state, the newest first; empty for a workspace that is not there yet."""
+    """Runs, competitions and answers with their state, the newest first; empty for a workspace that is not there."""
 
     root: Path
     runs: Sequence[RunLine]
     competitions: Sequence[CompetitionLine]
+    answers: Sequence[AnswerLine]
     problems: Sequence[str]
 
     def document(self) -> dict[str, Any]:
         """The same for programs."""
         competitions = [line.to_document() for line in self.competitions]
         document = runs_document(self.runs)
-        return {"workspace": str(self.root), **document, "competitions": competitions, "problems": list(self.problems)}
+        answers = [asdict(line) for line in self.answers]
+        held = {"competitions": competitions, "answers": answers, "problems": list(self.problems)}
+        return {"workspace": str(self.root), **document, **held}
 
 
 def list_workspace(root: Path) -> ListedWorkspace:
     """What a workspace holds; nothing is indexed or counted for that."""
     lines, problems = list_runs(root)
-    return ListedWorkspace(root, lines, list_competitions(root), problems)
+    answers = list_answers(root)
+    unreadable = [line.problem for line in answers if line.problem is not None]
+    return ListedWorkspace(root, lines, list_competitions(root), answers, [*problems, *unreadable])
 
 
 def find_exact_run(workspace: Workspace, name: str) -> RunDirectory:

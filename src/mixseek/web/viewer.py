@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -29,8 +29,11 @@ from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.html import STYLES as REPORT_STYLES
 from mixseek.reports.pages.html import TEXT_SCRIPTS
+from mixseek.runs.answers.kept_account import keep_account, state_of_journal
+from mixseek.runs.answers.listed import AnswerLine
 from mixseek.runs.answers.paged import AnswerPages
 from mixseek.runs.answers.searched import FoldedQuestions, FoldedResponses
+from mixseek.runs.answers.summary import summarise_answers
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.tail import JournalTail, TextSearches
 from mixseek.storage.labels import LabelStore
@@ -41,7 +44,7 @@ from mixseek.web.viewed import ViewedRun, find_exact_answers, find_exact_run
 
 # The report's files in their order, and ours; what ends in .j2 is no asset.
 ASSETS: Mapping[str, tuple[str, ...]] = {
-    "report.css": (*REPORT_STYLES, "viewer.css", "review.css"),
+    "report.css": (*REPORT_STYLES, "viewer.css", "review.css", "answers.css"),
     "comparison.css": (*COMPARISON_STYLES, "viewer.css"),
     "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
     "home.js": ("base.js", "leaderboard.js", "text.js", "asking.js", "staying.js", "home.js", "upkeep.js"),
@@ -61,7 +64,12 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
         "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js",
         "leaderboard.js", "rater.js", "review_form.js", "label.js", "staying.js", "sample.js",
     ),
-    "comparison.js": ("base.js", "leaderboard.js", "copying.js", "comparison.js", "difference.js"),
+    "answers.js": (
+        "base.js", *TEXT_SCRIPTS, "asking.js", "leaderboard.js", "staying.js", "word_difference.js", "answers.js",
+    ),
+    "comparison.js": (
+        "base.js", "leaderboard.js", "copying.js", "comparison.js", "word_difference.js", "difference.js",
+    ),
     "leaderboard.js": ("base.js", "leaderboard.js", "text.js", "asking.js", "staying.js", "watch.js"),
 }  # fmt: skip
 
@@ -91,7 +99,7 @@ class Viewer:
         self._tails: dict[str, JournalTail] = {}
         self._counter = ThreadPoolExecutor(1, thread_name_prefix="mixseek-count")
         self._counting: asyncio.Task[None] | None = None
-        self._counted: set[tuple[str, JournalState | None]] = set()
+        self._counted: set[tuple[Path, JournalState | None]] = set()
         self._searches: dict[tuple[str, int], TextSearches] = {}
 
     @property
@@ -180,27 +188,39 @@ class Viewer:
         key = (tuple(run.name for run in runs), tuple(request.targets), tuple(request.variants), start)
         return await self._comparisons.get(key, version, make, is_growing=any(map(is_growing, runs)))
 
-    def count_headlines(self, lines: Sequence[RunLine]) -> None:
+    def count_headlines(self, lines: Sequence[RunLine], answers: Sequence[AnswerLine] = ()) -> None:
         """Begin to count what the runs came to that nobody has counted yet; whoever asks later is shown more of it."""
         if self._counting is not None and not self._counting.done():
             return
-        names = {line.run_id for line in lines if line.can_be_counted}
-        runs = [run for run in self.workspace.runs() if run.name in names] if names else []
-        if any(count_key(run) not in self._counted for run in runs):
-            self._counting = asyncio.create_task(self._count_headlines(runs))
+        work = {
+            **{run: partial(self._count_run, run) for run in self._named(lines)},
+            **{run: partial(count_answers, run) for run in self._uncounted_answers(answers)},
+        }
+        if any(count_key(run) not in self._counted for run in work):
+            self._counting = asyncio.create_task(self._count_all(work))
 
-    async def _count_headlines(self, runs: Sequence[RunDirectory]) -> None:
+    def _named(self, lines: Sequence[RunLine]) -> list[RunDirectory]:
+        names = {line.run_id for line in lines if line.can_be_counted}
+        return [run for run in self.workspace.runs() if run.name in names] if names else []
+
+    def _uncounted_answers(self, lines: Sequence[AnswerLine]) -> list[RunDirectory]:
+        """Those that an earlier version asked for, or that were broken off."""
+        names = {line.name for line in lines if line.calls is None and not line.is_running and line.problem is None}
+        return [run for run in self.workspace.answer_runs() if run.name in names] if names else []
+
+    def _count_run(self, run: RunDirectory) -> None:
+        summarise_run(self.workspace, run, read_manifest(run.manifest))
+
+    async def _count_all(self, work: Mapping[RunDirectory, Callable[[], None]]) -> None:
         """One after the other: whoever looks at a run meanwhile comes first."""
-        for run in runs:
+        for run, count in work.items():
             key = count_key(run)
             if key in self._counted:
                 continue
             # A run that cannot be counted is asked again when it has changed; its line says why.
             self._counted.add(key)
             with contextlib.suppress(MixseekError):
-                manifest = read_manifest(run.manifest)
-                make = partial(summarise_run, self.workspace, run, manifest)
-                await asyncio.get_running_loop().run_in_executor(self._counter, make)
+                await asyncio.get_running_loop().run_in_executor(self._counter, count)
 
     def forget(self, name: str) -> None:
         """A run that has another name, or is gone: whoever gets its name has a journal of its own."""
@@ -230,12 +250,19 @@ class Viewer:
             searches.close()
 
 
-def count_key(run: RunDirectory) -> tuple[str, JournalState | None]:
+def count_answers(run: RunDirectory) -> None:
+    """What an answer run came to, kept for the next who looks at a list."""
+    with contextlib.suppress(OSError):
+        state = state_of_journal(run)
+        keep_account(summarise_answers(run, read_manifest(run.manifest)), state)
+
+
+def count_key(run: RunDirectory) -> tuple[Path, JournalState | None]:
     """A run as it is now; without a journal there is nothing to count."""
     try:
-        return run.name, stat_journal(run.journal)
+        return run.path, stat_journal(run.journal)
     except StorageError:
-        return run.name, None
+        return run.path, None
 
 
 def is_growing(run: RunDirectory) -> bool:

@@ -62,6 +62,7 @@ TABLE: Mapping[str, Mapping[str, Values]] = {
     "/runs/tea/review": {"queue": ANY, "rater": ANY},
     "/compare": {**COMPARED, "start": NUMBER, "kind": ("Worse",)},
     "/compare/matrix": {"run": ANY},
+    "/answers/spring": {**ANSWERS, "marked": ("0", "1", "1,1", "Ten")},
     "/api/runs/tea/judgments": LISTING,
     "/api/runs/tea/judgments/file": {**NARROWING, "format": ("CSV", "xlsx")},
     "/api/runs/tea/sample": {"id": ANY},
@@ -121,6 +122,8 @@ BODIES: Mapping[str, tuple[dict[str, Any], str]] = {
     "/api/runs/tea/review/draws": ({"count": "Ten"}, "count: "),
     "/api/runs/tea/name": ({"new": "../Moon"}, "../Moon"),
     "/api/runs/tea/removal": ({"run": "Moon"}, "'Moon'"),
+    "/api/answers/spring/name": ({"new": "../Moon"}, "../Moon"),
+    "/api/answers/spring/removal": ({"run": "Moon"}, "'Moon'"),
 }
 
 

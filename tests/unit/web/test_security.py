@@ -10,8 +10,12 @@ from mixseek.errors import ConfigurationError
 from mixseek.web.security import decide_access
 from mixseek.web.server import ROUTES
 
-PAGES = [path.format(run="tea", execution="none", name="run.js") for method, path, _ in ROUTES if method == "GET"]
-KEPT = [path.format(run="tea") for method, path, _ in ROUTES if method == "POST"]
+PAGES = [
+    path.format(run="tea", answers="spring", execution="none", name="run.js")
+    for method, path, _ in ROUTES
+    if method == "GET"
+]
+KEPT = [path.format(run="tea", answers="spring") for method, path, _ in ROUTES if method == "POST"]
 SCRIPT = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{7*7}}"
 
 

@@ -20,7 +20,7 @@ from mixseek.text.messages import Message, message, verbatim
 from mixseek.text.phrases import plain_number
 
 STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "panel.css", "comparison.css")
-SCRIPTS = ("leaderboard.js", "copying.js", "comparison.js", "difference.js")
+SCRIPTS = ("leaderboard.js", "copying.js", "comparison.js", "word_difference.js", "difference.js")
 # Characters of judged text in one file: a few seconds to load on a telephone.
 TEXT_BUDGET = 6_000_000
 _LONGEST_QUESTION = 4_000

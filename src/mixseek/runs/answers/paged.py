@@ -5,6 +5,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from mixseek.datasets.answer_runs import (
@@ -76,6 +77,7 @@ class AnswerPages:
     def __init__(self, run: RunDirectory) -> None:
         self.run = run
         # The manifest knows every target before its first answer: so it is read after the length, and not before.
+        self.read_at = datetime.now(UTC)
         length = journal_bytes(run)
         self.manifest = read_manifest(run.manifest)
         reading = JournalReading(self.manifest)

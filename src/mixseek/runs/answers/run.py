@@ -1,13 +1,16 @@
 """An answer run from its request to its seal; asking, journaling and resuming are those of every run."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from mixseek.errors import StorageError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.answers.cells import CELLS
+from mixseek.runs.answers.kept_account import keep_account, state_of_journal
 from mixseek.runs.answers.plan_cells import cells_of_plan, grow_manifest
 from mixseek.runs.answers.request import AnswerRequest, plan_answers
 from mixseek.runs.answers.summary import AnswerSummary, summarise_answers
@@ -46,6 +49,7 @@ def answer_questions(
         if isinstance(result, Interruption):
             held = None if result.journal is None else summarise_answers(plan.run, read_manifest(plan.run.manifest))
             return Stopped(result, held)
+        keep_for_lists(result)
     return replace(result, seconds=time.monotonic() - began, notices=notices)
 
 
@@ -71,3 +75,12 @@ def note_unasked(plan: Plan, journal: JournalFile) -> None:
         keys = [(sample, sample.key()) for sample in samples]
         journal.write([encode_sample(sample, key) for sample, key in keys if bytes.fromhex(key) not in known])
     journal.sync()
+
+
+def keep_for_lists(summary: AnswerSummary) -> None:
+    """A list does without, where this cannot be written: it is counted when somebody looks."""
+    with contextlib.suppress(StorageError, OSError):
+        state, sealed = state_of_journal(summary.run), read_manifest(summary.run.manifest).journal
+        # Another process may have gone on with it meanwhile.
+        if sealed is not None and sealed.bytes == state[0]:
+            keep_account(summary, state)

@@ -1,6 +1,6 @@
 // The home: lines are narrowed as somebody types, and a run that starts later appears by itself.
 
-const isHome = document.querySelector("#runs, .empty, #competitions") !== null;
+const isHome = document.querySelector("#runs, #answers, .empty, #competitions") !== null;
 const NARROWING = ["q", "protocol", "dataset"];
 
 /** What a line says of its run; what can be done with it is the same in every line. */
@@ -16,7 +16,7 @@ function narrowRuns() {
   if (!form) return;
   const wanted = Object.fromEntries(NARROWING.map((name) => [name, form.elements[name]?.value ?? ""]));
   const sought = fold(wanted.q).split(/\s+/).filter(Boolean);
-  const rows = [...document.querySelectorAll("#runs tbody tr")];
+  const rows = [...document.querySelectorAll("#runs tbody tr, #answers tbody tr")];
   for (const row of rows) {
     const text = sought.length ? textOfRow(row) : "";
     const isWanted = ["protocol", "dataset"].every((name) => !wanted[name] || row.dataset[name] === wanted[name]);
@@ -64,7 +64,8 @@ async function lookForNews(before) {
     now = JSON.stringify(await fetchAnswer(`${BASE}/api/workspace`).then(readDone));
     tellLost();
   } catch (error) { tellLost(error.message); }
-  if (before !== null && now !== before) await showNews();
+  // What was not counted when the page was made may have been counted before it could ask.
+  if (before === null ? document.querySelector("[data-uncounted]") : now !== before) await showNews();
   return setTimeout(() => lookForNews(now), document.querySelector(".state.running, .empty") ? 3000 : 5000);
 }
 

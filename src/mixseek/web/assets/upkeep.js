@@ -5,9 +5,11 @@ const HOW_TO_CHANGE = {
   remove: (run) => ["removal", { run }],
 };
 
-function askFirst(kind, run) {
+/** `room` is what it stands in: runs, or answers. */
+function askFirst(kind, run, room) {
   const dialog = document.getElementById(kind);
-  dialog.dataset.run = run;
+  Object.assign(dialog.dataset, { run, room });
+  for (const words of dialog.querySelectorAll("[data-room]")) words.hidden = words.dataset.room !== room;
   dialog.querySelector(".upkeep-run").replaceChildren(...nameNodes(run));
   dialog.querySelector(".upkeep-problem").textContent = "";
   const name = dialog.querySelector("input");
@@ -16,11 +18,11 @@ function askFirst(kind, run) {
 }
 
 async function changeRun(dialog, form) {
-  const { run } = dialog.dataset;
+  const { run, room } = dialog.dataset;
   const [path, change] = HOW_TO_CHANGE[dialog.id](run, form);
   const problem = dialog.querySelector(".upkeep-problem");
   try {
-    const address = `${BASE}/api/runs/${encodeURIComponent(run)}/${path}`;
+    const address = `${BASE}/api/${room}/${encodeURIComponent(run)}/${path}`;
     await fetchAnswer(address, { method: "POST", body: JSON.stringify(change) }).then(readDone);
   } catch (error) {
     problem.textContent = error.message;
@@ -32,7 +34,7 @@ async function changeRun(dialog, form) {
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-upkeep]");
-  if (button) askFirst(button.dataset.upkeep, button.dataset.run);
+  if (button) askFirst(button.dataset.upkeep, button.dataset.run, button.dataset.room ?? "runs");
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
 });
 for (const dialog of document.querySelectorAll("dialog.upkeep")) dialog.addEventListener("submit", (event) => {
