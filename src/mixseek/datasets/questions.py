@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.datasets.files import RowSource
-from mixseek.datasets.importers.formats import chat
 from mixseek.datasets.importers.samples.messages import content_text, role_of
 from mixseek.datasets.reader import choose_rows_or_log, find_files, fingerprint
 from mixseek.datasets.rows import ColumnPlan, RowError, list_names, plan_columns, read_fields, read_talk
@@ -31,6 +30,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "task_name": ("task", "category"),
     "messages": ("conversation", "conversations"),
 }
+# The log format that a row with a conversation is to whoever judges.
+_CHAT = "chat"
 # What only a row has: a long one alone is told by them from an object around all rows.
 _ROW_COLUMNS = ("question", *ALIASES["question"], "messages", *ALIASES["messages"])
 # Of an instruction that has one, what it is about (the form of Alpaca).
@@ -216,7 +217,7 @@ def open_questions(
     name: str | None = None,
 ) -> QuestionFile:
     """Whatever `judge` reads; DatasetError where nothing can be read."""
-    # To whoever judges, a row with a conversation is the log of one; here it says what is to be asked.
-    choose = partial(choose_rows_or_log, row_columns=_ROW_COLUMNS, rows_of=chat.FORMAT.name)
+    # Here a conversation says what is to be asked.
+    choose = partial(choose_rows_or_log, row_columns=_ROW_COLUMNS, rows_of=_CHAT)
     source = find_files(path, spool_directory).chosen_by(choose, longest_line)
     return QuestionFile(name or path, source, mapping)
