@@ -67,7 +67,7 @@ class JudgeProtocol(Protocol):
 
     @property
     def done_words(self) -> str:
-        """Of a run that is resumed: what was done with its samples."""
+        """What was done with the samples of a run that is resumed."""
 
     def show(self, sample: Sample) -> Sample:
         """The sample as a judge sees it, for judges that look at the sample itself."""
