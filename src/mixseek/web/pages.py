@@ -1,7 +1,8 @@
 """The pages; what they need at once is in them, the rest they ask for through the documented endpoints."""
 
 import asyncio
-from urllib.parse import urlencode
+from pathlib import Path
+from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
@@ -14,6 +15,7 @@ from mixseek.datasets.answer_runs import PREFIX
 from mixseek.domain.rounds import ExecutionStatus
 from mixseek.errors import ConfigurationError
 from mixseek.reports.pages.html import inert_json, manifest_entries, report_context
+from mixseek.runs.answers.kept import find_answers
 from mixseek.storage.journal.manifest import Manifest, read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.text.messages import message
@@ -27,6 +29,16 @@ from mixseek.web.viewed import list_workspace
 _LAST_START = 1_000_000
 LONGEST_JOURNAL = 10**15
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
+
+
+def address_of(root: Path, name: str | None) -> str:
+    """Where the page of a run or of answers stands; raises ConfigurationError for a name of neither."""
+    if name is None:
+        return "/"
+    workspace = Workspace(root)
+    answers = find_answers(workspace, name)
+    room, run = ("runs", workspace.resolve(name)) if answers is None else ("answers", answers)
+    return f"/{room}/{quote(run.name, safe='')}"
 
 
 async def home_page(request: web.Request) -> web.Response:

@@ -135,7 +135,11 @@ class ViewServer:
     @property
     def link(self) -> str:
         """Opens the first page, once and for this browser."""
-        return f"{self.address}/?{urlencode({'key': self.access.secret})}"
+        return self.link_to("/")
+
+    def link_to(self, page: str) -> str:
+        """The same for another page, by its path."""
+        return f"{self.address}{page}?{urlencode({'key': self.access.secret})}"
 
     async def start(self) -> None:
         """Raises ConfigurationError when the port is taken."""

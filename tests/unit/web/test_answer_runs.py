@@ -9,11 +9,13 @@ from urllib.parse import quote
 
 import pytest
 from tests.flows.answer_material import RUN, rows_of, run_of, succeed, write_questions, write_targets, write_variants
+from tests.flows.running import mixseek_here
 from tests.flows.target_server import Shares, targeting
 from tests.once import made_once
 from tests.unit.web.viewing import Client, look
 
 from mixseek.runs.answers.paged import NOT_ASKED, PLACE_STATES
+from mixseek.web.pages import address_of
 
 QUESTIONS, REPEATS = 30, 2
 SHARES = Shares(cut_off=0.15, withheld=0.05, refused=0.05, empty=0.1, failed=0.1, faults=0)
@@ -181,3 +183,23 @@ def test_what_has_no_meaning_is_refused(place: Path) -> None:
     look(place / "ws", scenario)
 
     assert set(PLACE_STATES) == {"finished", "cut_off", "withheld", "empty", "failed", "open", "not_asked"}
+
+
+def test_a_name_on_the_command_line_is_the_page_that_the_link_opens(place: Path) -> None:
+    judged = mixseek_here("judge", f"answers:{RUN}", "--judge", "rules", "--workspace", "ws", "--run", "v 1", cwd=place)
+    assert judged.returncode in (0, 1), judged.stderr
+    root = place / "ws"
+
+    async def scenario(client: Client) -> None:
+        for name, page in ((None, "/"), (f"answers:{RUN}", f"/answers/{RUN}"), ("v 1", "/runs/v%201")):
+            assert (name, address_of(root, name)) == (name, page)
+            link = client.server.link_to(page).removeprefix(client.server.address)
+            welcome = await client.ask(link, is_known=False)
+            assert f'url={page}"' in welcome.text
+            assert (await client.wait(page)).status == 200
+
+    look(root, scenario)
+
+    for name in ("answers:nobody", "nobody"):
+        refused = mixseek_here("view", name, "--workspace", "ws", "--no-open", cwd=place)
+        assert (refused.returncode, "nobody" in refused.stderr, refused.stdout) == (2, True, "")
