@@ -15,7 +15,14 @@ from mixseek.domain.people import APART, LabelledSamples, PeopleVerdict
 from mixseek.index.loading import attach_index, index_error
 from mixseek.index.run import RunIndex
 from mixseek.lazy_dataclass import dataclass
-from mixseek.storage.duckdb_session import confine, fetch_all, open_duckdb, read_statements, session_settings
+from mixseek.storage.duckdb_session import (
+    confine,
+    fetch_all,
+    open_duckdb,
+    read_statements,
+    release_memory,
+    session_settings,
+)
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.index", "listing.sql")
@@ -253,6 +260,7 @@ class JudgmentList:
         statement = _SQL["rank_by"].format(name=sort, value=value, direction=direction, beside=_SQL[beside])
         self._connection.execute(statement)
         self._ranked.add(sort)
+        release_memory(self._connection)
 
     def _parts(self, where: str, parameters: Mapping[str, Any], rank: str) -> list[tuple[Any, ...]]:
         """Kept for whoever turns to the next page."""
@@ -371,4 +379,6 @@ def open_list(workspace: Workspace, run: RunDirectory, path: Path) -> JudgmentLi
     judgments = JudgmentList(connection, run)
     # Where lines begin is read with the first page: now, and not while somebody waits for it.
     judgments.page(ListQuery(), 0, 1)
+    with judgments.session():
+        release_memory(connection)
     return judgments

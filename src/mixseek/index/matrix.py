@@ -17,7 +17,14 @@ from mixseek.domain.judge_names import label_judges, sole_models
 from mixseek.index.listing import ListQuery, build_list, make_people_tables
 from mixseek.index.loading import attach_index, index_error
 from mixseek.lazy_dataclass import dataclass
-from mixseek.storage.duckdb_session import confine, fetch_all, open_duckdb, read_statements, session_settings
+from mixseek.storage.duckdb_session import (
+    confine,
+    fetch_all,
+    open_duckdb,
+    read_statements,
+    release_memory,
+    session_settings,
+)
 from mixseek.storage.workspace import RunDirectory, Workspace
 
 _SQL = read_statements("mixseek.index", "matrix.sql")
@@ -183,6 +190,7 @@ class Matrix:
             table = f"{name}_{next(self._numbers)}"
             _ask(connection, name, parameters, table=table, **parts)
             self._tables[key] = table
+            release_memory(connection)
         self._tables.move_to_end(key)
         while len(self._tables) > _TABLES_KEPT:
             connection.execute(f"DROP TABLE {self._tables.popitem(last=False)[1]}")

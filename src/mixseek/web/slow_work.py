@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
 from mixseek.lazy_dataclass import dataclass
+from mixseek.storage.duckdb_session import release_freed_memory
 
 T = TypeVar("T")
 # A page answers within 0.3 s, whatever it shows.
@@ -86,7 +87,7 @@ class SlowWork(Generic[T]):
 
     async def _make(self, entry: _Entry, version: Hashable, make: Callable[[], T]) -> None:
         began = time.monotonic()
-        value = await asyncio.get_running_loop().run_in_executor(self._threads, make)
+        value = await asyncio.get_running_loop().run_in_executor(self._threads, make_and_tidy, make)
         # Somebody may still be reading the one that is replaced: it goes when the next one comes.
         if entry.previous is not None:
             self._drop(entry.previous)
@@ -112,3 +113,11 @@ class SlowWork(Generic[T]):
         for value in (entry.previous, entry.value):
             if value is not None:
                 self._drop(value)
+
+
+def make_and_tidy(make: Callable[[], T]) -> T:
+    """A server stays for days: what was needed to make a list goes when the list is there."""
+    try:
+        return make()
+    finally:
+        release_freed_memory()

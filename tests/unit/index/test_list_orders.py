@@ -9,6 +9,7 @@ from tests.unit.storage.material import CORRECT, make_run, make_sample
 from mixseek.domain.judgments import Reply
 from mixseek.index import listing
 from mixseek.index.listing import JudgmentList, ListQuery, open_list
+from mixseek.storage.duckdb_session import release_memory
 from mixseek.storage.journal.records import encode_outcome, encode_reply, encode_sample
 
 # Of each sample: characters of its response, what the judge says of its confidence, seconds and dollars of its calls.
@@ -65,3 +66,14 @@ def test_a_list_is_sorted_by_what_its_run_has(tmp_path: Path) -> None:
 
     assert set(open_samples(rich, SAMPLES).sorts) == set(ORDERS)
     assert open_samples(poor, ((5, None, ()),)).sorts == ["longest", "shortest"]
+
+
+def test_a_list_that_was_made_holds_nothing_that_can_be_read_again(tmp_path: Path) -> None:
+    """A viewer keeps several of them for days; pages of the index are read again in a moment."""
+    judgments = open_samples(tmp_path, SAMPLES)
+
+    with judgments.session() as connection:
+        query = "SELECT sum(memory_usage_bytes) FROM duckdb_memory() WHERE tag = 'BASE_TABLE'"
+        held = connection.execute(query).fetchall()
+        release_memory(connection)
+        assert connection.execute(query).fetchall() == held

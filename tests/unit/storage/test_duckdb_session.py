@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from mixseek.storage import duckdb_session
-from mixseek.storage.duckdb_session import attaching, close_idle, reading_beside, session_settings
+from mixseek.storage.duckdb_session import attaching, close_idle, reading_beside, release_memory, session_settings
 
 
 def test_one_is_used_again_and_knows_nothing_of_before(tmp_path: Path) -> None:
@@ -54,3 +54,23 @@ def test_one_that_spilled_or_failed_is_used_no_more(tmp_path: Path) -> None:
     with pytest.raises(duckdb.CatalogException), attaching(None, config=settings) as connection:
         connection.execute("FROM nowhere")
     assert not any(duckdb_session._idle.values())
+
+
+def held_kilobytes(connection: duckdb.DuckDBPyConnection) -> int:
+    query = "SELECT coalesce(sum(memory_usage_bytes), 0) >> 10 FROM duckdb_memory() WHERE tag = 'BASE_TABLE'"
+    ((held,),) = connection.execute(query).fetchall()
+    return int(held)
+
+
+def test_what_can_be_read_again_is_given_back_and_the_limit_stays(tmp_path: Path) -> None:
+    with duckdb.connect(tmp_path / "table.duckdb") as connection:
+        connection.execute("CREATE TABLE numbers AS SELECT hash(range) AS number FROM range(500_000)")
+    settings = session_settings(tmp_path / "spilled")
+    with attaching(tmp_path / "table.duckdb", read_only=True, config=settings) as connection:
+        total = connection.execute("SELECT sum(number) FROM numbers").fetchall()
+        before, limit = held_kilobytes(connection), connection.execute("SELECT current_setting('memory_limit')")
+        limits = limit.fetchall()
+        release_memory(connection)
+        assert before > 2_000 > held_kilobytes(connection)
+        assert connection.execute("SELECT current_setting('memory_limit')").fetchall() == limits
+        assert connection.execute("SELECT sum(number) FROM numbers").fetchall() == total

@@ -13,7 +13,7 @@ import pytest
 from tests.flows.running import COMMAND, environment
 from tests.flows.warm import hearing
 from tests.unit.web.viewing import Client, judge_rows, look
-from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import PATIENCE_SECONDS, patiently
 
 from mixseek.analysis.votes.system_board import Board
 from mixseek.comparison import compare
@@ -30,7 +30,7 @@ from mixseek.stats.strengths.model import Comparison
 from mixseek.stats.strengths.order import order_agreement
 from mixseek.storage.workspace import Workspace
 from mixseek.text.messages import Message
-from mixseek.web import pages, viewer
+from mixseek.web import pages, slow_work, viewer
 from mixseek.web.languages import say_in
 
 REPLIES = (
@@ -243,6 +243,30 @@ def test_a_comparison_leads_to_every_pair_that_changed(workspace: Path, monkeypa
 
     assert len(listed[0]) > len(listed[1]) > 0
     assert not listed[0] & listed[1]
+
+
+def test_what_was_needed_to_make_something_is_given_back_when_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nothing came of it."""
+    given_back: list[str] = []
+    monkeypatch.setattr(slow_work, "release_freed_memory", lambda: given_back.append("given back"))
+
+    async def scenario() -> None:
+        work: slow_work.SlowWork[float] = slow_work.SlowWork()
+
+        async def make(divisor: int) -> float:
+            async with patiently(f"7 / {divisor}"):
+                while isinstance(value := await work.get(divisor, 1, lambda: 7 / divisor), slow_work.Pending):
+                    pass
+            return value
+
+        assert await make(2) == 3.5
+        with pytest.raises(ZeroDivisionError):
+            await make(0)
+        await work.close()
+
+    asyncio.run(scenario())
+
+    assert len(given_back) == 2
 
 
 @pytest.mark.parametrize("name", ["missing", "empty"])
