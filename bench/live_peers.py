@@ -34,10 +34,13 @@ def main() -> None:
 
 
 def _prompts(dataset: Path) -> list[list[dict[str, str]]]:
-    """The very messages that our judge sends."""
+    """The very messages that we send: to a judge, or, of a row without a response, the question to a target."""
     protocol = load_protocol("semantic")
     with dataset.open(encoding="utf-8") as lines:
-        samples = [Sample(**json.loads(line)) for line in lines]
+        rows = [json.loads(line) for line in lines]
+    if "response" not in rows[0]:
+        return [[{"role": "user", "content": row["question"]}] for row in rows]
+    samples = [Sample(**row) for row in rows]
     return [
         [{"role": message.role, "content": message.content} for message in protocol.messages(sample, _NONCE)]
         for sample in samples
@@ -76,7 +79,7 @@ async def _ask_all(ask: Ask, prompts: list[list[dict[str, str]]], concurrency: i
 
     async def judge(messages: list[dict[str, str]]) -> bool:
         async with places:
-            return bool(json.loads(await ask(messages))["is_correct"])
+            return bool(json.loads(await ask(messages)).get("is_correct"))
 
     return sum(await asyncio.gather(*map(judge, prompts)))
 

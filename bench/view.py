@@ -17,7 +17,7 @@ from pathlib import Path
 from aiohttp import ClientSession
 from yarl import URL
 
-from bench.live import LATENCY_SECONDS, MIXSEEK, judge_command, mock_judge, write_dataset
+from bench.live import LATENCY_SECONDS, MIXSEEK, asking_command, mock_judge, write_dataset
 from bench.responses import synthetic_rows
 from mixseek.cli.main import main as mixseek
 from mixseek.storage.journal.manifest import read_manifest
@@ -132,7 +132,7 @@ def measure_live(seconds: int) -> None:
         # The page is opened in the first seconds; judging goes on until all is measured.
         data = write_dataset(place / "rows.jsonl", 2 * _RATE * (seconds + 30))
         # Some more at once than the think time asks for: an answer takes longer than that on a busy machine.
-        command = judge_command(place, data, base_url, "live", int(1.3 * _RATE * LATENCY_SECONDS))
+        command = asking_command(place, data, base_url, "live", concurrency=int(1.3 * _RATE * LATENCY_SECONDS))
         told = {**os.environ, "OPENAI_API_KEY": "bench"}
         viewing = [MIXSEEK, "view", "--no-open", "--workspace", str(place / "ws")]
         with (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
-from mixseek.cli.judging import show_progress
+from mixseek.cli.progress import show_progress
 from mixseek.cli.stopping import stopping_on_signals
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.answers import (

@@ -85,7 +85,8 @@ def run_order(request: "AuditRequest", to: Sequence[Path], *, is_dry: bool, quie
     """Ask, write, print, decide."""
     from mixseek.audits.examine import forecast_audit, run_audit, write_card
     from mixseek.audits.views import card_sections
-    from mixseek.cli.judging import explain_interruption, show_progress
+    from mixseek.cli.judging import explain_interruption
+    from mixseek.cli.progress import show_progress
     from mixseek.cli.stopping import stopping_on_signals
     from mixseek.reports.dry_run import dry_run_document, dry_run_sections
     from mixseek.runs.judge import Interruption

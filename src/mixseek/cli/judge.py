@@ -143,7 +143,7 @@ def import_log(
       mixseek judge samples.jsonl --judge rules --judge log:includes
       mixseek judge logs/run.eval --judge rules --judge log
     """
-    from mixseek.cli.judging import show_progress
+    from mixseek.cli.progress import show_progress
     from mixseek.errors import DatasetError
     from mixseek.runs.logs import describe_empty
     from mixseek.runs.logs import import_log as read_log

@@ -1,26 +1,23 @@
 """What `mixseek judge` does between its options and its exit code."""
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from mixseek.analysis.gates import Gates
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
+from mixseek.cli.progress import show_progress
 from mixseek.cli.stopping import stopping_on_signals
 from mixseek.comparison.baseline import Baseline
 from mixseek.comparison.conclusion import Conclusion, RunState, conclude_run
 from mixseek.comparison.drop_gate import baseline_text
 from mixseek.comparison.views.unusable import describe_groups
-from mixseek.domain.ports import ProgressSink
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.dry_run import dry_run_document, dry_run_sections
 from mixseek.reports.summary import describe_summary
 from mixseek.runs.forecast import forecast_run
 from mixseek.runs.judge import Interruption
-from mixseek.runs.progress import LineProgress, Meter, drawing_bar
 from mixseek.runs.requests.request import JudgeRequest
 from mixseek.settings.models import JudgeSettings
 
@@ -33,20 +30,6 @@ EXIT_CODES = {
     RunState.GATE_NOT_MET: ExitCode.GATE_NOT_MET,
     RunState.INCOMPLETE: ExitCode.INCOMPLETE,
 }
-
-# Progress on stderr: a live bar on a terminal, a plain line now and then elsewhere, nothing when asked for quiet.
-
-
-@contextlib.contextmanager
-def show_progress(total: int | None, quiet: bool, notify: Notify = notify_plainly) -> Iterator[ProgressSink]:
-    """The sink that fits where stderr goes; whoever wants JSON lines gets no bar."""
-    if quiet:
-        yield Meter(total)
-    elif notify is not notify_plainly or not sys.stderr.isatty():
-        yield LineProgress(total, notify=notify)
-    else:
-        with drawing_bar(total) as bar:
-            yield bar
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import pytest
 
 from mixseek.cli import judging
 from mixseek.cli.console import ExitCode, notify_json
-from mixseek.cli.judging import show_progress
 from mixseek.cli.main import main
+from mixseek.cli.progress import show_progress
 from mixseek.runs.progress import LineProgress, Meter
 from mixseek.runs.requests.request import JudgeRequest, LiveOptions
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, starmap
 from typing import Any
 
 from mixseek.datasets.answer_runs import NUMBER
@@ -61,10 +61,10 @@ class QuestionGrid:
     def _survey(self) -> Survey:
         before = self.questions.fingerprint()
         samples = 0
-        for sample in self._rendered():
+        for question, _, variant, _ in self._rendered():
             samples += 1
             for note in self.noting:
-                note(sample.id)
+                note(prompt_id(question, variant))
         if not samples:
             raise DatasetError(f"{self.name}: there is no question in it; give it at least one row")
         self.questions.check_mapped_columns()
@@ -80,11 +80,12 @@ class QuestionGrid:
 
     def batches(self, size: int) -> Iterator[list[Sample]]:
         """Lists of at most `size` samples, in order."""
-        samples = self._rendered()
+        samples = starmap(prompt_sample, self._rendered())
         while batch := list(islice(samples, size)):
             yield batch
 
-    def _rendered(self) -> Iterator[Sample]:
+    def _rendered(self) -> Iterator[tuple[Question, int, str, Sequence[Mapping[str, Any]]]]:
+        """Each question with its number, and under each variant what is sent."""
         renderers = [VariantRenderer(variant) for variant in self.variants]
         for number, (place, question) in enumerate(islice(self.questions, self.limit), 1):
             for renderer in renderers:
@@ -92,13 +93,18 @@ class QuestionGrid:
                     messages = renderer.messages(question)
                 except ConfigurationError as error:
                     raise ConfigurationError(f"{place}: {error}") from error
-                yield prompt_sample(question, number, renderer.variant.name, messages)
+                yield question, number, renderer.variant.name, messages
+
+
+def prompt_id(question: Question, variant: str) -> str:
+    """What recorded answers are filed under."""
+    return f"{question.id}/{variant}"
 
 
 def prompt_sample(question: Question, number: int, variant: str, messages: Sequence[Mapping[str, Any]]) -> Sample:
     """What is asked, with all that a judge will need; its key is made of the prompt, whose digest is `output_id`."""
     return Sample(
-        id=f"{question.id}/{variant}",
+        id=prompt_id(question, variant),
         response="",
         question=question.text,
         ground_truth=question.ground_truth,
