@@ -230,15 +230,17 @@ class JobReader:
         if "targets" in values:
             values["target"] = values.pop("targets")
         variants = self.read_variants(values.pop(_VARIANTS, {}))
-        known = sorted(key_of(parameter) for parameter in command.params if key_of(parameter) != "variant")
+        known = {key_of(parameter) for parameter in command.params} - {"variant"} - self.run_options
+        shown = sorted((known - {_DATA}) | {_QUESTIONS, _VARIANTS})
         for key in values:
-            if key not in known or key in self.run_options:
-                meant = suggest(key, known, f"known keys here: {', '.join((*known, _VARIANTS, _QUESTIONS))}")
+            if key not in known:
+                meant = suggest(key, shown, f"known keys here: {', '.join(shown)}")
                 raise ConfigurationError(f"{self.path}: [{_ANSWERS}]: unknown key '{key}'; {meant}")
         if "workspace" in document:
             values.setdefault("workspace", document["workspace"])
         run = values.setdefault("run", self.path.stem)
-        arguments = self.parse(command, values, lambda key: f"{self.path}: [{_ANSWERS}]: {key}")
+        place = f"{self.path}: [{_ANSWERS}]"
+        arguments = self.parse(command, values, lambda key: f"{place}: {_QUESTIONS if key == _DATA else key}")
         return AnswersJob(str(run), arguments, variants)
 
     def read_variants(self, table: Any) -> dict[str, Any]:
