@@ -150,6 +150,11 @@ class QuestionFile:
             values.setdefault("ground_truth", last["content"])
         if talk and talk[0]["content"] is None:
             raise RowError("the conversation begins with a turn to be filled in; let the user say something first")
+        mapped = self._mapping.get("question")
+        if not text and not talk and mapped is not None and mapped not in row:
+            raise RowError(
+                f"row has no column `{mapped}`, which --map question={mapped} asks for; columns are {list_names(row)}"
+            )
         if not text and not talk:
             raise RowError(
                 f"no question in it; columns are {list_names(row)}; name its column with --map question=COLUMN"
