@@ -87,6 +87,10 @@ def test_two_thousand_questions_are_found_filtered_and_sorted(chromium: Chromium
             # Only what is in sight exists.
             assert await page.locator(".matrix-row").count() < 60
             await expect(names.first).to_have_text("Q0")
+            # What comes next is asked for before it is in sight: whoever scrolls on finds it there.
+            async with page.expect_request(re.compile("offset=100&")):
+                await page.locator("#matrix-grid").evaluate("grid => { grid.scrollTop = 36 * 40; }")
+            assert "Q100" not in await names.all_inner_texts()
             for button, text, first in (
                 ("differ", "420 of 2,000 questions", "Q3"),
                 ("all wrong", "200 of 2,000 questions", "Q9"),

@@ -5,6 +5,8 @@ const MATRIX_ROW = 36; // as in matrix.css
 const MATRIX_SPARE = 6;
 const MATRIX_PAGE = 100;
 const MATRIX_PAGES_KEPT = 60;
+// Rows beyond those in sight that are asked for as well, so that somebody who scrolls on finds them there.
+const MATRIX_AHEAD = 70;
 // Browsers lay out nothing higher than some thirty million pixels.
 const MOST_MATRIX_ROWS = 800_000;
 const MATRIX_NARROWING = ["judge", "target", "variant", "task"];
@@ -237,11 +239,20 @@ function drawNarrowing() {
 
 // --- pages of rows
 
+/** The pages that are to be there: those in sight first, then what lies below, then above. */
+function pagesWanted() {
+  if (!matrixHead) return [0];
+  const [first, last] = rowsInSight();
+  const pages = [];
+  for (let number = Math.floor(first / MATRIX_PAGE); number * MATRIX_PAGE < last; number++) pages.push(number);
+  const beyond = pages.length ? [Math.min(matrixRows() - 1, last + MATRIX_AHEAD), Math.max(0, first - MATRIX_AHEAD)] : [];
+  return [...pages, ...beyond.map((place) => Math.floor(place / MATRIX_PAGE))];
+}
+
 /** Asked one after the other: what was only passed on the way is never asked for. */
 async function fetchInSight() {
   if (isMatrixAsking) return;
-  const [first, last] = matrixHead ? rowsInSight() : [0, 1];
-  for (let number = Math.floor(first / MATRIX_PAGE); number * MATRIX_PAGE < last; number++) {
+  for (const number of pagesWanted()) {
     if (matrixPages.has(number)) continue;
     isMatrixAsking = true;
     const asked = matrixAsking;
