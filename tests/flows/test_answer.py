@@ -347,3 +347,67 @@ def test_a_judge_that_is_its_target_judges_itself_and_sees_reasoning_when_asked_
     assert (itself["control"]["counts"]["valid"], itself["counts"]["valid"]) == (1, 0)
     assert (other["control"], other["counts"]["valid"]) == (None, 1)
     assert shown == [False, True]
+
+
+def test_a_dry_run_shows_one_request_of_each_kind_and_asks_nobody(target: tuple[Script, Hand], tmp_path: Path) -> None:
+    """By variant, and by the settings that targets share; calls, tokens and cost of what is not answered yet."""
+    script, hand = target
+    data = write_jsonl(tmp_path / "q.jsonl", QUESTIONS)
+    cold = {"temperature": 0.0, "system": "Be kind."}
+    words = write_targets(tmp_path, hand.base_url, {"aster": cold, "birch": cold, "cedar": {"max_tokens": 9}})
+    for name in "AB":
+        (tmp_path / f"{name}.md").write_text(f"{name}: {{{{ question }}}} ({{{{ topic }}}})")
+    words += ["--variant", "A=A.md", "--repeats", "2"]
+    script.taken()
+    before = json.loads(answer(data, *words, "--dry-run", "--variant", "B=B.md", cwd=tmp_path).stdout)
+    assert not (tmp_path / "ws/answers").exists()
+    assert not script.taken()
+    succeed(data, *words, cwd=tmp_path)
+    script.taken()
+    after = json.loads(answer(data, *words, "--dry-run", "--variant", "B=B.md", cwd=tmp_path).stdout)
+    text = mixseek_here("answer", data, "--workspace", "ws", *words, "--dry-run", cwd=tmp_path, env=KEYS).stdout
+
+    assert [(request["variant"], request["targets"]) for request in before["requests"]] == [
+        (variant, targets)
+        for variant in "AB"
+        for targets in (["model-aster (aster)", "model-birch (birch)"], ["model-cedar (cedar)"])
+    ]
+    assert before["requests"][0]["messages"] == [
+        {"role": "system", "content": "Be kind."},
+        {"role": "user", "content": "A: Who walks first? (walks)"},
+    ]
+    assert [request["settings"] for request in before["requests"][:2]] == [
+        "temperature 0.0, seed 100",
+        "max_tokens 9, seed 100",
+    ]
+    assert (before["planned"], before["calls"], after["calls"]) == (24, 24, 12)
+    assert before["cost_usd"] > after["cost_usd"] > 0
+    assert "user: A: Who walks first? (walks)" in text
+    assert "nothing was sent" in text
+    assert not script.taken()
+
+
+def test_recorded_answers_are_a_target_beside_a_live_one(target: tuple[Script, Hand], tmp_path: Path) -> None:
+    """They are called as their file is and never repeated; what the file lacks is missing, and comes when it does."""
+    script, hand = target
+    data = write_jsonl(tmp_path / "q.jsonl", QUESTIONS)
+    replies = write_jsonl(tmp_path / "elm.jsonl", [{"id": "one/plain", "reply": f"<think>{THOUGHT}</think>{SAID}"}])
+    words = ["--target", "replay:elm.jsonl", "--target", spec(hand), "--repeats", "2"]
+    script.taken()
+    first = answer(data, *words, cwd=tmp_path)
+    rows = {row["id"]: row for row in rows_of(tmp_path)}
+    write_jsonl(replies, [*read_jsonl(replies), {"id": "two/plain", "reply": "", "finish_reason": "content_filter"}])
+    document = succeed(data, *words, cwd=tmp_path)
+
+    assert (first.returncode, json.loads(first.stdout)["open"]) == (4, 1)
+    assert list(rows) == [f"{name}/{end}" for name in ("one", "two") for end in ENDS_OF_ROWS]
+    assert (rows["one/elm/plain/1"]["response"], rows["one/elm/plain/1"]["reasoning"]) == (SAID, THOUGHT)
+    assert rows["two/elm/plain/1"]["response"] is None
+    assert rows["two/elm/plain/1"]["response_error"]
+    assert (document["finished"], document["withheld"], document["open"]) == (5, 1, 0)
+    assert len(script.taken()) == 4
+    assert [(account["target"], account["recorded"]) for account in document["targets"]] == [("elm", 2), ("aster", 0)]
+
+
+# One question's rows: the recorded answer, and two of the live target.
+ENDS_OF_ROWS = ("elm/plain/1", "aster/plain/1", "aster/plain/2")
