@@ -17,7 +17,7 @@ _PUBLIC_URL = "Where a proxy in front lets others in, such as https://host/path:
 
 
 def view(
-    name: Annotated[str | None, Argument(metavar="[NAME]", help=_NAME)] = None,
+    name: Annotated[str | None, Argument(metavar="NAME", help=_NAME)] = None,
     workspace: WorkspaceOption = None,
     port: Annotated[int, Option(metavar="N", min=0, max=65535, help="0 takes a free one.")] = 0,
     host: Annotated[str, Option(metavar="ADDRESS", help=_HOST)] = "127.0.0.1",

@@ -2,8 +2,7 @@
 
 import orjson
 
-from mixseek.domain.judgments import Reply
-from mixseek.protocols.answers import read_response
+from mixseek.protocols.replies.thought import without_thought
 from mixseek.storage.journal.tail import FoldedTexts, folded_line
 
 _ASKED = ("question_id", "question", "ground_truth")
@@ -24,5 +23,4 @@ class FoldedResponses(FoldedTexts):
     kind = b'{"t":"rep'
 
     def fold_line(self, line: bytes) -> bytes:
-        record = orjson.loads(line)
-        return folded_line([read_response(Reply(record["text"], record["judge"], details=record["details"])).text])
+        return folded_line([without_thought(orjson.loads(line)["text"]).text])
