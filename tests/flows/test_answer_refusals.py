@@ -21,6 +21,8 @@ PICTURE = '[{"type": "text", "text": "What is this?"}, {"type": "image_url", "im
         ('{"id": "a", "question": null}', "q.jsonl: line 1: no question in it"),
         ('{"id": "a", "question": {"x": 1}}', "q.jsonl: line 1: `question` is an object, expected text"),
         (QUESTION + '{"id": "a", "question": "two"}', "q.jsonl: lines 1 and 2 have the same id 'a' and ask different"),
+        ('{"question": "one", "response_path": "x"}', "q.jsonl: line 1: `response_path` is a file to whoever judges"),
+        ('{"question": "one", "rubric_path": "x"}', "q.jsonl: line 1: `rubric_path` is a file to whoever judges"),
         ("one", "q.jsonl: line 1, column 1: invalid JSON"),
         ("\x00", "q.jsonl: a binary file"),
         ('{"question": "caf\udce9"}', "q.jsonl: line 1 is not valid UTF-8"),

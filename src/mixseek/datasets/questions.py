@@ -10,7 +10,7 @@ from typing import Any
 from mixseek.datasets.files import RowSource
 from mixseek.datasets.importers.samples.messages import content_text, role_of
 from mixseek.datasets.reader import choose_rows_or_log, find_files, fingerprint
-from mixseek.datasets.rows import ColumnPlan, RowError, list_names, plan_columns, read_fields, read_talk
+from mixseek.datasets.rows import FILE_FIELDS, ColumnPlan, RowError, list_names, plan_columns, read_fields, read_talk
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import DatasetError, suggest
 from mixseek.lazy_dataclass import dataclass
@@ -135,6 +135,9 @@ class QuestionFile:
         plan = self._plans.get(shape)
         if plan is None:
             plan = self._plans[shape] = plan_columns(shape, self._mapping, FIELDS, ALIASES)
+            reserved = next((column for column in shape if column in FILE_FIELDS), None)
+            if reserved is not None:
+                raise RowError(f"`{reserved}` is a file to whoever judges the answers; call the column something else")
             for name, column in zip(plan.fields, plan.columns, strict=True):
                 self.resolved.setdefault(name, column)
         cells = [row[column] for column in plan.columns]
