@@ -161,6 +161,44 @@ def test_a_run_that_was_broken_off_shows_what_is_there_and_what_was_never_asked(
     look(place / "ws", scenario)
 
 
+def test_a_reply_that_another_one_has_replaced_is_no_longer_found(place: Path) -> None:
+    run = run_of(place)
+    lines = run.journal.read_bytes().splitlines(keepends=True)
+    reply = next(record for record in map(json.loads, lines) if record["t"] == "reply" and "answer" in record["text"])
+    outcome = next(
+        record
+        for record in map(json.loads, lines)
+        if record["t"] == "outcome"
+        and (record["key"], record["judge"]) == (reply["key"], reply["judge"])
+        and record.get("take", 1) == reply["details"].get("take", 1)
+    )
+    before = reply["text"].split()[4]
+    again = ({**reply, "text": "Something else, asked for again.", "attempt": 2}, outcome)
+    manifest = json.loads(run.manifest.read_bytes())
+    run.manifest.write_text(json.dumps({**manifest, "journal": None}), encoding="utf-8")
+
+    async def scenario(client: Client) -> None:
+        found = [question["id"] for question in await pages_of(client, f"q={before}")]
+        with run.journal.open("ab") as journal:
+            journal.writelines(json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in again)
+        assert found
+        assert [question["id"] for question in await pages_of(client, "q=asked+for+again")] == found
+        assert [question["id"] for question in await pages_of(client, f"q={before}")] == []
+
+    look(place / "ws", scenario)
+
+
+def test_a_journal_that_was_changed_is_refused_with_the_sentence_of_the_command_line(place: Path) -> None:
+    run = run_of(place)
+    run.journal.write_bytes(run.journal.read_bytes().replace(b"The answer", b"Any answer", 1))
+
+    async def scenario(client: Client) -> None:
+        refused = await client.wait(f"{API}/questions")
+        assert (refused.status, "changed since it was written" in refused.json["error"]) == (500, True)
+
+    look(place / "ws", scenario)
+
+
 def test_what_has_no_meaning_is_refused(place: Path) -> None:
     wrong = (
         *("state=Finished", "target=nobody", "variant=C", "columns=6", "columns=0", "columns=1,1", "columns=a"),

@@ -22,7 +22,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.answers.cells import Cell, Cells
 from mixseek.runs.answers.summary import JournalReading
 from mixseek.storage.durable import storage_error
-from mixseek.storage.journal.journal import opening_journal
+from mixseek.storage.journal.journal import opening_journal, verify_journal
 from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.journal.records import decode_line
 from mixseek.storage.journal.tail import JudgmentSearch
@@ -75,6 +75,8 @@ class AnswerPages:
     """An answer run as its journal was a moment ago; texts are read from it as they are asked for."""
 
     def __init__(self, run: RunDirectory) -> None:
+        """Raises DamagedError where the journal is not as it was sealed."""
+        verify_journal(run)
         self.run = run
         # The manifest knows every target before its first answer: so it is read after the length, and not before.
         self.read_at = datetime.now(UTC)
