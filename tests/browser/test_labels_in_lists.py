@@ -179,7 +179,8 @@ def test_a_label_is_changed_beside_the_judgment_that_is_open(chromium: Chromium,
             await page.locator("#detail input[data-rater]").fill("mia")
             await page.get_by_role("button", name="Take it back").click()
             await expect(page.locator("#matches")).to_have_text(f"21 of {SAMPLES}")
-            # What came in a file goes as it came.
+            # What came in a file goes as it came. A page of its own: an open judgment is drawn again with its list.
+            await page.goto("about:blank")
             await visit.open(f"{server.address}/runs/sums#id=row-1")
             await page.get_by_role("button", name="Give or change a label").click()
             await expect(page.locator("[data-own]")).to_contain_text("given in a queue or a file")

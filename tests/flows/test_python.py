@@ -271,7 +271,7 @@ def test_a_cell_draws_the_headline_and_leads_to_the_page(tmp_path: Path, monkeyp
     assert re.search(
         r'<svg [^>]*role="img" aria-label="mean score 50.0%, 95% Wilson interval 23.7–76.3%, 10 samples"', before
     )
-    assert "<code>.report(&quot;report.html&quot;)</code> writes it" in before
+    assert "<code>.report(&quot;report.<wbr>html&quot;)</code> writes it" in before
     assert '<a href="ws/runs/a%26b/report.html" target="_blank" rel="noopener">ws/runs/a&amp;b/report.html</a>' in after
 
 

@@ -79,8 +79,8 @@ EXPECTED: dict[str, Expected] = {
     "promptfoo/rubric.csv": (25, 24, 25, 0, 1, 1, {"agrees": 25, "promptfoo": 25}),
     "promptfoo/rubric.json": (25, 24, 25, 0, 1, 1, {"agrees": 25, "promptfoo": 25}),
     "promptfoo/rubric_icontains.jsonl": (29, 29, 29, 0, 0, 1, {"agrees": 29, "icontains": 29, "promptfoo": 29}),
-    "promptfoo/two_models_aborted.json": (7, 5, 7, 1, 1, 2, {"agrees": 6, "icontains": 6, "promptfoo": 6}),
-    "promptfoo/two_models_repeat2.json": (24, 21, 24, 2, 1, 2, {"agrees": 22, "icontains": 22, "promptfoo": 22}),
+    "promptfoo/two_models_aborted.json": (7, 4, 7, 1, 2, 2, {"agrees": 6, "icontains": 6, "promptfoo": 6}),
+    "promptfoo/two_models_repeat2.json": (24, 18, 24, 2, 4, 2, {"agrees": 22, "icontains": 22, "promptfoo": 22}),
 }
 # They belong to a log and hold no responses: one line says what to give instead.
 WITHOUT_RESPONSES = (

@@ -24,5 +24,6 @@ _TAGGED_OPENS = rf"(?i:{REASONING_OPENS})|{MARKED_OPENS}"
 _CLOSES = rf"(?i:{REASONING_CLOSES})|{MARKED_CLOSES}"
 OPENS = rf"{_TAGGED_OPENS}|{BARE_OPENS}"
 DONE = rf"(?s)^.*(?:{_CLOSES}|{BARE_FINAL})"
-BLOCK = rf"(?s)(?:{_TAGGED_OPENS}).*?(?:{_CLOSES})"
+# What nobody closes goes to the end: to look for an end behind each of many openings would take the square of a text.
+BLOCK = rf"(?s)(?:{_TAGGED_OPENS}).*?(?:{_CLOSES}|{BARE_FINAL}|$)"
 REASONING_MARKS = ReasoningMarks(re.compile(OPENS), re.compile(DONE), re.compile(BLOCK))

@@ -11,7 +11,7 @@ import pytest
 from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker, bench
 
-from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
+from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Responded, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.rounds import RoundState
 from mixseek.domain.samples import Sample
@@ -201,7 +201,7 @@ def test_a_team_gets_a_text_about_its_task_and_another_in_another_round() -> Non
     first = "---\n現在日時: 2026-03-01T12:00:00+00:00\n---\n# ユーザクエリ\nWhy is the sea salty?\n"
     outcome, text = reply_to(FreeTextProtocol(first, "You are team one."), sample(1))
 
-    assert isinstance(outcome, ValidJudgment)
+    assert isinstance(outcome, Responded)
     assert "Why is the sea salty?" in text
     assert reply_to(FreeTextProtocol(first.replace("12:00:00", "13:30:00"), "You are team one."), sample(1))[1] == text
     assert reply_to(FreeTextProtocol(first, "You are team two."), sample(1))[1] != text
