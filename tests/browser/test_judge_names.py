@@ -26,11 +26,12 @@ SHOWN = """() => {
     }
     return said.filter((text) => text.trim());
 }"""
-# Parts of names that stand on two lines, though a line of their own would have room for them.
+# Parts of names that stand on two lines, though a line of their own would have room for them; where a table has sides
+# or a judgment has marks, there is always room.
 TORN = r"""() => {
     const torn = [];
     const names = "#runs tbody th, #runs .under, h1, h3, h4, .judge-name, .replayed, .panel th, .panel td, "
-        + ".detail-id, .facts dd, .badge";
+        + ".detail-id, .facts dd, .badge, .sides th, .sides td, .mark-line > span:first-child";
     for (const element of document.querySelectorAll(names)) {
         const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
         while (walker.nextNode()) {
@@ -41,7 +42,8 @@ TORN = r"""() => {
                 const lines = [...range.getClientRects()].filter((line) => line.width > 0);
                 const width = lines.reduce((sum, line) => sum + line.width, 0);
                 const tops = new Set(lines.map((line) => Math.round(line.top)));
-                if (tops.size > 1 && width < element.clientWidth) torn.push(`${part[0]} in ${element.textContent}`);
+                const hasRoom = width < element.clientWidth || element.closest(".sides, .mark-line");
+                if (tops.size > 1 && hasRoom) torn.push(`${part[0]} in ${element.textContent}`);
             }
         }
     }
@@ -155,5 +157,26 @@ def test_the_page_of_a_pair_shows_both_responses_and_whole_names(
             await expect(column).to_contain_text("Steam bubbles form at the hot bottom")
             assert await page.evaluate(TORN) == []
             assert await overflow_of(page) <= 0
+
+    chromium.do(scenario())
+
+
+def test_no_name_is_torn_and_no_plot_is_squeezed_on_a_telephone(
+    chromium: Chromium, demo_viewer: ViewServer, demo_place: Path
+) -> None:
+    """Names of dimensions beside their marks, and of both sides of a comparison, whose table is moved sideways."""
+
+    async def scenario() -> None:
+        async with chromium.visiting(NARROW) as visit:
+            await visit.follow(demo_viewer.link)
+            for name in ("run-semantic", "run-cross", "run-rubric", "sample", "compare"):
+                page = await open_page(visit, demo_viewer, name, read_names(demo_place))
+                torn = await page.evaluate(TORN)
+                assert torn == [], torn
+                assert await overflow_of(page) <= 0
+            shares = "plots => plots.map(plot => plot.clientWidth / plot.closest('.range-row').offsetWidth)"
+            plots = await page.locator(".opening .range-plot").evaluate_all(shares)
+            assert plots
+            assert min(plots) > 0.8
 
     chromium.do(scenario())

@@ -31,7 +31,7 @@ function markLine([name, score, maximum, reason]) {
   const fill = make("i");
   if (maximum) fill.style.width = `${Math.max(0, Math.min(100, (score / maximum) * 100))}%`;
   return make("div", { class: `mark-line ${dimensionClass(name)}` },
-    make("span", {}, make("i", { class: "dimension-dot" }), ...visibleNodes(name)),
+    make("span", {}, make("i", { class: "dimension-dot" }), ...nameNodes(name)),
     make("span", {}, make("b", {}, plainNumber(score)), maximum ? make("span", { class: "soft" }, ` ${say("judgment.of_maximum", "of {maximum}", { maximum: plainNumber(maximum) })}`) : null),
     make("span", { class: "meter" }, fill),
     reason ? formedBlock("why", reason) : null);
