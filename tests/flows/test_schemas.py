@@ -161,6 +161,7 @@ ASKED: list[tuple[DocumentName, str]] = [
     (DocumentName.SHOW_ANSWERS, "show answers:latest tea"),
     (DocumentName.EXPORT, "export rules --to rules.csv"),
     (DocumentName.ARCHIVE, "archive rules"),
+    (DocumentName.ARCHIVE_ANSWERS, "archive answers:latest"),
     (DocumentName.ARCHIVE_CHECK, "archive --check archive"),
     (DocumentName.STATS, "stats panel"),
     (DocumentName.COMPETE_DRY_RUN, "compete race.toml --dry-run"),

@@ -231,13 +231,15 @@ def archive(
     """Write one JSON file for each judgment.
 
     Valid ones into 有效评测/, invalid ones into 无效评测/ with flags, details and the raw reply; beside them samples,
-    the protocol, an index and the run log. An archive of the same run is replaced.
+    the protocol, an index and the run log. Of answers it holds every row, every prompt and how it was asked. An
+    archive of the same run is replaced.
 
     --check reads every file again, also after somebody edited or moved some by hand, and exits 1 if anything is found.
 
     \b
     Examples:
       mixseek archive latest --to archive/
+      mixseek archive answers:spring --to answers/
       mixseek archive --check archive/
     """
     from mixseek.archive.use import archive_run, check_archive

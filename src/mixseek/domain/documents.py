@@ -28,6 +28,7 @@ class DocumentName(StrEnum):
     SHOW_ANSWERS = "show-answers"
     EXPORT = "export"
     ARCHIVE = "archive"
+    ARCHIVE_ANSWERS = "archive-answers"
     ARCHIVE_CHECK = "archive-check"
     STATS = "stats"
     VOTES = "votes"

@@ -43,6 +43,7 @@ DECLARED: dict[DocumentName, Declared] = {
     DocumentName.SHOW_ANSWERS: Declared(of_answers.ShowAnswersDocument, ("show, of answers",)),
     DocumentName.EXPORT: Declared(of_tools.ExportDocument, ("export",)),
     DocumentName.ARCHIVE: Declared(of_tools.ArchiveDocument, ("archive",)),
+    DocumentName.ARCHIVE_ANSWERS: Declared(of_tools.ArchiveAnswersDocument, ("archive, of answers",)),
     DocumentName.ARCHIVE_CHECK: Declared(of_tools.ArchiveCheckDocument, ("archive --check",)),
     DocumentName.STATS: Declared(of_numbers.StatsDocument, ("stats",)),
     DocumentName.VOTES: Declared(of_numbers.VotesDocument, ("stats, of votes",)),

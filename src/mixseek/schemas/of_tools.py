@@ -76,10 +76,20 @@ class ArchiveDocument(TypedDict):
     asked_again: int
 
 
+class ArchiveAnswersDocument(TypedDict):
+    """An archive of answers that was written."""
+
+    run: str
+    directory: str
+    answers: int
+    prompts: int
+
+
 class ArchiveCheckDocument(TypedDict):
-    """An archive that was read again."""
+    """An archive that was read again; `files` are judgments, or the files of an archive of answers."""
 
     directory: str
+    kind: str
     run: str
     files: int
     problems: Sequence[Problem]

@@ -25,6 +25,7 @@ from mixseek.archive.upkeep import (
 from mixseek.competition.boards import journal_path, open_store
 from mixseek.competition.sessions import Patience
 from mixseek.competition.store import AggregationStore
+from mixseek.datasets.answer_runs import PREFIX
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.errors import ConfigurationError
 from mixseek.presentation.sections import Section, unbroken_lines
@@ -41,8 +42,15 @@ _WITH_ARTICLE = {RUN: "a run", ANSWERS: "answers", COMPETITION: "a competition"}
 _PATIENCE_SECONDS = 15.0
 
 
+def without_prefix(name: str, kind: str | None) -> tuple[str, str | None]:
+    """`answers:NAME`, as datasets name them, says the kind as well."""
+    is_prefixed = name.startswith(PREFIX) and kind in (None, ANSWERS)
+    return (name.removeprefix(PREFIX), ANSWERS) if is_prefixed else (name, kind)
+
+
 def find_kind(root: Path, name: str, kind: str | None) -> tuple[str, str]:
     """What is called exactly so; raises ConfigurationError where nothing is, or a run and a competition are."""
+    name, kind = without_prefix(name, kind)
     wanted = unicodedata.normalize("NFC", name)
     workspace = Workspace(root)
     known = {
@@ -117,10 +125,11 @@ def move_run(root: Path, old: str, new: str, kind: str | None) -> dict[str, Any]
 
     Given again, it finishes what a crash has left.
     """
+    old, kind = without_prefix(old, kind)
     target = check_run_name(new)
     workspace = Workspace(root)
     before = check_run_name(old)
-    if kind != COMPETITION and not workspace.run(before).exists() and is_half_renamed(workspace.run(target), before):
+    if kind in (None, RUN) and not workspace.run(before).exists() and is_half_renamed(workspace.run(target), before):
         rename_run(workspace, before, target)
         return {"kind": RUN, "name": before, "new_name": target}
     found_kind, name = find_kind(root, old, kind)
