@@ -411,3 +411,13 @@ def test_recorded_answers_are_a_target_beside_a_live_one(target: tuple[Script, H
 
 # One question's rows: the recorded answer, and two of the live target.
 ENDS_OF_ROWS = ("elm/plain/1", "aster/plain/1", "aster/plain/2")
+
+
+def test_columns_that_give_way_to_the_answer_are_said(tmp_path: Path) -> None:
+    """A file that has responses already may be asked again; whoever reads the rows must know whose they are."""
+    data = write_jsonl(tmp_path / "q.jsonl", [{**row, "response": "before", "seed": 3} for row in QUESTIONS])
+    write_jsonl(tmp_path / "wren.jsonl", [{"id": "one/plain", "reply": "the ant"}, {"id": "two/plain", "reply": "it"}])
+    done = answer(data, "--target", "replay:wren.jsonl", cwd=tmp_path)
+
+    assert "`response`, `seed`: prompts may use it, but rows have the answer's own" in done.stderr
+    assert [row["response"] for row in rows_of(tmp_path)] == ["the ant", "it"]

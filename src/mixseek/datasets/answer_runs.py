@@ -286,6 +286,10 @@ _OF_ANSWER = (
 )
 
 
+# What a row says of the answer: a column of the question that is called so gives way.
+OWN_FIELDS = frozenset((*_OF_ANSWER, "prompt_variant", "target_model", "output_id", "repeat", "prompt_digest", "seed"))
+
+
 def answered(prompt: Mapping[str, Any], offsets: Offsets | None, read: Callable[[int], dict[str, Any]]) -> Row:
     """What came; what has no answer says why, and has no response."""
     nothing: Row = dict.fromkeys(_OF_ANSWER)

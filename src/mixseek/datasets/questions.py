@@ -120,9 +120,14 @@ class QuestionFile:
         repeated = [f"{self._repeated:,} rows ask what another row of the same id asks: once"] if self._repeated else []
         return tuple(f"{self.name}: {notice}" for notice in (*read_as, *self._source.notices(), *repeated))
 
+    @property
+    def columns(self) -> frozenset[str]:
+        """Every column that a row had, of those that were read."""
+        return frozenset(column for shape in self._plans for column in shape)
+
     def check_mapped_columns(self) -> None:
         """A mapped column that no row has is a slip, not an absent value."""
-        columns = {column for shape in self._plans for column in shape}
+        columns = self.columns
         for wanted, column in self._mapping.items():
             if column not in columns:
                 raise DatasetError(

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice, starmap
 from typing import Any
 
-from mixseek.datasets.answer_runs import NUMBER
+from mixseek.datasets.answer_runs import NUMBER, OWN_FIELDS
 from mixseek.datasets.questions import Question, QuestionFile
 from mixseek.datasets.reader import Survey
 from mixseek.domain.samples import Sample
@@ -15,6 +15,7 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.answers import MESSAGES
 from mixseek.runs.answers.variants import Variant, VariantRenderer
+from mixseek.text.phrases import listed
 
 # In the metadata of such a sample: the row of its question, by the names of its columns.
 COLUMNS = "columns"
@@ -75,8 +76,13 @@ class QuestionGrid:
             rows_without_ground_truth=0,
             columns=tuple(self.questions.resolved.values()),
             mapping=dict(self.questions.resolved),
-            notices=self.questions.notices(),
+            notices=(*self.questions.notices(), *self._hidden_columns()),
         )
+
+    def _hidden_columns(self) -> Iterator[str]:
+        if hidden := sorted(OWN_FIELDS & self.questions.columns):
+            names = listed([f"`{name}`" for name in hidden])
+            yield f"{self.name}: {names}: prompts may use it, but rows have the answer's own under that name"
 
     def batches(self, size: int) -> Iterator[list[Sample]]:
         """Lists of at most `size` samples, in order."""
