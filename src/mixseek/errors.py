@@ -97,7 +97,7 @@ class TransientJudgeError(JudgeCallError):
         *,
         retry_after_seconds: float | None = None,
         is_overload: bool = False,
-        billed_tokens: tuple[int | None, int | None, int | None] | None = None,
+        billed_tokens: tuple[int | None, ...] | None = None,
     ) -> None:
         super().__init__(message)
         # Input, output and cached input of an answer that held no reply and is on the bill all the same.

@@ -219,7 +219,16 @@ class Usage(NamedTuple):
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+    # Of `input_tokens`: what the endpoint took from a cache of its own, and what it put there.
     cached_input_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+    def document(self) -> dict[str, int | None]:
+        """Counts as journals have them; few endpoints say what they wrote to a cache."""
+        counted = self._asdict()
+        if self.cache_write_tokens is None:
+            del counted["cache_write_tokens"]
+        return counted
 
 
 class LostRequests(NamedTuple):

@@ -437,7 +437,7 @@ def describe(booking: Booking, answer: Answer, cost: float | None) -> dict[str, 
         **answer.reply.details,
         "take": call.take,
         "ask": call.ask,
-        "usage": add_usages(answer.usage, lost)._asdict(),
+        "usage": add_usages(answer.usage, lost).document(),
         "latency_seconds": round(answer.latency_seconds, 6),
         "finish_reason": answer.finish_reason,
         "request_id": answer.request_id,
@@ -451,7 +451,7 @@ def describe(booking: Booking, answer: Answer, cost: float | None) -> dict[str, 
         details["presentation"] = presentation
     if lost:
         # Of the usage above, what went into answers without a reply.
-        details["lost_usage"] = add_usages(Usage(0, 0, 0), lost)._asdict()
+        details["lost_usage"] = add_usages(Usage(0, 0, 0), lost).document()
     model = booking.ask.slot.judge.description.get("model")
     if isinstance(model, str):
         # Who judged, where the judge has a name of its own: self-judgments are told by it.

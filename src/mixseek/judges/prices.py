@@ -7,7 +7,7 @@ import ipaddress
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from mixseek.domain.ports import Usage
@@ -37,7 +37,7 @@ class PriceList:
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         if self._given is not None:
-            return (self._given[0] * usage.input_tokens + self._given[1] * usage.output_tokens) / _MILLION
+            return self._given.price_of(usage.input_tokens, usage.output_tokens, *cache_tokens(usage))
         if self._base_url is None:
             return None
         slot = at.replace(minute=at.minute // _SLOT_MINUTES * _SLOT_MINUTES, second=0, microsecond=0)
@@ -47,21 +47,50 @@ class PriceList:
             return None
         import genai_prices
 
-        # What the endpoint took from its own cache is part of the input; more than there was is no discount.
-        cached = usage.cached_input_tokens if (usage.cached_input_tokens or 0) <= usage.input_tokens else None
-        counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "cache_read_tokens": cached}
+        read, written = cache_tokens(usage)
+        counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        counts |= {"cache_read_tokens": read, "cache_write_tokens": written}
         return known.calc_price(genai_prices.Usage(**counts))["total_price"]
 
 
-def _given_rates(settings: JudgeSettings) -> tuple[Decimal, Decimal] | None:
-    """`price_input` and `price_output` of the settings; None where neither is given."""
+def cache_tokens(usage: Usage) -> tuple[int, int]:
+    """What was read from the endpoint's own cache and what was written to it; more than was sent is no discount."""
+    read, written = usage.cached_input_tokens or 0, usage.cache_write_tokens or 0
+    return (read, written) if read + written <= (usage.input_tokens or 0) else (0, 0)
+
+
+class GivenRates(NamedTuple):
+    """US dollars for a million tokens, as the settings have them."""
+
+    sent: Decimal
+    replied: Decimal
+    cached: Decimal
+    written: Decimal
+
+    def price_of(self, sent: int, replied: int, read: int, written: int) -> Decimal:
+        """Tokens of the cache are a part of what was sent, each at its own rate."""
+        fresh = sent - read - written
+        charged = self.sent * fresh + self.cached * read + self.written * written + self.replied * replied
+        return charged / _MILLION
+
+
+def _given_rates(settings: JudgeSettings) -> GivenRates | None:
+    """The prices of the settings; None where neither input nor output has one."""
+    caches = settings.price_cached_input, settings.price_cache_write
+    if settings.price_input is None and caches != (None, None):
+        raise ConfigurationError(
+            "mixseek.toml: price_cached_input and price_cache_write stand beside price_input and price_output; give "
+            "these as well"
+        )
     if settings.price_input is None or settings.price_output is None:
         if settings.price_input == settings.price_output:
             return None
         together = "price_input and price_output belong together (US dollars per million tokens); give both"
         raise ConfigurationError(f"mixseek.toml: {together}")
     # By way of text: 0.15 is meant as written, not as the nearest binary fraction.
-    return Decimal(str(settings.price_input)), Decimal(str(settings.price_output))
+    sent, replied = Decimal(str(settings.price_input)), Decimal(str(settings.price_output))
+    cached, written = (sent if price is None else Decimal(str(price)) for price in caches)
+    return GivenRates(sent, replied, cached, written)
 
 
 # Remembered: the table takes 0.2 ms to find a model.

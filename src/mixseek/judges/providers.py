@@ -206,7 +206,9 @@ def _read(response: Any) -> ReadAnswer:
     counted = response.usage
     # pydantic-ai counts 0 where the provider said nothing.
     usage = (
-        Usage(counted.input_tokens, counted.output_tokens, counted.cache_read_tokens)
+        Usage(
+            counted.input_tokens, counted.output_tokens, counted.cache_read_tokens, counted.cache_write_tokens or None
+        )
         if counted.has_values()
         else Usage()
     )

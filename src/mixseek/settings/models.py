@@ -91,6 +91,18 @@ class JudgeSettings(Table):
         "table of prices (extra `prices`).",
     )
     price_output: float | None = Field(default=None, ge=0, description="US dollars for a million tokens of replies.")
+    price_cached_input: float | None = Field(
+        default=None,
+        ge=0,
+        description="US dollars for a million tokens that the endpoint took from a cache of its own; `price_input` "
+        "where it is not given.",
+    )
+    price_cache_write: float | None = Field(
+        default=None,
+        ge=0,
+        description="US dollars for a million tokens that the endpoint put into such a cache; `price_input` where it "
+        "is not given.",
+    )
     rpm: int | None = Field(default=None, ge=1, description="Requests a minute that the endpoint grants.")
     tpm: int | None = Field(default=None, ge=1, description="Tokens a minute that the endpoint grants.")
     concurrency: int | None = Field(

@@ -89,7 +89,7 @@ def test_thinking_and_tools_are_kept_beside_the_reply() -> None:
 def test_input_tokens_count_the_whole_prompt_cache_included() -> None:
     answer, _, _, _ = run_script(says(message([{"type": "text", "text": TEXT}]), headers={"request-id": "req_7"}))
 
-    assert answer.usage == Usage(100, 9, 50)
+    assert answer.usage == Usage(100, 9, 50, 30)
     assert (answer.request_id, answer.model) == ("req_7", "m-20260101")
 
 

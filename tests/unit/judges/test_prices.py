@@ -137,6 +137,33 @@ def test_the_settings_win_over_the_table() -> None:
     assert prices.price_of(Usage(), AT) is None
 
 
+def test_tokens_of_a_cache_have_rates_of_their_own() -> None:
+    """They are a part of what was sent; where the settings give no rate for them they cost what the others cost."""
+    usage = Usage(1_000_000, 100_000, 600_000, 300_000)
+    plain = JudgeSettings(price_input=3, price_output=15)
+    both = JudgeSettings(price_input=3, price_output=15, price_cached_input=0.3, price_cache_write=3.75)
+
+    assert PriceList(None, "m", both).price_of(usage, AT) == Decimal("0.3") + Decimal("0.18") + Decimal(
+        "1.125"
+    ) + Decimal("1.5")
+    assert PriceList(None, "m", plain).price_of(usage, AT) == Decimal("4.5")
+    only_read = JudgeSettings(price_input=3, price_output=15, price_cached_input=0)
+    assert PriceList(None, "m", only_read).price_of(usage, AT) == Decimal("1.2") + Decimal("1.5")
+    # More than was sent is a slip of the endpoint's, and no discount.
+    assert PriceList(None, "m", both).price_of(Usage(100, 0, 90, 20), AT) == Decimal("0.0003")
+    with pytest.raises(ConfigurationError, match="price_cached_input and price_cache_write stand beside price_input"):
+        PriceList(None, "m", JudgeSettings(price_cached_input=1))
+
+
+def test_what_is_written_to_a_cache_has_the_price_of_the_table() -> None:
+    """Anthropic takes a quarter more for it."""
+    prices = PriceList(ADDRESSES["anthropic"], "claude-3-5-sonnet-20241022")
+    plain, written = (prices.price_of(usage, AT) for usage in (Usage(1_000, 0), Usage(1_000, 0, 0, 1_000)))
+
+    assert plain is not None
+    assert written == plain * Decimal("1.25")
+
+
 def test_nothing_in_the_settings_leaves_it_to_the_table() -> None:
     assert PriceList(OPENAI, "gpt-4o-mini", JudgeSettings()).price_of(USAGE, AT) == Decimal("0.21")
 

@@ -90,7 +90,7 @@ def make_answer(
     details: dict[str, Any] = {
         "take": call.take,
         "ask": call.ask,
-        "usage": reading.usage._asdict(),
+        "usage": reading.usage.document(),
         "latency_seconds": round(seconds, 4),
         **ending,
         "schema": schema.value,

@@ -63,7 +63,7 @@ class AnthropicMessages:
         names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         fresh, read, written = (count(usage.get(name)) for name in names)
         total = None if fresh is None else fresh + (read or 0) + (written or 0)
-        return Usage(total, count(usage.get("output_tokens")), read)
+        return Usage(total, count(usage.get("output_tokens")), read, written)
 
     def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The text blocks in order; thinking and tool blocks are kept beside them."""

@@ -63,7 +63,7 @@ async def check_judge(judge: LiveJudge) -> CheckResult:
     warning = judge.description.get("warning")
     schema, is_obeyed = answer.reply.details.get("schema"), _is_shape_obeyed(answer)
     remarks = (*([warning] if isinstance(warning, str) else []), *_remarks(answer, is_obeyed))
-    seconds, (spent, written, _) = answer.latency_seconds, answer.usage
+    seconds, (spent, written, *_) = answer.latency_seconds, answer.usage
     counted = (seconds, answer.model, schema, spent, written, is_obeyed)
     return CheckResult(judge.name, judge.endpoint, None, remarks, *counted)
 

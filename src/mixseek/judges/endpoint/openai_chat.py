@@ -43,10 +43,11 @@ class OpenAIChat:
     def usage(self, document: Mapping[str, Any]) -> Usage:
         """What the endpoint counted, also where the document holds no reply."""
         usage = mapping(document.get("usage"))
-        cached = count(mapping(usage.get("prompt_tokens_details")).get("cached_tokens"))
+        details = mapping(usage.get("prompt_tokens_details"))
+        cached, written = count(details.get("cached_tokens")), count(details.get("cache_write_tokens"))
         if cached is None:
             cached = count(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
-        return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")), cached)
+        return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")), cached, written)
 
     def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The first choice; a refusal's own words are its text."""
