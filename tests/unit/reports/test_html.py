@@ -247,7 +247,7 @@ def test_every_asset_is_used() -> None:
     assets = resources.files("mixseek.reports") / "assets"
 
     # Competitions, comparisons, and results that are sections and nothing else are pages of their own.
-    pages = ("leaderboard.", "comparison.", "copying.", "difference.", "result_page.")
+    pages = ("leaderboard.", "comparison.", "copying.", "difference.", "word_difference.", "result_page.")
     own = {item.name for item in assets.iterdir() if item.is_file() and not item.name.startswith(pages)}
     others = {f"vendor/{item.name}" for item in (assets / "vendor").iterdir()}
 

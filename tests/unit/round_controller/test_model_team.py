@@ -37,7 +37,14 @@ def test_the_model_gets_its_instructions_and_the_prompt_and_its_text_is_the_subm
     """With what it cost; the question is named by execution, team and round."""
     one, asker = team(lambda *_: " A haiku.\n")
 
-    paid = {"calls": 1, "input_tokens": 7, "output_tokens": 3, "cost_usd": 0.25, "masked_replies": 0}
+    paid = {
+        "calls": 1,
+        "input_tokens": 7,
+        "output_tokens": 3,
+        "cost_usd": 0.25,
+        "masked_replies": 0,
+        "cut_off_replies": 0,
+    }
     assert submit(one) == Submission("A haiku.", paid)
     assert [(message.role, message.content) for message in asker.prompts[0]] == [
         ("system", "Be brief."),
