@@ -64,10 +64,12 @@ def test_answers_are_renamed_and_removed_by_the_name_that_datasets_have_for_them
     ask(tmp_path)
     mixseek_here("judge", "answers:spring", "--judge", "rules", "--run", "spring", "-w", "ws", "-q", cwd=tmp_path)
     both = mixseek_here("runs", "rm", "spring", "-w", "ws", cwd=tmp_path)
+    mixseek_here("archive", "answers:spring", "-w", "ws", cwd=tmp_path)
     moved = mixseek_here("runs", "mv", "answers:spring", "autumn", "-w", "ws", cwd=tmp_path)
+    again = mixseek_here("archive", "answers:autumn", "-w", "ws", cwd=tmp_path)
     removed = mixseek_here("runs", "rm", "answers:autumn", "-w", "ws", cwd=tmp_path)
 
     assert "say which with --kind run or --kind answers" in the_one_line(both)
-    assert (moved.returncode, removed.returncode) == (0, 0), moved.stderr + removed.stderr
+    assert [done.returncode for done in (moved, again, removed)] == [0, 0, 0], moved.stderr + again.stderr
     assert [path.name for path in (tmp_path / "ws" / "runs").iterdir()] == ["spring"]
     assert [path for path in (tmp_path / "ws" / "answers").iterdir() if path.is_dir()] == []

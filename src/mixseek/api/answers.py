@@ -13,6 +13,7 @@ from mixseek.api.options import (
     Data,
     KeptAnswers,
     TemporaryWorkspace,
+    await_stopping,
     check_options,
     in_thread,
     name_judge,
@@ -155,16 +156,7 @@ async def aanswer(questions: Data, **options: Unpack[AnswerOptions]) -> Answers:
     with in_python_words():
         order = await asyncio.to_thread(make_order, questions, dict(options))
         stop = threading.Event()
-        waiting = asyncio.wrap_future(in_thread(lambda: carry_out(order, stop.is_set)))
-        try:
-            return await asyncio.shield(waiting)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait([waiting])
-            if not waiting.cancelled():
-                # Looked at, so that it is not reported as forgotten.
-                waiting.exception()
-            raise
+        return await await_stopping(in_thread(lambda: carry_out(order, stop.is_set)), stop)
 
 
 # By name, because a checker knows no such attribute of a function; the typed options above are what it goes by.

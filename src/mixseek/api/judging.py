@@ -12,7 +12,16 @@ from typing import Any, Unpack
 
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.summarise import summarise_run
-from mixseek.api.options import Data, JudgeOrder, check_options, in_thread, make_order, signature_of, wait_for
+from mixseek.api.options import (
+    Data,
+    JudgeOrder,
+    await_stopping,
+    check_options,
+    in_thread,
+    make_order,
+    signature_of,
+    wait_for,
+)
 from mixseek.api.progress import choose_progress
 from mixseek.api.run import Run
 from mixseek.api.words import in_python_words, without_flags
@@ -67,16 +76,7 @@ async def ajudge(data: Data, **options: Unpack[JudgeOptions]) -> Run:
         # Rows may be many, and a generator may take its time.
         order = await asyncio.to_thread(make_order, data, dict(options))
         work, stop = start(order)
-        waiting = asyncio.wrap_future(work)
-        try:
-            return await asyncio.shield(waiting)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait([waiting])
-            if not waiting.cancelled():
-                # Looked at, so that it is not reported as forgotten.
-                waiting.exception()
-            raise
+        return await await_stopping(work, stop)
 
 
 def forecast(data: Data, **options: Unpack[JudgeOptions]) -> DryRun:

@@ -275,6 +275,20 @@ def wait_for(
         raise
 
 
+async def await_stopping(work: "concurrent.futures.Future[T]", stop: threading.Event) -> T:
+    """The result, awaited; whoever cancels waits for what is in flight."""
+    waiting = asyncio.wrap_future(work)
+    try:
+        return await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([waiting])
+        if not waiting.cancelled():
+            # Looked at, so that it is not reported as forgotten.
+            waiting.exception()
+        raise
+
+
 def run_to_end(make: Callable[[Callable[[], bool]], Coroutine[Any, Any, T]]) -> T:
     """The result of the coroutine that `make` gives; `make` gets what says whether to stop."""
     stop = threading.Event()

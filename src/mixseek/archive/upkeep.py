@@ -70,12 +70,21 @@ def rename_answers(workspace: Workspace, old: str, new: str) -> None:
     if target.path.exists():
         raise ConfigurationError(f"answers {new!r} are there already; choose another name, or remove them first")
     with holding_lock(run.lock):
-        try:
-            run.path.rename(target.path)
-        except OSError as error:
-            raise storage_error(f"rename it to {target.name!r}", run.path, error) from error
-        sync_directory(target.path.parent)
+        move_directory(run, target)
         write_manifest(target.manifest, read_manifest(target.manifest))
+        # Here and not above, for the same reason as below.
+        from mixseek.archive.write import rename_archive
+
+        rename_archive(target.archive, target.name)
+
+
+def move_directory(run: RunDirectory, target: RunDirectory) -> None:
+    """One step, and on disk when it is over."""
+    try:
+        run.path.rename(target.path)
+    except OSError as error:
+        raise storage_error(f"rename it to {target.name!r}", run.path, error) from error
+    sync_directory(target.path.parent)
 
 
 def rename_run(workspace: Workspace, old: str, new: str) -> RunDirectory:
@@ -88,11 +97,7 @@ def rename_run(workspace: Workspace, old: str, new: str) -> RunDirectory:
     if target.path.exists():
         raise ConfigurationError(f"run {new!r} is there already; choose another name, or remove it first")
     with holding_lock(run.lock):
-        try:
-            run.path.rename(target.path)
-        except OSError as error:
-            raise storage_error(f"rename it to {target.name!r}", run.path, error) from error
-        sync_directory(target.path.parent)
+        move_directory(run, target)
         follow_rename(workspace, run.name, target)
     return target
 

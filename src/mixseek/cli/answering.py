@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
-from mixseek.cli.progress import show_progress
+from mixseek.cli.console import ExitCode, print_answer
+from mixseek.cli.progress import HowTold, show_progress
 from mixseek.cli.stopping import stopping_on_signals
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.answers import (
@@ -21,7 +21,7 @@ from mixseek.settings.models import JudgeSettings
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerOrder:
+class AnswerOrder(HowTold):
     """`mixseek answer` as it was parsed: what to ask, and how to tell."""
 
     request: AnswerRequest
@@ -29,15 +29,6 @@ class AnswerOrder:
     quiet: bool = False
     log_json: bool = False
     is_dry_run: bool = False
-
-    @property
-    def notify(self) -> Notify:
-        return notify_json if self.log_json else notify_plainly
-
-    @property
-    def notify_progress(self) -> Notify:
-        """--quiet takes the progress away, not the reason why a command did not succeed."""
-        return (lambda _: None) if self.quiet else self.notify
 
 
 @dataclass(frozen=True, slots=True)

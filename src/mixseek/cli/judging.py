@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from mixseek.analysis.gates import Gates
 from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.run_summary import RunSummary
-from mixseek.cli.console import ExitCode, Notify, notify_json, notify_plainly, print_answer
-from mixseek.cli.progress import show_progress
+from mixseek.cli.console import ExitCode, Notify, print_answer
+from mixseek.cli.progress import HowTold, show_progress
 from mixseek.cli.stopping import stopping_on_signals
 from mixseek.comparison.baseline import Baseline
 from mixseek.comparison.conclusion import Conclusion, RunState, conclude_run
@@ -33,7 +33,7 @@ EXIT_CODES = {
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeOrder:
+class JudgeOrder(HowTold):
     """`mixseek judge` as it was parsed: what to judge, what must hold, and how to tell."""
 
     request: JudgeRequest
@@ -44,15 +44,6 @@ class JudgeOrder:
     quiet: bool
     log_json: bool
     is_dry_run: bool
-
-    @property
-    def notify(self) -> Notify:
-        return notify_json if self.log_json else notify_plainly
-
-    @property
-    def notify_progress(self) -> Notify:
-        """--quiet takes the progress away, not the reason why a command did not succeed."""
-        return (lambda _: None) if self.quiet else self.notify
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,26 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-from mixseek.cli.console import Notify, notify_plainly
+from mixseek.cli.console import Notify, notify_json, notify_plainly
 from mixseek.domain.ports import ProgressSink
 from mixseek.runs.progress import LineProgress, Meter, drawing_bar
+
+
+class HowTold:
+    """What an order makes of --quiet and --log-json."""
+
+    __slots__ = ()
+    quiet: bool
+    log_json: bool
+
+    @property
+    def notify(self) -> Notify:
+        return notify_json if self.log_json else notify_plainly
+
+    @property
+    def notify_progress(self) -> Notify:
+        """--quiet takes the progress away, not the reason why a command did not succeed."""
+        return (lambda _: None) if self.quiet else self.notify
 
 
 @contextlib.contextmanager
