@@ -50,8 +50,9 @@ def sources() -> dict[str, str]:
 
 
 @cache
-def all_sources() -> str:
-    return "\n".join(sources().values())
+def used_entries() -> frozenset[str]:
+    """What any module takes out of something that is written in capitals: `CUES.final`. One search for all of them."""
+    return frozenset(re.findall(r"\b[A-Z_]{2,}\.(\w+)", "\n".join(sources().values())))
 
 
 def held_in(value: Any, name: str, seen: set[int]) -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -64,7 +65,7 @@ def held_in(value: Any, name: str, seen: set[int]) -> Iterator[tuple[str, re.Pat
         return
     if isinstance(value, Phrases):
         # Compiled when first used, here all of them: what is only a part of others is tried within those.
-        used = [entry for entry in value.texts if re.search(rf"\b[A-Z_]{{2,}}\.{entry}\b", all_sources())]
+        used = [entry for entry in value.texts if entry in used_entries()]
         parts = [(entry, getattr(value, entry)) for entry in used]
     elif isinstance(value, dict):
         parts = [(key if isinstance(key, str) else name, part) for key, part in value.items()]
