@@ -112,11 +112,25 @@ def serve_mock(
     defect: Annotated[str | None, Option(metavar="KIND", help=_DEFECT)] = None,
     defect_size: Annotated[float, share_option("Of the defect, as a share of the scale.")] = 0.25,
     log: Annotated[Path | None, Option(metavar="FILE", help="Write every request to this JSONL file.")] = None,
+    batches: Annotated[
+        bool, Option("--batches", help="Take batches as well: OpenAI's, Anthropic's, Gemini's and Mistral's.")
+    ] = False,
+    batch_seconds: Annotated[
+        float, Option(metavar="SECONDS", min=0.0, help="How long a batch takes; 0: it is done at the next look.")
+    ] = 0.0,
+    batch_limit: Annotated[int | None, Option(metavar="N", min=1, help="Refuse batches of more requests.")] = None,
+    batch_queue_tokens: Annotated[
+        int | None, Option(metavar="N", min=1, help="Refuse batches when more tokens would be under way.")
+    ] = None,
+    batch_files_at_once: Annotated[
+        int | None, Option(metavar="N", min=1, help="Answer 429 while so many batches are under way.")
+    ] = None,
 ) -> ExitCode:
-    """Serve a mock judge that speaks OpenAI and Anthropic.
+    """Serve a mock judge that speaks OpenAI, Anthropic, Gemini and Mistral.
 
-    For trying the pipeline and for tests: verdicts are made up, deterministically by seed. GET /stats tells what was
-    asked, POST /reset forgets it.
+    For trying the pipeline and for tests: verdicts are made up, deterministically by seed, and are the same whichever
+    way a prompt comes, live or in a batch. GET /stats tells what was asked, GET /ledger what was billed, and which
+    requests of batches came twice; POST /reset forgets what was asked.
 
     \b
     Examples:
@@ -128,6 +142,7 @@ def serve_mock(
       mixseek serve-mock --refuse-keys                       401, as with a wrong key
       mixseek serve-mock --refuse-schemas --context 8000     no JSON schema, and a short context
       mixseek serve-mock --defect length --defect-size 30%   a judge that loves long answers
+      mixseek serve-mock --batches --batch-seconds 60        batches that take a minute
     """
     from mixseek.setup.judges import serve
 
@@ -136,5 +151,7 @@ def serve_mock(
     refusing = {"refuses_keys": refuse_keys, "refuses_schemas": refuse_schemas, "context_characters": context}
     outage = {"down_after_requests": down_after, "down_seconds": down_for}
     replying = {"correct_share": correct_share, "defect_size": defect_size, "log": log}
-    serve(host, port, faults or (), defect, **pace, **failing, **refusing, **outage, **replying)
+    limits = {"request_limit": batch_limit, "queue_tokens": batch_queue_tokens, "files_at_once": batch_files_at_once}
+    batching = {"seconds": batch_seconds, **limits} if batches else None
+    serve(host, port, faults or (), defect, batching, **pace, **failing, **refusing, **outage, **replying)
     return ExitCode.OK

@@ -16,6 +16,7 @@ from mixseek.judges.stored_models import MODELS, install, models_directory
 from mixseek.presentation.sections import Section, unbroken_lines
 from mixseek.settings.models import JudgeSettings
 from mixseek.testing import mock_server
+from mixseek.testing.batches.jobs import BatchOptions
 from mixseek.testing.mock_replies import Fault
 from mixseek.testing.reading_mock import Defect
 
@@ -109,11 +110,22 @@ def check_sections(name: str, result: "CheckResult") -> Iterator[Section]:
     yield unbroken_lines(*lines, *(f"  {sentence}" for sentence in result.advice))
 
 
-def serve(host: str, port: int, faults: Sequence[str], defect: str | None, **options: Any) -> None:
-    """Until Ctrl-C; `options` are those of MockOptions. Raises ConfigurationError for a kind that is none."""
+def serve(
+    host: str,
+    port: int,
+    faults: Sequence[str],
+    defect: str | None,
+    batching: Mapping[str, Any] | None,
+    **options: Any,
+) -> None:
+    """Until Ctrl-C; `options` are those of MockOptions, `batching` those of BatchOptions where batches are served.
+
+    Raises ConfigurationError for a kind that is none.
+    """
     chosen = tuple(read_kind(Fault, name, "--fault") for name in faults) or tuple(Fault)
     wrong = None if defect is None else read_kind(Defect, defect, "--defect")
-    mock_server.serve(host, port, mock_server.MockOptions(faults=chosen, defect=wrong, **options))
+    batches = None if batching is None else BatchOptions(**batching)
+    mock_server.serve(host, port, mock_server.MockOptions(faults=chosen, defect=wrong, batches=batches, **options))
 
 
 def install_named(name: str) -> tuple[Path, str]:

@@ -35,6 +35,7 @@ class MockRecords:
         self.max_in_flight = len(self.in_flight)
         self._abandoned = 0
         self._times_seen: Counter[bytes] = Counter()
+        self._times_in_batches: Counter[bytes] = Counter()
         self._faults: Counter[str] = Counter()
         self._statuses: Counter[str] = Counter()
 
@@ -57,6 +58,12 @@ class MockRecords:
         if fault is not None:
             self._faults[fault.value] += 1
         self._write(event="answered", number=number, status=status, fault=fault, is_correct=is_correct)
+
+    def answered_in_batch(self, digest: bytes) -> int:
+        """How often this request was answered in a batch before."""
+        times_seen = self._times_in_batches[digest]
+        self._times_in_batches[digest] += 1
+        return times_seen
 
     def abandoned(self, number: int) -> None:
         """The client went away before it had its answer."""

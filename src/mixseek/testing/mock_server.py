@@ -1,11 +1,14 @@
-"""A judge on loopback: OpenAI and Anthropic wire formats, think time, and faults on demand, the same in every run.
+"""A judge on loopback: the wire formats of providers, think time, and faults on demand, the same in every run.
 
-POST /v1/chat/completions, /v1/messages     a verdict that the prompt decides (see replies)
-GET /v1/models · GET /stats · POST /reset    what is there, what was asked, forget it
+POST /v1/chat/completions, /v1/responses, /v1/messages, /v1beta/models/M:generateContent
+                                                         a verdict that the prompt decides (see replies)
+GET /v1/models · GET /stats · GET /ledger · POST /reset   what is there, what was asked, what it cost, forget it
+Batches, where they are served, have a package of their own.
 """
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,6 +21,12 @@ from pydantic import ValidationError
 from mixseek.engine.stop_signals import stop_signals
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
+from mixseek.testing.batches.endpoints import CallManners
+from mixseek.testing.batches.jobs import BatchOptions
+from mixseek.testing.batches.outcomes import Refusal
+from mixseek.testing.batches.provider import add_batch_routes
+from mixseek.testing.batches.store import BatchStore
+from mixseek.testing.ledger import Ledger, Tokens
 from mixseek.testing.mock_records import MockRecords
 from mixseek.testing.mock_replies import Fault, MockReply, Reading, pick_fault, say, share_of
 from mixseek.testing.mock_wire import MODELS, WIRE_FORMATS, WireFormat
@@ -27,8 +36,8 @@ from mixseek.testing.reading_mock import Defect, ReadingMock
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 4096
 _DRIPS = 20
-# Room for a long context; aiohttp's own limit is a megabyte.
-_MAX_BODY_BYTES = 1 << 26
+# Room for a long context, or for a batch; aiohttp's own limit is a megabyte.
+_MAX_BODY_BYTES = 1 << 28
 # For handlers of connections that were cut.
 _FAREWELL_SECONDS = 1.0
 _FAILURES = {
@@ -67,6 +76,8 @@ class MockOptions:
     defect_size: float = 0.25
     # JSONL, one line when a request came and one when it was answered or abandoned.
     log: Path | None = None
+    # Batch interfaces are served where it says how.
+    batches: BatchOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +102,23 @@ class MockServer:
         self.options = options
         self.host, self.port = host, port
         self.records = MockRecords(options.log)
+        self.ledger = Ledger()
         app = web.Application(client_max_size=_MAX_BODY_BYTES)
         for end in WIRE_FORMATS:
             app.router.add_post(f"/{{before:.*}}{{wire:{end}}}", self._receive_prompt)
+        self.batches = None if options.batches is None else self._add_batches(app.router, options.batches)
         app.router.add_route("*", "/{path:.*}", self._receive_other)
         # Cancellation tells who left before the answer.
         self._runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=0)
         self._site: web.TCPSite | None = None
         self._outage: asyncio.Task[None] | None = None
+
+    def _add_batches(self, router: web.UrlDispatcher, batches: BatchOptions) -> BatchStore:
+        options = self.options
+        manners = CallManners(options.retry_after_seconds, options.drip_seconds, options.refuses_keys)
+        store = BatchStore(batches, options.seed, self.ledger, self._say_in_batch, self.now)
+        add_batch_routes(router, store, manners)
+        return store
 
     @property
     def base_url(self) -> str:
@@ -131,6 +151,10 @@ class MockServer:
     def stats(self) -> dict[str, Any]:
         return self.records.summary()
 
+    def now(self) -> float:
+        """Seconds since 1970, as the provider's clock has them."""
+        return time.time()
+
     async def _hang_up(self) -> None:
         """Hangs up as a crash would: no goodbye."""
         if self._site is not None:
@@ -157,6 +181,11 @@ class MockServer:
             case "GET", "/stats":
                 shown = orjson.dumps(self.stats(), option=orjson.OPT_INDENT_2)
                 return web.Response(body=shown, content_type="application/json")
+            case "GET", "/ledger":
+                if self.batches is not None:
+                    await self.batches.settle_due()
+                shown = orjson.dumps(self.ledger.summary(), option=orjson.OPT_INDENT_2)
+                return web.Response(body=shown, content_type="application/json")
             case "POST", "/reset":
                 self.records.reset()
                 return _json(200, {})
@@ -167,7 +196,7 @@ class MockServer:
         options, records = self.options, self.records
         wire = WIRE_FORMATS[request.match_info["wire"]]
         try:
-            prompt = wire.read(await request.read())
+            prompt = wire.read(await request.read(), _model_in(request.path))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"])) or "body"
@@ -201,22 +230,36 @@ class MockServer:
                 request.transport.abort()
             # Goes nowhere: there is no connection left.
             return web.Response()
-        reply = self._say(question)
+        reply = self._say(question.prompt, question.fault, question.times_seen)
         answer = question.wire.answer(question.prompt, reply, question.number)
         response: web.StreamResponse = _json(200, answer, question.headers)
         if question.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
             response = await _drip(request, orjson.dumps(answer), question.headers, options.drip_seconds)
         self.records.answered(question.number, 200, question.fault, reply.is_correct)
+        self.ledger.bill(question.wire.name, Tokens(reply.input_tokens, 0, reply.output_tokens))
         return response
 
-    def _say(self, question: _PendingRequest) -> MockReply:
-        options, prompt, reading = self.options, question.prompt, None
+    def _say(self, prompt: Prompt, fault: Fault | None, times_seen: int) -> MockReply:
+        options, reading = self.options, None
         if options.defect is not None:
             reader = ReadingMock(options.defect, options.defect_size)
-            times_seen, came = question.times_seen, self.records.requests
+            came = self.records.requests
             read = partial(reader.quality, prompt, times_seen=times_seen, requests=came)
             reading = Reading(read, reader.favours_first(prompt))
-        return say(prompt, question.fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
+        return say(prompt, fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
+
+    def _say_in_batch(self, prompt: Prompt) -> MockReply | Refusal:
+        """What a live call would be told, as far as a line can say it; no line drops or drips."""
+        options = self.options
+        refusal = _prompt_refusal(prompt, options)
+        if refusal is not None:
+            return Refusal(*refusal)
+        digest = prompt.digest(options.seed)
+        times_seen = self.records.answered_in_batch(digest)
+        fault = pick_fault(digest, times_seen, options.fault_rate, options.faults)
+        if fault in _FAILURES:
+            return Refusal(*_FAILURES[fault])
+        return self._say(prompt, None if fault in (Fault.DROP, Fault.SLOW_DRIP) else fault, times_seen)
 
     def _answer_error(self, question: _PendingRequest, status: int, message: str) -> web.Response:
         later = {"Retry-After": f"{self.options.retry_after_seconds:g}"} if status == 429 else {}
@@ -250,14 +293,28 @@ def _refusal(
     if options.refuses_keys:
         key = request.headers.get(wire.key_header, "").removeprefix("Bearer ")
         return 401, f"Incorrect API key provided: {key}."
+    refusal = _prompt_refusal(prompt, options)
+    if refusal is not None:
+        return refusal
+    if options.capacity is not None and in_flight > options.capacity:
+        return 429, "Too many requests at once for the mock judge."
+    return None
+
+
+def _prompt_refusal(prompt: Prompt, options: MockOptions) -> tuple[int, str] | None:
+    """Why a prompt is not answered, whenever it comes."""
     if options.refuses_schemas and prompt.schema is not None:
         return 400, "This model does not support the parameter 'response_format' of type 'json_schema'."
     length = sum(len(text) for _, text in prompt.turns)
     if options.context_characters is not None and length > options.context_characters:
         return 400, f"This model's maximum context length is {options.context_characters} tokens. Reduce the length."
-    if options.capacity is not None and in_flight > options.capacity:
-        return 429, "Too many requests at once for the mock judge."
     return None
+
+
+def _model_in(path: str) -> str:
+    """The model where the path names it, as Gemini's do; blank otherwise."""
+    before, _, method = path.rpartition(":")
+    return before.rpartition("models/")[2] if method == "generateContent" else ""
 
 
 @contextlib.asynccontextmanager

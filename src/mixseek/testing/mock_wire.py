@@ -1,4 +1,4 @@
-"""The two wire formats that the loopback judge speaks, both ways: requests read, answers and errors written."""
+"""The wire formats that the loopback judge speaks live, both ways: requests read, answers and errors written."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from mixseek.judges.endpoint.answers import mapping
 from mixseek.judges.endpoint.openai_chat import text_of
+from mixseek.testing.mock_gemini import GeminiContent
 from mixseek.testing.mock_replies import MockReply
 from mixseek.testing.prompts import Prompt, make_prompt
 
@@ -23,6 +24,22 @@ class _Request(BaseModel):
     messages: Sequence[_Turn] = Field(min_length=1)
     stream: Literal[False] | None = None
     response_format: Any = None
+
+
+class _ModelessRequest(_Request):
+    """A line of a batch whose model is named beside it."""
+
+    model: str = ""
+
+
+class _ResponsesRequest(BaseModel):
+    """What the Responses API asks for."""
+
+    model: str = Field(min_length=1)
+    input: str | Sequence[_Turn] = Field(min_length=1)
+    instructions: str | None = None
+    text: Any = None
+    stream: Literal[False] | None = None
 
 
 class _AnthropicTurn(_Turn):
@@ -51,13 +68,13 @@ class OpenAIChat:
         429: ("rate_limit_exceeded", "rate_limit_exceeded"),
     }
 
-    def read(self, body: bytes) -> Prompt:
-        """Raises ValidationError when a request is not of this format."""
-        request = _Request.model_validate_json(body)
+    def read(self, body: bytes, model: str = "") -> Prompt:
+        """Raises ValidationError when a request is not of this format; `model` is used where the body names none."""
+        request = _Request.model_validate_json(body) if not model else _ModelessRequest.model_validate_json(body)
         form = mapping(request.response_format)
         schema = mapping(mapping(form.get("json_schema")).get("schema"))
-        turns = [(turn.role, text_of(turn.content)) for turn in request.messages]
-        return make_prompt(request.model, turns, schema if form.get("type") == "json_schema" else None)
+        turns = [(_role(turn.role), text_of(turn.content)) for turn in request.messages]
+        return make_prompt(request.model or model, turns, schema if form.get("type") == "json_schema" else None)
 
     def answer(self, prompt: Prompt, reply: MockReply, number: int) -> dict[str, Any]:
         is_refusal = reply.finish_reason == "refusal"
@@ -83,6 +100,49 @@ class OpenAIChat:
         return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
+class OpenAIResponses(OpenAIChat):
+    """POST /v1/responses."""
+
+    name = "openai-responses"
+
+    def read(self, body: bytes, model: str = "") -> Prompt:
+        """Raises ValidationError when a request is not of this format; it names its model itself."""
+        request = _ResponsesRequest.model_validate_json(body)
+        form = mapping(mapping(request.text).get("format"))
+        asked = [_Turn(role="user", content=request.input)] if isinstance(request.input, str) else request.input
+        turns = [("system", request.instructions)] if request.instructions else []
+        turns += [(_role(turn.role), text_of(turn.content)) for turn in asked]
+        schema = mapping(form.get("schema")) if form.get("type") == "json_schema" else None
+        return make_prompt(request.model, turns, schema)
+
+    def answer(self, prompt: Prompt, reply: MockReply, number: int) -> dict[str, Any]:
+        is_refusal, is_cut = reply.finish_reason == "refusal", reply.finish_reason == "length"
+        content = (
+            {"type": "refusal", "refusal": reply.text}
+            if is_refusal
+            else {"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []}
+        )
+        status = "incomplete" if is_cut else "completed"
+        message = {"id": f"msg_mock_{number}", "type": "message", "status": status, "role": "assistant"}
+        return {
+            "id": f"resp_mock_{number}",
+            "object": "response",
+            "created_at": 1_700_000_000,
+            "status": status,
+            "error": None,
+            "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+            "model": prompt.model,
+            "output": [{**message, "content": [content]}],
+            "usage": {
+                "input_tokens": reply.input_tokens,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": reply.output_tokens,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": reply.input_tokens + reply.output_tokens,
+            },
+        }
+
+
 class AnthropicMessages:
     """The wire format of POST /v1/messages."""
 
@@ -92,8 +152,8 @@ class AnthropicMessages:
     _errors: Mapping[int, str] = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error"}
     _stop_reasons: Mapping[str, str] = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
 
-    def read(self, body: bytes) -> Prompt:
-        """Raises ValidationError when a request is not of this format."""
+    def read(self, body: bytes, model: str = "") -> Prompt:
+        """Raises ValidationError when a request is not of this format; it names its model itself."""
         request = _AnthropicRequest.model_validate_json(body)
         form = mapping(request.output_format or mapping(request.output_config).get("format"))
         turns = [
@@ -123,8 +183,18 @@ class AnthropicMessages:
         return {"type": "error", "error": {"type": self._errors.get(status, "api_error"), "message": message}}
 
 
-WireFormat = OpenAIChat | AnthropicMessages
+def _role(name: str) -> str:
+    """Newer models call what the system says the developer's."""
+    return "system" if name == "developer" else name
+
+
+WireFormat = OpenAIChat | AnthropicMessages | GeminiContent
 # By how the path of a request ends.
-WIRE_FORMATS: Mapping[str, WireFormat] = {"/chat/completions": OpenAIChat(), "/messages": AnthropicMessages()}
+WIRE_FORMATS: Mapping[str, WireFormat] = {
+    "/chat/completions": OpenAIChat(),
+    "/responses": OpenAIResponses(),
+    "/messages": AnthropicMessages(),
+    ":generateContent": GeminiContent(),
+}
 # GET /v1/models: any model name is answered, one is listed.
 MODELS = {"object": "list", "data": [{"id": "mock", "object": "model", "owned_by": "mixseek"}]}
