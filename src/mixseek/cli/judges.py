@@ -15,6 +15,11 @@ _FAULTS = (
     "Only these kinds; repeat for more: rate-limit, server-error, drop, slow-drip, prose, fenced, truncated, "
     "wrong-schema, refusal, inconsistent. Default: all."
 )
+_BATCH_FAULTS = (
+    "What goes wrong with batches; repeat for more, or `all`: too-many, slow-post, lost-answer, error-file-only, "
+    "expired, failed-batch, failed-holds-queue, gone, shuffled, unknown-line, foreign, clock-ahead, cut-download, "
+    "line-errors, refused-lines, empty-text, torn-line, missing-line, twice. Default: nothing."
+)
 _DEFECT = (
     "Read the texts and judge with this defect: none, position, length, self, format, lenient, noisy, drifting or "
     "obeys-injection; for `mixseek audit`. Default: verdicts are made up."
@@ -97,7 +102,7 @@ def serve_mock(
     faults: Annotated[list[str] | None, Option("--fault", metavar="KIND", help=_FAULTS)] = None,
     seed: Annotated[int, Option(metavar="N", help="The same seed fails in the same way.")] = 0,
     retry_after: Annotated[float, Option(metavar="SECONDS", min=0.0, help="What a 429 says in Retry-After.")] = 1.0,
-    drip: Annotated[float, Option(metavar="SECONDS", min=0.0, help="How long a slow drip takes.")] = 2.0,
+    drip: Annotated[float, Option(metavar="SECONDS", min=0.0, help="How long a slow drip, or post, takes.")] = 2.0,
     correct_share: Annotated[float, share_option("Share of verdicts that say `correct`.")] = 0.5,
     refuse_keys: Annotated[bool, Option("--refuse-keys", help="Answer 401 to everything, and repeat the key.")] = False,
     refuse_schemas: Annotated[
@@ -118,6 +123,8 @@ def serve_mock(
     batch_seconds: Annotated[
         float, Option(metavar="SECONDS", min=0.0, help="How long a batch takes; 0: it is done at the next look.")
     ] = 0.0,
+    batch_faults: Annotated[list[str] | None, Option("--batch-fault", metavar="NAME", help=_BATCH_FAULTS)] = None,
+    batch_fault_rate: Annotated[float, share_option("Share of batches, and of lines, that go wrong so.")] = 0.2,
     batch_limit: Annotated[int | None, Option(metavar="N", min=1, help="Refuse batches of more requests.")] = None,
     batch_queue_tokens: Annotated[
         int | None, Option(metavar="N", min=1, help="Refuse batches when more tokens would be under way.")
@@ -143,8 +150,9 @@ def serve_mock(
       mixseek serve-mock --refuse-schemas --context 8000     no JSON schema, and a short context
       mixseek serve-mock --defect length --defect-size 30%   a judge that loves long answers
       mixseek serve-mock --batches --batch-seconds 60        batches that take a minute
+      mixseek serve-mock --batches --batch-fault all         with every fault that others met
     """
-    from mixseek.setup.judges import serve
+    from mixseek.setup.judges import read_batch_options, serve
 
     pace = {"latency_seconds": latency, "jitter_seconds": jitter, "drip_seconds": drip}
     failing = {"fault_rate": fault_rate, "seed": seed, "retry_after_seconds": retry_after, "capacity": capacity}
@@ -152,6 +160,7 @@ def serve_mock(
     outage = {"down_after_requests": down_after, "down_seconds": down_for}
     replying = {"correct_share": correct_share, "defect_size": defect_size, "log": log}
     limits = {"request_limit": batch_limit, "queue_tokens": batch_queue_tokens, "files_at_once": batch_files_at_once}
-    batching = {"seconds": batch_seconds, **limits} if batches else None
-    serve(host, port, faults or (), defect, batching, **pace, **failing, **refusing, **outage, **replying)
+    batching = {"seconds": batch_seconds, "fault_rate": batch_fault_rate, **limits}
+    batch_options = read_batch_options(takes_batches=batches, faults=batch_faults or (), **batching)
+    serve(host, port, faults or (), defect, batch_options, **pace, **failing, **refusing, **outage, **replying)
     return ExitCode.OK

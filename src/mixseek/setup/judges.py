@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from mixseek.judges.stored_models import MODELS, install, models_directory
 from mixseek.presentation.sections import Section, unbroken_lines
 from mixseek.settings.models import JudgeSettings
 from mixseek.testing import mock_server
+from mixseek.testing.batches.faults import BatchFault
 from mixseek.testing.batches.jobs import BatchOptions
 from mixseek.testing.mock_replies import Fault
 from mixseek.testing.reading_mock import Defect
@@ -115,17 +117,28 @@ def serve(
     port: int,
     faults: Sequence[str],
     defect: str | None,
-    batching: Mapping[str, Any] | None,
+    batches: BatchOptions | None,
     **options: Any,
 ) -> None:
-    """Until Ctrl-C; `options` are those of MockOptions, `batching` those of BatchOptions where batches are served.
-
-    Raises ConfigurationError for a kind that is none.
-    """
+    """Until Ctrl-C; `options` are those of MockOptions. Raises ConfigurationError for a kind that is none."""
     chosen = tuple(read_kind(Fault, name, "--fault") for name in faults) or tuple(Fault)
     wrong = None if defect is None else read_kind(Defect, defect, "--defect")
-    batches = None if batching is None else BatchOptions(**batching)
     mock_server.serve(host, port, mock_server.MockOptions(faults=chosen, defect=wrong, batches=batches, **options))
+
+
+def read_batch_options(*, takes_batches: bool, faults: Sequence[str], **options: Any) -> BatchOptions | None:
+    """How batches are served; None where none are. Raises ConfigurationError for a fault that is none.
+
+    Also for words about batches that would not be served.
+    """
+    names = tuple(BatchFault) if "all" in faults else faults
+    chosen = tuple(read_kind(BatchFault, name, "--batch-fault") for name in names)
+    batches = BatchOptions(faults=chosen, **options)
+    if takes_batches:
+        return batches
+    if replace(batches, fault_rate=BatchOptions().fault_rate) != BatchOptions():
+        raise ConfigurationError("options of batches need --batches; add it, or leave them out")
+    return None
 
 
 def install_named(name: str) -> tuple[Path, str]:

@@ -47,6 +47,7 @@ class AnthropicBatches(BatchEndpoints):
 
     name = "anthropic-batch"
     key_header = "x-api-key"
+    download_type = "application/x-jsonl"
     can_fail = False
 
     def add_routes(self, router: web.UrlDispatcher) -> None:

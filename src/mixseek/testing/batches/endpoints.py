@@ -36,6 +36,8 @@ class BatchEndpoints(Wire):
     """A provider's batch interface: `add_routes` puts it into an application."""
 
     key_header = "Authorization"
+    # What downloads are called.
+    download_type = "application/octet-stream"
 
     def __init__(self, store: BatchStore, manners: CallManners) -> None:
         self.store = store
@@ -105,11 +107,12 @@ class BatchEndpoints(Wire):
 
     async def download(self, request: web.Request, stored: StoredFile) -> web.StreamResponse:
         """The file's content; under a fault, the first half of what was announced."""
+        kind = self.download_type
         content = await stored.content()
         if self.store.plan.draw(Moment.DOWNLOAD, stored.digest) is not BatchFault.CUT_DOWNLOAD:
-            return web.Response(body=content, content_type=stored.mime_type)
+            return web.Response(body=content, content_type=kind)
         response = web.StreamResponse(headers={"Content-Length": str(len(content))})
-        response.content_type = stored.mime_type
+        response.content_type = kind
         await response.prepare(request)
         await response.write(content[: len(content) // 2])
         return _hang_up(request)

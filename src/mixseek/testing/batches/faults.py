@@ -98,5 +98,5 @@ class FaultPlan:
             return None
         self._strikes.update(struck)
         fault = kinds[int.from_bytes(drawn[8:12], "big") % len(kinds)]
-        self._ledger.planted(fault)
+        self._ledger.planted(fault.value)
         return fault

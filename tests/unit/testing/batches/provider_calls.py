@@ -36,12 +36,12 @@ class Provider:
         self.server.clock += seconds
 
     async def raw(self, method: str, path: str, **options: Any) -> tuple[int, bytes, dict[str, str]]:
-        """Status 0 is a connection that was cut before its answer."""
+        """Status 0 is a connection that was cut before the end of its answer."""
         url = path if path.startswith("http") else f"http://{LOOPBACK}:{self.server.port}{path}"
         try:
             async with self.session.request(method, url, **options) as answer:
                 return answer.status, await answer.read(), dict(answer.headers)
-        except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, ConnectionResetError):
             return 0, b"", {}
 
     async def call(self, method: str, path: str, document: Any = None, **options: Any) -> tuple[int, Any]:

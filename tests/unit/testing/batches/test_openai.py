@@ -180,6 +180,9 @@ def test_files_are_shown_and_removed_and_what_is_not_there_is_404() -> None:
 
         assert await provider.get(path) == stored
         assert await provider.content(stored["id"]) == [openai_line(1)]
+        _, _, headers = await provider.raw("GET", f"{path}/content")
+        # Mistral's own client takes nothing else.
+        assert headers["Content-Type"] == "application/octet-stream"
         assert [file["id"] for file in (await provider.get("/v1/files"))["data"]] == [stored["id"]]
         assert (await provider.call("DELETE", path))[1]["deleted"] is True
         for method, missing in (("GET", path), ("GET", f"{path}/content"), ("DELETE", path), ("GET", "/v1/batches/b")):
