@@ -256,7 +256,8 @@ class Answer(NamedTuple):
 
     reply: Reply
     usage: Usage
-    latency_seconds: float
+    # None for an answer out of a batch: nobody waited for it.
+    latency_seconds: float | None
     # "stop", "length", "content_filter", "refusal", "tool_calls" or what else the endpoint calls it.
     finish_reason: str | None = None
     request_id: str | None = None

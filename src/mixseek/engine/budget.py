@@ -42,6 +42,8 @@ class Budget:
         self._booked_usd, self._bookings = 0.0, 0
         # Of these, the calls of which a request has left already.
         self._begun_usd, self._begun = 0.0, 0
+        # Estimates of what waits in batches.
+        self._aside_usd = 0.0
         # What the dearest request cost of its estimate; None before the first bill.
         self._dearest: float | None = None
         self._bills = self._lost_bills = 0
@@ -80,12 +82,32 @@ class Budget:
         elif self._max_cost_usd is not None and self._foreseen(self._begun_usd) > self._max_cost_usd + _ROUNDING_USD:
             self._end()
 
+    def set_aside(self, expected_usd: float) -> None:
+        """A request that waits for its batch, until `return_aside`; BudgetSpentError where there is no room for it."""
+        others = self._aside_usd + self._booked_usd
+        limit = self._max_cost_usd
+        if limit is not None:
+            # As with calls: before the first bill nobody knows what a request costs. The first one may always go.
+            share = _UNBILLED_SHARE if others and self._dearest is None else 1.0
+            if self._foreseen(self._booked_usd + expected_usd) > (limit + _ROUNDING_USD) * share:
+                self._end()
+        self.begin()
+        self._aside_usd += expected_usd
+
+    def hold_aside(self, expected_usd: float) -> None:
+        """What an earlier process has submitted: it is under way, whatever the limit."""
+        self._aside_usd += expected_usd
+
+    def return_aside(self, expected_usd: float) -> None:
+        """It has come, or will not come."""
+        self._aside_usd = max(0.0, self._aside_usd - expected_usd)
+
     def _end(self) -> NoReturn:
         self.is_money_spent = True
         raise BudgetSpentError(self.describe_spent())
 
     def _foreseen(self, expected_usd: float) -> float:
-        return self.cost_usd + expected_usd * (1.0 if self._dearest is None else self._dearest)
+        return self.cost_usd + (self._aside_usd + expected_usd) * (1.0 if self._dearest is None else self._dearest)
 
     def _fits(self, expected_usd: float, others_usd: float, others: int) -> bool:
         """Whether it can be paid beside the others, with the repeats that all of them probably need."""

@@ -37,13 +37,21 @@ from mixseek.domain.ports import (
 from mixseek.domain.response_states import ResponseState
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget, NotNowError
+from mixseek.engine.desk import AwaitedError, Collected
 from mixseek.engine.endings import FirstReplies
 from mixseek.engine.endpoint import Attempts
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.engine.replies import ReplyCache, reuse
 from mixseek.engine.slots import LiveSlot
-from mixseek.errors import DatasetError, DeclinedError, FunctionJudgeError, PermanentJudgeError, TransientJudgeError
+from mixseek.errors import (
+    DatasetError,
+    DeclinedError,
+    FunctionJudgeError,
+    JudgeCallError,
+    PermanentJudgeError,
+    TransientJudgeError,
+)
 from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.text_files import parse_toml
 from mixseek.templating import fence, unused_nonce
@@ -72,6 +80,8 @@ class PendingSample(NamedTuple):
     asked: Mapping[ReplyKey, int] = _NOTHING
     # First asks that the cache knows, by request key.
     cached: Mapping[bytes, Reply] = _NOTHING
+    # Whether the journal has its own line from an earlier process, or from an earlier look at it.
+    is_written: bool = False
 
 
 def ask_again(
@@ -164,14 +174,18 @@ async def ask_repeat(context: CallContext, slot: LiveSlot, pending: PendingSampl
         if (turns := protocol.turns(pending.sample)) > 1:
             return await converse(context, slot, pending, repeat, turns)
         return await ask_judge(context, slot, pending, ReplyKey(slot.name, repeat))
-    return protocol.combine(
-        {
-            name: await ask_judge(
-                replace(context, protocol=protocol.present(name)), slot, pending, ReplyKey(slot.name, repeat, name)
-            )
-            for name in protocol.presentations
-        }
-    )
+    outcomes: dict[str, Outcome] = {}
+    awaited: AwaitedError | None = None
+    for name in protocol.presentations:
+        shown = replace(context, protocol=protocol.present(name))
+        try:
+            outcomes[name] = await ask_judge(shown, slot, pending, ReplyKey(slot.name, repeat, name))
+        except AwaitedError as error:
+            # The others go into the same batch.
+            awaited = error
+    if awaited is not None:
+        raise awaited
+    return protocol.combine(outcomes)
 
 
 async def converse(context: CallContext, slot: LiveSlot, pending: PendingSample, repeat: int, turns: int) -> Outcome:
@@ -297,7 +311,8 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     context.under_way[key] = future
     try:
-        reply = await send(context, ask, call)
+        collected = fetch_collected(context, ask, key, call)
+        reply = await (send(context, ask, call) if collected is None else take_in(context, ask, call, collected))
     except asyncio.CancelledError:
         future.cancel()
         raise
@@ -310,6 +325,31 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
         del context.under_way[key]
     future.set_result(reply)
     context.cache.put_many({key: reply})
+    return reply
+
+
+def fetch_collected(context: CallContext, ask: Ask, key: bytes, call: Call) -> Collected | None:
+    """What came with a batch; None where it is asked at once. Raises AwaitedError, or why it is given up."""
+    desk = ask.slot.desk
+    if desk is None:
+        return None
+    try:
+        collected = desk.fetch(key, call)
+    except JudgeCallError:
+        remember_lost(context, ask, desk.lost(key))
+        raise
+    if collected is None:
+        remember_lost(context, ask, desk.lost(key))
+    return collected
+
+
+async def take_in(context: CallContext, ask: Ask, call: Call, collected: Collected) -> Reply:
+    """The reply out of a batch, durable."""
+    context.commits.check()
+    booking = Booking(context, ask, call)
+    booking.attempts.tries = collected.tries
+    reply, on_disk = booking.keep_collected(collected)
+    await on_disk
     return reply
 
 
@@ -396,16 +436,32 @@ class Booking:
     def keep(self, answer: Answer) -> "tuple[Reply, asyncio.Future[None]]":
         """The reply as the journal has it, and when it is on disk."""
         context, slot = self.context, self.ask.slot
-        self._is_kept = True
-        if context.first_replies is not None:
-            context.first_replies.answered(slot.name)
         self.cost = slot.price(answer.usage, answer.model)
         # What nobody knows the price of is not known as a whole either, whatever was lost before it.
         details = describe(self, answer, None if self.cost is None else self.cost + self.lost_usd)
-        reply = Reply(answer.reply.text, slot.name, self.call.ask, details)
         if slot.tokens is not None:
             expected = estimate_usage(self.call)
             slot.tokens.correct(total(answer.usage, expected) - total(expected, expected))
+        return self._write(answer, details)
+
+    def keep_collected(self, collected: Collected) -> "tuple[Reply, asyncio.Future[None]]":
+        """The same of a reply out of a batch, at the price of batches; what else was billed for it included."""
+        self.cost, self.lost_usd = collected.cost_usd, collected.lost.cost_usd
+        lost = collected.lost
+        if lost.tries:
+            self.attempts.lost.append(Usage(lost.input_tokens, lost.output_tokens))
+        cost = None if self.cost is None else self.cost + self.lost_usd
+        details = describe(self, collected.answer, cost) | {"batch": collected.batch}
+        if collected.live_cost_usd is not None:
+            details["live_cost_usd"] = collected.live_cost_usd
+        return self._write(collected.answer, details)
+
+    def _write(self, answer: Answer, details: Mapping[str, Any]) -> "tuple[Reply, asyncio.Future[None]]":
+        context, slot = self.context, self.ask.slot
+        self._is_kept = True
+        if context.first_replies is not None:
+            context.first_replies.answered(slot.name)
+        reply = Reply(answer.reply.text, slot.name, self.call.ask, details)
         counts = {"calls": self.attempts.tries}
         if self.cost or self.lost_usd:
             counts["cost_millionths"] = round(((self.cost or 0.0) + self.lost_usd) * 1_000_000)
@@ -419,9 +475,14 @@ class Booking:
             return
         lost = add_usages(Usage(0, 0), tuple(self.attempts.lost))
         requests = LostRequests(self.attempts.tries, lost.input_tokens or 0, lost.output_tokens or 0, self.lost_usd)
-        # Of all presentations together, as the outcome is.
-        place = self.ask.pending.key, self.ask.wanted._replace(presentation=PLAIN)
-        self.context.lost[place] = self.context.lost.get(place, NOTHING_LOST).plus(requests)
+        remember_lost(self.context, self.ask, requests)
+
+
+def remember_lost(context: CallContext, ask: Ask, requests: LostRequests) -> None:
+    """Of all presentations together, as the outcome is."""
+    if requests.tries:
+        place = ask.pending.key, ask.wanted._replace(presentation=PLAIN)
+        context.lost[place] = context.lost.get(place, NOTHING_LOST).plus(requests)
 
 
 def total(usage: Usage, otherwise: Usage) -> int:
@@ -438,7 +499,7 @@ def describe(booking: Booking, answer: Answer, cost: float | None) -> dict[str, 
         "take": call.take,
         "ask": call.ask,
         "usage": add_usages(answer.usage, lost).document(),
-        "latency_seconds": round(answer.latency_seconds, 6),
+        "latency_seconds": None if answer.latency_seconds is None else round(answer.latency_seconds, 6),
         "finish_reason": answer.finish_reason,
         "request_id": answer.request_id,
         "model": answer.model,
@@ -490,7 +551,7 @@ def conclude(
 
 def unwritten_sample_lines(context: CallContext, pending: PendingSample) -> list[bytes]:
     """The sample's own line, once while it is at hand."""
-    if pending.key in context.written:
+    if pending.is_written or pending.key in context.written:
         return []
     context.written.add(pending.key)
     return [context.encoder.encode_sample(pending.sample, pending.key)]

@@ -29,6 +29,7 @@ class Ending(StrEnum):
     OUT_OF_BUDGET = "out_of_budget"
     ENDPOINT_DOWN = "endpoint_down"
     SHARD_FAILED = "shard_failed"  # a part of the samples that others could not judge, three times
+    AWAITED = "awaited"  # some replies come with batches that are not here yet
     NOTHING_USABLE = "nothing_usable"  # a judge refuses everything, or nothing that it says is valid
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from mixseek.domain.judgments import Missing, Outcome, Status, status_of
 from mixseek.domain.ports import NOTHING_LOST, ProgressSink, ReplyKey
 from mixseek.engine.call import CallContext, PendingSample, ask_repeat, conclude, unwritten_sample_lines
+from mixseek.engine.desk import AwaitedError
 from mixseek.engine.endings import ENDINGS, STOPPING, Ending, RunEnd, all_of
 from mixseek.engine.endpoint import HaltedError
 from mixseek.engine.offline import ask
@@ -45,6 +46,7 @@ class LiveRun:
         self._has_ended = self._is_halted = False
         self._end = RunEnd(Ending.COMPLETE)
         self._shown_in_flight = 0
+        self._awaits = False
         self._endpoints = {slot.endpoint for slot in self.slots if isinstance(slot, LiveSlot)}
 
     async def judge(self, batches: Iterable[LiveBatch]) -> RunEnd:
@@ -65,6 +67,8 @@ class LiveRun:
         if self._end.ending is Ending.OUT_OF_BUDGET and self.context.budget.is_money_spent:
             # What was in flight when it ended is on the bill by now.
             return RunEnd(Ending.OUT_OF_BUDGET, self.context.budget.describe_spent())
+        if self._awaits and self._end.ending is Ending.COMPLETE:
+            return RunEnd(Ending.AWAITED)
         return self._end
 
     async def _wait_for(self, everybody: "asyncio.Future[list[None]]") -> None:
@@ -146,7 +150,8 @@ class LiveRun:
         if self.cascade:
             for slot in self.slots:
                 statuses = await self._ask_slot(slot, pending)
-                if Status.VALID in statuses:
+                if Status.VALID in statuses or None in statuses:
+                    # Whom to ask next is known when the batch has come.
                     break
             answered = [statuses]
         else:
@@ -155,24 +160,31 @@ class LiveRun:
                 answered = [await self._ask_slot(self.slots[0], pending)]
             else:
                 answered = await all_of([self._ask_slot(slot, pending) for slot in self.slots])
+        if any(None in statuses for statuses in answered):
+            # Counted as a whole, when all of it is here.
+            self._awaits = True
+            return
         counts: dict[str, int] = {"samples": 1}
         for statuses in answered:
-            for status in statuses:
+            for status in filter(None, statuses):
                 counts[status] = counts.get(status, 0) + 1
         self.context.commits.add((), counts)
 
-    async def _ask_slot(self, slot: Slot, pending: PendingSample) -> list[Status]:
-        """One status a repeat; those known from before are not asked again, except where nothing had come."""
+    async def _ask_slot(self, slot: Slot, pending: PendingSample) -> list[Status | None]:
+        """One status a repeat, None for what a batch will bring; those known from before are not asked again, except where nothing had come."""
         if slot.repeats == 1:
             return [await self._ask_once(slot, pending, 1)]
         return await all_of([self._ask_once(slot, pending, repeat) for repeat in range(1, slot.repeats + 1)])
 
-    async def _ask_once(self, slot: Slot, pending: PendingSample, repeat: int) -> Status:
+    async def _ask_once(self, slot: Slot, pending: PendingSample, repeat: int) -> Status | None:
         place = ReplyKey(slot.name, repeat)
         if place in pending.known:
             return pending.known[place]
         if isinstance(slot, LiveSlot):
-            return status_of(await self._ask_live(slot, pending, place))
+            try:
+                return status_of(await self._ask_live(slot, pending, place))
+            except AwaitedError:
+                return None
         judged = ask(slot.judge, pending.sample, self.context.protocol)
         conclude(self.context, pending, place, judged.outcome, judged.replies)
         return judged.status

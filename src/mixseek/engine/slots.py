@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import field
 
 from mixseek.domain.ports import Judge, LiveJudge, Usage
+from mixseek.engine.desk import Desk
 from mixseek.engine.endpoint import Endpoint
 from mixseek.engine.rates import RateLimit
 from mixseek.engine.replies import RequestKeys
@@ -44,6 +45,8 @@ class LiveSlot:
     tokens: RateLimit | None = None
     # A response that was cut off is asked for once more, with twice the limit.
     retries_cut_off: bool = False
+    # Where its requests are left for batches; None where each is sent at once.
+    desk: Desk | None = None
     # The judge's; looked at many times for each sample.
     name: str = field(init=False)
 

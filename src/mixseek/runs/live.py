@@ -301,7 +301,8 @@ class Earlier:
         unread = {**{place: (reply,) for place, reply in again.items()}, **self._judged.unread_replies(key)}
         # A reply that nobody has read yet, and that turns out invalid, is followed by another one too.
         asked = {place: replies[-1].attempt for place, replies in unread.items()} if self._asks_invalid_again else {}
-        return PendingSample(sample, key, known, self._judged.lost(key), unread, asked)
+        is_written = self._judged.has_sample(key)
+        return PendingSample(sample, key, known, self._judged.lost(key), unread, asked, is_written=is_written)
 
 
 def live_batches(

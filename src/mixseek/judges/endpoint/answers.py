@@ -83,15 +83,18 @@ def without_keys(reading: ReadAnswer, redaction: Redaction) -> ReadAnswer:
 
 
 def make_answer(
-    call: Call, who: tuple[str, str], reading: ReadAnswer, seconds: float, schema: SchemaMode, requests: int = 1
+    call: Call, who: tuple[str, str], reading: ReadAnswer, seconds: float | None, schema: SchemaMode, requests: int = 1
 ) -> Answer:
-    """The answer that engine and journal want. `who`: the judge, and its model, from which self-judging is derived."""
+    """The answer that engine and journal want. `who`: the judge, and its model, from which self-judging is derived.
+
+    `seconds` is None where nobody waited.
+    """
     ending = {"finish_reason": reading.finish_reason, "request_id": reading.request_id, "model": reading.model}
     details: dict[str, Any] = {
         "take": call.take,
         "ask": call.ask,
         "usage": reading.usage.document(),
-        "latency_seconds": round(seconds, 4),
+        "latency_seconds": None if seconds is None else round(seconds, 4),
         **ending,
         "schema": schema.value,
         "requests": requests,

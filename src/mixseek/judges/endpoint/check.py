@@ -96,7 +96,7 @@ def _remarks(answer: Answer, is_obeyed: bool | None) -> list[str]:
         remarks.append("the reply was cut off at max_tokens; raise it")
     elif state_of_reason(answer.finish_reason) is ResponseState.WITHHELD:
         remarks.append(f"the judge refused a harmless request (finish reason: {answer.finish_reason})")
-    if answer.latency_seconds > SLOW_SECONDS:
+    if answer.latency_seconds is not None and answer.latency_seconds > SLOW_SECONDS:
         remarks.append(f"slow: {answer.latency_seconds:.0f} s for one short reply; a run will take long")
     if answer.usage.output_tokens is None:
         remarks.append("the endpoint reports no token counts: cost and tokens per minute cannot be followed")

@@ -3,12 +3,13 @@
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.answers import Dialect
 from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
+from mixseek.judges.endpoint.gemini_content import GeminiContent
 from mixseek.judges.endpoint.openai_chat import OpenAIChat
 from mixseek.judges.endpoint.refusals import Refusal
 from mixseek.settings.models import WireFormat
 
 # What requests go out and answers come in as.
-Wire = OpenAIChat | AnthropicMessages
+Wire = OpenAIChat | AnthropicMessages | GeminiContent
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 _SCHEMA_PARAMETERS = frozenset({"response_format", "output_config", "output_format"})
 

@@ -40,10 +40,29 @@ _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id")
 _MAX_DIALECTS = 4
 
 
-class _Received(NamedTuple):
+class Received(NamedTuple):
+    """An HTTP answer, as it came."""
+
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+class Prepared(NamedTuple):
+    """One request's body, what it was put in, and what had to be split before it may be sent."""
+
+    body: dict[str, Any]
+    dialect: Dialect
+    split: int
+
+
+class Access(NamedTuple):
+    """What it takes to ask the same host for something else than a reply, such as a batch. Never to be shown."""
+
+    headers: Mapping[str, str]
+    proxy: str | None
+    redaction: Redaction
+    place: Place
 
 
 class EndpointJudge:
@@ -54,16 +73,16 @@ class EndpointJudge:
     ) -> None:
         self.target = target
         self.name, self.endpoint = target.name, target.endpoint
-        self._wire = _WIRES[target.wire]
+        self.wire = _WIRES[target.wire]
         self._dialects = dialects
         self._session: aiohttp.ClientSession | None = None
         self._advising: asyncio.Future[str] | None = None
-        self._url = URL(target.url(self._wire.path), encoded=True)
+        self._url = URL(target.url(self.wire.path), encoded=True)
         # For connecting alone: aiohttp's own limit for a whole call costs a sixth of it, asyncio's next to nothing.
         connect_seconds = min(CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds)
         extra = _resolved_headers(target, environment)
-        self._headers = CIMultiDict({"Content-Type": "application/json", **self._wire.headers})
+        self._headers = CIMultiDict({"Content-Type": "application/json", **self.wire.headers})
         if target.key is not None:
             bearer = "Bearer " if target.key_header == "Authorization" else ""
             self._headers[target.key_header] = f"{bearer}{target.key.reveal()}"
@@ -101,31 +120,56 @@ class EndpointJudge:
     async def call(self, call: Call) -> Answer:
         """One reply. A request that is refused for how it was put is put in another way: that is no retry."""
         started = time.perf_counter()
-        split = 0
+        requests = 1
+        while True:
+            prepared = self.prepare(call)
+            received = await self._send(encoded(prepared.body))
+            if received.status == 200:
+                break
+            failure = self._failure(received, prepared.body.keys())
+            if self._learn(prepared.dialect, failure) is None or requests == _MAX_DIALECTS:
+                raise await self._with_advice(failure)
+            requests += 1
+        reading = self._read(received, prepared.body.keys())
+        if given_id := next(filter(None, map(received.headers.get, _REQUEST_ID_HEADERS)), None):
+            reading = reading._replace(request_id=given_id)
+        return self._answer(call, prepared, reading, time.perf_counter() - started, requests)
+
+    def prepare(self, call: Call, wire: Wire | None = None) -> Prepared:
+        """What is sent for it, in the dialect that is believed now; `wire` is the judge's own unless given."""
+        wire, split = wire or self.wire, 0
         if not self.target.escapes_control_tokens:
             messages, split = split_control_tokens(call.messages)
             call = replace(call, messages=messages) if split else call
-        dialect = self._dialects.of(self.target, self._wire)
-        requests = 1
-        while True:
-            body = self._wire.body(call, self.target, dialect)
-            received = await self._send(_encoded(body))
-            if received.status == 200:
-                break
-            failure = self._failure(received, body.keys())
-            learnt = self._learn(dialect, failure)
-            if learnt is None or requests == _MAX_DIALECTS:
-                raise await self._with_advice(failure)
-            dialect = learnt
-            requests += 1
-        reading = self._read(received, body.keys())
-        if given_id := next(filter(None, map(received.headers.get, _REQUEST_ID_HEADERS)), None):
-            reading = reading._replace(request_id=given_id)
-        if split:
-            reading = reading._replace(extra={**reading.extra, "defused_control_tokens": split})
+        dialect = self._dialects.of(self.target, wire)
+        return Prepared(wire.body(call, self.target, dialect), dialect, split)
+
+    def read_document(self, call: Call, document: Mapping[str, Any], wire: Wire) -> Answer:
+        """The answer out of a batch's result; raises like `call`."""
+        prepared = self.prepare(call, wire)
+        return self._answer(call, prepared, self._read_in(document, wire, prepared.body.keys()), None)
+
+    def read_failure(self, call: Call, status: int, body: bytes, wire: Wire) -> TransientJudgeError | PermanentJudgeError:
+        """Why a request in a batch got no reply; one that is put in another way from now on may be tried again."""
+        prepared = self.prepare(call, wire)
+        failure = self._failure(Received(status, {}, body), prepared.body.keys())
+        if self._learn(prepared.dialect, failure, wire) is not None:
+            return TransientJudgeError(str(failure))
+        return failure
+
+    @property
+    def access(self) -> Access:
+        """For other requests to the same host."""
+        return Access(self._headers, self._proxy, self._redaction, self._place)
+
+    def _answer(
+        self, call: Call, prepared: Prepared, reading: ReadAnswer, seconds: float | None, requests: int = 1
+    ) -> Answer:
+        if prepared.split:
+            reading = reading._replace(extra={**reading.extra, "defused_control_tokens": prepared.split})
         reading = without_keys(reading, self._redaction)
         who = (self.target.name, f"{self.target.provider}:{self.target.model}")
-        return make_answer(call, who, reading, time.perf_counter() - started, dialect.schema, requests)
+        return make_answer(call, who, reading, seconds, prepared.dialect.schema, requests)
 
     async def _with_advice(self, failure: JudgeCallError) -> JudgeCallError:
         """A wrong path or model ends the run: with the words that a check would have for it."""
@@ -144,7 +188,7 @@ class EndpointJudge:
 
     async def list_models(self) -> list[str]:
         """What the endpoint says it serves; raises like `call`."""
-        received = await self._send(None, URL(self.target.url(self._wire.models_path), encoded=True))
+        received = await self._send(None, URL(self.target.url(self.wire.models_path), encoded=True))
         if received.status != 200:
             raise self._failure(received, ())
         document = self._document(received)
@@ -160,7 +204,7 @@ class EndpointJudge:
             await self._session.close()
             self._session = None
 
-    async def _send(self, body: bytes | None, url: URL | None = None) -> _Received:
+    async def _send(self, body: bytes | None, url: URL | None = None) -> Received:
         seconds = self.target.settings.timeout_seconds
         try:
             async with asyncio.timeout(seconds):
@@ -168,7 +212,7 @@ class EndpointJudge:
         except FOREIGN_ERRORS as error:
             raise map_exception(error, self._place, seconds) from error
 
-    async def _exchange(self, body: bytes | None, url: URL) -> _Received:
+    async def _exchange(self, body: bytes | None, url: URL) -> Received:
         if self._session is None:
             # Of the running loop: a judge that was closed in one may be asked in another.
             self._session = open_session()
@@ -183,19 +227,21 @@ class EndpointJudge:
         ) as response:
             # After 101 comes another protocol, without end. Nobody else gets a connection with half an answer in it.
             content = await read_body(response) if response.status >= 200 else b""
-            return _Received(response.status, response.headers, content)
+            return Received(response.status, response.headers, content)
 
-    def _failure(self, received: _Received, parameters: Collection[str]) -> TransientJudgeError | PermanentJudgeError:
+    def _failure(self, received: Received, parameters: Collection[str]) -> TransientJudgeError | PermanentJudgeError:
         return map_status(*received, self._place, parameters=parameters, now=datetime.now(UTC))
 
-    def _learn(self, used: Dialect, failure: TransientJudgeError | PermanentJudgeError) -> Dialect | None:
+    def _learn(
+        self, used: Dialect, failure: TransientJudgeError | PermanentJudgeError, wire: Wire | None = None
+    ) -> Dialect | None:
         cause = failure.__cause__
         # OpenRouter says 404 when no provider of a model supports the parameters.
         if isinstance(cause, StatusError) and cause.status in (400, 404, 422):
-            return self._dialects.learn(self.target, self._wire, used, cause.refusal)
+            return self._dialects.learn(self.target, wire or self.wire, used, cause.refusal)
         return None
 
-    def _document(self, received: _Received) -> Mapping[str, Any]:
+    def _document(self, received: Received) -> Mapping[str, Any]:
         try:
             document = _decoded(received.body)
         except (ValueError, RecursionError) as error:
@@ -211,14 +257,19 @@ class EndpointJudge:
             return document
         raise TransientJudgeError(self._place.line(f"answered 200 with a JSON {type(document).__name__}, no object"))
 
-    def _read(self, received: _Received, parameters: Collection[str]) -> ReadAnswer:
-        document = self._document(received)
+    def _read(self, received: Received, parameters: Collection[str]) -> ReadAnswer:
+        return self._read_in(self._document(received), self.wire, parameters, received)
+
+    def _read_in(
+        self, document: Mapping[str, Any], wire: Wire, parameters: Collection[str], received: Received | None = None
+    ) -> ReadAnswer:
         try:
-            return self._wire.read(document)
+            return wire.read(document)
         except NoReplyError as error:
             if error.status is not None:
-                raise self._failure(_Received(error.status, received.headers, received.body), parameters) from error
-            usage = self._wire.usage(document)
+                headers, body = (received.headers, received.body) if received else ({}, encoded(document))
+                raise self._failure(Received(error.status, headers, body), parameters) from error
+            usage = wire.usage(document)
             billed = usage if usage.input_tokens or usage.output_tokens else None
             raise TransientJudgeError(self._place.line(f"answered 200: {error}"), billed_tokens=billed) from error
 
@@ -231,7 +282,8 @@ def _decoded(body: bytes) -> Any:
         return json.loads(body.decode("utf-8-sig", "replace"))
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """JSON, whatever stands in the judged text."""
     try:
         return orjson.dumps(body)
     except TypeError:

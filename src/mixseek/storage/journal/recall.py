@@ -37,6 +37,10 @@ class JudgedBefore:
         """Judge and repeat to status, by the sample's key; what is still to be asked is left out."""
         return self._decode(self._codes.get(bytes.fromhex(key), 0)) if self._codes else {}
 
+    def has_sample(self, key: str) -> bool:
+        """Whether the sample's own line is there."""
+        return bytes.fromhex(key) in self._codes
+
     def unread_replies(self, key: str) -> Mapping[ReplyKey, tuple[Reply, ...]]:
         """Replies that were paid for and never read, in the order of asking."""
         unread = self._unread.get(bytes.fromhex(key), {}) if self._unread else {}
