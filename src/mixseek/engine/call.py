@@ -160,6 +160,9 @@ class CallContext:
     read: list[Reply] | None = None
     # Samples whose own line is in the journal, or queued for it, while they are at hand.
     written: set[str] = field(default_factory=set)
+    # Where somebody goes through the samples more than once: what came to its end without anything to show for it, or
+    # was asked for again.
+    concluded: set[tuple[str, ReplyKey]] | None = None
     # The day on which a reply arrives. No more than that: runs that differ only in their hours stay alike.
     today: Callable[[], str] = utc_day
 
@@ -435,7 +438,7 @@ class Booking:
 
     def keep(self, answer: Answer) -> "tuple[Reply, asyncio.Future[None]]":
         """The reply as the journal has it, and when it is on disk."""
-        context, slot = self.context, self.ask.slot
+        slot = self.ask.slot
         self.cost = slot.price(answer.usage, answer.model)
         # What nobody knows the price of is not known as a whole either, whatever was lost before it.
         details = describe(self, answer, None if self.cost is None else self.cost + self.lost_usd)
@@ -543,6 +546,8 @@ def conclude(
     lost = context.lost.pop((pending.key, place), NOTHING_LOST)
     if before := pending.lost.get(place):
         lost = lost.plus(before)
+    if context.concluded is not None and (isinstance(outcome, Missing) or pending.asked or pending.unread):
+        context.concluded.add((pending.key, place))
     lines = unwritten_sample_lines(context, pending)
     lines += [context.encoder.encode_reply(pending.key, reply) for reply in replies]
     line = context.encoder.encode_outcome(pending.sample, pending.key, place.judge, outcome, place.repeat, lost)

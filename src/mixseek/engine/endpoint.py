@@ -108,6 +108,10 @@ class Endpoint:
         if self._alarm is not None:
             self._alarm.cancel()
 
+    def reopen(self) -> None:
+        """After a halt, for another look at the same samples."""
+        self._is_halted = False
+
     def check_halt(self) -> None:
         """HaltedError when the run is stopping."""
         if self._is_halted:

@@ -171,7 +171,10 @@ class LiveRun:
         self.context.commits.add((), counts)
 
     async def _ask_slot(self, slot: Slot, pending: PendingSample) -> list[Status | None]:
-        """One status a repeat, None for what a batch will bring; those known from before are not asked again, except where nothing had come."""
+        """One status a repeat, None for what a batch will bring.
+
+        Those known from before are not asked again, except where nothing had come.
+        """
         if slot.repeats == 1:
             return [await self._ask_once(slot, pending, 1)]
         return await all_of([self._ask_once(slot, pending, repeat) for repeat in range(1, slot.repeats + 1)])

@@ -17,6 +17,8 @@ from mixseek.settings.models import JudgeSettings
 if TYPE_CHECKING:
     from genai_prices.types import ModelPrice
 
+# What providers ask for an answer out of a batch, of their price at once.
+BATCH_SHARE = 0.5
 _MILLION = Decimal(1_000_000)
 # Some providers charge by the hour of the day, changing at half hours.
 _SLOT_MINUTES = 30

@@ -39,9 +39,13 @@ class PromptedJudge:
 
     async def call(self, call: Call) -> Answer:
         """Raises what the judge inside raises."""
+        return await self.judge.call(self.with_system(call))
+
+    def with_system(self, call: Call) -> Call:
+        """As the judge inside gets it."""
         if all(message.role != "system" for message in call.messages):
-            call = replace(call, messages=(Message("system", self.system), *call.messages))
-        return await self.judge.call(call)
+            return replace(call, messages=(Message("system", self.system), *call.messages))
+        return call
 
     async def close(self) -> None:
         await self.judge.close()

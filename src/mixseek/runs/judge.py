@@ -16,6 +16,7 @@ from mixseek.engine.offline import Assignment, Recall, pending_batches
 from mixseek.errors import ConfigurationError, JudgeCallError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.phrases import written_in
+from mixseek.runs.batches.check import check_batches
 from mixseek.runs.budget_rounds import budget_rounds
 from mixseek.runs.first_manifest import allow_appended_replies, first_manifest
 from mixseek.runs.live import BATCH_SAMPLES, RunObserver, asking_live, encode_judged, panel_of
@@ -23,6 +24,7 @@ from mixseek.runs.requests.named import is_remote, replays_file
 from mixseek.runs.requests.protocol_record import keep_protocol
 from mixseek.runs.requests.request import RULES, JudgeRequest, Plan, available_cores, count_of, make_plan
 from mixseek.runs.required_cards import check_cards
+from mixseek.storage.batch_ledger import PERHAPS_PAID, read_ledger
 from mixseek.storage.journal.journal import JournalFile, says_nothing, verify_journal
 from mixseek.storage.journal.lock import holding_lock
 from mixseek.storage.journal.manifest import JournalSeal, Manifest, RunStatus, read_manifest, write_manifest
@@ -72,6 +74,7 @@ def prepare_run(request: JudgeRequest, notify: Callable[[str], None]) -> tuple[P
     for notice in languages:
         notify(notice)
     panel_of(plan).check_limits()
+    check_batches(plan)
     return plan, (*plan.dataset.survey().notices, *languages)
 
 
@@ -180,7 +183,8 @@ def asks_again(plan: Plan, holds: RunHolds) -> bool:
 
 def discard_empty(run: RunDirectory) -> bool:
     """A start that was refused leaves no run behind: nothing was said about any sample, and the name is free."""
-    if not says_nothing(run.journal):
+    is_paid_for = any(entry.stage in PERHAPS_PAID for entry in read_ledger(run.batches))
+    if is_paid_for or not says_nothing(run.journal):
         return False
     shutil.rmtree(run.path)
     return True
@@ -255,6 +259,16 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
         from mixseek.runs.cluster.driver import judge_on_ray
 
         return judge_on_ray(plan, plan.request.cluster, partial(first_batches, plan), journal, before, observer)
+    if plan.batched_judges:
+        with (
+            asking_live(plan, journal.path, before, observer.notify) as (asking, _),
+            observer.show_progress(plan.samples) as progress,
+        ):
+            # Late: what it takes to speak to providers about batches is for who has some.
+            from mixseek.runs.batches.rounds import BatchRun
+
+            rounds = partial(rounds_of, plan)
+            return BatchRun(plan, asking, journal, progress, observer.stop, observer.notify, rounds).judge()
     if plan.is_live:
         with (
             asking_live(plan, journal.path, before, observer.notify) as (asking, pending_of),

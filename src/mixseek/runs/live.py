@@ -230,8 +230,16 @@ def open_tracer(environment: Mapping[str, str]) -> Iterator[Any | None]:
 class Earlier:
     """What earlier processes left in the journal, without what is to be asked again."""
 
-    def __init__(self, judged: JudgedBefore, journal: Path, options: LiveOptions) -> None:
+    def __init__(
+        self,
+        judged: JudgedBefore,
+        journal: Path,
+        options: LiveOptions,
+        concluded: Collection[tuple[str, ReplyKey]] = (),
+    ) -> None:
+        """`concluded` are places that this command has brought to an end: they are not asked about again."""
         self._judged = judged
+        self._concluded = concluded
         counts = judged.counts()
         # A judge that never said anything but no is asked again in any case: it was no matter of single samples.
         self._refusers = {
@@ -281,6 +289,9 @@ class Earlier:
                 if state == ResponseState.CUT_OFF and latest and latest[0].attempt == 1:
                     self._followed[record.key].update(replies)
 
+    def _is_concluded(self, key: str, place: ReplyKey) -> bool:
+        return (key, place._replace(presentation=PLAIN)) in self._concluded
+
     def pending_sample(
         self, sample: Sample, key: str, repeats: Mapping[str, int], cascade: bool
     ) -> PendingSample | None:
@@ -289,12 +300,21 @@ class Earlier:
         again: Mapping[ReplyKey, Reply] = {}
         if known and not (cascade and Status.VALID in known.values()):
             again = self._followed.get(key, {})
+            if self._concluded:
+                again = {place: reply for place, reply in again.items() if not self._is_concluded(key, place)}
             repeated = {place._replace(presentation=PLAIN) for place in again}
             known = {
                 place: status
                 for place, status in known.items()
-                if place not in repeated and not (status is Status.MISSING and place.judge in self._refusers)
+                if place not in repeated
+                and (
+                    status is not Status.MISSING or place.judge not in self._refusers or self._is_concluded(key, place)
+                )
             }
+        if self._concluded:
+            places = (ReplyKey(name, repeat) for name, times in repeats.items() for repeat in range(1, times + 1))
+            # What could not be had in this command is asked for by the next one.
+            known = {place: Status.MISSING for place in places if self._is_concluded(key, place)} | dict(known)
         if known and is_settled(known, repeats, cascade):
             return None
         # What came after the reply that is followed, and was not read before a process died, is newer.
@@ -365,8 +385,14 @@ class Asking:
         stop: Callable[[], bool],
     ) -> RunEnd:
         """Ask about all of them, round by round; connections are given back whatever happens."""
+        context = self.make_context(journal, progress)
+        judged = (self.judge_round(context, pending, journal, progress, stop) for pending in rounds)
+        return asyncio.run(judge_and_close(self.slots, judged))
+
+    def make_context(self, journal: JournalFile, progress: ProgressSink) -> CallContext:
+        """What all rounds share: one budget, one look at what judges give from the beginning."""
         options = self.panel.options
-        context = CallContext(
+        return CallContext(
             protocol=self.protocol,
             encoder=records,
             # Needs no running loop before it is started.
@@ -377,14 +403,20 @@ class Asking:
             first_replies=None if options.keep_going else FirstReplies(self.proven),
         )
 
-        async def judge_round(pending: Generator[LiveBatch, None, None]) -> RunEnd:
-            fresh = replace(context, commits=GroupCommit(journal, progress))
-            patience = self.panel.drain_seconds
-            run = LiveRun(fresh, self.slots, self.cascade, self.panel.pending_samples, patience, progress, stop)
-            with contextlib.closing(pending):
-                return await run.judge(pending)
-
-        return asyncio.run(judge_and_close(self.slots, map(judge_round, rounds)))
+    async def judge_round(
+        self,
+        context: CallContext,
+        pending: Generator[LiveBatch, None, None],
+        journal: JournalFile,
+        progress: ProgressSink,
+        stop: Callable[[], bool],
+    ) -> RunEnd:
+        """One round to its end; needs a running loop."""
+        fresh = replace(context, commits=GroupCommit(journal, progress))
+        patience = self.panel.drain_seconds
+        run = LiveRun(fresh, self.slots, self.cascade, self.panel.pending_samples, patience, progress, stop)
+        with contextlib.closing(pending):
+            return await run.judge(pending)
 
 
 # Samples, without those that the journal holds and with what the cache knows.
@@ -421,17 +453,21 @@ def asking_live(
 
 
 async def judge_and_close(slots: Sequence[Slot], rounds: Iterator[Awaitable[RunEnd]]) -> RunEnd:
-    """Each round after the one before, until one does not come to its end; connections are given back in any case."""
-    end = RunEnd(Ending.COMPLETE)
+    """All rounds; connections are given back in any case."""
     try:
-        for judged in rounds:
-            end = await judged
-            if end.ending is not Ending.COMPLETE:
-                break
-        return end
+        return await judge_rounds(rounds)
     finally:
         for slot in live_slots(slots):
             await slot.judge.close()
+
+
+async def judge_rounds(rounds: Iterator[Awaitable[RunEnd]]) -> RunEnd:
+    """Each round after the one before, until one does not come to its end."""
+    for judged in rounds:
+        end = await judged
+        if end.ending is not Ending.COMPLETE:
+            return end
+    return RunEnd(Ending.COMPLETE)
 
 
 class FewerCollections:

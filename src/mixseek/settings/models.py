@@ -103,6 +103,25 @@ class JudgeSettings(Table):
         description="US dollars for a million tokens that the endpoint put into such a cache; `price_input` where it "
         "is not given.",
     )
+    price_batch: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="What an answer out of a batch costs, as a part of its price at once; `0.5` at providers that have "
+        "batches, and `1` for files.",
+    )
+    batch: bool = Field(
+        default=False,
+        description="Requests to this judge are left in batches, as with `--batch` for all judges.",
+    )
+    batch_requests: int | None = Field(
+        default=None, ge=1, description="How many requests a batch has at most, where the provider's limit is too much."
+    )
+    batch_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many tokens of prompts may wait in batches at once: the limit of your tier, where it has one.",
+    )
     rpm: int | None = Field(default=None, ge=1, description="Requests a minute that the endpoint grants.")
     tpm: int | None = Field(default=None, ge=1, description="Tokens a minute that the endpoint grants.")
     concurrency: int | None = Field(

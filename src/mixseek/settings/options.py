@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 from mixseek.domain.counting import CutOffChoice, UndecidedChoice
 from mixseek.domain.panels import PanelRule
+from mixseek.settings.batch_options import BatchingOptions
 from mixseek.settings.declared import MAPPING, PARAMETERS, POINTS, SHARE, VARIANT, Declared, Group
 
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ class AskingOptions(TypedDict, total=False):
     ]
 
 
-class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, AskingOptions, total=False):
+class JudgeOptions(CallOptions, BatchingOptions, ReplyOptions, SampleOptions, AskingOptions, total=False):
     """Every option of `mixseek judge`; what is left out, or None, is as on the command line."""
 
     judges: Annotated[
@@ -500,7 +501,7 @@ class JudgeOptions(CallOptions, ReplyOptions, SampleOptions, AskingOptions, tota
     ]
 
 
-class AnswerOptions(CallOptions, WaitOptions, AskingOptions, total=False):
+class AnswerOptions(CallOptions, BatchingOptions, WaitOptions, AskingOptions, total=False):
     """Every option of `mixseek answer`; what is left out, or None, is as on the command line."""
 
     targets: Annotated[
@@ -574,7 +575,7 @@ class AnswerOptions(CallOptions, WaitOptions, AskingOptions, total=False):
     ]
 
 
-class AuditOptions(CallOptions, SampleOptions, total=False):
+class AuditOptions(CallOptions, BatchingOptions, SampleOptions, total=False):
     """Every option of `mixseek audit`; what is left out, or None, is as on the command line."""
 
     n: Annotated[

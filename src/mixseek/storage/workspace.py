@@ -44,6 +44,10 @@ class RunDirectory:
         # What was asked, kept whole: a user's own file may change after the run.
         self.protocol = path / "protocol.json"
         self.archive = path / "archive"
+        # What was left with providers to be answered later, and what came of it.
+        self.batches = path / "batches.jsonl"
+        # The lines of these, sent and received, until the run is complete.
+        self.batch_files = path / "batches"
         # The pairs that a budget was spent on, round by round.
         self.rounds = path / "rounds.json"
 

@@ -34,6 +34,7 @@ class Provider:
     limit_parameter: str = "max_tokens"
     escapes_control_tokens: bool = False
     model_prefixes: tuple[str, ...] = ()
+    batch: str | None = None
 
 
 PROVIDERS = TypeAdapter(dict[str, Provider]).validate_python(

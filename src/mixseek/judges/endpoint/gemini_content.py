@@ -42,9 +42,7 @@ class GeminiContent:
             for turn in turns
         ]
         sampling = decoding(target.settings, call.take, call.max_tokens)
-        config: dict[str, Any] = {
-            _PARAMETERS[name]: value for name, value in sampling.items() if name in _PARAMETERS
-        }
+        config: dict[str, Any] = {_PARAMETERS[name]: value for name, value in sampling.items() if name in _PARAMETERS}
         if (effort := sampling.get("reasoning_effort")) is not None:
             config["thinkingConfig"] = {"thinkingLevel": effort}
         if call.reply_schema and dialect.schema is not SchemaMode.NONE:

@@ -149,7 +149,9 @@ class EndpointJudge:
         prepared = self.prepare(call, wire)
         return self._answer(call, prepared, self._read_in(document, wire, prepared.body.keys()), None)
 
-    def read_failure(self, call: Call, status: int, body: bytes, wire: Wire) -> TransientJudgeError | PermanentJudgeError:
+    def read_failure(
+        self, call: Call, status: int, body: bytes, wire: Wire
+    ) -> TransientJudgeError | PermanentJudgeError:
         """Why a request in a batch got no reply; one that is put in another way from now on may be tried again."""
         prepared = self.prepare(call, wire)
         failure = self._failure(Received(status, {}, body), prepared.body.keys())

@@ -14,6 +14,7 @@ from mixseek.runs.answers.kept_account import keep_account, state_of_journal
 from mixseek.runs.answers.plan_cells import cells_of_plan, grow_manifest
 from mixseek.runs.answers.request import AnswerRequest, plan_answers
 from mixseek.runs.answers.summary import AnswerSummary, summarise_answers
+from mixseek.runs.batches.check import check_batches
 from mixseek.runs.first_manifest import first_manifest
 from mixseek.runs.judge import Interruption, first_batches, judge_run, now, was_killed_at_start
 from mixseek.runs.live import ProgressMaker, RunObserver, fewer_collections, panel_of
@@ -40,6 +41,7 @@ def answer_questions(
     with fewer_collections:
         plan = plan_answers(request)
         panel_of(plan).check_limits()
+        check_batches(plan)
         manifest = open_or_grow_manifest(plan, now())
         observer = RunObserver(show_progress, stop, notify)
         result = judge_run(

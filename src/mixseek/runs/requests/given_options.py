@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from mixseek.domain.counting import read_counting
-from mixseek.runs.requests.request import ClusterOptions, JudgeRequest, LiveOptions, PairBudget
+from mixseek.runs.requests.request import BatchOptions, ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.settings.declared import declarations
 from mixseek.settings.models import Settings
 from mixseek.settings.options import JudgeOptions
@@ -24,8 +25,21 @@ def live_options(given: Mapping[str, Any], table: type = JudgeOptions) -> LiveOp
     """How endpoints are asked; what is not given is the default."""
     known = declarations(table)
     return LiveOptions(
-        **{known[name].live or "": value for name, value in given.items() if name in known and known[name].live}
+        **{known[name].live or "": value for name, value in given.items() if name in known and known[name].live},
+        batches=batch_options(given),
     )
+
+
+def batch_options(given: Mapping[str, Any]) -> BatchOptions:
+    """Whose requests are left in batches, and how these are waited for."""
+    files = given.get("batch_files")
+    options = BatchOptions(
+        is_for_all=bool(given.get("batch")) or files is not None,
+        waits=bool(given.get("wait")),
+        asks_rest_live=given.get("batch_rest") == "live",
+        files=None if files is None else Path(files).absolute(),
+    )
+    return options if given.get("poll") is None else replace(options, poll_seconds=given["poll"])
 
 
 def make_request(data: str, given: Mapping[str, Any], settings: Settings, **known: Any) -> JudgeRequest:

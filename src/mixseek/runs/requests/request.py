@@ -19,7 +19,7 @@ from mixseek.domain.counting import Counting, CutOffChoice, UndecidedChoice
 from mixseek.domain.judgments import Method
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import PanelRule
-from mixseek.domain.ports import JudgeProtocol
+from mixseek.domain.ports import JudgeProtocol, LiveJudge
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import RulesJudge
@@ -64,6 +64,21 @@ _MATCHED_AT_ONCE = 512
 
 
 @dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """Requests are left with a provider for hours, at its price for that."""
+
+    # Of every judge; otherwise of those whose table says so.
+    is_for_all: bool = True
+    # Until everything is here; otherwise one look, and the same command again later.
+    waits: bool = False
+    poll_seconds: float = 30.0
+    # What a batch brought no answer for is asked at once, instead of in another batch.
+    asks_rest_live: bool = False
+    # Where requests are written as files, instead of being submitted.
+    files: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LiveOptions:
     """How judges are asked that have to be waited for; a judge's own settings win over the first two."""
 
@@ -83,6 +98,8 @@ class LiveOptions:
     timeout_seconds: float | None = None
     # Of targets: ask once more, with twice the limit, where a response was cut off.
     retries_cut_off: bool = False
+    # How batches are waited for, and whose requests are left in them.
+    batches: BatchOptions = BatchOptions(is_for_all=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +232,15 @@ class Plan:
     def is_live(self) -> bool:
         """Whether anybody has to be waited for."""
         return any(is_remote(judge) for judge in self.judges)
+
+    @property
+    def batched_judges(self) -> list[LiveJudge]:
+        """Those whose requests are left in batches."""
+        options, configured = self.request.live.batches, self.request.configured
+        named = {name for name, settings in configured.items() if settings.batch}
+        # A model in this process answers at once.
+        sent = [judge for judge in self.judges if is_remote(judge) and "wire" in judge.description]
+        return [judge for judge in sent if options.is_for_all or judge.name in named]
 
     @property
     def repeats(self) -> int:

@@ -1,0 +1,93 @@
+"""OpenAI's batches, and those of the hosts that speak alike: a file, a batch made of it, two files that come back."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from mixseek.judges.batches.door import BatchDoor
+from mixseek.judges.batches.lines import LineFormat
+from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
+from mixseek.judges.endpoint.answers import mapping, text_or_none
+from mixseek.judges.endpoint.judge import EndpointJudge, encoded
+from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
+from mixseek.lazy_dataclass import dataclass
+
+_ENDPOINT = "/v1/chat/completions"
+_LABEL = "mixseek"
+_PAGE = 100
+# Expired and cancelled ones have what was finished, and that is billed.
+_ENDED = frozenset({"completed", "expired", "cancelled"})
+_MOST_PAGES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIFiles:
+    """POST /files, POST /batches."""
+
+    name: str = "openai"
+    lines: LineFormat = LineFormat.OPENAI
+    limits: Limits = Limits(50_000, 200_000_000)
+    uploads_first: bool = True
+    keeps_label: bool = True
+    wire: OpenAIChat = OpenAIChat()
+
+    def door(self, judge: EndpointJudge) -> BatchDoor:
+        return BatchDoor(judge)
+
+    def line(self, custom_id: str, body: Mapping[str, Any]) -> bytes:
+        return encoded({"custom_id": custom_id, "method": "POST", "url": _ENDPOINT, "body": body}) + b"\n"
+
+    async def submit(self, door: BatchDoor, submission: Submission) -> str:
+        fields = {"purpose": "batch"}
+        file = await door.post_file(door.target.url("/files"), submission.path, f"{submission.label}.jsonl", fields)
+        submission.note_upload(str(file.get("id")))
+        body = {
+            "input_file_id": file.get("id"),
+            "endpoint": _ENDPOINT,
+            "completion_window": "24h",
+            "metadata": {_LABEL: submission.label},
+        }
+        made = await door.post(door.target.url("/batches"), body)
+        return str(made.get("id"))
+
+    async def look(self, door: BatchDoor, batch: str) -> BatchView:
+        document = await door.look(door.target.url(f"/batches/{batch}"))
+        return BatchView(batch, Phase.GONE, "gone") if document is None else self._view(door, document)
+
+    async def list(self, door: BatchDoor) -> list[BatchView]:
+        views: list[BatchView] = []
+        after = ""
+        for _ in range(_MOST_PAGES):
+            document = await door.get(_with_query(door.target.url("/batches"), f"limit={_PAGE}{after}"))
+            rows = items(document.get("data"))
+            views += [self._view(door, row) for row in rows]
+            if not document.get("has_more") or not rows:
+                break
+            after = f"&after={rows[-1].get('id')}"
+        return views
+
+    async def cancel(self, door: BatchDoor, batch: str) -> None:
+        await door.post(door.target.url(f"/batches/{batch}/cancel"))
+
+    def _view(self, door: BatchDoor, document: Mapping[str, Any]) -> BatchView:
+        state = (text_or_none(document.get("status")) or "unknown").lower()
+        files = filter(None, (text_or_none(document.get(name)) for name in ("output_file_id", "error_file_id")))
+        results = tuple(door.target.url(f"/files/{name}/content") for name in files)
+        errors = items(mapping(document.get("errors")).get("data"))
+        reason = "; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors[:3])
+        created = document.get("created_at")
+        return BatchView(
+            id=str(document.get("id")),
+            phase=Phase.ENDED if state in _ENDED else Phase.REFUSED if state == "failed" else Phase.RUNNING,
+            state=state,
+            results=results,
+            counts={name: n for name, n in mapping(document.get("request_counts")).items() if isinstance(n, int)},
+            reason=reason,
+            code=next((str(error.get("code")) for error in errors), ""),
+            label=text_or_none(mapping(document.get("metadata")).get(_LABEL)),
+            created_at=datetime.fromtimestamp(created, UTC) if isinstance(created, int) else None,
+        )
+
+
+def _with_query(url: str, query: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{query}"

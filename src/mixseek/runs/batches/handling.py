@@ -1,0 +1,423 @@
+"""Batches on their way: submitted after they are written down, found again after a crash, looked at, fetched."""
+
+import asyncio
+import secrets
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from pathlib import Path
+
+from mixseek.errors import JudgeCallError, MixseekError, PermanentJudgeError, TransientJudgeError
+from mixseek.judges.batches.door import BatchDoor, UncertainError
+from mixseek.judges.batches.wires import BatchView, Phase, Submission
+from mixseek.runs.batches.desk import BatchDesk
+from mixseek.runs.batches.results import ends_whole, total_cost
+from mixseek.runs.batches.spool import Waiting
+from mixseek.storage.batch_ledger import UNDER_WAY, BatchEntry, BatchLedger, Intent, Stage
+from mixseek.storage.durable import replacing
+from mixseek.storage.workspace import RunDirectory
+from mixseek.text.phrases import plural
+
+# A batch that was asked for a moment ago may come into the provider's list a moment later.
+_SETTLE_SECONDS = 10.0
+# After so long it is in the list, or will never be.
+_SETTLED_AFTER = timedelta(minutes=10)
+# Without a label, a batch is looked for among those that are not older than the intent by more than clocks differ.
+_CLOCKS_DIFFER = timedelta(days=1)
+# A provider may not find for a moment what it has.
+_LOOKS_UNTIL_GONE = 3
+# Refusals of a whole batch in one command, for another reason than a queue that is full.
+_MOST_REFUSALS = 3
+_DOWNLOADS = 3
+# Rests between refusals of one more batch.
+_FIRST_REST_SECONDS = 5.0
+_QUEUE_IS_FULL = "token_limit_exceeded"
+
+
+class BatchHandler:
+    """All batches of one judge in one run."""
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        desk: BatchDesk,
+        ledger: BatchLedger,
+        *,
+        secret: bytes,
+        others: Callable[[], Collection[str]],
+        notify: Callable[[str], None],
+        most_tokens: int | None = None,
+        most_requests: int | None = None,
+    ) -> None:
+        """`secret` makes an account's name of a key; `others` are ids of batches that other runs know."""
+        self._run = run
+        self._desk = desk
+        self._ledger = ledger
+        self._wire = desk.asked.wire
+        self._door: BatchDoor = self._wire.door(desk.asked.judge)
+        key = desk.asked.judge.target.key
+        revealed = b"" if key is None else key.reveal().encode()
+        self._account = blake2b(revealed, key=secret[:64], digest_size=6).hexdigest()
+        self._others = others
+        self._notify = notify
+        self._most_tokens = most_tokens
+        limits = self._wire.limits
+        most = limits.requests if most_requests is None else min(limits.requests, most_requests)
+        self._limits = limits._replace(requests=most)
+        self._missed: Counter[str] = Counter()
+        self._gone: Counter[str] = Counter()
+        self._refusals = 0
+        # Batches without a label that turned out to be somebody else's.
+        self._foreign: set[str] = set()
+        self._unsure: dict[str, Sequence[Waiting]] = {}
+        self._resting_until = 0.0
+        self._rest_seconds = _FIRST_REST_SECONDS
+        self._told: set[str] = set()
+
+    @property
+    def entries(self) -> list[BatchEntry]:
+        """This judge's."""
+        return [entry for entry in self._ledger.entries() if entry.intent.judge == self._desk.name]
+
+    @property
+    def under_way(self) -> list[BatchEntry]:
+        return [entry for entry in self.entries if entry.stage in UNDER_WAY]
+
+    @property
+    def waiting(self) -> int:
+        """Requests that no batch has taken yet."""
+        return len(self._desk.spool)
+
+    @property
+    def spent(self) -> str | None:
+        """Why no more requests are left in batches; None where there is money for all."""
+        return self._desk.spent
+
+    def begin_pass(self) -> None:
+        """Room for money is looked for anew."""
+        self._desk.spent = None
+
+    def begin(self) -> None:
+        """What earlier commands left is known from now on."""
+        for entry in self.entries:
+            if entry.stage is Stage.ENDED:
+                self._desk.take_results(entry, is_old=True)
+            if entry.stage in UNDER_WAY:
+                self._desk.budget.hold_aside(entry.intent.expected_usd or 0.0)
+        self._desk.note_under_way(self.entries)
+
+    async def look(self) -> bool:
+        """Looks at everything under way; whether any of it is over."""
+        is_over = False
+        for entry in self.under_way:
+            if entry.stage is Stage.ORPHANED:
+                continue
+            try:
+                if entry.id is None:
+                    is_over |= await self._find(entry)
+                else:
+                    is_over |= await self._follow(entry)
+            except TransientJudgeError as error:
+                self._tell_once(f"{entry.name}: {error}; looked at again later")
+        self._desk.note_under_way(self.entries)
+        return is_over
+
+    # Finding what a crash has left.
+
+    async def _find(self, entry: BatchEntry) -> bool:
+        """Whether its requests are free again."""
+        if self._wire.uploads_first and entry.upload is None:
+            return self._withdraw(entry, "it stopped before anything was submitted")
+        try:
+            listed = await self._door_list()
+        except PermanentJudgeError as error:
+            self._ledger.note(entry.name, Stage.ORPHANED, reason=str(error))
+            self._notify(
+                f"batch {entry.name} of {plural(len(entry.intent.requests), 'request')} may have been submitted, and "
+                f"its provider has no list to look into ({error}); `mixseek batches` says how to go on"
+            )
+            return False
+        view = self._pick(entry, listed)
+        if view is not None:
+            self._notify(f"batch {entry.name} was submitted before this command was started: it is {view.id}")
+            self._unsure.pop(entry.name, None)
+            self._ledger.note(entry.name, Stage.SUBMITTED, id=view.id, state=view.state)
+            return await self._follow(self._ledger.entry(entry.name))
+        self._missed[entry.name] += 1
+        if self._missed[entry.name] > 1 or datetime.now(UTC) - entry.began_at > _SETTLED_AFTER:
+            return self._withdraw(entry, "the provider has never heard of it")
+        return False
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether a second look at a list is needed to know what was submitted."""
+        return any(entry.id is None and entry.stage is not Stage.ORPHANED for entry in self.under_way)
+
+    async def settle(self, seconds: float = _SETTLE_SECONDS) -> None:
+        """A moment for what may still come into a list."""
+        await asyncio.sleep(min(seconds, _SETTLE_SECONDS))
+
+    async def _door_list(self) -> list[BatchView]:
+        return await self._wire.list(self._door)
+
+    def _pick(self, entry: BatchEntry, listed: Sequence[BatchView]) -> BatchView | None:
+        if self._wire.keeps_label:
+            return next((view for view in listed if view.label == entry.intent.label), None)
+        taken = {known.id for known in self._ledger.entries() if known.id} | set(self._others()) | self._foreign
+        earliest = entry.began_at - _CLOCKS_DIFFER
+        candidates = [
+            view
+            for view in listed
+            if view.id not in taken
+            and sum((view.counts or {}).values()) == len(entry.intent.requests)
+            and (view.created_at is None or view.created_at >= earliest)
+        ]
+        # The nearest in time: what it really is, is known by the ids in its results.
+        return min(
+            candidates,
+            key=lambda view: abs((view.created_at or entry.began_at) - entry.began_at),
+            default=None,
+        )
+
+    def _withdraw(self, entry: BatchEntry, reason: str) -> bool:
+        self._ledger.note(entry.name, Stage.WITHDRAWN, reason=reason)
+        self._remove_requests(entry.name)
+        if (requests := self._unsure.pop(entry.name, None)) is not None:
+            self._desk.spool.put_back(requests)
+        else:
+            self._desk.budget.return_aside(entry.intent.expected_usd or 0.0)
+        return True
+
+    # What becomes of a batch.
+
+    async def _follow(self, entry: BatchEntry) -> bool:
+        """Whether it is over, one way or another."""
+        assert entry.id is not None
+        if entry.intent.account != self._account:
+            self._tell_once(f"batch {entry.id} was submitted with another key; looked for with this one all the same")
+        view = await self._wire.look(self._door, entry.id)
+        match view.phase:
+            case Phase.GONE:
+                return await self._lose(entry)
+            case Phase.REFUSED:
+                return self._refuse(entry, view)
+            case Phase.ENDED:
+                return await self._fetch(entry, view)
+        if (view.state, dict(view.counts or {})) != (entry.state, dict(entry.counts or {})):
+            self._ledger.note(entry.name, Stage.SUBMITTED, state=view.state, counts=view.counts)
+        return False
+
+    async def _lose(self, entry: BatchEntry) -> bool:
+        self._gone[entry.name] += 1
+        if entry.intent.account != self._account:
+            self._ledger.note(entry.name, Stage.ORPHANED, reason="submitted with another key")
+            self._notify(
+                f"batch {entry.id} is not known with this key, and was submitted with another: use that one again; "
+                "`mixseek batches` says how to go on without it"
+            )
+            return False
+        if self._gone[entry.name] < _LOOKS_UNTIL_GONE:
+            return False
+        if self._wire.keeps_label and self._pick(entry, await self._door_list()) is not None:
+            # It is in the list: it will be found again.
+            return False
+        self._notify(f"batch {entry.id} is gone: the provider does not know it any more; its requests are asked again")
+        self._drop(entry, "gone", "the provider does not know it any more")
+        self._desk.count_try(entry)
+        return True
+
+    def _refuse(self, entry: BatchEntry, view: BatchView) -> bool:
+        words = view.reason or view.state
+        self._notify(f"batch {entry.id} was refused as a whole ({words}); its requests wait for another one")
+        self._drop(entry, view.state, words, view.code)
+        if _QUEUE_IS_FULL in (view.code, *view.reason.split(":")):
+            # So many at once were too many.
+            most = self._most_tokens or entry.intent.tokens
+            self._most_tokens = max(1, min(most, entry.intent.tokens) // 2)
+            self._rest(None)
+        else:
+            self._refusals += 1
+        if self._refusals >= _MOST_REFUSALS:
+            raise PermanentJudgeError(
+                f"judge {self._desk.name}: batches are refused: {words}; correct its settings, or leave --batch out",
+                concerns_everything=True,
+            )
+        return True
+
+    def _drop(self, entry: BatchEntry, state: str, reason: str, code: str = "") -> None:
+        self._ledger.note(entry.name, Stage.DROPPED, state=state, reason=reason, code=code)
+        self._remove_requests(entry.name)
+        self._desk.budget.return_aside(entry.intent.expected_usd or 0.0)
+
+    async def _fetch(self, entry: BatchEntry, view: BatchView) -> bool:
+        names = []
+        for number, url in enumerate(view.results, start=1):
+            names.append(f"{entry.name}.{number}.jsonl")
+            if not await self._download(url, names[-1]):
+                self._tell_once(f"the results of batch {entry.id} broke off again; fetched again later")
+                return False
+        ended = {"state": view.state, "counts": view.counts, "results": names}
+        entry = self._ledger.note(entry.name, Stage.ENDED, **ended)
+        faults = self._desk.take_results(entry, is_old=False)
+        if not self._wire.keeps_label and entry.intent.requests and faults.missing == len(entry.intent.requests):
+            return self._disown(entry, faults.unknown)
+        self._remove_requests(entry.name)
+        self._settle_bill(entry)
+        if words := faults.words():
+            self._notify(f"batch {entry.id}: {words}; what is missing is asked again")
+        if not view.results:
+            self._notify(f"batch {entry.id} ended ({view.state}) without any results; its requests are asked again")
+        return True
+
+    def _disown(self, entry: BatchEntry, unknown: int) -> bool:
+        """A batch that was found without a label, and is about other requests."""
+        self._desk.results.forget(entry)
+        if not unknown:
+            return True
+        assert entry.id is not None
+        self._foreign.add(entry.id)
+        self._ledger.note(entry.name, Stage.INTENDED, id=None, results=[], reason=f"{entry.id} is somebody else's")
+        return False
+
+    def _settle_bill(self, entry: BatchEntry) -> None:
+        budget, expected = self._desk.budget, entry.intent.expected_usd or 0.0
+        budget.return_aside(expected)
+        cost = self._desk.cost_of(entry)
+        if cost is not None:
+            budget.charge(expected, cost, is_lost=False)
+            self._ledger.note(entry.name, Stage.ENDED, cost_usd=cost)
+
+    async def _download(self, url: str, name: str) -> bool:
+        path = self._run.batch_files / name
+        for last in range(_DOWNLOADS):
+            try:
+                if self._wire.name == "files":
+                    await asyncio.to_thread(_copy, url, path)
+                else:
+                    with replacing(path) as stream:
+                        await self._door.download(url, stream.write)
+            except TransientJudgeError:
+                if last == _DOWNLOADS - 1:
+                    return False
+                continue
+            if ends_whole(path):
+                return True
+        # Torn three times: that is how it is.
+        return True
+
+    # Submitting.
+
+    async def submit(self) -> None:
+        """All that waits, as far as the provider's queue goes. Raises what ends the run."""
+        while len(self._desk.spool) and time.monotonic() >= self._resting_until:
+            room = None
+            if self._most_tokens is not None:
+                room = self._most_tokens - sum(entry.intent.tokens for entry in self.under_way)
+                if room <= 0:
+                    break
+            requests = self._desk.spool.cut(self._limits, room)
+            if not requests and self._most_tokens is not None and not self.under_way:
+                # One request alone is more than the queue holds by our count: the provider's may be another.
+                requests = self._desk.spool.cut(self._limits._replace(requests=1), None)
+            if not requests:
+                break
+            if not await self._submit(requests):
+                break
+        self._desk.note_under_way(self.entries)
+
+    async def _submit(self, requests: Sequence[Waiting]) -> bool:
+        """Whether another one may follow."""
+        name, judge = self._ledger.next_name(), self._desk.asked.judge
+        written = await asyncio.to_thread(self._desk.spool.write, requests, name)
+        token = secrets.token_hex(8)
+        # Files are looked at by people.
+        label = f"{self._run.name}-{name}" if self._wire.name == "files" else f"mixseek-{token}"
+        intent = Intent(
+            name=name,
+            label=label,
+            judge=self._desk.name,
+            wire=self._wire.name,
+            model=judge.target.model,
+            base_url=judge.target.base_url,
+            account=self._account,
+            requests=tuple(request.custom_id for request in requests),
+            sha256=written.sha256,
+            bytes=written.bytes,
+            tokens=sum(request.tokens for request in requests),
+            expected_usd=total_cost([request.expected_usd for request in requests]),
+            live_usd=total_cost([request.live_usd for request in requests]),
+        )
+        entry = self._ledger.intend(intent)
+
+        def note_upload(upload: str) -> None:
+            self._ledger.note(name, Stage.UPLOADED, upload=upload)
+
+        submission = Submission(written.path, label, intent.model, len(requests), note_upload)
+        try:
+            batch = await self._wire.submit(self._door, submission)
+        except UncertainError as error:
+            self._unsure[name] = requests
+            if self._wire.uploads_first and self._ledger.entry(name).upload is None:
+                self._withdraw(entry, str(error))
+                self._rest(None)
+            else:
+                self._notify(f"batch {name}: nobody knows whether it was taken ({error}); it is looked for")
+            return False
+        except TransientJudgeError as error:
+            self._unsure[name] = requests
+            self._withdraw(entry, str(error))
+            self._tell_once(f"{error}; submitted again later")
+            self._rest(error.retry_after_seconds)
+            return False
+        except JudgeCallError as error:
+            self._unsure[name] = requests
+            self._withdraw(entry, str(error))
+            raise PermanentJudgeError(str(error), concerns_everything=True) from error
+        except OSError as error:
+            raise MixseekError(f"batch {name}: {error}") from error
+        self._ledger.note(name, Stage.SUBMITTED, id=batch, state="submitted")
+        self._remove_requests(name)
+        self._rest_seconds = _FIRST_REST_SECONDS
+        return True
+
+    def _rest(self, seconds: float | None) -> None:
+        wait = self._rest_seconds if seconds is None else seconds
+        self._rest_seconds = min(self._rest_seconds * 2, 300.0)
+        self._resting_until = time.monotonic() + wait
+
+    # Afterwards.
+
+    def mark_collected(self, *, is_all_done: bool) -> None:
+        """Batches of which every request has been served; all of them when the run is at its end."""
+        for entry in self.entries:
+            if entry.stage is not Stage.ENDED:
+                continue
+            is_served = all(
+                name in self._desk.served and not self._desk.is_awaited(name) for name in entry.intent.requests
+            )
+            if is_all_done or is_served:
+                self._ledger.note(entry.name, Stage.COLLECTED)
+                self._desk.results.forget(entry)
+                for name in entry.results:
+                    (self._run.batch_files / name).unlink(missing_ok=True)
+
+    def _remove_requests(self, name: str) -> None:
+        (self._run.batch_files / f"{name}.requests.jsonl").unlink(missing_ok=True)
+
+    def _tell_once(self, words: str) -> None:
+        if words not in self._told:
+            self._told.add(words)
+            self._notify(words)
+
+    async def close(self) -> None:
+        await self._door.close()
+        self._desk.close()
+
+
+def _copy(source: str, path: Path) -> None:
+    """A result file that somebody has put beside its requests; theirs stays where it is."""
+    with replacing(path) as stream, Path(source).open("rb") as given:
+        while block := given.read(1 << 20):
+            stream.write(block)
