@@ -482,7 +482,7 @@ class Booking:
 
 
 def remember_lost(context: CallContext, ask: Ask, requests: LostRequests) -> None:
-    """Of all presentations together, as the outcome is."""
+    """Requests without a reply, kept for all presentations together, as the outcome is."""
     if requests.tries:
         place = ask.pending.key, ask.wanted._replace(presentation=PLAIN)
         context.lost[place] = context.lost.get(place, NOTHING_LOST).plus(requests)

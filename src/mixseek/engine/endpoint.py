@@ -109,7 +109,7 @@ class Endpoint:
             self._alarm.cancel()
 
     def reopen(self) -> None:
-        """After a halt, for another look at the same samples."""
+        """Undoes a halt, for another look at the same samples."""
         self._is_halted = False
 
     def check_halt(self) -> None:

@@ -42,7 +42,7 @@ class PromptedJudge:
         return await self.judge.call(self.with_system(call))
 
     def with_system(self, call: Call) -> Call:
-        """As the judge inside gets it."""
+        """The call that the judge inside gets."""
         if all(message.role != "system" for message in call.messages):
             return replace(call, messages=(Message("system", self.system), *call.messages))
         return call

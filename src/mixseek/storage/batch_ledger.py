@@ -112,12 +112,12 @@ class BatchLedger:
         return f"b{len(self._entries) + 1:04d}"
 
     def intend(self, intent: Intent) -> BatchEntry:
-        """Before anything leaves this machine."""
+        """The first event of a batch, before anything leaves this machine."""
         return self._write({"event": Stage.INTENDED, "batch": intent.name, **intent._asdict()})
 
-    def note(self, name: str, stage: Stage, **told: Any) -> BatchEntry:
+    def note(self, name: str, stage: Stage, **details: Any) -> BatchEntry:
         """What has become of it."""
-        return self._write({"event": stage, "batch": name, **told})
+        return self._write({"event": stage, "batch": name, **details})
 
     def _write(self, event: Mapping[str, Any]) -> BatchEntry:
         event = {**event, "at": datetime.now(UTC).isoformat()}

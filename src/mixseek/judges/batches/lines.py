@@ -56,8 +56,8 @@ def _read_openai(row: Mapping[str, Any]) -> ResultLine:
     name, response, error = text_or_none(row.get("custom_id")) or "", mapping(row.get("response")), row.get("error")
     if not response or error:
         # A word stands in its code, and never a status.
-        told = mapping(error)
-        words = ": ".join(filter(None, map(text_or_none, (told.get("code"), told.get("message")))))
+        details = mapping(error)
+        words = ": ".join(filter(None, map(text_or_none, (details.get("code"), details.get("message")))))
         return ResultLine(name, failure=LineFailure(words or text_or_none(error) or "no response"))
     status, body = response.get("status_code", 200), response.get("body")
     if status != 200:

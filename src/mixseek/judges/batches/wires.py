@@ -16,7 +16,7 @@ MARGIN = 0.9
 
 
 class Limits(NamedTuple):
-    """Of one batch, as the provider states them."""
+    """What one batch may hold, as the provider states it."""
 
     requests: int
     bytes: int
@@ -72,7 +72,7 @@ class BatchWire(Protocol):
     def name(self) -> str: ...
     @property
     def lines(self) -> LineFormat:
-        """In which results are written."""
+        """The format in which results are written."""
 
     @property
     def limits(self) -> Limits: ...

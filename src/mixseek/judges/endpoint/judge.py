@@ -161,7 +161,7 @@ class EndpointJudge:
 
     @property
     def access(self) -> Access:
-        """For other requests to the same host."""
+        """What other requests to the same host need."""
         return Access(self._headers, self._proxy, self._redaction, self._place)
 
     def _answer(

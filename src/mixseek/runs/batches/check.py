@@ -1,7 +1,6 @@
 """Whether the requests of a run can be left in batches at all, before anything is written."""
 
 from mixseek.errors import ConfigurationError
-from mixseek.judges.batches.registry import batch_judge
 from mixseek.runs.requests.request import Plan
 
 
@@ -13,5 +12,10 @@ def check_batches(plan: Plan) -> None:
         raise ConfigurationError("--batch: no judge here is behind an endpoint, so nothing can be left there")
     if batched and plan.request.cluster is not None:
         raise ConfigurationError("--batch waits with a provider, and not on a cluster; leave --on ray out")
+    if not batched:
+        return
+    # Late: whoever judges by rules alone loads nothing of endpoints.
+    from mixseek.judges.batches.registry import batch_judge
+
     for judge in batched:
         batch_judge(judge, options.files)

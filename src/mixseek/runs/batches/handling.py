@@ -14,7 +14,7 @@ from mixseek.judges.batches.door import BatchDoor, UncertainError
 from mixseek.judges.batches.wires import BatchView, Phase, Submission
 from mixseek.runs.batches.desk import BatchDesk
 from mixseek.runs.batches.results import ends_whole, total_cost
-from mixseek.runs.batches.spool import Waiting
+from mixseek.runs.batches.spool import Waiting, Written
 from mixseek.storage.batch_ledger import UNDER_WAY, BatchEntry, BatchLedger, Intent, Stage
 from mixseek.storage.durable import replacing
 from mixseek.storage.workspace import RunDirectory
@@ -74,7 +74,7 @@ class BatchHandler:
         self._unsure: dict[str, Sequence[Waiting]] = {}
         self._resting_until = 0.0
         self._rest_seconds = _FIRST_REST_SECONDS
-        self._told: set[str] = set()
+        self._words_shown: set[str] = set()
 
     @property
     def entries(self) -> list[BatchEntry]:
@@ -329,32 +329,15 @@ class BatchHandler:
 
     async def _submit(self, requests: Sequence[Waiting]) -> bool:
         """Whether another one may follow."""
-        name, judge = self._ledger.next_name(), self._desk.asked.judge
+        name = self._ledger.next_name()
         written = await asyncio.to_thread(self._desk.spool.write, requests, name)
-        token = secrets.token_hex(8)
-        # Files are looked at by people.
-        label = f"{self._run.name}-{name}" if self._wire.name == "files" else f"mixseek-{token}"
-        intent = Intent(
-            name=name,
-            label=label,
-            judge=self._desk.name,
-            wire=self._wire.name,
-            model=judge.target.model,
-            base_url=judge.target.base_url,
-            account=self._account,
-            requests=tuple(request.custom_id for request in requests),
-            sha256=written.sha256,
-            bytes=written.bytes,
-            tokens=sum(request.tokens for request in requests),
-            expected_usd=total_cost([request.expected_usd for request in requests]),
-            live_usd=total_cost([request.live_usd for request in requests]),
-        )
+        intent = self._intent_of(name, requests, written)
         entry = self._ledger.intend(intent)
 
         def note_upload(upload: str) -> None:
             self._ledger.note(name, Stage.UPLOADED, upload=upload)
 
-        submission = Submission(written.path, label, intent.model, len(requests), note_upload)
+        submission = Submission(written.path, intent.label, intent.model, len(requests), note_upload)
         try:
             batch = await self._wire.submit(self._door, submission)
         except UncertainError as error:
@@ -382,6 +365,26 @@ class BatchHandler:
         self._rest_seconds = _FIRST_REST_SECONDS
         return True
 
+    def _intent_of(self, name: str, requests: Sequence[Waiting], written: Written) -> Intent:
+        target = self._desk.asked.judge.target
+        # Files are looked at by people.
+        is_file = self._wire.name == "files"
+        return Intent(
+            name=name,
+            label=f"{self._run.name}-{name}" if is_file else f"mixseek-{secrets.token_hex(8)}",
+            judge=self._desk.name,
+            wire=self._wire.name,
+            model=target.model,
+            base_url=target.base_url,
+            account=self._account,
+            requests=tuple(request.custom_id for request in requests),
+            sha256=written.sha256,
+            bytes=written.bytes,
+            tokens=sum(request.tokens for request in requests),
+            expected_usd=total_cost([request.expected_usd for request in requests]),
+            live_usd=total_cost([request.live_usd for request in requests]),
+        )
+
     def _rest(self, seconds: float | None) -> None:
         wait = self._rest_seconds if seconds is None else seconds
         self._rest_seconds = min(self._rest_seconds * 2, 300.0)
@@ -407,8 +410,8 @@ class BatchHandler:
         (self._run.batch_files / f"{name}.requests.jsonl").unlink(missing_ok=True)
 
     def _tell_once(self, words: str) -> None:
-        if words not in self._told:
-            self._told.add(words)
+        if words not in self._words_shown:
+            self._words_shown.add(words)
             self._notify(words)
 
     async def close(self) -> None:

@@ -35,7 +35,7 @@ class Faults(NamedTuple):
     missing: int = 0
 
     def words(self) -> str:
-        """For a person; empty where nothing was."""
+        """A sentence for a person; empty where nothing was wrong."""
         parts = (
             (self.torn, "torn line"),
             (self.repeated, "line that came before"),
@@ -47,7 +47,7 @@ class Faults(NamedTuple):
 
 
 class Results:
-    """Of one judge, over all of its batches that are not collected yet."""
+    """One judge's, over all of its batches that are not collected yet."""
 
     def __init__(self, directory: Path, line_format: LineFormat) -> None:
         self._directory = directory

@@ -59,7 +59,7 @@ class BatchRun:
     handlers: list[BatchHandler] = field(init=False)
 
     def judge(self) -> RunEnd:
-        """To its end, or until the batches are waited for by a later command."""
+        """How it came to its end, or that a later command has to wait for batches."""
         remove_abandoned(self.plan.run.batch_files)
         self._shown = _Shown(self.progress)
         concluded = self.asking.make_context(self.journal, self._shown)

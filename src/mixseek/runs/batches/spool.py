@@ -34,7 +34,7 @@ class Written(NamedTuple):
 
 
 class Spool:
-    """Of one judge. Memory holds some hundred bytes a request, and no prompt."""
+    """One judge's requests. Memory holds some hundred bytes of each, and no prompt."""
 
     def __init__(self, directory: Path) -> None:
         make_directory(directory, "spool requests")

@@ -1,0 +1,62 @@
+"""Judging in batches from outside: the four wires of the loopback provider, and what a run and the provider hold."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.flows.live import CANARY, VERDICT_FIELDS
+from tests.flows.loopback import Loopback
+from tests.flows.running import mixseek_here, read_jsonl
+
+WIRES = ("openai", "anthropic", "gemini", "mistral")
+KEYS = {f"{name}_API_KEY": CANARY for name in ("OPENAI", "ANTHROPIC", "GEMINI", "MISTRAL")}
+# Of a million tokens: every bill can be reckoned up.
+PRICES = {"price_input": 100.0, "price_output": 1000.0}
+
+
+def spec_of(wire: str, server: Loopback) -> str:
+    """The mock as a judge of that provider."""
+    root = server.base_url.removesuffix("/v1")
+    paths = {"openai": "/v1", "anthropic": "", "gemini": "/v1beta/openai", "mistral": "/v1"}
+    return f"{wire}:mock@{root}{paths[wire]}"
+
+
+def write_settings(path: Path, wire: str, server: Loopback, **settings: Any) -> None:
+    """A judge called `j`, with prices."""
+    spec = spec_of(wire, server)
+    provider, _, rest = spec.partition(":")
+    model, _, base_url = rest.partition("@")
+    table = {"provider": provider, "model": model, "base_url": base_url, **PRICES, **settings}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in table.items()]
+    path.write_text("\n".join(["[judges.j]", *lines]) + "\n")
+
+
+def judge(
+    data: Path, spec: str, *more: str | Path, cwd: Path, run: str = "r", keys: Mapping[str, str] = KEYS
+) -> subprocess.CompletedProcess[str]:
+    """One command; what other runs of the workspace have had is not used."""
+    fixed = ["judge", data, "--judge", spec, "--workspace", "ws", "--run", run, "--json", "--no-cache"]
+    return mixseek_here(*fixed, *more, cwd=cwd, env=keys)
+
+
+def verdicts(cwd: Path, run: str) -> list[dict[str, Any]]:
+    """What was judged, without when and at what price."""
+    out = cwd / f"{run}.jsonl"
+    exported = mixseek_here("export", run, "--workspace", "ws", "--to", out, cwd=cwd)
+    assert exported.returncode == 0, exported.stderr
+    kept = [{field: row.get(field) for field in VERDICT_FIELDS if field != "judge"} for row in read_jsonl(out)]
+    return sorted(kept, key=lambda row: str(row["id"]))
+
+
+def ledger(cwd: Path, run: str = "r") -> list[dict[str, Any]]:
+    """The events of the run's batches."""
+    path = cwd / "ws" / "runs" / run / "batches.jsonl"
+    return read_jsonl(path) if path.is_file() else []
+
+
+def replies(cwd: Path, run: str = "r") -> list[dict[str, Any]]:
+    """What the journal holds of replies."""
+    lines = read_jsonl(cwd / "ws" / "runs" / run / "journal.jsonl")
+    return [line for line in lines if line["t"] == "reply"]
