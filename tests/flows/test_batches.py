@@ -43,7 +43,7 @@ def test_a_batch_brings_the_verdicts_that_asking_at_once_brings(wire: str, tmp_p
     assert left.returncode == 4
     assert f"{COUNT} requests in 1 batch under way" in left.stderr
     assert "run the same command again to collect" in left.stderr
-    assert [event["event"] for event in events_before][0] == "intended"
+    assert events_before[0]["event"] == "intended"
     assert (collected.returncode, live.returncode) == (0, 0), collected.stderr
     assert verdicts(tmp_path, "r") == verdicts(tmp_path, "live")
     assert account["requests_in_batches"] == {f"{wire}-batch": COUNT}
