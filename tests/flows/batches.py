@@ -37,8 +37,8 @@ def judge(
     data: Path, spec: str, *more: str | Path, cwd: Path, run: str = "r", keys: Mapping[str, str] = KEYS
 ) -> subprocess.CompletedProcess[str]:
     """One command; what other runs of the workspace have had is not used."""
-    fixed = ["judge", data, "--judge", spec, "--workspace", "ws", "--run", run, "--json", "--no-cache"]
-    return mixseek_here(*fixed, *more, cwd=cwd, env=keys)
+    fixed = ["--judge", spec, "--workspace", "ws", "--run", run, "--json", "--no-cache"]
+    return mixseek_here("judge", data, *fixed, *more, cwd=cwd, env=keys)
 
 
 def verdicts(cwd: Path, run: str) -> list[dict[str, Any]]:
