@@ -14,10 +14,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from mixseek.domain.ports import Nonces
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
 
-_NONCE = "0123456789abcdef01234567"
+_NONCES = Nonces(question="89abcdef0123456701234567", sample="0123456789abcdef01234567")
 Ask = Callable[[list[dict[str, str]]], Awaitable[str]]
 
 
@@ -42,7 +43,7 @@ def _prompts(dataset: Path) -> list[list[dict[str, str]]]:
         return [[{"role": "user", "content": row["question"]}] for row in rows]
     samples = [Sample(**row) for row in rows]
     return [
-        [{"role": message.role, "content": message.content} for message in protocol.messages(sample, _NONCE)]
+        [{"role": message.role, "content": message.content} for message in protocol.messages(sample, _NONCES)]
         for sample in samples
     ]
 

@@ -19,6 +19,7 @@ from jinja2.runtime import Context, new_context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import pass_environment
 
+from mixseek.domain.ports import Nonces
 from mixseek.errors import ConfigurationError, TemplateRenderError, suggest
 from mixseek.lazy_dataclass import dataclass
 
@@ -84,6 +85,8 @@ class StrictTemplate:
 
     compiled: Template
     where: str
+    # The names that it takes from outside.
+    variables: frozenset[str] = frozenset()
 
     def render(self, variables: Mapping[str, object]) -> str:
         """Values are inserted as they are: template syntax inside them stays text."""
@@ -135,6 +138,7 @@ def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate
             raise ConfigurationError(f"{where}: {unavailable}")
         for line, problem in _undeclared(tree, allowed):
             raise ConfigurationError(f"{where}:{line}: {problem}")
+        variables = frozenset(meta.find_undeclared_variables(tree))
         compiled = environment.from_string(_bounded(tree))
     except TemplateSyntaxError as error:
         raise ConfigurationError(f"{where}:{error.lineno}: not a valid Jinja2 template: {error.message}") from error
@@ -143,7 +147,7 @@ def _compile(source: str, allowed: frozenset[str], where: str) -> StrictTemplate
         too_deep = "it is nested too deeply; write it without that many brackets or blocks inside each other"
         why = error if isinstance(error, ValueError | OverflowError) else too_deep
         raise ConfigurationError(f"{where}: not a usable Jinja2 template: {why}") from error
-    return StrictTemplate(compiled, where)
+    return StrictTemplate(compiled, where, variables)
 
 
 def _bounded(tree: nodes.Template) -> nodes.Template:
@@ -322,16 +326,25 @@ _DIGITS = re.compile(r"[0-9]+")
 
 def fence_nonce(workspace_key: bytes, sample_key: str) -> str:
     """The same for a sample in every run of a workspace, so that requests hit the cache; unknown outside of it."""
-    digest = _begin_nonce(workspace_key).copy()
-    digest.update(sample_key.encode())
+    return _digest(workspace_key, b"fence\x00", sample_key)
+
+
+def fence_nonces(workspace_key: bytes, sample_key: str, question: str) -> Nonces:
+    """The same, and one for the question that all of its samples share, so that their prompts begin alike."""
+    return Nonces(_digest(workspace_key, b"question\x00", question), fence_nonce(workspace_key, sample_key))
+
+
+def _digest(workspace_key: bytes, purpose: bytes, text: str) -> str:
+    digest = _begin_nonce(workspace_key, purpose).copy()
+    digest.update(text.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:NONCE_LENGTH]
 
 
 # Begun once: to begin takes longer than the rest.
-@lru_cache(maxsize=8)
-def _begin_nonce(workspace_key: bytes) -> hmac.HMAC:
-    # The prefix keeps these digests apart from whatever else the workspace key may sign.
-    return hmac.new(workspace_key, b"fence\x00", "sha256")
+@lru_cache(maxsize=16)
+def _begin_nonce(workspace_key: bytes, purpose: bytes) -> hmac.HMAC:
+    # The purpose keeps these digests apart from each other and from whatever else the workspace key may sign.
+    return hmac.new(workspace_key, purpose, "sha256")
 
 
 def unused_nonce(nonce: str, texts: Iterable[str]) -> str:
@@ -345,6 +358,12 @@ def unused_nonce(nonce: str, texts: Iterable[str]) -> str:
     while nonce.casefold() in text:
         nonce = hashlib.sha256(nonce.encode()).hexdigest()[:NONCE_LENGTH]
     return nonce
+
+
+def unused_nonces(nonces: Nonces, texts: Iterable[str]) -> Nonces:
+    """Both, neither of which stands in any of the texts: a response that learnt its question's closes no fence."""
+    text = "\n".join(texts)
+    return Nonces(unused_nonce(nonces.question, (text,)), unused_nonce(nonces.sample, (text,)))
 
 
 # Each text of a prompt is asked for the same nonce, and hundreds of prompts are under way.

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from playwright.async_api import Locator, Page, expect
-from tests.browser.driving import NARROW, Chromium, Visit
+from tests.browser.driving import Chromium, Visit
 from tests.browser.every_page import read_names
 from tests.browser.material import numbers
 from tests.flows.running import start
@@ -156,7 +156,7 @@ def test_a_reader_stays_where_they_are_while_the_board_is_made_anew(chromium: Ch
     viewer = chromium.serve(tmp_path / "ws")
 
     async def scenario() -> None:
-        async with chromium.visiting(NARROW) as visit:
+        async with chromium.visiting((700, 400)) as visit:
             page = visit.page
             await visit.follow(viewer.link)
             await page.get_by_role("link", name="march", exact=True).focus()

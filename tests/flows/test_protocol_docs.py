@@ -65,8 +65,8 @@ def test_the_task_rubric_that_is_shown_lints_clean() -> None:
 
 
 def test_the_number_of_attacks_is_the_one_that_is_told() -> None:
-    assert len(ATTACKS) == 87
-    assert "Eighty-seven attacks" in PAGE
+    assert len(ATTACKS) == 94
+    assert "Ninety-four attacks" in PAGE
 
 
 FAULTS = {

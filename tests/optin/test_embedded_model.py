@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.flows.running import mixseek
 from tests.optin.test_llama_server import SCHEMA, SHORT
+from tests.unit.protocols.nonces import NONCES
 
 from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
 from mixseek.domain.ports import Answer, Call, Message
@@ -98,7 +99,7 @@ def test_weights_that_are_cut_short_stop_the_run_at_the_first_call(weights: Path
 def test_a_whole_prompt_of_the_protocol_is_answered_and_parsed(weights: Path) -> None:
     protocol = load_protocol("semantic")
     sample = Sample(ROW["id"], ROW["response"], question=ROW["question"], ground_truth=ROW["ground_truth"])
-    call = Call(sample.key(), protocol.messages(sample, "0" * 24), protocol.reply_schema)
+    call = Call(sample.key(), protocol.messages(sample, NONCES), protocol.reply_schema)
 
     [answer] = ask(judge_of(weights, n_ctx=2048, max_tokens=200), call)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.optin.conftest import ModelServer
+from tests.unit.protocols.nonces import NONCES
 
 from mixseek.domain.judgments import InvalidJudgment, ValidJudgment
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
@@ -105,7 +106,7 @@ def test_a_bad_key_stops_the_run_and_is_not_shown(model_server: ModelServer, wir
 def test_a_whole_prompt_of_the_protocol_is_answered_and_parsed(model_server: ModelServer) -> None:
     protocol = load_protocol("semantic")
     sample = Sample(id="1", question="What is 2 + 2?", response="So it is 4.", ground_truth="4")
-    call = Call(sample.key(), protocol.messages(sample, "0" * 24), protocol.reply_schema)
+    call = Call(sample.key(), protocol.messages(sample, NONCES), protocol.reply_schema)
 
     answer = ask(judge_at(model_server, "openai", max_tokens=200, temperature=0.0), call)
 

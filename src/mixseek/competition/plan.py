@@ -21,7 +21,7 @@ from mixseek.prompt_builder.builder import UserPromptBuilder, in_language
 from mixseek.prompt_builder.constants import DEFAULT_LANGUAGE
 from mixseek.prompt_builder.models import PromptBuilderSettings, compile_prompt, find_omissions, load_prompt_settings
 from mixseek.protocols.identity import relate
-from mixseek.protocols.registry import protocol_names
+from mixseek.protocols.registry import names_version, protocol_names
 from mixseek.round_controller.judgment_client import JudgmentClient, JudgmentProtocol
 from mixseek.round_controller.program_teams import check_command
 from mixseek.runs.requests.manifest_entries import describe_judge
@@ -178,7 +178,7 @@ def make_one_metric(scoring: Scoring, table: MetricTable, asker: Asker, builder:
 def beside_file(kind: str, scoring: Scoring) -> str:
     """The metric's type, with the file of a protocol found where every other file of a race is: beside it."""
     file = kind.removeprefix(PROTOCOL_PREFIX)
-    if file == kind or file in protocol_names():
+    if file == kind or file in protocol_names() or names_version(file):
         return kind
     return f"{PROTOCOL_PREFIX}{scoring.directory / file}"
 

@@ -17,7 +17,7 @@ from mixseek.runs.live import Panel, open_cache, open_tracer
 from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, read_records
 from mixseek.storage.workspace_key import key_id, workspace_key
-from mixseek.templating import fence_nonce
+from mixseek.templating import fence_nonces
 
 _NO_PROTOCOL = "0" * 64
 
@@ -74,7 +74,7 @@ async def open_questions(
             commits=GroupCommit(journal, counting),
             cache=cache or NoCache(),
             budget=Budget(options.max_calls, options.max_cost_usd),
-            nonce_of=partial(fence_nonce, key),
+            nonces_of=partial(fence_nonces, key),
         )
         slots = panel.make_slots(_NO_PROTOCOL, key, notify, tracer)
         async with Questions(context, slots, key_id(key), recall_answers(journal.path)) as questions:

@@ -17,6 +17,15 @@ class Message:
     content: str
 
 
+class Nonces(NamedTuple):
+    """What fences of a prompt are made of, unknown to whoever wrote what they hold."""
+
+    # Of the question, and of all that belongs to it: the same in all prompts about that question.
+    question: str
+    # Of all else: another one in every sample.
+    sample: str
+
+
 @runtime_checkable
 class JudgeProtocol(Protocol):
     """What is asked, the reply's shape, and every rule a reply must satisfy."""
@@ -37,8 +46,8 @@ class JudgeProtocol(Protocol):
     def reply_schema(self) -> Mapping[str, Any]:
         """JSON schema for endpoints that can constrain their output."""
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
-        """The prompt; judged text stands inside a fence made of `nonce`."""
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
+        """The prompt, from what is constant to what is particular; judged text stands in fences made of `nonces`."""
 
     def parse(self, reply: Reply, sample: Sample) -> Read:
         """Never raises, whatever the text."""

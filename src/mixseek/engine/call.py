@@ -30,6 +30,7 @@ from mixseek.domain.ports import (
     LiveJudge,
     LostRequests,
     Message,
+    Nonces,
     ReplyKey,
     Usage,
     is_plain,
@@ -149,7 +150,8 @@ class CallContext:
     commits: GroupCommit
     cache: ReplyCache
     budget: Budget
-    nonce_of: Callable[[str], str]
+    # Of a sample, by its key and its question.
+    nonces_of: Callable[[str, str], Nonces]
     # None where nobody minds that a judge gives nothing of use.
     first_replies: FirstReplies | None = None
     # Requests that have left and not come back: who wants the same waits for them.
@@ -303,10 +305,10 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
     # With the judge's identity in the prompt, where the protocol has a place for it.
     model = ask.slot.judge.description.get("model")
     protocol = protocol.for_judge(model if isinstance(model, str) else ask.slot.name)
-    nonce = context.nonce_of(pending.key)
-    messages = protocol.messages(pending.sample, nonce)
+    nonces = context.nonces_of(pending.key, pending.sample.question)
+    messages = protocol.messages(pending.sample, nonces)
     if ask.objections:
-        messages = ask_again(messages, ask.objections, protocol.language, nonce)
+        messages = ask_again(messages, ask.objections, protocol.language, nonces.sample)
     schema, sample = context.protocol.reply_schema, context.protocol.show(pending.sample)
     call = Call(
         pending.key, messages, schema, ask.wanted.repeat, ask.number, sample, ask.limit, protocol.expected_tokens

@@ -28,7 +28,7 @@ from mixseek.evaluator.scores import (
     Scale,
     resolve_weights,
 )
-from mixseek.protocols.registry import load_protocol, protocol_names
+from mixseek.protocols.registry import load_protocol, names_version, protocol_names
 from mixseek.settings.load import is_import_path, load_object
 
 # For metrics that users bring: a judge has its own timeout, a hanging function has none.
@@ -175,9 +175,9 @@ def make_metric(kind: str, setting: MetricSetting, bench: JudgeBench, language: 
                 f"{where}: {kind} takes no options (got {got!r}); use LLMPlain for criteria of your own"
             )
         return BUILT_IN[kind](setting, bench)
-    if kind in protocol_names() or kind.startswith(PROTOCOL_PREFIX):
+    if kind in protocol_names() or names_version(kind) or kind.startswith(PROTOCOL_PREFIX):
         name = kind.removeprefix(PROTOCOL_PREFIX)
-        protocol = load_protocol(name, language if name in protocol_names() else None)
+        protocol = load_protocol(name, language if name.partition("@")[0] in protocol_names() else None)
         return ProtocolMetric(setting, protocol, bench.asker, bench.judge)
     if is_import_path(kind):
         return make_foreign(kind, load_object(kind, where), setting, bench)

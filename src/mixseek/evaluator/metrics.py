@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar, assert_never
 from pydantic import Field, field_validator
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Responded, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, PlainProtocol, is_plain
+from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, Nonces, PlainProtocol, is_plain
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
@@ -152,7 +152,7 @@ class MetricProtocol(PlainProtocol):
             {"criteria": closed_object(criteria), "comment": {"type": "string"}, "total_score": {"type": "integer"}}
         )
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
         """The submission is fenced by whoever renders the user prompt, with a nonce of its own."""
         return Message("system", self.system_prompt), Message("user", self.user_prompt(sample))
 
@@ -422,7 +422,7 @@ class TaskOptions(Table):
 
 
 _TRIAL = EvaluationRequest("a query", "a submission")
-_TRIAL_NONCE = "0123456789abcdef01234567"
+_TRIAL_NONCES = Nonces(question="89abcdef0123456701234567", sample="0123456789abcdef01234567")
 
 
 class ProtocolMetric(BaseMetric):
@@ -441,7 +441,7 @@ class ProtocolMetric(BaseMetric):
         self._fields = read_options(TaskOptions, setting).model_dump(exclude_none=True)
         try:
             # What the protocol needs to know about a task is missing from the first submission as from any other.
-            protocol.messages(self._sample(_TRIAL), _TRIAL_NONCE)
+            protocol.messages(self._sample(_TRIAL), _TRIAL_NONCES)
         except DatasetError as error:
             raise ConfigurationError(f"metric {self.name}: {error} (give it in the metric's options)") from error
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from mixseek.domain.judgments import Reply, Responded, Undecided
-from mixseek.domain.ports import EXPECTED_ANSWER_TOKENS, MathsComparer, Message, PlainProtocol
+from mixseek.domain.ports import EXPECTED_ANSWER_TOKENS, MathsComparer, Message, Nonces, PlainProtocol
 from mixseek.domain.response_states import ResponseState, response_state
 from mixseek.domain.samples import Sample
 from mixseek.lazy_dataclass import dataclass
@@ -62,7 +62,7 @@ class AnswerProtocol(PlainProtocol):
     def hash(self) -> str:
         return hash_of({"name": self.name, "version": self.version})
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
         """The turns up to the one that is to be filled in, with what was answered before."""
         return fill_turns(sample.metadata[MESSAGES], self.responses)
 

@@ -26,7 +26,7 @@ from mixseek.domain.judgments import (
     status_of,
 )
 from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
-from mixseek.domain.ports import MathsComparer, Message
+from mixseek.domain.ports import MathsComparer, Message, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
@@ -43,7 +43,8 @@ from mixseek.protocols.replies.reply_reader import read_reply, violations
 from mixseek.protocols.replies.thought import without_thought
 from mixseek.protocols.scored.languages import in_language, missing_words, spoken
 from mixseek.protocols.scored.parameters import Dimension, Words
-from mixseek.templating import fence, unused_nonce
+from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told
+from mixseek.templating import fence, unused_nonces
 
 # What becomes of quotes that do not stand in the response they are said to be from.
 #   record    counted as a warning; the verdict stands
@@ -58,7 +59,7 @@ _ROLES = ("system", "user")
 _VARIABLES = {
     "system": frozenset({"criteria", "instructions", "strengths", "asks_for_quotes"}),
     # Never a ground truth: in a dataset of pairs, that is as often as not which of the two people prefer.
-    "user": frozenset({"nonce", "question", "response_a", "response_b"}),
+    "user": frozenset({"nonce", QUESTION_NONCE, "question", "response_a", "response_b"}),
 }
 _PROMPTS = Path(__file__).parent / "prompts"
 _LANGUAGES = ("en", "ja", "zh")
@@ -180,12 +181,13 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             return Undecided("; ".join(why), fields={"orders": orders})
         return _combined(valid, orders)
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
-        """One nonce for all fences of a prompt, which stands in neither response: neither can close its own fence."""
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
+        """Neither response holds a nonce of the prompt, so neither can close a fence; both orders begin alike."""
         shown = self.show(sample)
         if shown.response_b is None:
             raise DatasetError(f"sample {sample.id!r} has no response_b, which the {self.name} protocol compares with")
-        nonce = unused_nonce(nonce, (sample.question, shown.response, shown.response_b))
+        texts = (sample.question, shown.response, shown.response_b)
+        nonces = unused_nonces(nonces_told(self.template("user", _VARIABLES["user"]), nonces), texts)
         variables: Mapping[str, Mapping[str, Any]] = {
             "system": {
                 "criteria": [spoken(criterion, self.language) for criterion in self.settings.criteria.values()],
@@ -194,10 +196,11 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
                 "asks_for_quotes": self.settings.quotes != "off",
             },
             "user": {
-                "nonce": nonce,
-                "response_a": fence(shown.response, "RESPONSE_A", nonce),
-                "response_b": fence(shown.response_b, "RESPONSE_B", nonce),
-                "question": fence(sample.question, "QUESTION", nonce),
+                "nonce": nonces.sample,
+                QUESTION_NONCE: nonces.question,
+                "response_a": fence(shown.response, "RESPONSE_A", nonces.sample),
+                "response_b": fence(shown.response_b, "RESPONSE_B", nonces.sample),
+                "question": fence(sample.question, "QUESTION", nonces.question),
             },
         }
         return tuple(Message(role, self.template(role, _VARIABLES[role]).render(variables[role])) for role in _ROLES)

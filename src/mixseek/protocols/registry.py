@@ -1,14 +1,15 @@
 """From a name or a file to a protocol that can be asked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.domain.ports import JudgeProtocol, JudgingProtocol
+from mixseek.domain.ports import JudgeProtocol, JudgingProtocol, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, read_declaration, unknown_among
+from mixseek.protocols.earlier import earlier_versions
 
 _DECLARATIONS = Path(__file__).parent / "declarations"
 
@@ -16,7 +17,7 @@ _DECLARATIONS = Path(__file__).parent / "declarations"
 # A declaration names its kind; the kind's class knows the rules that a table cannot say.
 KINDS = ("pairwise", "scored", "semantic")
 
-# For showing a prompt: never sent anywhere, so its nonce needs no secret.
+# For showing a prompt: never sent anywhere, so its nonces need no secret.
 _EXAMPLE = Sample(
     id="example-1",
     question="Is the following expression true? not ( False and True )",
@@ -30,7 +31,7 @@ _EXAMPLE = Sample(
     rubric="task_type: fact\n\n## Critical Fail Conditions\n- Gives no answer at all.\n",
 )
 _OTHER_RESPONSE = "The answer is False."
-_EXAMPLE_NONCE = "0123456789abcdef01234567"
+_EXAMPLE_NONCES = Nonces(question="89abcdef0123456701234567", sample="0123456789abcdef01234567")
 
 
 def protocol_names() -> tuple[str, ...]:
@@ -41,8 +42,30 @@ def protocol_names() -> tuple[str, ...]:
 def load_protocol(
     name_or_path: str, language: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> JudgingProtocol:
-    """A built-in by name, or a declaration by the path of its TOML file; `parameters` replace the file's."""
-    return make_protocol(read_declaration(declaration_path(name_or_path), language, parameters))
+    """A built-in by name, or a declaration by the path of its TOML file; `parameters` replace the file's.
+
+    `semantic@1` is the built-in as its version 1 was: what earlier runs were judged by can be asked again.
+    """
+    name, _, version = name_or_path.partition("@")
+    if not names_version(name_or_path):
+        return make_protocol(read_declaration(declaration_path(name_or_path), language, parameters))
+    declaration = read_declaration(declaration_path(name), language, parameters)
+    known = {declared.version: declared for declared in (declaration, *earlier_versions(declaration))}
+    if version not in known:
+        raise ConfigurationError(f"the {name} protocol has no version {unknown_among(version, tuple(known))}")
+    return make_protocol(known[version])
+
+
+def names_version(name_or_path: str) -> bool:
+    """Whether it is a built-in in one of its versions, as `semantic@1`."""
+    name, _, version = name_or_path.partition("@")
+    return bool(version) and name in protocol_names()
+
+
+def earlier_protocols(protocol: JudgeProtocol) -> Iterator[JudgingProtocol]:
+    """The same protocol as earlier versions of mixseek would have asked it, the latest first."""
+    declaration = protocol.declaration if isinstance(protocol, DeclaredProtocol) else None
+    return map(make_protocol, () if declaration is None else earlier_versions(declaration))
 
 
 def make_protocol(declaration: ProtocolDeclaration) -> JudgingProtocol:
@@ -79,7 +102,7 @@ def describe(protocol: JudgeProtocol, sample: Sample | None = None) -> dict[str,
         "hash": protocol.hash,
         "parameters": protocol.parameters,
         "reply_schema": protocol.reply_schema,
-        "messages": [asdict(message) for message in protocol.messages(sample, _EXAMPLE_NONCE)],
+        "messages": [asdict(message) for message in protocol.messages(sample, _EXAMPLE_NONCES)],
     }
 
 

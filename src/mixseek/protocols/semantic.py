@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import MathsComparer, Message
+from mixseek.domain.ports import MathsComparer, Message, Nonces
 from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
@@ -37,12 +37,17 @@ from mixseek.protocols.semantic_reply import (
     check_words,
     reply_schema,
 )
-from mixseek.protocols.shown_texts import fenced_question, shown_name
-from mixseek.templating import fence, unused_nonce
+from mixseek.protocols.shown_texts import QUESTION_NONCE, fenced_question, nonces_told, shown_name
+from mixseek.templating import fence, unused_nonces
 
 _VARIABLES = {
     "system": frozenset[str](),
-    "user": frozenset({"id", "nonce", "question", "model_response", "ground_truth", "ground_truth_alternatives"}),
+    "user": frozenset(
+        {
+            *("id", "nonce", QUESTION_NONCE),
+            *("question", "model_response", "ground_truth", "ground_truth_alternatives"),
+        }
+    ),
 }
 
 
@@ -80,24 +85,23 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
             "`response` or `response_path`, or do not look with --parameter extraction_policy=off"
         )
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
-        """One nonce for all fences of a prompt: the judge is told one word to look for."""
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
+        """What belongs to the question stands before the response, in fences of the question's own nonce."""
         if sample.ground_truth is None:
             raise DatasetError(f"sample {sample.id!r} has no ground_truth, which the semantic protocol compares with")
         texts = (sample.id, sample.question, sample.response, sample.ground_truth, *sample.ground_truth_alternatives)
-        nonce = unused_nonce(nonce, texts)
+        user = self.template("user", _VARIABLES["user"])
+        nonces = unused_nonces(nonces_told(user, nonces), texts)
         is_exact = self.settings.check_id == "exact"
         variables = {
             # JSON, so that an id with quotation marks stays one value; on one line, and no longer than a name is.
             "id": json.dumps(shown_name(sample.id), ensure_ascii=False) if is_exact else str(OPAQUE_ID),
-            "nonce": nonce,
-            "model_response": fence(sample.response, "MODEL_RESPONSE", nonce),
-            **fenced_question(sample, nonce),
+            "nonce": nonces.sample,
+            "model_response": fence(sample.response, "MODEL_RESPONSE", nonces.sample),
+            **fenced_question(sample, nonces),
         }
-        by_role: Mapping[str, Mapping[str, Any]] = {"system": {}, "user": variables}
-        return tuple(
-            [Message(role, self.template(role, _VARIABLES[role]).render(by_role[role])) for role in _VARIABLES]
-        )
+        system = self.template("system", _VARIABLES["system"])
+        return Message("system", system.render({})), Message("user", user.render(variables))
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""

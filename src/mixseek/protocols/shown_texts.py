@@ -4,8 +4,9 @@ import hashlib
 import re
 from typing import Any
 
+from mixseek.domain.ports import Nonces
 from mixseek.domain.samples import Sample
-from mixseek.templating import fence
+from mixseek.templating import StrictTemplate, fence
 
 _LONGEST_NAME = 200
 # Controls, direction marks, line and paragraph separators.
@@ -21,10 +22,20 @@ def shown_name(name: str) -> str:
     return f"{line[: _LONGEST_NAME - 18].rstrip()}… {hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
-def fenced_question(sample: Sample, nonce: str) -> dict[str, Any]:
-    """What a response is held against, for the templates."""
-    truth = sample.ground_truth
+# A template that names it tells the question's own token; any other, as those of version 1, tells one for all sections.
+QUESTION_NONCE = "question_nonce"
+
+
+def nonces_told(template: StrictTemplate, nonces: Nonces) -> Nonces:
+    """The nonces that the prompt tells its reader: fences of any other could be closed by nobody."""
+    return nonces if QUESTION_NONCE in template.variables else Nonces(nonces.sample, nonces.sample)
+
+
+def fenced_question(sample: Sample, nonces: Nonces) -> dict[str, Any]:
+    """What a response is held against, for the templates: the same for all who answered the question."""
+    truth, nonce = sample.ground_truth, nonces.question
     return {
+        QUESTION_NONCE: nonce,
         "question": fence(sample.question, "QUESTION", nonce),
         "ground_truth": "" if truth is None else fence(truth, "GROUND_TRUTH", nonce),
         "ground_truth_alternatives": [

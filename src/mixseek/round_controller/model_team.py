@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Reply, Responded, Undecided, ValidJudgment
-from mixseek.domain.ports import MathsComparer, Message, PlainProtocol
+from mixseek.domain.ports import MathsComparer, Message, Nonces, PlainProtocol
 from mixseek.domain.response_states import ResponseState, state_of_reason
 from mixseek.domain.samples import Sample
 from mixseek.engine.endpoint import EndpointDownError
@@ -41,7 +41,7 @@ class FreeTextProtocol(PlainProtocol):
         identity = {"name": self.name, "version": self.version, "instructions": self.instructions}
         return hash_of(identity)
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
         user = Message("user", self.prompt)
         return (Message("system", self.instructions), user) if self.instructions.strip() else (user,)
 

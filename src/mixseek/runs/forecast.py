@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.domain.ports import PLAIN, Call, ReplyKey, Usage
+from mixseek.domain.ports import PLAIN, Call, Nonces, ReplyKey, Usage
 from mixseek.engine.call import PendingSample, estimate_usage
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.engine.replies import NoCache
@@ -18,7 +18,7 @@ from mixseek.runs.live import Earlier, live_batches, live_slots, open_cache, pan
 from mixseek.runs.requests.request import JudgeRequest, Plan, available_cores, make_plan
 from mixseek.storage.journal.recall import recall_journal
 from mixseek.storage.workspace_key import workspace_key
-from mixseek.templating import fence_nonce
+from mixseek.templating import fence_nonces
 
 # Prompts are measured on the first so many; the rest is taken to be like them.
 _MEASURED_SAMPLES = 2_000
@@ -40,16 +40,16 @@ def forecast_run(request: JudgeRequest) -> DryRun:
         samples = first_batches(plan) if request.budget is None else likely_batches(plan)
         batches = live_batches(samples, slots, plan.request.cascade, before, cache or NoCache(), shown)
         pending = (pending_sample for batch in batches for pending_sample in batch.samples)
-        return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending)
+        return add_up(plan, live_slots(slots), partial(fence_nonces, key), pending)
 
 
 def add_up(
-    plan: Plan, slots: Sequence[LiveSlot], nonce_of: Callable[[str], str], pending: Iterator[PendingSample]
+    plan: Plan, slots: Sequence[LiveSlot], nonces_of: Callable[[str, str], Nonces], pending: Iterator[PendingSample]
 ) -> DryRun:
     """Count every request that is neither journaled nor cached."""
     calls, cached = Counter[str](), Counter[str]()
     measured = list(islice(pending, _MEASURED_SAMPLES))
-    tokens = mean_tokens(plan, nonce_of, measured)
+    tokens = mean_tokens(plan, nonces_of, measured)
     count, shown = 0, plan.protocol.presentations
     for pending_sample in chain(measured, pending):
         count += 1
@@ -73,12 +73,13 @@ def add_up(
     return DryRun(plan.run.name, plan.samples, count, plan.request.cascade and len(plan.judges) > 1, tuple(forecasts))
 
 
-def mean_tokens(plan: Plan, nonce_of: Callable[[str], str], measured: list[PendingSample]) -> float:
+def mean_tokens(plan: Plan, nonces_of: Callable[[str, str], Nonces], measured: list[PendingSample]) -> float:
     """Input tokens of one request, by characters."""
     counts: list[int] = []
     for pending_sample in measured:
+        sample = pending_sample.sample
         try:
-            messages = plan.protocol.messages(pending_sample.sample, nonce_of(pending_sample.key))
+            messages = plan.protocol.messages(sample, nonces_of(pending_sample.key, sample.question))
         except DatasetError:
             continue
         counts.append(estimate_usage(Call(pending_sample.key, messages, plan.protocol.reply_schema)).input_tokens or 0)

@@ -70,12 +70,12 @@ def prepare_run(request: JudgeRequest, notify: Callable[[str], None]) -> tuple[P
     """The request's parts, checked before anything is asked, and what a person must be told about them."""
     plan = make_plan(request, cores=available_cores())
     check_cards(plan, notify)
-    languages = language_notices(plan)
-    for notice in languages:
+    notices = (*version_notices(plan), *language_notices(plan))
+    for notice in notices:
         notify(notice)
     panel_of(plan).check_limits()
     check_batches(plan)
-    return plan, (*plan.dataset.survey().notices, *languages)
+    return plan, (*plan.dataset.survey().notices, *notices)
 
 
 def judge_planned(plan: Plan, observer: RunObserver, summarise: Callable[[Manifest], Held]) -> Held | Interruption:
@@ -149,6 +149,17 @@ def judge_run(
         holds = summarise(manifest)
         seal(RunStatus.COMPLETE if holds.is_complete else RunStatus.INCOMPLETE, holds.counts_by_judge())
     return holds
+
+
+def version_notices(plan: Plan) -> tuple[str, ...]:
+    """One sentence where the run was begun by earlier prompts than are asked for now."""
+    asked = plan.request.load_protocol()
+    if asked.hash == plan.protocol.hash:
+        return ()
+    begun = f"run {plan.run.name} was begun with earlier prompts of the {asked.name} protocol"
+    if asked.version != plan.protocol.version:
+        begun = f"{begun} (version {plan.protocol.version}, now {asked.version})"
+    return (f"{begun} and goes on with them; another --run asks with those of now",)
 
 
 def language_notices(plan: Plan) -> tuple[str, ...]:

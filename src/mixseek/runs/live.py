@@ -45,7 +45,7 @@ from mixseek.storage.journal.journal import JournalFile, read_records
 from mixseek.storage.journal.recall import JudgedBefore
 from mixseek.storage.reply_cache import CACHE_FILE, ReplyCacheFile
 from mixseek.storage.workspace_key import key_id, workspace_key
-from mixseek.templating import fence_nonce
+from mixseek.templating import fence_nonces
 
 # Given the number of samples, something to be told about them while they are judged.
 ProgressMaker = Callable[[int], AbstractContextManager[ProgressSink]]
@@ -399,7 +399,7 @@ class Asking:
             commits=GroupCommit(journal, progress),
             cache=self.cache,
             budget=Budget() if self.is_gated else Budget(options.max_calls, options.max_cost_usd),
-            nonce_of=partial(fence_nonce, self.key),
+            nonces_of=partial(fence_nonces, self.key),
             first_replies=None if options.keep_going else FirstReplies(self.proven),
         )
 

@@ -107,7 +107,7 @@ def _reply(
 ) -> tuple[dict[str, Any] | str, bool | None]:
     """What is asked for decides the shape: a verdict, another JSON object, or a text. And whether it is favourable."""
     # Seed 001's object, by its schema, or by how its prompt names the sample.
-    is_named = "is_correct" in prompt.system or INPUT_ID.search(prompt.task) is not None
+    is_named = "is_correct" in prompt.system or INPUT_ID.search(prompt.around) is not None
     if prompt.section("RESPONSE_A"):
         return _pair_verdict(prompt, seed, reading), None
     quality = None if reading is None else reading.quality(prompt.response)
@@ -138,7 +138,7 @@ def _semantic_verdict(prompt: Prompt, seed: int, correct_share: float) -> dict[s
     is_correct = quote is not None and share_of(drawn) < correct_share
     quote = _fitting_answer(prompt, quote, is_correct=is_correct)
     wrong = ("wrong_logic", "hallucination", "format_error")[drawn[9] % 3]
-    asked_id = INPUT_ID.search(prompt.task)
+    asked_id = INPUT_ID.search(prompt.around)
     return {
         "id": json.loads(asked_id[1]) if asked_id else 1,
         "is_correct": is_correct,
@@ -280,8 +280,8 @@ class _ScoredReply:
         self._shape = shape
         self._material = material
         self._system_lines = material.prompt.system.splitlines()
-        # The JSON object that a user prompt shows before its first fence: what is known about the sample.
-        identity = next(objects_in(material.prompt.task.partition("<<<")[0]), {})
+        # The JSON object that a user prompt shows outside of its fences: what is known about the sample.
+        identity = next(objects_in(material.prompt.around), {})
         groups = {name: numbers for name, spec in shape.items() if (numbers := numbers_in(spec))}
         group = next((name for name in groups if "weight" not in name.lower()), None)
         outside = {name: spec for name, spec in shape.items() if is_number(spec)}

@@ -15,8 +15,10 @@ def digest_of(*parts: str) -> bytes:
 
 # The time of asking stands in prompts and says nothing about the sample.
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)")
-_NONCE_OF_A_PROMPT = re.compile(r"<<<\w+ ([0-9A-Za-z]{16,})>>>")
-# A prompt whose nonce was taken out.
+# A section and its nonce; whatever looks like a fence inside of it is passed over with it.
+_SECTION = re.compile(r"^<<<(\w+) ([0-9A-Za-z]{16,})>>>$.*?^<<<END \1 \2>>>$", re.MULTILINE | re.DOTALL)
+# The same, and all sections with what stands between them, in a prompt whose nonces were taken out.
+_BARE_SECTION = re.compile(r"^<<<(\w+) >>>$.*?^<<<END \1 >>>$", re.MULTILINE | re.DOTALL)
 _FENCED = re.compile(r"^<<<\w+ >>>$.*^<<<END \w+ >>>$", re.MULTILINE | re.DOTALL)
 
 
@@ -25,7 +27,7 @@ class Prompt:
     """A request without its wire format: who is asked, and what is said by whom."""
 
     model: str
-    # (role, text), system first; the nonce is already taken out.
+    # (role, text), system first; nonces are already taken out.
     turns: tuple[tuple[str, str], ...]
     # The JSON schema of the reply, where one is asked for; empty where there is none, None where no one asks.
     schema: Mapping[str, Any] | None = None
@@ -37,6 +39,11 @@ class Prompt:
     @property
     def task(self) -> str:
         return next((text for role, text in self.turns if role == "user"), "")
+
+    @property
+    def around(self) -> str:
+        """What the experimenter says: the task without what is fenced, wherever in it names and ids stand."""
+        return _BARE_SECTION.sub("", self.task)
 
     @property
     def subject(self) -> str:
@@ -60,6 +67,8 @@ class Prompt:
 
 
 def make_prompt(model: str, turns: list[tuple[str, str]], schema: Mapping[str, Any] | None = None) -> Prompt:
-    """Takes the nonce out of every turn: it says nothing about the sample and differs between workspaces."""
-    match = _NONCE_OF_A_PROMPT.search("\n".join(text for role, text in turns if role == "user"))
-    return Prompt(model, tuple((role, text.replace(match[1], "") if match else text) for role, text in turns), schema)
+    """Takes nonces out of every turn: they say nothing about the sample and differ between workspaces."""
+    asked = "\n".join(text for role, text in turns if role == "user")
+    nonces = {match[2] for match in _SECTION.finditer(asked)}
+    bare = ((role, re.sub("|".join(nonces), "", text) if nonces else text) for role, text in turns)
+    return Prompt(model, tuple(bare), schema)

@@ -65,6 +65,16 @@ def say(text: str, english: str | None = None, /, **parts: str | int) -> str:
     return text if english is None else message(text, english, **parts)
 
 
+def begins_with_a_name(text: str) -> bool:
+    """Whether a message begins with what was filled in, and so with something whose letters are not ours to change."""
+    if not isinstance(text, Message):
+        return False
+    first = next((part for part in text.parts.values() if part and text.startswith(part)), None)
+    if first is None or (isinstance(first, Message) and first.id):
+        return first is not None and begins_with_a_name(first)
+    return True
+
+
 def translate(text: str, table: Mapping[str, str]) -> str:
     """The text in the words of a table of ids; KeyError names an id that the table does not have.
 

@@ -28,7 +28,7 @@ from mixseek.storage.journal.tail import JudgmentSearch, TextSearches
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace
 from mixseek.storage.workspace_key import find_workspace_key
-from mixseek.templating import fence_nonce
+from mixseek.templating import fence_nonces
 from mixseek.web.parameters import ListRequest
 
 # Characters of judged text on a page of the list, and of one sample: the list shows a line of each.
@@ -203,8 +203,9 @@ class ViewedRun:
             raise ConfigurationError("the rules read no prompt: they look at the response itself")
         protocol = protocol_of_run(self.run, self.manifest).for_judge(entry.model or judge)
         # A workspace may have no key yet, or none for this user, and asking here must not make one.
-        nonce = fence_nonce(find_workspace_key(root) or b"", record["key"])
-        messages = protocol.messages(decode_sample(record["sample"]), nonce)
+        sample = decode_sample(record["sample"])
+        nonces = fence_nonces(find_workspace_key(root) or b"", record["key"], sample.question)
+        messages = protocol.messages(sample, nonces)
         return {"judge": judge, "messages": [asdict(message) for message in messages]}
 
     def close(self) -> None:

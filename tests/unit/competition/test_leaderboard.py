@@ -36,7 +36,7 @@ from mixseek.domain.rounds import (
     TeamProgress,
 )
 from mixseek.presentation.pictures import COLOURS, DISTINCT, Series, line_style
-from mixseek.presentation.render.curves import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, place_curves, spread
+from mixseek.presentation.render.curves import BOTTOM, HEIGHT, LEFT, NARROW, TOP, WIDE, Frame, place_curves, spread
 from mixseek.presentation.render.tables import series_text
 from mixseek.presentation.render.terminal import print_sections
 
@@ -209,18 +209,19 @@ def test_one_score_is_no_curve() -> None:
 SCORES = st.lists(st.none() | st.floats(0, 100), max_size=6)
 
 
-@given(st.lists(SCORES, max_size=20))
-def test_everything_is_drawn_inside_the_picture(teams: list[list[float | None]]) -> None:
+@given(st.lists(SCORES, max_size=20), st.sampled_from([WIDE, NARROW]))
+def test_everything_is_drawn_inside_the_picture(teams: list[list[float | None]], frame: Frame) -> None:
     """Whatever the scores are; and a higher score is never lower in the picture."""
     curves = score_curves(board_of(*(team_of(f"T{number:02}", scores) for number, scores in enumerate(teams))))
     if curves is None:
         return
-    drawn = place_curves(curves)
+    drawn = place_curves(curves, frame)
     placed = [pair for line in drawn for pair in zip(line.curve.points, line.places, strict=True)]
 
-    assert all(LEFT <= place.x <= RIGHT and TOP <= place.y <= BOTTOM for _, place in placed)
+    assert all(LEFT <= place.x <= frame.right and TOP <= place.y <= BOTTOM for _, place in placed)
     assert all(line.label_y is None or 0 <= line.label_y <= HEIGHT for line in drawn)
-    assert [line.label_y is None for line in drawn] == [number >= DISTINCT for number in range(len(drawn))]
+    named = DISTINCT if frame is WIDE else 0
+    assert [line.label_y is None for line in drawn] == [number >= named for number in range(len(drawn))]
     assert len(placed) == sum(score is not None for scores in teams for score in scores)
     ordered = sorted(placed, key=lambda pair: pair[0].value)
     assert all(lower.y >= higher.y for (_, lower), (_, higher) in itertools.pairwise(ordered))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from tests.unit.engine.stub_judging import StubProtocol
 
 from mixseek.domain.judgments import Outcome, Reply, Status, status_of
-from mixseek.domain.ports import NOTHING_LOST, Answer, Call, JudgeProtocol, LostRequests, Message, Usage
+from mixseek.domain.ports import NOTHING_LOST, Answer, Call, JudgeProtocol, LostRequests, Message, Nonces, Usage
 from mixseek.domain.samples import Sample
 from mixseek.engine.adaptive_limit import AdaptiveLimit
 from mixseek.engine.budget import Budget
@@ -166,8 +166,8 @@ class PlainLines:
 class PromptingProtocol(StubProtocol):
     """A prompt of two messages."""
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
-        return (Message("system", "Judge."), Message("user", f"{nonce} {sample.response}"))
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
+        return (Message("system", "Judge."), Message("user", f"{nonces.sample} {sample.response}"))
 
 
 @dataclass
@@ -201,7 +201,9 @@ class Court:
 
         async def work() -> RunEnd:
             commits = GroupCommit(self.journal, self.progress, gather_seconds=0.0)
-            context = CallContext(self.protocol, PlainLines(), commits, self.cache, self.budget, lambda key: "nonce")
+            context = CallContext(
+                self.protocol, PlainLines(), commits, self.cache, self.budget, lambda *_: Nonces("question", "nonce")
+            )
             run = LiveRun(context, slots, self.cascade, self.pending_samples, 1.0, self.progress, self.should_stop)
             return await run.judge(LiveBatch(samples[start : start + 5]) for start in range(0, len(samples), 5))
 

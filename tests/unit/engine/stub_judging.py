@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Missing, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, PlainProtocol
+from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, Nonces, PlainProtocol
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import Judged
 
@@ -22,7 +22,7 @@ class StubProtocol(PlainProtocol):
     hash: str = "0" * 64
     reply_schema: Mapping[str, Any] = field(default_factory=dict)
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
         return ()
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:

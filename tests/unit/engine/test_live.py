@@ -10,7 +10,7 @@ from tests.unit.engine.live_stubs import INVALID, MISSING, VALID, Court, Prompti
 from tests.unit.engine.stub_judging import StubReplies, StubRules
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Outcome, Reply, Status
-from mixseek.domain.ports import Call, LostRequests, Message, ReplyKey, Usage
+from mixseek.domain.ports import Call, LostRequests, Message, Nonces, ReplyKey, Usage
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget
 from mixseek.engine.call import ask_again, estimate_usage
@@ -286,7 +286,7 @@ def test_what_was_billed_for_answers_without_a_reply_is_in_the_account(
 class Shown(PromptingProtocol):
     """The sample with the name of its presentation."""
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
         return (Message("user", f"{self.name} {sample.response}"),)
 
 

@@ -17,7 +17,7 @@ from tests.unit.engine.live_stubs import (
 from tests.unit.engine.stub_judging import StubRules
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import Call
+from mixseek.domain.ports import Call, Nonces
 from mixseek.domain.samples import Sample
 from mixseek.engine.budget import Budget, BudgetSpentError
 from mixseek.engine.call import CallContext
@@ -65,7 +65,9 @@ class Room:
     def run(self, work: Callable[[Questions], Awaitable[None]]) -> None:
         async def main() -> None:
             commits = GroupCommit(self.journal, CountingProgress(), gather_seconds=0.0)
-            context = CallContext(PROTOCOL, PlainLines(), commits, self.cache, self.budget, lambda key: "nonce")
+            context = CallContext(
+                PROTOCOL, PlainLines(), commits, self.cache, self.budget, lambda *_: Nonces("question", "nonce")
+            )
             court = Court(time=self.time, policy=RetryPolicy(tries=2))
             slots: list[Slot] = [court.slot(self.judge, max_reasks=self.max_reasks), OfflineSlot(StubRules())]
             async with Questions(context, slots, "n", self.before) as questions:

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.engine.live_stubs import Court, PlainLines, ScriptedJudge
 from tests.unit.protocols.scored_replies import NAMES, SAMPLES, VALID, changed, protocol_of
 
-from mixseek.domain.ports import Call
+from mixseek.domain.ports import Call, Nonces
 from mixseek.engine.call import CallContext, PendingSample
 from mixseek.engine.endings import RunEnd
 from mixseek.engine.journaling import GroupCommit
@@ -31,7 +31,9 @@ def judge_one(name: str, first: Any, then: Any) -> tuple[Court, ScriptedJudge]:
 
     async def work() -> RunEnd:
         commits = GroupCommit(court.journal, court.progress, gather_seconds=0.0)
-        context = CallContext(protocol_of(name), PlainLines(), commits, court.cache, court.budget, lambda key: "abc123")
+        context = CallContext(
+            protocol_of(name), PlainLines(), commits, court.cache, court.budget, lambda *_: Nonces("def456", "abc123")
+        )
         run = LiveRun(context, (court.slot(judge),), False, 8, 1.0, court.progress, lambda: False)
         return await run.judge([LiveBatch([PendingSample(sample, sample.key())])])
 

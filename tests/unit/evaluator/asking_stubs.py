@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.unit.protocols.nonces import NONCES
+
 from mixseek.domain.judgments import Outcome, Reply
 from mixseek.domain.ports import JudgeProtocol, Message
 from mixseek.domain.samples import Sample
@@ -33,7 +35,7 @@ class StubAsker:
         protocol, sample, judge = question.protocol, question.sample, question.judge
         self.asked.append((protocol, sample, judge))
         self.identities.append(question.identity)
-        self.prompts.append(protocol.messages(sample, "0123456789abcdef"))
+        self.prompts.append(protocol.messages(sample, NONCES))
         await asyncio.sleep(0)
         said = self.say(protocol, sample)
         if isinstance(said, str):

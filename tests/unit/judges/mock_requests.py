@@ -5,8 +5,10 @@ import json
 from typing import Any
 
 from tests.flows.loopback import Loopback
+from tests.unit.protocols.nonces import NONCES
 from tests.waiting import PATIENCE_SECONDS
 
+from mixseek.domain.ports import Nonces
 from mixseek.domain.samples import Sample
 from mixseek.protocols.registry import load_protocol
 
@@ -17,13 +19,13 @@ def a_sample(number: int) -> Sample:
     return Sample(f"s{number}", f"I count {number}.\nSo it is {number}.", f"How many, {number}?", str(number))
 
 
-def openai_body(sample: Sample, nonce: str = "0123456789abcdef01234567", model: str = "mock") -> dict[str, Any]:
-    messages = [{"role": m.role, "content": m.content} for m in PROTOCOL.messages(sample, nonce)]
+def openai_body(sample: Sample, nonces: Nonces = NONCES, model: str = "mock") -> dict[str, Any]:
+    messages = [{"role": m.role, "content": m.content} for m in PROTOCOL.messages(sample, nonces)]
     return {"model": model, "messages": messages}
 
 
-def anthropic_body(sample: Sample, nonce: str = "0123456789abcdef01234567") -> dict[str, Any]:
-    system, user = PROTOCOL.messages(sample, nonce)
+def anthropic_body(sample: Sample, nonces: Nonces = NONCES) -> dict[str, Any]:
+    system, user = PROTOCOL.messages(sample, nonces)
     return {
         "model": "mock",
         "max_tokens": 300,

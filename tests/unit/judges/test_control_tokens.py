@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.cases import each
 from tests.unit.judges.loopback import CALL, ask, judge_at, says, serving
 from tests.unit.judges.wire_documents import TEXT, completion, message
+from tests.unit.protocols.nonces import NONCES
 from tests.unit.protocols.prompt_attacks import TURNS
 
 from mixseek.domain.ports import Answer, Message
@@ -147,7 +148,7 @@ def test_our_own_prompts_hold_none(name: str, language: str) -> None:
         rubric="task_type: fact\n",
         response_b="b",
     )
-    messages = load_protocol(name, language).messages(sample, "0123456789abcdef01234567")
+    messages = load_protocol(name, language).messages(sample, NONCES)
 
     assert split_control_tokens(messages) == (messages, 0)
 

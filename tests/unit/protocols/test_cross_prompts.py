@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.protocols.nonces import NONCE, NONCES, QUESTION_NONCE, sections_of
 
 from mixseek.domain.judgments import Flag
 from mixseek.domain.samples import Sample
@@ -21,7 +22,6 @@ from mixseek.protocols.shown_texts import shown_name
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 LANGUAGES = ("zh", "en", "ja")
-NONCE = "0123456789abcdef01234567"
 # Sections 2 to 6 of the seed, from the heading of the one to the last line of the other.
 SEED_SHA256 = "b20580b96f506e5913f6114170be8d1ec957aac84fbc5e5f0968343137719c8f"
 SAMPLE = Sample(
@@ -36,7 +36,7 @@ SAMPLE = Sample(
 
 
 def prompt(language: str, sample: Sample = SAMPLE, **parameters: object) -> tuple[str, str]:
-    system, user = load_protocol("cross", language, parameters).messages(sample, NONCE)
+    system, user = load_protocol("cross", language, parameters).messages(sample, NONCES)
     assert (system.role, user.role) == ("system", "user")
     return system.content, user.content
 
@@ -116,8 +116,10 @@ def test_question_and_response_stand_in_fences_and_the_identity_is_json(language
     _, user = prompt(language)
     identity = json.loads(user[user.index("{") : user.index("}") + 1])
 
-    sections = re.findall(rf"^<<<(\w+) {NONCE}>>>\n(.*?)\n<<<END \1 {NONCE}>>>$", user, re.MULTILINE | re.DOTALL)
-    assert sections == [("QUESTION", SAMPLE.question), ("RESPONSE", SAMPLE.response)]
+    assert sections_of(user) == [
+        ("QUESTION", QUESTION_NONCE, SAMPLE.question),
+        ("RESPONSE", NONCE, SAMPLE.response),
+    ]
     assert identity == {
         "target_model": "model-b",
         "question_id": "Q2",

@@ -69,7 +69,7 @@ def test_every_parameter_is_part_of_the_hash() -> None:
     ("file", "old", "new"),
     [
         ("declarations/semantic.toml", 'name = "semantic"', 'name = "semantic2"'),
-        ("declarations/semantic.toml", 'version = "1"', 'version = "2"'),
+        ("declarations/semantic.toml", 'version = "2"', 'version = "3"'),
         ("prompts/semantic.en.md.j2", "You are an expert", "You are an Expert"),
         ("prompts/semantic_user.en.md.j2", "Judge one sample.", "Judge one sample. "),
     ],
@@ -93,6 +93,6 @@ def test_kind_and_schema_are_part_of_the_hash(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_comment_in_the_declaration_is_not_asked_of_anybody(copied: Path) -> None:
-    edit(copied, 'version = "1"', 'version = "1"  # a remark')
+    edit(copied, 'version = "2"', 'version = "2"  # a remark')
 
     assert load_protocol(str(copied)).hash == load_protocol("semantic").hash

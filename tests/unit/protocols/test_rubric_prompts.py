@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.unit.protocols.nonces import NONCE, NONCES, QUESTION_NONCE, sections_of
 
 from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
@@ -18,7 +19,6 @@ from mixseek.protocols.rubric import HEADINGS, Section
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"
 LANGUAGES = ("ja", "en", "zh")
-NONCE = "0123456789abcdef01234567"
 # The block between the seed's four backticks, with the variable where the task's rubric goes.
 SEED_SHA256 = "1d0e80a419e6a3b4735639171ee607f8dce636f3db2ea646a3cffa92d4f8f6e7"
 RUBRIC = """task_type: creative
@@ -46,7 +46,7 @@ SAMPLE = Sample(
 
 
 def prompt(language: str, sample: Sample = SAMPLE) -> tuple[str, str]:
-    system, user = load_protocol("rubric", language).messages(sample, NONCE)
+    system, user = load_protocol("rubric", language).messages(sample, NONCES)
     assert (system.role, user.role) == ("system", "user")
     return system.content, user.content
 
@@ -139,8 +139,10 @@ def test_the_reply_in_the_prompt_has_the_keys_of_the_reply_schema(language: str)
 def test_question_and_response_stand_in_fences(language: str) -> None:
     _, user = prompt(language)
 
-    sections = re.findall(rf"^<<<(\w+) {NONCE}>>>\n(.*?)\n<<<END \1 {NONCE}>>>$", user, re.MULTILINE | re.DOTALL)
-    assert sections == [("QUESTION", SAMPLE.question), ("RESPONSE", SAMPLE.response)]
+    assert sections_of(user) == [
+        ("QUESTION", QUESTION_NONCE, SAMPLE.question),
+        ("RESPONSE", NONCE, SAMPLE.response),
+    ]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

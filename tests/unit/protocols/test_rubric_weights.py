@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.cases import each
+from tests.unit.protocols.nonces import NONCES
 from tests.unit.protocols.scored_replies import (
     RUBRIC_DIMENSIONS,
     RUBRIC_SAMPLE,
@@ -24,7 +25,6 @@ from mixseek.domain.samples import Sample
 from mixseek.errors import DatasetError
 
 UNTYPED = RUBRIC_TEXT.replace("task_type: fact\n", "")
-NONCE = "0123456789abcdef01234567"
 
 
 def reply_of(task_type: str, share: float = 1.0, inferred: str | None = None) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def test_a_type_that_nobody_declared_cannot_be_asked_about_nor_aligned() -> None
     sample = replace(RUBRIC_SAMPLE, task_type="poetry")
 
     with pytest.raises(DatasetError, match=r"task_type 'poetry' is not one of fact, creative, speculative"):
-        protocol_of("rubric").messages(sample, NONCE)
+        protocol_of("rubric").messages(sample, NONCES)
     flags = {finding.flag for finding in parse_invalid("rubric", RUBRIC_VALID, sample).findings}
     assert Flag.INCOMPLETE_COVERAGE in flags
 

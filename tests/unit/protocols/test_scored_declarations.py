@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.cases import each
+from tests.unit.protocols.nonces import NONCE, NONCES
 from tests.unit.protocols.scored_replies import (
     CROSS_SAMPLE,
     CROSS_VALID,
@@ -29,8 +30,6 @@ from mixseek.protocols.registry import describe, load_protocol
 from mixseek.protocols.scored.prompt import VARIABLES
 from mixseek.protocols.scored.protocol import ScoredProtocol
 
-NONCE = "0123456789abcdef01234567"
-
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
@@ -42,7 +41,7 @@ def own(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("language", ["en", "ja", "zh"])
 def test_one_file_is_a_protocol_with_a_prompt_of_its_own_in_each_language(own: Path, language: str) -> None:
     protocol = load_protocol(str(own), language)
-    system, user = (message.content for message in protocol.messages(OWN_SAMPLE, NONCE))
+    system, user = (message.content for message in protocol.messages(OWN_SAMPLE, NONCES))
 
     for said in ("A_tone", "B_facts", "insults", "grade", "send", "7", "effort", "advice", "Judge a letter"):
         assert said in system
@@ -57,7 +56,7 @@ def test_one_file_is_a_protocol_with_a_prompt_of_its_own_in_each_language(own: P
 def test_templates_beside_the_file_replace_those_of_ours(own: Path) -> None:
     own.write_text(OWN_TOML.replace("[parameters]", '[templates]\nsystem = "mine.{language}.md.j2"\n[parameters]', 1))
     (own.parent / "mine.en.md.j2").write_text("Pass from {{ thresholds.send.at_least }} of {{ total.maximum }}.")
-    system, user = load_protocol(str(own)).messages(OWN_SAMPLE, NONCE)
+    system, user = load_protocol(str(own)).messages(OWN_SAMPLE, NONCES)
 
     assert system.content == "Pass from 7 of 9."
     assert "<<<RESPONSE" in user.content
@@ -273,12 +272,12 @@ def test_cross_does_not_ask_about_a_sample_that_nobody_could_place(name: str) ->
     sample = replace(CROSS_SAMPLE, **absent)
 
     with pytest.raises(DatasetError, match=rf"sample 'harbour-1' has no {name}, which the cross protocol"):
-        load_protocol("cross").messages(sample, NONCE)
+        load_protocol("cross").messages(sample, NONCES)
 
 
 @pytest.mark.parametrize("empty", [None, "", " "])
 def test_an_output_without_a_name_is_named_by_its_id(empty: str | None) -> None:
-    _, user = load_protocol("cross").messages(replace(CROSS_SAMPLE, output_id=empty), NONCE)
+    _, user = load_protocol("cross").messages(replace(CROSS_SAMPLE, output_id=empty), NONCES)
 
     assert '"output_id": "harbour-1"' in user.content
 
@@ -290,12 +289,12 @@ def test_an_empty_cell_names_nothing(empty: str) -> None:
 
     assert parse_valid("cross", CROSS_VALID, sample)
     with pytest.raises(DatasetError, match="has no question_id"):
-        load_protocol("cross").messages(sample, NONCE)
+        load_protocol("cross").messages(sample, NONCES)
 
 
 def test_rubric_does_not_ask_without_a_rubric() -> None:
     with pytest.raises(DatasetError, match="has no rubric"):
-        load_protocol("rubric").messages(replace(RUBRIC_SAMPLE, rubric=None), NONCE)
+        load_protocol("rubric").messages(replace(RUBRIC_SAMPLE, rubric=None), NONCES)
 
 
 def test_a_task_without_a_name_may_be_left_unnamed_and_the_rubrics_name_counts() -> None:
@@ -324,7 +323,7 @@ def test_a_judge_is_told_who_it_is_and_which_method_that_makes() -> None:
     protocol = load_protocol("cross")
     assert isinstance(protocol, ScoredProtocol)
     told = {
-        judge: json.loads(protocol.for_judge(judge).messages(CROSS_SAMPLE, NONCE)[1].content.split("\n\n")[1])
+        judge: json.loads(protocol.for_judge(judge).messages(CROSS_SAMPLE, NONCES)[1].content.split("\n\n")[-2])
         for judge in ("alpha-7b", "beta")
     }
 
@@ -332,7 +331,7 @@ def test_a_judge_is_told_who_it_is_and_which_method_that_makes() -> None:
         ("alpha-7b", "self_judge"),
         ("beta", "cross_judge"),
     ]
-    assert "method" not in protocol.messages(CROSS_SAMPLE, NONCE)[1].content
+    assert "method" not in protocol.messages(CROSS_SAMPLE, NONCES)[1].content
 
 
 def test_every_template_variable_is_documented() -> None:
@@ -343,7 +342,7 @@ def test_every_template_variable_is_documented() -> None:
 
 def test_template_syntax_in_a_sample_stays_text() -> None:
     sample = replace(RUBRIC_SAMPLE, response="{{ nonce }}{% if x %}", rubric=RUBRIC_TEXT + "{{ question }}")
-    system, user = load_protocol("rubric").messages(sample, NONCE)
+    system, user = load_protocol("rubric").messages(sample, NONCES)
 
     assert "{{ question }}" in system.content
     assert "{{ nonce }}{% if x %}" in user.content

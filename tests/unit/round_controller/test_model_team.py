@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker
+from tests.unit.protocols.nonces import NONCES
 
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Responded
 from mixseek.domain.ports import JudgeProtocol
@@ -55,7 +56,7 @@ def test_the_model_gets_its_instructions_and_the_prompt_and_its_text_is_the_subm
 
 def test_without_instructions_there_is_no_system_message() -> None:
     """Some endpoints refuse an empty one."""
-    assert [message.role for message in FreeTextProtocol("p").messages(SAMPLE, "n")] == ["user"]
+    assert [message.role for message in FreeTextProtocol("p").messages(SAMPLE, NONCES)] == ["user"]
 
 
 @each(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mixseek.templating import NONCE_LENGTH, fence, fence_nonce, unused_nonce
+from mixseek.templating import NONCE_LENGTH, fence, fence_nonce, fence_nonces, unused_nonce, unused_nonces
 
 KEY = b"k" * 32
 
@@ -18,6 +18,31 @@ def test_nonce_is_stable_for_a_sample_and_differs_by_key_and_sample() -> None:
     assert len(nonce) == NONCE_LENGTH
     assert nonce != fence_nonce(b"other", "sample")
     assert nonce != fence_nonce(KEY, "sample2")
+
+
+def test_nonce_of_a_question_is_the_same_for_all_who_answered_it() -> None:
+    """Or no two of their prompts would begin alike; and it tells nothing of the nonce of any response."""
+    first, second = (fence_nonces(KEY, sample, "Why is the sky blue?") for sample in ("first", "second"))
+
+    assert first.question == second.question
+    assert len({first.question, first.sample, second.sample}) == 3
+    assert first.sample == fence_nonce(KEY, "first")
+    assert first.question != fence_nonces(KEY, "first", "Why is the sea blue?").question
+    assert first.question != fence_nonces(b"other", "first", "Why is the sky blue?").question
+    # A question that is called as a sample's key is: what is signed for one purpose serves no other.
+    assert fence_nonces(KEY, "same", "same").question != fence_nonce(KEY, "same")
+    assert len(fence_nonces(KEY, "s", "\ud800").question) == NONCE_LENGTH
+
+
+def test_each_nonce_of_a_prompt_gives_way_to_a_text_that_holds_it() -> None:
+    nonces = fence_nonces(KEY, "s", "q")
+
+    assert unused_nonces(nonces, ["a", "b"]) == nonces
+    for learnt in nonces:
+        now = unused_nonces(nonces, ["a", f"b {learnt.upper()} c"])
+
+        assert learnt not in now
+        assert len(set(now) & set(nonces)) == 1
 
 
 def test_fence_keeps_text_between_two_lines_made_of_the_nonce() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.cases import each
 from tests.unit.evaluator.asking_stubs import StubAsker, bench
+from tests.unit.protocols.nonces import NONCES
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Responded, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol
@@ -38,7 +39,7 @@ def sample(number: int, **more: Any) -> Sample:
 
 
 def asked(protocol: JudgeProtocol, one: Sample, *, has_schema: bool) -> Prompt:
-    turns = [(message.role, message.content) for message in protocol.messages(one, "0123456789abcdef01234567")]
+    turns = [(message.role, message.content) for message in protocol.messages(one, NONCES)]
     return make_prompt("mock", turns, protocol.reply_schema if has_schema else None)
 
 

@@ -12,6 +12,7 @@ from tests.unit.judges.mock_requests import PROTOCOL, a_sample, anthropic_body, 
 from tests.waiting import wait_for
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, ValidJudgment
+from mixseek.domain.ports import Nonces
 from mixseek.testing.mock_replies import Fault
 from mixseek.testing.mock_server import MockOptions
 
@@ -61,7 +62,7 @@ def test_the_verdict_depends_on_sample_model_and_seed_but_not_on_the_nonce() -> 
     with loopback() as judge, loopback(MockOptions(seed=1)) as other_seed:
         first = text_of(send(judge, openai_body(a_sample(1)))[2])
 
-        assert text_of(send(judge, openai_body(a_sample(1), nonce="f" * 24))[2]) == first
+        assert text_of(send(judge, openai_body(a_sample(1), nonces=Nonces("e" * 24, "f" * 24)))[2]) == first
         assert text_of(send(judge, openai_body(a_sample(2)))[2]) != first
         assert text_of(send(judge, openai_body(a_sample(1), model="else"))[2]) != first
         assert text_of(send(other_seed, openai_body(a_sample(1)))[2]) != first

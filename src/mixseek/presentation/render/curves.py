@@ -10,12 +10,34 @@ from mixseek.presentation.sections import Curves
 from mixseek.text.phrases import shortened
 from mixseek.text.visible import make_visible
 
-WIDTH, HEIGHT = 860, 320
-LEFT, RIGHT, TOP, BOTTOM = 34, 690, 14, 290
+HEIGHT, LEFT, TOP, BOTTOM = 320, 34, 14, 290
 # Room between the ends of an axis and the first and the last step.
 _INSET = 14
 _LABEL_HEIGHT = 16
 _LABEL_CHARACTERS = 20
+# What a number below a step needs, and how far from the first the next may stand: the first is a word as well.
+_STEP_WIDTH, _FIRST_WIDTH = 24, 46
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How wide the picture is, and where its lines end; right of them stand the names, where there is room for any."""
+
+    width: int
+    right: int
+
+    @property
+    def has_names(self) -> bool:
+        return self.width - self.right > _INSET
+
+    def across(self, step: int, steps: int) -> float:
+        """A single step stands in the middle."""
+        share = 0.5 if steps == 1 else (step - 1) / (steps - 1)
+        return round(LEFT + _INSET + share * (self.right - LEFT - 2 * _INSET), 1)
+
+
+# A telephone shows the second: shrunk to its width, the letters of the first could not be read.
+WIDE, NARROW = Frame(860, 690), Frame(340, 334)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +70,21 @@ class DrawnCurve:
         return [run for run in runs if len(run) > 1]
 
 
-def place_curves(curves: Curves) -> list[DrawnCurve]:
+def place_curves(curves: Curves, frame: Frame = WIDE) -> list[DrawnCurve]:
     """All lines in the units of the view box; whatever has no point is not drawn."""
 
     def place(step: int, value: float) -> Place:
-        return Place(_across(step, curves.steps), _up(curves.axis.place(value)))
+        return Place(frame.across(step, curves.steps), _up(curves.axis.place(value)))
 
     drawn = [
         (curve, [place(point.step, point.value) for point in curve.points]) for curve in curves.curves if curve.points
     ]
-    labels = spread([places[-1].y for _, places in drawn[:DISTINCT]], TOP, BOTTOM)
+    named = drawn[:DISTINCT] if frame.has_names else []
+    labels = spread([places[-1].y for _, places in named], TOP, BOTTOM)
     return [
         DrawnCurve(curve, places, labels[number] if number < len(labels) else None)
         for number, (curve, places) in enumerate(drawn)
     ]
-
-
-def _across(step: int, steps: int) -> float:
-    """A single step stands in the middle."""
-    share = 0.5 if steps == 1 else (step - 1) / (steps - 1)
-    return round(LEFT + _INSET + share * (RIGHT - LEFT - 2 * _INSET), 1)
 
 
 def _up(share: float) -> float:
@@ -90,25 +107,32 @@ def spread(wanted: Sequence[float], top: float, bottom: float) -> list[float]:
     return [round(place + shift, 1) for place in places]
 
 
-def curves_svg(curves: Curves, say: Callable[[str], str]) -> str:
+def curves_svg(curves: Curves, say: Callable[[str], str], frame: Frame = WIDE) -> str:
     """The grid, then the lines, the first of them on top."""
-    lines = reversed(place_curves(curves))
-    groups = (f'<g class="{escape(drawn.curve.style)}">{"".join(_line(drawn, say))}</g>' for drawn in lines)
-    attributes = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{_escaped(say(curves.label))}"'
-    return f'<svg {attributes} fill="none" stroke="currentColor">{"".join((*_grid(curves, say), *groups))}</svg>'
+    lines = reversed(place_curves(curves, frame))
+    groups = (f'<g class="{escape(drawn.curve.style)}">{"".join(_line(drawn, frame, say))}</g>' for drawn in lines)
+    size = f'class="{"wide" if frame is WIDE else "narrow"}" viewBox="0 0 {frame.width} {HEIGHT}"'
+    attributes = f'{size} role="img" aria-label="{_escaped(say(curves.label))}"'
+    shapes = "".join((*_grid(curves, frame, say), *groups))
+    return f'<svg {attributes} fill="none" stroke="currentColor">{shapes}</svg>'
 
 
-def _grid(curves: Curves, say: Callable[[str], str]) -> Iterator[str]:
+def _grid(curves: Curves, frame: Frame, say: Callable[[str], str]) -> Iterator[str]:
     for tick, text in zip(curves.axis.ticks, curves.axis.labels, strict=True):
         y = _up(curves.axis.place(tick))
-        yield f'<line class="grid" x1="{LEFT}" x2="{RIGHT}" y1="{y}" y2="{y}" stroke-opacity=".15"/>'
+        yield f'<line class="grid" x1="{LEFT}" x2="{frame.right}" y1="{y}" y2="{y}" stroke-opacity=".15"/>'
         yield _text(LEFT - 8, y + 4, "end", text)
-    for number in range(1, curves.steps + 1):
-        head = f"{say(curves.heads[1])} " if number == 1 else ""
-        yield _text(_across(number, curves.steps), BOTTOM + 20, "middle", f"{head}{number}")
+    first = frame.across(1, curves.steps)
+    yield _text(first, BOTTOM + 20, "middle", f"{say(curves.heads[1])} 1")
+    distance = frame.across(2, curves.steps) - first if curves.steps > 1 else math.inf
+    for number in range(2, curves.steps + 1):
+        x = frame.across(number, curves.steps)
+        # Counted from the last: that one always has its number.
+        if (curves.steps - number) % math.ceil(_STEP_WIDTH / distance) == 0 and x - first >= _FIRST_WIDTH:
+            yield _text(x, BOTTOM + 20, "middle", str(number))
 
 
-def _line(drawn: DrawnCurve, say: Callable[[str], str]) -> Iterator[str]:
+def _line(drawn: DrawnCurve, frame: Frame, say: Callable[[str], str]) -> Iterator[str]:
     for stroke in drawn.strokes:
         points = " ".join(f"{place.x},{place.y}" for place in stroke)
         yield f'<polyline class="line" points="{points}" stroke-width="2"/>'
@@ -118,10 +142,10 @@ def _line(drawn: DrawnCurve, say: Callable[[str], str]) -> Iterator[str]:
         yield f'<circle class="{kind}" cx="{place.x}" cy="{place.y}" r="{radius}">{title}</circle>'
     if drawn.label_y is not None:
         last = drawn.places[-1]
-        ends = f'x1="{last.x + 8:g}" y1="{last.y}" x2="{RIGHT + 10}" y2="{drawn.label_y}"'
+        ends = f'x1="{last.x + 8:g}" y1="{last.y}" x2="{frame.right + 10}" y2="{drawn.label_y}"'
         yield f'<line class="lead-line" {ends} stroke-dasharray="1 5"/>'
         name = shortened(" ".join(drawn.curve.name.split()), _LABEL_CHARACTERS)
-        yield f'<text class="label" x="{RIGHT + 14}" y="{drawn.label_y}" {_INK}>{_escaped(name)}</text>'
+        yield f'<text class="label" x="{frame.right + 14}" y="{drawn.label_y}" {_INK}>{_escaped(name)}</text>'
 
 
 # Without styles of a page, letters are filled and have no outline.

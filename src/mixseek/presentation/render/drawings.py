@@ -13,6 +13,9 @@ from mixseek.text.visible import make_visible
 _LINE, _BESIDE = 26, 14
 _HISTOGRAM_HEIGHT = 44
 _SERIES_STEP, _SERIES_HEIGHT = 16, 30
+# In pixels: a digit of an axis, what keeps two labels apart, and the widths below which a page leaves labels out.
+_DIGIT_WIDTH, _LABEL_GAP = 6.6, 8
+_AXIS_WIDTHS = (160, 240, 320, 440, 600)
 # A hair's breadth must not look like a gulf: a series never fills its height with less than this part of its axis.
 _LEAST_SPAN = 0.2
 
@@ -78,13 +81,31 @@ def estimates_svg(estimates: Iterable[Estimate], axis: Axis, label: str) -> str:
 
 
 def axis_svg(axis: Axis) -> str:
-    """The numbers at the ticks; the first and the last stay inside of the picture."""
+    """The numbers at the ticks; the first and the last stay inside of the picture.
+
+    Where a page has too little room for all of them, it leaves out every other one.
+    """
     texts = []
-    for tick, label in zip(axis.ticks, axis.labels, strict=True):
+    for number, (tick, label) in enumerate(zip(axis.ticks, axis.labels, strict=True)):
         share = axis.place(tick)
         end = "first" if share < 0.02 else "last" if share > 0.98 else ""
-        texts.append(f'<text x="{position(share)}" y="13" class="{end}">{_escaped(label)}</text>')
-    return f'<svg class="range-axis" width="100%" height="18" aria-hidden="true">{"".join(texts)}</svg>'
+        name = end or ("between" if _is_between(number, len(axis.ticks)) else "")
+        texts.append(f'<text x="{position(share)}" y="13" class="{name}">{_escaped(label)}</text>')
+    names = " ".join(filter(None, ("range-axis", _crowded(axis))))
+    return f'<svg class="{names}" width="100%" height="18" aria-hidden="true">{"".join(texts)}</svg>'
+
+
+def _is_between(number: int, count: int) -> bool:
+    """Whether a label is one of every two; the last never is, so that its neighbour goes instead."""
+    return number % 2 == 1 or (count % 2 == 0 and number == count - 2)
+
+
+def _crowded(axis: Axis) -> str:
+    """The class of an axis by the width below which its labels touch; the ends reach farther in by half."""
+    widest = max(map(len, axis.labels), default=0) * _DIGIT_WIDTH
+    needed = (len(axis.labels) - 1) * (1.5 * widest + _LABEL_GAP)
+    width = next((width for width in _AXIS_WIDTHS if width >= needed), _AXIS_WIDTHS[-1])
+    return f"crowded-{width}" if len(axis.labels) > 2 else ""
 
 
 def bar_svg(bar: Bar, tone: str) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from urllib.parse import quote, urlencode
 
 from mixseek.presentation.pictures import Bar, Histogram, IntervalPlot, Series, Step, Strip
-from mixseek.presentation.render.curves import curves_svg
+from mixseek.presentation.render.curves import NARROW, WIDE, curves_svg
 from mixseek.presentation.render.drawings import (
     axis_svg,
     bar_svg,
@@ -46,7 +46,7 @@ from mixseek.presentation.sections import (
     is_empty,
     sections_of,
 )
-from mixseek.text.messages import Message, message
+from mixseek.text.messages import Message, begins_with_a_name, message
 from mixseek.text.scripts import language_of
 from mixseek.text.visible import make_visible, with_breaks
 
@@ -165,9 +165,10 @@ class HtmlRenderer:
                 return scatter_svg(
                     [replace(point, label=self._in_language(point.label)) for point in points], axis, *texts
                 )
-            case Curves(label=label):
-                region = f'tabindex="0" role="region" aria-label="{self._plain(label)}"'
-                return f'<div class="curves" {region}>{curves_svg(part, self._in_language)}</div>'
+            case Curves():
+                frames = (WIDE, NARROW) if self._is_page else (WIDE,)
+                drawn = "".join(curves_svg(part, self._in_language, frame) for frame in frames)
+                return f'<div class="curves">{drawn}</div>'
             case TableRows():
                 return self._table(part)
 
@@ -270,7 +271,7 @@ class HtmlRenderer:
         if isinstance(given, Head) and given.axis is not None and self._is_page:
             drawn = self._plain(message("word.interval_drawn", "Interval, drawn"))
             read = f'<span class="visually-hidden">{drawn}</span>'
-            return f'<th scope="col" class="plot-cell">{read}{axis_svg(given.axis)}</th>'
+            return f'<th scope="col" class="plot-cell">{read}<div class="axis-plot">{axis_svg(given.axis)}</div></th>'
         if isinstance(given, Head) and given.page is not None:
             words = self._text(given.page)
         if table.values is not None and not head.startswith("|"):
@@ -330,9 +331,9 @@ class HtmlRenderer:
         return f'<a href="#{escape(step.place)}"{attributes}>{self._escaped(step.text)}</a>'
 
     def _line(self, line: str | Words | Link) -> str:
-        """A line begins with a capital; one that was put together of pieces may begin with a name."""
+        """A line begins with a capital; what begins with a name stays as the name is written."""
         words = self._content(line)
-        return words[:1].upper() + words[1:] if isinstance(line, str) else words
+        return words[:1].upper() + words[1:] if isinstance(line, str) and not begins_with_a_name(line) else words
 
     def _text(self, text: str | Words) -> str:
         if isinstance(text, str):

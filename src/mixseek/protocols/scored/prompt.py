@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from mixseek.domain.ports import Nonces
 from mixseek.protocols.identity import relate
 from mixseek.protocols.scored.arithmetic import maxima_of, total_range
 from mixseek.protocols.scored.identity_check import METHODS
@@ -10,13 +11,13 @@ from mixseek.protocols.scored.languages import in_language, spoken
 from mixseek.protocols.scored.parameters import FLAGS, ScoredParameters
 from mixseek.protocols.scored.reply_parts import reply_example
 from mixseek.protocols.scored.sample_facts import SAMPLE_ROLES, SampleFacts
-from mixseek.protocols.shown_texts import fenced_question, shown_name
-from mixseek.templating import fence, unused_nonce
+from mixseek.protocols.shown_texts import QUESTION_NONCE, fenced_question, shown_name
+from mixseek.templating import fence, unused_nonces
 
 # The same for system and user templates. docs/protocols.md tells what each of them holds.
 VARIABLES = frozenset(
     {
-        *("nonce", "question", "response", "ground_truth", "ground_truth_alternatives"),
+        *("nonce", QUESTION_NONCE, "question", "response", "ground_truth", "ground_truth_alternatives"),
         *("sample", "Task_Specific_Rubric", "task_type", "judge"),
         *("instructions", "dimensions", "scale", "task_types", "total", "gates", "verdicts", "thresholds"),
         *("evidence", "reasons", "choices", "texts", "flags", "methods", "reply_example", "reply_mode"),
@@ -25,19 +26,19 @@ VARIABLES = frozenset(
 
 
 def prompt_variables(
-    facts: SampleFacts, nonce: str, judge: str | None, parameters: ScoredParameters, language: str
+    facts: SampleFacts, nonces: Nonces, judge: str | None, parameters: ScoredParameters, language: str
 ) -> dict[str, Any]:
-    """Judged text stands in fences of one nonce; the task rubric is the experimenter's own text and stands as it is."""
+    """Judged text stands in fences; the task rubric is the experimenter's own text and stands as it is."""
     sample = facts.sample
     rubric = facts.rubric.text if facts.rubric is not None else ""
     identity = _identity(facts, judge, parameters)
     shown = json.dumps(identity, ensure_ascii=False, indent=2)
     truths = [text for text in (sample.ground_truth, *sample.ground_truth_alternatives) if text is not None]
-    nonce = unused_nonce(nonce, (sample.question, sample.response, rubric, shown, *truths))
+    nonces = unused_nonces(nonces, (sample.question, sample.response, rubric, shown, *truths))
     return {
-        "nonce": nonce,
-        "response": fence(sample.response, "RESPONSE", nonce),
-        **fenced_question(sample, nonce),
+        "nonce": nonces.sample,
+        "response": fence(sample.response, "RESPONSE", nonces.sample),
+        **fenced_question(sample, nonces),
         # JSON, so that a name of several lines or with quotation marks stays one value on one line.
         "sample": shown,
         "Task_Specific_Rubric": rubric,

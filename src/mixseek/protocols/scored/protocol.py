@@ -11,7 +11,7 @@ from jinja2 import StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import MathsComparer, Message
+from mixseek.domain.ports import MathsComparer, Message, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
@@ -30,6 +30,7 @@ from mixseek.protocols.scored.parameters import ScoredParameters
 from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables
 from mixseek.protocols.scored.reply_parts import reply_schema
 from mixseek.protocols.scored.sample_facts import facts_of, grid_roles, refuse_unaskable
+from mixseek.protocols.shown_texts import nonces_told
 
 _ROLES = ("system", "user")
 _DEFAULT_PROMPTS = Path(__file__).parent.parent / "prompts"
@@ -90,12 +91,13 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         """The fields that place a sample in the grid and that this one does not have."""
         return facts_of(sample, self.settings).missing(self.settings)
 
-    def messages(self, sample: Sample, nonce: str) -> tuple[Message, ...]:
-        """One nonce for all fences of a prompt; DatasetError where no reply about the sample could be valid."""
+    def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
+        """Raises DatasetError where no reply about the sample could be valid."""
         facts = facts_of(sample, self.settings)
         refuse_unaskable(facts, self.settings, self.name)
-        variables = prompt_variables(facts, nonce, self.judge, self.settings, self.language)
-        return tuple(Message(role, self.template(role, VARIABLES).render(variables)) for role in _ROLES)
+        system, user = (self.template(role, VARIABLES) for role in _ROLES)
+        variables = prompt_variables(facts, nonces_told(user, nonces), self.judge, self.settings, self.language)
+        return Message("system", system.render(variables)), Message("user", user.render(variables))
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""

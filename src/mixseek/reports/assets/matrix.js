@@ -191,7 +191,7 @@ function drawMatrixHead() {
   grid.style.setProperty("--matrix-columns", String(columns.length));
   byId("matrix-top").replaceChildren(make("div", { role: "row", "aria-rowindex": 1 },
     make("div", { role: "columnheader", "aria-colindex": 1 }, say("word.question", "Question")),
-    ...columns.map((column, place) => make("div", { role: "columnheader", "aria-colindex": place + 2, title: columnName(column), lang: languageOf(columnName(column)) }, columnName(column)))));
+    ...columns.map((column, place) => make("div", { role: "columnheader", "aria-colindex": place + 2, title: columnName(column), lang: languageOf(columnName(column)) }, ...nameNodes(columnName(column))))));
   const holder = byId("matrix-rows");
   holder.style.height = `${matrixRows() * MATRIX_ROW}px`;
   byId("matrix-none")?.remove();
@@ -448,7 +448,7 @@ async function showJudged(judged, chosen) {
   const nameIt = (row) => [row.sample.model_b === undefined ? row.sample.model : `${row.sample.model ?? "A"} ↔ ${row.sample.model_b}`, row.sample.variant, judgeText(row)].filter((name) => name !== undefined).join(" · ");
   detail.querySelector(".detail-head").after(make("div", { class: "in-cell", role: "group", "aria-label": say("matrix.judgments_of_this_cell", "Judgments of this cell") },
     ...judged.map((row, place) => make("button", { type: "button", "aria-pressed": String(place === chosen), onclick: () => showJudged(judged, place) },
-      make("b", { class: `tone-${row.tone}` }, visibleLine(outcomeOf(row), 40)), " ", visibleLine(nameIt(row), 80)))));
+      make("b", { class: `tone-${row.tone}` }, visibleLine(outcomeOf(row), 40)), " ", ...nameNodes(nameIt(row))))));
 }
 
 function startMatrix() {

@@ -20,7 +20,7 @@ from mixseek.runs.requests.named import is_remote
 from mixseek.runs.requests.request import Plan
 from mixseek.storage.journal.recall import recall_journal
 from mixseek.storage.workspace_key import workspace_key
-from mixseek.templating import fence_nonce
+from mixseek.templating import fence_nonces
 
 _DECODING = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort")
 
@@ -69,7 +69,7 @@ def forecast_calls(plan: Plan) -> tuple[Forecast, ...]:
     with open_cache(plan.workspace.root, is_wanted=plan.request.live.use_cache, notify=lambda _: None) as cache:
         batches = live_batches(first_batches(plan), slots, False, before, cache or NoCache(), (PLAIN,))
         pending = (sample for batch in batches for sample in batch.samples)
-        return add_up(plan, live_slots(slots), partial(fence_nonce, key), pending).forecasts
+        return add_up(plan, live_slots(slots), partial(fence_nonces, key), pending).forecasts
 
 
 def rendered(plan: Plan) -> tuple[RenderedRequest, ...]:

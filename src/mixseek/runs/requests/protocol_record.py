@@ -9,7 +9,7 @@ import orjson
 from mixseek.domain.ports import JudgeProtocol, JudgingProtocol
 from mixseek.errors import ConfigurationError, reason_of
 from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration
-from mixseek.protocols.registry import describe, load_protocol, make_protocol
+from mixseek.protocols.registry import describe, earlier_protocols, load_protocol, make_protocol
 from mixseek.storage.documents import encode_document
 from mixseek.storage.durable import replacing
 from mixseek.storage.journal.manifest import Manifest
@@ -66,12 +66,14 @@ def keep_protocol(run: RunDirectory, protocol: JudgeProtocol) -> None:
 
 
 def protocol_of_run(run: RunDirectory, manifest: Manifest) -> JudgingProtocol:
-    """The protocol as kept with the run; for runs that kept none, the built-in of that name if it still is the same."""
+    """The protocol as kept with the run; for runs that kept none, the built-in of that name in one of its versions."""
     entry = manifest.protocol
     if run.protocol.is_file():
         protocol = restore_protocol(read_protocol_record(run.protocol), str(run.protocol))
     else:
-        protocol = load_protocol(entry.name, entry.language, entry.parameters)
+        now = load_protocol(entry.name, entry.language, entry.parameters)
+        versions = (now, *earlier_protocols(now))
+        protocol = next((version for version in versions if version.hash == entry.hash), now)
     if protocol.hash != entry.hash:
         raise ConfigurationError(
             f"run {run.name}: was judged by another version of the {entry.name} protocol than this mixseek has; "

@@ -2,7 +2,7 @@
 
 import importlib.util
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import timedelta
 from functools import partial
@@ -25,13 +25,14 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import RulesJudge
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol
-from mixseek.protocols.registry import load_protocol
+from mixseek.protocols.registry import earlier_protocols, load_protocol, names_version
 from mixseek.runs.requests.log_scorers import expand_scorers, is_log_judge
 from mixseek.runs.requests.manifest_entries import describe_judge
 from mixseek.runs.requests.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.runs.requests.planned_grid import PlannedGrid
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.journal.journal import verify_journal
+from mixseek.storage.journal.manifest import read_manifest
 from mixseek.storage.workspace import RunDirectory, Workspace, default_run_id
 
 if TYPE_CHECKING:
@@ -288,20 +289,43 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     )
     holes = tuple(grid.holes()) if grid is not None else ()
     samples = min((survey.rows, *count_of(request))) + len(holes)
-    name = request.run or default_run_id(
+    run_by = partial(
+        run_of,
+        workspace,
+        request.run,
         dataset_stem=dataset.stem,
         dataset_digest=survey.sha256,
-        protocol_name=protocol.name,
-        protocol_hash=protocol.hash,
         judges=[describe_judge(judge).model_dump_json() for judge in judges],
         options=options_of(request, survey.mapping, samples, judges, grid),
     )
+    protocol = begun_with(request, protocol, run_by)
     # Rules are pure computation and spread well; a replay file would be opened again by every process, and a class of
     # the user's may not be found there.
     spreads = isinstance(protocol, DeclaredProtocol) and all(isinstance(judge, RulesJudge) for judge in judges)
     workers = (request.workers or cores) if spreads else 1
-    run = workspace.run(name)
-    return Plan(request, workspace, run, dataset, samples, protocol, judges, workers, holes, grid)
+    return Plan(request, workspace, run_by(protocol), dataset, samples, protocol, judges, workers, holes, grid)
+
+
+def run_of(workspace: Workspace, name: str | None, protocol: JudgeProtocol, **parts: Any) -> RunDirectory:
+    """Where what that protocol judges is kept: under the name that was given, or one made of all that was asked."""
+    if name is None:
+        name = default_run_id(protocol_name=protocol.name, protocol_hash=protocol.hash, **parts)
+    return workspace.run(name)
+
+
+def begun_with(
+    request: JudgeRequest, protocol: JudgeProtocol, run_by: Callable[[JudgeProtocol], RunDirectory]
+) -> JudgeProtocol:
+    """The protocol, unless the same command began a run by an earlier version of its prompts: then that version."""
+    if not isinstance(request.protocol, str) or names_version(request.protocol):
+        return protocol
+    if request.run is None and run_by(protocol).exists():
+        return protocol
+    for earlier in earlier_protocols(protocol):
+        run = run_by(earlier)
+        if run.exists() and read_manifest(run.manifest).protocol.hash == earlier.hash:
+            return earlier
+    return protocol
 
 
 def open_requested(

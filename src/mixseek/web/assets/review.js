@@ -119,7 +119,7 @@ function raterTable({ raters, agreement }) {
   const row = (cells, tag) => make("tr", {}, ...cells.map((cell, place) => make(tag, { class: place ? "number" : null }, cell)));
   const number = (value, digits) => (value === null ? "–" : withMinus(value.toFixed(digits)));
   return make("div", {}, make("table", { class: "workspace raters" }, make("thead", {}, row([say("review.rater", "Rater"), say("review.labels", "labels"), say("review.seconds_each", "seconds each")], "th")),
-    make("tbody", {}, ...raters.map((one) => row([visibleLine(one.name, 100), countText(one.labels), number(one.seconds, 1)], "td")))),
+    make("tbody", {}, ...raters.map((one) => row([make("span", {}, ...nameNodes(one.name)), countText(one.labels), number(one.seconds, 1)], "td")))),
   agreement.texts ? make("p", { class: "soft", "data-agreement": "" }, `${say("review.raters_agree_on", "Raters agree on")} ${(agreement.share * 100).toFixed(1)}% (${countText(agreement.texts)} ${say("review.texts_of_several_raters", "texts of several raters")}); ${say("review.krippendorff_alpha", "Krippendorff's alpha")} ${number(agreement.alpha, 2)}`) : null);
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import aiohttp
 from tests.unit.judges.mock_requests import PROTOCOL, a_sample, anthropic_body, openai_body
+from tests.unit.protocols.nonces import NONCES
 from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.testing.batches.jobs import BatchOptions
@@ -133,7 +134,7 @@ def mistral_line(number: int) -> dict[str, Any]:
 
 
 def gemini_body(number: int) -> dict[str, Any]:
-    system, user = PROTOCOL.messages(a_sample(number), "0123456789abcdef01234567")
+    system, user = PROTOCOL.messages(a_sample(number), NONCES)
     contents = [{"role": "user", "parts": [{"text": user.content}]}]
     return {"contents": contents, "system_instruction": {"parts": [{"text": system.content}]}}
 
