@@ -117,6 +117,7 @@ TREE: Mapping[str, Single | Family] = {
     "schema": Single(Wanted.TOOLS, Place("schema:schema")),
     "serve-mock": Single(Wanted.TOOLS, Place("judges:serve_mock")),
     "plan": Single(Wanted.TRUST, Place("label:plan"), is_hidden=True),
+    "batches": Single(Wanted.READ, Place("batches:list_left")),
     "runs": family(Wanted.READ, Place("runs:runs"), rm="runs:remove", mv="runs:move", gc="runs:collect"),
     "label": family(
         Wanted.TRUST,

@@ -41,6 +41,7 @@ class DocumentName(StrEnum):
     RUNS_RM = "runs-rm"
     RUNS_MV = "runs-mv"
     RUNS_GC = "runs-gc"
+    BATCHES = "batches"
     LABEL_SAMPLE = "label-sample"
     LABEL_IMPORT = "label-import"
     LABEL_STATUS = "label-status"

@@ -453,7 +453,7 @@ class Booking:
         """The same of a reply out of a batch, at the price of batches; what else was billed for it included."""
         self.cost, self.lost_usd = collected.cost_usd, collected.lost.cost_usd
         lost = collected.lost
-        if lost.tries:
+        if any(lost):
             self.attempts.lost.append(Usage(lost.input_tokens, lost.output_tokens))
         cost = None if self.cost is None else self.cost + self.lost_usd
         details = describe(self, collected.answer, cost) | {"batch": collected.batch}

@@ -9,6 +9,7 @@ from mixseek.labels.intake import ImportResult
 from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.sections import Section, unbroken_lines
 from mixseek.protocols.declaration import unknown_among
+from mixseek.runs.batches.listed import BatchList
 from mixseek.runs.cards import Card
 from mixseek.schemas import of_answers, of_numbers, of_races, of_runs, of_tools
 from mixseek.storage.reply_cache import CacheState
@@ -56,6 +57,7 @@ DECLARED: dict[DocumentName, Declared] = {
     DocumentName.RUNS_RM: Declared(of_tools.RemovedDocument, ("runs rm",)),
     DocumentName.RUNS_MV: Declared(of_tools.MovedDocument, ("runs mv",)),
     DocumentName.RUNS_GC: Declared(of_tools.GarbageDocument, ("runs gc",)),
+    DocumentName.BATCHES: Declared(BatchList, ("batches",)),
     DocumentName.LABEL_SAMPLE: Declared(of_runs.LabelSampleDocument, ("label sample",)),
     DocumentName.LABEL_IMPORT: Declared(ImportResult, ("label import",)),
     DocumentName.LABEL_STATUS: Declared(of_runs.LabelStatusDocument, ("label status",)),

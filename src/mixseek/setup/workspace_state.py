@@ -11,6 +11,7 @@ from mixseek.competition.boards import list_competitions
 from mixseek.errors import MixseekError, StorageError, reason_of
 from mixseek.index.loading import describe_distrust
 from mixseek.setup.findings import Finding, Severity
+from mixseek.storage.batch_ledger import UNDER_WAY, read_ledger
 from mixseek.storage.journal.journal import verify_journal
 from mixseek.storage.journal.lock import is_being_written
 from mixseek.storage.journal.manifest import RunStatus, read_manifest
@@ -118,6 +119,14 @@ def examine_run(run: RunDirectory) -> Iterator[Finding]:
         yield problem("its process was killed; run the same command again to go on")
     elif status is not RunStatus.COMPLETE:
         yield problem(f"{status.value}; run the same command again to go on", Severity.NOTE)
+    for entry in read_ledger(run.batches):
+        if entry.stage in UNDER_WAY and not is_busy:
+            where = f"batch {entry.id or entry.name} of {plural(len(entry.intent.requests), 'request')}"
+            if entry.id is None:
+                words = "may have been submitted; run the same command again to look for it, or see `mixseek batches`"
+                yield problem(f"{where} {words}")
+            else:
+                yield problem(f"{where} is under way; run the same command again to collect", Severity.NOTE)
     distrust = describe_distrust(run) if not is_busy and run.index.exists() else None
     if distrust is not None:
         advice = f"it is not read, and `mixseek report {run.name}` makes it anew"

@@ -86,6 +86,8 @@ class BatchEntry:
     code: str = ""
     # What its results were billed at; None before they are here, or where nobody knows a price.
     cost_usd: float | None = None
+    # Of these, what was billed for answers that nobody can read: requests, tokens in and out, US dollars.
+    lost: tuple[int, int, int, float] = (0, 0, 0, 0.0)
 
     @property
     def name(self) -> str:
@@ -192,4 +194,5 @@ def _followed(before: BatchEntry | None, event: Mapping[str, Any]) -> BatchEntry
         reason=event.get("reason", before.reason),
         code=event.get("code", before.code),
         cost_usd=event.get("cost_usd", before.cost_usd),
+        lost=tuple(event.get("lost", before.lost)),
     )

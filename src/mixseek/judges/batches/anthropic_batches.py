@@ -7,7 +7,7 @@ from typing import Any
 from mixseek.judges.batches.door import BatchDoor
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
-from mixseek.judges.endpoint.answers import mapping, text_or_none
+from mixseek.judges.endpoint.answers import count, mapping, text_or_none
 from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
 from mixseek.judges.endpoint.judge import EndpointJudge, encoded
 from mixseek.judges.endpoint.openai_chat import items
@@ -69,6 +69,7 @@ class AnthropicBatches:
             state=state,
             results=results,
             counts={kind: n for kind, n in mapping(document.get("request_counts")).items() if isinstance(n, int)},
+            succeeded=count(mapping(document.get("request_counts")).get("succeeded")),
             created_at=_moment(document.get("created_at")),
         )
 

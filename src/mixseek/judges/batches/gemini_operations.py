@@ -91,12 +91,18 @@ class GeminiOperations:
             phase=phase,
             state=state,
             results=() if file is None else (_root(door, f"/{file}:download", "/download") + "?alt=media",),
-            counts={name: int(str(stats[name])) for name in _COUNTS if str(stats.get(name, "")).isdigit()},
+            counts={name: number for name in _COUNTS if (number := _number(stats.get(name))) is not None},
+            succeeded=_number(stats.get("successfulRequestCount")),
             reason=text_or_none(error.get("message")) or "",
             code=text_or_none(error.get("status")) or "",
             label=text_or_none(about.get("displayName")) or text_or_none(about.get("display_name")),
             created_at=_moment(about.get("createTime")),
         )
+
+
+def _number(value: Any) -> int | None:
+    """Google writes large numbers as text."""
+    return int(str(value)) if str(value).isdecimal() else None
 
 
 def _root(door: BatchDoor, path: str, before: str = "") -> str:

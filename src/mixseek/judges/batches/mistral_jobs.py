@@ -7,7 +7,7 @@ from typing import Any
 from mixseek.judges.batches.door import BatchDoor
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
-from mixseek.judges.endpoint.answers import mapping, text_or_none
+from mixseek.judges.endpoint.answers import count, mapping, text_or_none
 from mixseek.judges.endpoint.judge import EndpointJudge, encoded
 from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
 from mixseek.lazy_dataclass import dataclass
@@ -88,6 +88,7 @@ class MistralJobs:
             state=state,
             results=results,
             counts={name: n for name in _COUNTS if isinstance(n := document.get(name), int)},
+            succeeded=count(document.get("succeeded_requests")),
             reason="; ".join(str(error.get("message")) for error in errors[:3]),
             label=text_or_none(mapping(document.get("metadata")).get(_LABEL)),
             created_at=_moment(document.get("created_at")),

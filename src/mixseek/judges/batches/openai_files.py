@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from mixseek.domain.ports import Usage
 from mixseek.judges.batches.door import BatchDoor
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
-from mixseek.judges.endpoint.answers import mapping, text_or_none
+from mixseek.judges.endpoint.answers import count, mapping, text_or_none
 from mixseek.judges.endpoint.judge import EndpointJudge, encoded
 from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
 from mixseek.lazy_dataclass import dataclass
@@ -82,11 +83,21 @@ class OpenAIFiles:
             state=state,
             results=results,
             counts={name: n for name, n in mapping(document.get("request_counts")).items() if isinstance(n, int)},
+            succeeded=count(mapping(document.get("request_counts")).get("completed")),
+            usage=_usage(mapping(document.get("usage"))),
             reason=reason,
             code=next((str(error.get("code")) for error in errors), ""),
             label=text_or_none(mapping(document.get("metadata")).get(_LABEL)),
             created_at=datetime.fromtimestamp(created, UTC) if isinstance(created, int) else None,
         )
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage | None:
+    """What all answers took; batches of before autumn 2025, and of most other hosts, do not say."""
+    sent, replied = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
+    if not sent or replied is None:
+        return None
+    return Usage(sent, replied, count(mapping(usage.get("input_tokens_details")).get("cached_tokens")))
 
 
 def _with_query(url: str, query: str) -> str:

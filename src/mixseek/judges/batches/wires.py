@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from mixseek.domain.ports import Usage
 from mixseek.judges.batches.door import BatchDoor
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.endpoint.dialects import Wire
@@ -46,6 +47,9 @@ class BatchView:
     results: tuple[str, ...] = ()
     # Counts by the provider's own names.
     counts: Mapping[str, int] | None = None
+    # How many requests it says were answered, and what all of them took, where it says so.
+    succeeded: int | None = None
+    usage: Usage | None = None
     # Why it was refused, and in which word.
     reason: str = ""
     code: str = ""

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from mixseek.domain.ports import NOTHING_LOST, Answer, Call, LostRequests, Usage
 from mixseek.engine.budget import Budget, BudgetSpentError
@@ -17,7 +18,21 @@ from mixseek.runs.batches.spool import Spool
 from mixseek.storage.batch_ledger import UNDER_WAY, BatchEntry
 
 # A request that brought nothing in so many batches is given up for now.
-MOST_TRIES = 3
+MOST_TRIES = 5
+
+
+class Bill(NamedTuple):
+    """Of a batch, what its lines say: how many are answers, and of those that count tokens, how many and what."""
+
+    answers: int
+    counted: int
+    input_tokens: int
+    output_tokens: int
+    # Those that say something, and what they were asked: what is billed and cannot be read was like them.
+    spoken: int
+    spoken_input_tokens: int
+    # None where no price is known.
+    cost_usd: float | None
 
 
 class BatchDesk:
@@ -57,7 +72,7 @@ class BatchDesk:
             raise AwaitedError(f"{custom_id} is under way")
         call = self.asked.put(call)
         failure: JudgeCallError | None = None
-        lost = NOTHING_LOST
+        lost = self.results.lost.get(custom_id, NOTHING_LOST)
         for place, line in self.results.lines(custom_id):
             try:
                 answer = self._read(call, line)
@@ -99,13 +114,30 @@ class BatchDesk:
         """A batch that brought nothing at all."""
         self.results.tries.update(entry.intent.requests)
 
-    def cost_of(self, entry: BatchEntry) -> float | None:
-        """What the provider bills for a batch, by what it says of tokens; None where no price is known."""
+    def bill_of(self, entry: BatchEntry) -> Bill:
+        """What the provider bills for the lines that can be read, by what it says of tokens."""
         wire = self.asked.wire.wire
-        answered = (line.document for line in self.results.all_lines(entry) if line.document is not None)
-        counted = (usage for usage in map(wire.usage, answered) if usage.input_tokens is not None)
-        bill = total_cost([self._price(usage, None) for usage in counted])
-        return None if bill is None else bill * self._factor
+        answers = requests = sent = replied = spoken = spoken_sent = 0
+        costs: list[float | None] = []
+        for line in self.results.all_lines(entry):
+            if line.document is None:
+                continue
+            answers += 1
+            usage = wire.usage(line.document)
+            if usage.input_tokens is not None and usage.output_tokens is not None:
+                requests += 1
+                sent, replied = sent + usage.input_tokens, replied + usage.output_tokens
+                if usage.output_tokens:
+                    spoken, spoken_sent = spoken + 1, spoken_sent + usage.input_tokens
+                costs.append(self._price(usage, None))
+        cost = total_cost(costs)
+        bill = None if cost is None else cost * self._factor
+        return Bill(answers, requests, sent, replied, spoken, spoken_sent, bill)
+
+    def price_of(self, usage: Usage) -> float | None:
+        """US dollars in a batch."""
+        price = self._price(usage, None)
+        return None if price is None else price * self._factor
 
     def is_awaited(self, custom_id: str) -> bool:
         """Whether another batch has it, or will have it."""
@@ -117,7 +149,8 @@ class BatchDesk:
             answer = judge.read_document(call, line.document, wire)
             if not answer.reply.text and not answer.usage.output_tokens and answer.finish_reason in (None, "stop"):
                 # What some hosts write for a request that failed: nobody has answered with nothing for nothing.
-                raise TransientJudgeError(f"judge {self.name}: an empty answer that no tokens were counted for")
+                words = f"judge {self.name}: an empty answer that no tokens were counted for"
+                raise TransientJudgeError(words, billed_tokens=answer.usage)
             return answer
         failure = line.failure or LineFailure("no response")
         if failure.status is None:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
+from mixseek.domain.ports import Usage
 from mixseek.errors import JudgeCallError, MixseekError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.batches.door import BatchDoor, UncertainError
 from mixseek.judges.batches.wires import BatchView, Phase, Submission
-from mixseek.runs.batches.desk import BatchDesk
+from mixseek.runs.batches.desk import BatchDesk, Bill
 from mixseek.runs.batches.results import ends_whole, total_cost
 from mixseek.runs.batches.spool import Waiting, Written
 from mixseek.storage.batch_ledger import UNDER_WAY, BatchEntry, BatchLedger, Intent, Stage
@@ -264,7 +266,7 @@ class BatchHandler:
         if not self._wire.keeps_label and entry.intent.requests and faults.missing == len(entry.intent.requests):
             return self._disown(entry, faults.unknown)
         self._remove_requests(entry.name)
-        self._settle_bill(entry)
+        self._settle_bill(entry, view)
         if words := faults.words():
             self._notify(f"batch {entry.id}: {words}; what is missing is asked again")
         if not view.results:
@@ -281,13 +283,24 @@ class BatchHandler:
         self._ledger.note(entry.name, Stage.INTENDED, id=None, results=[], reason=f"{entry.id} is somebody else's")
         return False
 
-    def _settle_bill(self, entry: BatchEntry) -> None:
+    def _settle_bill(self, entry: BatchEntry, view: BatchView) -> None:
+        """What came is charged, and what was billed without coming is told of those that it did not come for."""
         budget, expected = self._desk.budget, entry.intent.expected_usd or 0.0
         budget.return_aside(expected)
-        cost = self._desk.cost_of(entry)
-        if cost is not None:
-            budget.charge(expected, cost, is_lost=False)
-            self._ledger.note(entry.name, Stage.ENDED, cost_usd=cost)
+        bill = self._desk.bill_of(entry)
+        lost = billed_unread(bill, view)
+        lost_usd = self._desk.price_of(lost.usage) or 0.0
+        details: dict[str, object] = {}
+        if lost.requests:
+            details["lost"] = (lost.requests, lost.usage.input_tokens, lost.usage.output_tokens, lost_usd)
+            words = plural(lost.requests, "answer was", "answers were")
+            self._notify(f"batch {entry.id}: {words} billed and cannot be read; they are in the account")
+        if bill.cost_usd is not None:
+            budget.charge(expected, bill.cost_usd + lost_usd, is_lost=False)
+            details["cost_usd"] = bill.cost_usd + lost_usd
+        if details:
+            noted = self._ledger.note(entry.name, Stage.ENDED, **details)
+            self._desk.results.share_lost(noted)
 
     async def _download(self, url: str, name: str) -> bool:
         path = self._run.batch_files / name
@@ -417,6 +430,26 @@ class BatchHandler:
     async def close(self) -> None:
         await self._door.close()
         self._desk.close()
+
+
+class Unread(NamedTuple):
+    """Answers that a provider bills, and that stand in no line that can be read."""
+
+    requests: int
+    usage: Usage
+
+
+def billed_unread(bill: Bill, view: BatchView) -> Unread:
+    """By the provider's own sum; where it only counts answers, each of them at the mean of those that can be read."""
+    missing = max(0, (view.succeeded or 0) - bill.answers)
+    if view.usage is not None and bill.counted == bill.answers:
+        sent = max(0, (view.usage.input_tokens or 0) - bill.input_tokens)
+        replied = max(0, (view.usage.output_tokens or 0) - bill.output_tokens)
+        return Unread(max(missing, int(sent > 0)), Usage(sent, replied))
+    if not bill.spoken:
+        return Unread(0, Usage(0, 0))
+    share = missing / bill.spoken
+    return Unread(missing, Usage(round(bill.spoken_input_tokens * share), round(bill.output_tokens * share)))
 
 
 def _copy(source: str, path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from mixseek.domain.ports import NOTHING_LOST, LostRequests
 from mixseek.errors import StorageError
 from mixseek.judges.batches.lines import LineFormat, ResultLine, read_line
 from mixseek.storage.batch_ledger import BatchEntry
@@ -56,6 +57,10 @@ class Results:
         self._places: dict[str, tuple[Place, ...]] = {}
         # In how many ended batches it was.
         self.tries: Counter[str] = Counter()
+        # By batch, the requests that no line is about.
+        self._absent: dict[str, set[str]] = {}
+        # What was billed for a request without bringing a line that can be read.
+        self.lost: dict[str, LostRequests] = {}
 
     def take(self, entry: BatchEntry, *, is_old: bool) -> Faults:
         """Adds what a batch brought; torn and unknown lines are left where they are."""
@@ -80,7 +85,19 @@ class Results:
                     came[custom_id] = is_answer
                     place = Place(entry.name, self._directory / name, offset, len(line), is_old)
                     self._places[custom_id] = (*self._places.get(custom_id, ()), place)
-        return Faults(torn, repeated, unknown, len(wanted - came.keys()))
+        self._absent[entry.name] = wanted - came.keys()
+        self.share_lost(entry)
+        return Faults(torn, repeated, unknown, len(self._absent[entry.name]))
+
+    def share_lost(self, entry: BatchEntry) -> None:
+        """What was billed without a line: nobody knows for which request, so each without a line has its share."""
+        absent = self._absent[entry.name]
+        requests, sent, replied, cost = entry.lost
+        if not requests or not absent:
+            return
+        share = LostRequests(0, round(sent / len(absent)), round(replied / len(absent)), cost / len(absent))
+        for custom_id in absent:
+            self.lost[custom_id] = self.lost.get(custom_id, NOTHING_LOST).plus(share)
 
     def lines(self, custom_id: str) -> list[tuple[Place, ResultLine]]:
         """What came for it, the latest last."""
