@@ -178,3 +178,26 @@ def test_answers_come_in_batches_too(tmp_path: Path) -> None:
     assert collected.returncode == 0, collected.stderr
     assert account["requests_in_batches"] == {"gemini-batch": 5}
     assert account["billed"].keys() == {"gemini-batch"}
+
+
+def test_what_was_left_is_listed_and_can_be_stopped(tmp_path: Path, data: Path) -> None:
+    """`mixseek batches` names provider, state and cost; what was finished before it was cancelled is kept."""
+    with serving(seconds=3600.0) as server:
+        write_settings(tmp_path / "mixseek.toml", "openai", server)
+        left = judge(data, "j", "--batch", cwd=tmp_path)
+        listing = mixseek_here("batches", "--workspace", "ws", "--json", cwd=tmp_path)
+        (line,) = json.loads(listing.stdout)["batches"]
+        words = mixseek_here("batches", "--workspace", "ws", cwd=tmp_path).stdout
+        stopped = mixseek_here("batches", "--workspace", "ws", "--cancel", line["id"], cwd=tmp_path, env=KEYS)
+        unknown = mixseek_here("batches", "--workspace", "ws", "--cancel", "nobody", cwd=tmp_path, env=KEYS)
+        doctor = mixseek_here("doctor", "--workspace", "ws", "--offline", cwd=tmp_path, env=KEYS)
+
+    assert left.returncode == 4, left.stderr
+    assert (line["run"], line["provider"], line["requests"], line["stage"]) == ("r", "openai", COUNT, "submitted")
+    assert line["estimated_usd"] == pytest.approx(line["live_usd"] / 2)
+    assert line["id"] in words
+    assert stopped.returncode == 0, stopped.stderr
+    assert "was asked to cancel it" in stopped.stdout
+    assert unknown.returncode == 2
+    assert "no batch 'nobody'" in unknown.stderr
+    assert "is under way; run the same command again to collect" in " ".join(doctor.stdout.split())
