@@ -15,6 +15,19 @@ from mixseek.lazy_dataclass import dataclass
 class Message:
     role: str  # "system" or "user"; "assistant" in a conversation that is filled in
     content: str
+    # How many of its first characters all prompts of a run begin with, and all of those with the same task rubric.
+    run_constant: int = 0
+    rubric_constant: int = 0
+
+    @property
+    def document(self) -> dict[str, str]:
+        """What is said, and by whom."""
+        return {"role": self.role, "content": self.content}
+
+
+def constant_message(role: str, content: str) -> Message:
+    """A message that is the same in all prompts of a run."""
+    return Message(role, content, len(content), len(content))
 
 
 class Nonces(NamedTuple):

@@ -95,7 +95,7 @@ def ask_again(
     objections = fence(listed, "OBJECTIONS", nonce)
     note = f"\n\n{words['before'].format(nonce=nonce)}\n\n{objections}\n\n{words['after']}"
     *before, last = messages
-    return (*before, Message(last.role, last.content + note))
+    return (*before, replace(last, content=last.content + note))
 
 
 @cache

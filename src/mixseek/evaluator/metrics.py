@@ -11,7 +11,15 @@ from typing import Any, ClassVar, TypeVar, assert_never
 from pydantic import Field, field_validator
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Missing, Reply, Responded, Undecided, ValidJudgment
-from mixseek.domain.ports import JudgeProtocol, MathsComparer, Message, Nonces, PlainProtocol, is_plain
+from mixseek.domain.ports import (
+    JudgeProtocol,
+    MathsComparer,
+    Message,
+    Nonces,
+    PlainProtocol,
+    constant_message,
+    is_plain,
+)
 from mixseek.domain.samples import Sample
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
@@ -154,7 +162,7 @@ class MetricProtocol(PlainProtocol):
 
     def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
         """The submission is fenced by whoever renders the user prompt, with a nonce of its own."""
-        return Message("system", self.system_prompt), Message("user", self.user_prompt(sample))
+        return constant_message("system", self.system_prompt), Message("user", self.user_prompt(sample))
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """The sum is computed here; a reply that sums otherwise does not know its own score."""

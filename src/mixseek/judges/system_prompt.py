@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
-from mixseek.domain.ports import Answer, Call, LiveJudge, Message
+from mixseek.domain.ports import Answer, Call, LiveJudge, constant_message
 from mixseek.lazy_dataclass import dataclass
 
 
@@ -44,7 +44,7 @@ class PromptedJudge:
     def with_system(self, call: Call) -> Call:
         """The call that the judge inside gets."""
         if all(message.role != "system" for message in call.messages):
-            return replace(call, messages=(Message("system", self.system), *call.messages))
+            return replace(call, messages=(constant_message("system", self.system), *call.messages))
         return call
 
     async def close(self) -> None:

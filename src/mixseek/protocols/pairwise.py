@@ -26,7 +26,7 @@ from mixseek.domain.judgments import (
     status_of,
 )
 from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
-from mixseek.domain.ports import MathsComparer, Message, Nonces
+from mixseek.domain.ports import MathsComparer, Message, Nonces, constant_message
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
@@ -43,7 +43,7 @@ from mixseek.protocols.replies.reply_reader import read_reply, violations
 from mixseek.protocols.replies.thought import without_thought
 from mixseek.protocols.scored.languages import in_language, missing_words, spoken
 from mixseek.protocols.scored.parameters import Dimension, Words
-from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told
+from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_constant_part
 from mixseek.templating import fence, unused_nonces
 
 # What becomes of quotes that do not stand in the response they are said to be from.
@@ -187,7 +187,8 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         if shown.response_b is None:
             raise DatasetError(f"sample {sample.id!r} has no response_b, which the {self.name} protocol compares with")
         texts = (sample.question, shown.response, shown.response_b)
-        nonces = unused_nonces(nonces_told(self.template("user", _VARIABLES["user"]), nonces), texts)
+        system, user = (self.template(role, _VARIABLES[role]) for role in _ROLES)
+        nonces = unused_nonces(nonces_told(user, nonces), texts)
         variables: Mapping[str, Mapping[str, Any]] = {
             "system": {
                 "criteria": [spoken(criterion, self.language) for criterion in self.settings.criteria.values()],
@@ -203,7 +204,11 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
                 "question": fence(sample.question, "QUESTION", nonces.question),
             },
         }
-        return tuple(Message(role, self.template(role, _VARIABLES[role]).render(variables[role])) for role in _ROLES)
+        asked = Message("user", user.render(variables["user"]))
+        return (
+            constant_message("system", system.render(variables["system"])),
+            with_constant_part(asked, user, nonces),
+        )
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """One order, said of A and B as they are in the dataset; all objections are collected."""

@@ -1,7 +1,7 @@
 """From a name or a file to a protocol that can be asked."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ def describe(protocol: JudgeProtocol, sample: Sample | None = None) -> dict[str,
         "hash": protocol.hash,
         "parameters": protocol.parameters,
         "reply_schema": protocol.reply_schema,
-        "messages": [asdict(message) for message in protocol.messages(sample, _EXAMPLE_NONCES)],
+        "messages": [message.document for message in protocol.messages(sample, _EXAMPLE_NONCES)],
     }
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
-from mixseek.domain.ports import MathsComparer, Message, Nonces
+from mixseek.domain.ports import MathsComparer, Message, Nonces, constant_message
 from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
@@ -37,7 +37,13 @@ from mixseek.protocols.semantic_reply import (
     check_words,
     reply_schema,
 )
-from mixseek.protocols.shown_texts import QUESTION_NONCE, fenced_question, nonces_told, shown_name
+from mixseek.protocols.shown_texts import (
+    QUESTION_NONCE,
+    fenced_question,
+    nonces_told,
+    shown_name,
+    with_constant_part,
+)
 from mixseek.templating import fence, unused_nonces
 
 _VARIABLES = {
@@ -101,7 +107,9 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
             **fenced_question(sample, nonces),
         }
         system = self.template("system", _VARIABLES["system"])
-        return Message("system", system.render({})), Message("user", user.render(variables))
+        asked = Message("user", user.render(variables))
+        identity = variables["id"] if is_exact else ""
+        return constant_message("system", system.render({})), with_constant_part(asked, user, nonces, identity)
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""

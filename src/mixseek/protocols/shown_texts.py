@@ -2,9 +2,10 @@
 
 import hashlib
 import re
+from dataclasses import replace
 from typing import Any
 
-from mixseek.domain.ports import Nonces
+from mixseek.domain.ports import Message, Nonces
 from mixseek.domain.samples import Sample
 from mixseek.templating import StrictTemplate, fence
 
@@ -29,6 +30,20 @@ QUESTION_NONCE = "question_nonce"
 def nonces_told(template: StrictTemplate, nonces: Nonces) -> Nonces:
     """The nonces that the prompt tells its reader: fences of any other could be closed by nobody."""
     return nonces if QUESTION_NONCE in template.variables else Nonces(nonces.sample, nonces.sample)
+
+
+def with_constant_part(
+    message: Message, template: StrictTemplate, nonces: Nonces, identity: str = "", rubric: str = ""
+) -> Message:
+    """The message, and how much of it is there before anything of the sample's own."""
+    text = message.content
+    if "nonce" in template.variables and QUESTION_NONCE not in template.variables:
+        # As version 1 asked: it begins with the sample.
+        return message
+    particular = [text.find(part) for part in (*nonces, identity) if part]
+    ends = min((place for place in particular if place >= 0), default=len(text))
+    begins = text.find(rubric) if rubric else -1
+    return replace(message, run_constant=min(ends, begins) if begins >= 0 else ends, rubric_constant=ends)
 
 
 def fenced_question(sample: Sample, nonces: Nonces) -> dict[str, Any]:

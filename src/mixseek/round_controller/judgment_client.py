@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.judgments import Flag, InvalidJudgment, Method, Reply, Responded, Undecided, ValidJudgment
-from mixseek.domain.ports import MathsComparer, Message, Nonces, PlainProtocol
+from mixseek.domain.ports import MathsComparer, Message, Nonces, PlainProtocol, constant_message
 from mixseek.domain.rounds import ImprovementJudgment, NoOpinion, RoundState
 from mixseek.domain.samples import Sample
 from mixseek.engine.endpoint import EndpointDownError
@@ -68,7 +68,7 @@ class JudgmentProtocol(PlainProtocol):
         return closed_object({name: {"type": kind} for name, kind in zip(_FIELDS, types, strict=True)})
 
     def messages(self, sample: Sample, nonces: Nonces) -> tuple[Message, ...]:
-        return Message("system", self.system_prompt), Message("user", self.user_prompt)
+        return constant_message("system", self.system_prompt), Message("user", self.user_prompt)
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """Never raises; an opinion without reasons is none."""

@@ -103,6 +103,11 @@ class JudgeSettings(Table):
         description="US dollars for a million tokens that the endpoint put into such a cache; `price_input` where it "
         "is not given.",
     )
+    cache: bool = Field(
+        default=True,
+        description="Whether OpenAI, Azure and Anthropic are told which part of a prompt is constant, so that they "
+        "take it from a cache of their own; replies that mixseek itself keeps are another matter (`--no-cache`).",
+    )
     price_batch: float | None = Field(
         default=None,
         ge=0,

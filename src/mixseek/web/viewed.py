@@ -206,7 +206,7 @@ class ViewedRun:
         sample = decode_sample(record["sample"])
         nonces = fence_nonces(find_workspace_key(root) or b"", record["key"], sample.question)
         messages = protocol.messages(sample, nonces)
-        return {"judge": judge, "messages": [asdict(message) for message in messages]}
+        return {"judge": judge, "messages": [message.document for message in messages]}
 
     def close(self) -> None:
         """A run that grows is opened again and again: what was made of it before goes."""

@@ -34,6 +34,7 @@ class Provider:
     limit_parameter: str = "max_tokens"
     escapes_control_tokens: bool = False
     model_prefixes: tuple[str, ...] = ()
+    marks_prefix: bool = False
     batch: str | None = None
 
 
@@ -73,6 +74,8 @@ class Target:
     key_hint: str = ""
     # Whether control tokens of chat templates in a message are text there; where not, they are split before sending.
     escapes_control_tokens: bool = False
+    # Whether the endpoint is told which part of a prompt is constant.
+    marks_prefix: bool = False
 
     @property
     def endpoint(self) -> str:
@@ -154,6 +157,8 @@ def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environme
         key=key,
         key_hint=hint,
         escapes_control_tokens=provider.escapes_control_tokens and is_own_host,
+        # Wherever it is: who does not know the words says so once.
+        marks_prefix=settings.cache and (provider.marks_prefix or wire is WireFormat.ANTHROPIC),
     )
 
 

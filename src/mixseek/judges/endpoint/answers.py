@@ -23,6 +23,8 @@ class Dialect(NamedTuple):
 
     schema: SchemaMode
     limit_parameter: str
+    # Whether it takes what says which part of a prompt is constant.
+    marks_prefix: bool = True
 
 
 class ReadAnswer(NamedTuple):

@@ -1,9 +1,9 @@
 """The Anthropic Messages wire format."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mixseek.domain.ports import Call, Usage
+from mixseek.domain.ports import Call, Message, Usage
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.answers import (
     Dialect,
@@ -16,6 +16,7 @@ from mixseek.judges.endpoint.answers import (
     text_or_none,
 )
 from mixseek.judges.endpoint.openai_chat import error_in, extra_of, items, joined, reading_of, turns_of
+from mixseek.judges.endpoint.prompt_cache import Piece, pieces_of
 
 # The format demands a number; a judgment with its reasons fits several times over.
 DEFAULT_MAX_TOKENS = 4096
@@ -27,6 +28,27 @@ _FINISH_REASONS = {
     "model_context_window_exceeded": "length",
     "tool_use": "tool_calls",
 }
+
+
+def _marking(messages: Sequence[Message], model: str) -> dict[str, Any]:
+    """System and messages in blocks, where there is an end of a constant beginning to mark; nothing where not."""
+    pieces = pieces_of(messages, model)
+    if not any(piece.is_marked for parts in pieces for piece in parts):
+        return {}
+    turns = list(zip(messages, pieces, strict=True))
+    system = [block for message, parts in turns if message.role == "system" for block in _blocks(parts)]
+    said = [
+        # Text where nothing is marked in it, as everybody takes it.
+        {"role": turn.role, "content": _blocks(parts) if any(part.is_marked for part in parts) else turn.content}
+        for turn, parts in turns
+        if turn.role != "system"
+    ]
+    return {"messages": said, **({"system": system} if system else {})}
+
+
+def _blocks(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    return [{"type": "text", "text": piece.text, **(mark if piece.is_marked else {})} for piece in pieces]
 
 
 class AnthropicMessages:
@@ -51,6 +73,8 @@ class AnthropicMessages:
         effort = body.pop("reasoning_effort", None)
         if system:
             body["system"] = "\n\n".join(system)
+        if dialect.marks_prefix:
+            body |= _marking(call.messages, target.model)
         if call.reply_schema and dialect.schema is SchemaMode.JSON_SCHEMA:
             body["output_config"] = {"format": {"type": "json_schema", "schema": call.reply_schema}}
         if effort is not None:

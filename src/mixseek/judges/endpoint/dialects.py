@@ -24,7 +24,7 @@ class DialectMemory:
     def of(self, target: Target, wire: Wire) -> Dialect:
         """What is believed now."""
         known = self._known.get((target.base_url, target.model))
-        return known or Dialect(wire.schema_modes[0], target.limit_parameter)
+        return known or Dialect(wire.schema_modes[0], target.limit_parameter, target.marks_prefix)
 
     def learn(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
         """The dialect to try next after a 400 to a request in `used`; None when the refusal is about something else."""
@@ -32,6 +32,9 @@ class DialectMemory:
         if current != used:
             return current  # another call was refused first and has learnt already
         key = (target.base_url, target.model)
+        if used.marks_prefix and refusal.is_about("prompt_cache"):
+            self._known[key] = used._replace(marks_prefix=False)
+            return self._known[key]
         has_two_names = target.wire is WireFormat.OPENAI and target.settings.max_tokens is not None
         if has_two_names and _is_about_limit_parameter(used.limit_parameter, refusal):
             if key in self._switched:

@@ -1,6 +1,6 @@
 """The chat completions wire format: OpenAI, vLLM, Ollama, llama.cpp, OpenRouter, Azure and their likes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mixseek.domain.ports import Call, Message, Usage
@@ -15,6 +15,7 @@ from mixseek.judges.endpoint.answers import (
     mapping,
     text_or_none,
 )
+from mixseek.judges.endpoint.prompt_cache import Piece, pieces_of, prefix_key, wants_breakpoints
 
 # OpenRouter and newer vLLM say `reasoning`, DeepSeek, SGLang and llama.cpp `reasoning_content`.
 _REASONING_NAMES = ("reasoning_content", "reasoning")
@@ -32,7 +33,9 @@ class OpenAIChat:
     def body(self, call: Call, target: Target, dialect: Dialect) -> dict[str, Any]:
         """The request; extra body entries of the settings win."""
         sampling = decoding(target.settings, call.take, call.max_tokens)
-        body = {"model": target.model, "messages": turns_of(call.messages), **sampling}
+        body: dict[str, Any] = {"model": target.model, "messages": turns_of(call.messages), **sampling}
+        if dialect.marks_prefix:
+            body |= _marking(call.messages, target.model)
         if "max_tokens" in body:
             body[dialect.limit_parameter] = body.pop("max_tokens")
         if call.reply_schema and dialect.schema is not SchemaMode.NONE:
@@ -72,6 +75,27 @@ class OpenAIChat:
             elif calls:
                 finish_reason = "tool_calls"
         return reading_of(document, text, finish_reason, self.usage(document), extra)
+
+
+def _marking(messages: Sequence[Message], model: str) -> dict[str, Any]:
+    """Prompts that begin alike go to one machine; newer models are told where the beginning ends, and cache no more."""
+    key = prefix_key(messages)
+    if key is None:
+        return {}
+    marking: dict[str, Any] = {"prompt_cache_key": key}
+    if wants_breakpoints(model):
+        turns = zip(messages, pieces_of(messages, model), strict=True)
+        marking["prompt_cache_options"] = {"mode": "explicit"}
+        marking["messages"] = [{"role": turn.role, "content": _content_of(turn, pieces)} for turn, pieces in turns]
+    return marking
+
+
+def _content_of(message: Message, pieces: Sequence[Piece]) -> str | list[dict[str, Any]]:
+    """Text, unless a part of it is marked."""
+    if not any(piece.is_marked for piece in pieces):
+        return message.content
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    return [{"type": "text", "text": piece.text, **(mark if piece.is_marked else {})} for piece in pieces]
 
 
 def turns_of(messages: Iterable[Message]) -> list[dict[str, str]]:

@@ -30,7 +30,7 @@ from mixseek.protocols.scored.parameters import ScoredParameters
 from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables
 from mixseek.protocols.scored.reply_parts import reply_schema
 from mixseek.protocols.scored.sample_facts import facts_of, grid_roles, refuse_unaskable
-from mixseek.protocols.shown_texts import nonces_told
+from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_constant_part
 
 _ROLES = ("system", "user")
 _DEFAULT_PROMPTS = Path(__file__).parent.parent / "prompts"
@@ -97,7 +97,12 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         refuse_unaskable(facts, self.settings, self.name)
         system, user = (self.template(role, VARIABLES) for role in _ROLES)
         variables = prompt_variables(facts, nonces_told(user, nonces), self.judge, self.settings, self.language)
-        return Message("system", system.render(variables)), Message("user", user.render(variables))
+        told = Nonces(variables[QUESTION_NONCE], variables["nonce"])
+        identity, rubric = variables["sample"], variables["Task_Specific_Rubric"]
+        return tuple(
+            with_constant_part(Message(role, template.render(variables)), template, told, identity, rubric)
+            for role, template in zip(_ROLES, (system, user), strict=True)
+        )
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""
