@@ -37,13 +37,13 @@ def _marking(messages: Sequence[Message], model: str) -> dict[str, Any]:
         return {}
     turns = list(zip(messages, pieces, strict=True))
     system = [block for message, parts in turns if message.role == "system" for block in _blocks(parts)]
-    said = [
+    others = [
         # Text where nothing is marked in it, as everybody takes it.
         {"role": turn.role, "content": _blocks(parts) if any(part.is_marked for part in parts) else turn.content}
         for turn, parts in turns
         if turn.role != "system"
     ]
-    return {"messages": said, **({"system": system} if system else {})}
+    return {"messages": others, **({"system": system} if system else {})}
 
 
 def _blocks(pieces: Sequence[Piece]) -> list[dict[str, Any]]:

@@ -97,10 +97,10 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         refuse_unaskable(facts, self.settings, self.name)
         system, user = (self.template(role, VARIABLES) for role in _ROLES)
         variables = prompt_variables(facts, nonces_told(user, nonces), self.judge, self.settings, self.language)
-        told = Nonces(variables[QUESTION_NONCE], variables["nonce"])
+        used = Nonces(variables[QUESTION_NONCE], variables["nonce"])
         identity, rubric = variables["sample"], variables["Task_Specific_Rubric"]
         return tuple(
-            with_constant_part(Message(role, template.render(variables)), template, told, identity, rubric)
+            with_constant_part(Message(role, template.render(variables)), template, used, identity, rubric)
             for role, template in zip(_ROLES, (system, user), strict=True)
         )
 
