@@ -78,11 +78,16 @@ def test_a_batch_costs_half_and_the_account_says_what_the_provider_bills(tmp_pat
 
     at_once = (billed["input_tokens"] * 100 + billed["output_tokens"] * 1000) / 1_000_000
     costs = [reply["details"]["cost_usd"] for reply in replies(tmp_path)]
-    live = [reply["details"]["live_cost_usd"] for reply in replies(tmp_path)]
+    saved = [reply["details"]["saved_by_batch_usd"] for reply in replies(tmp_path)]
     assert done.returncode == 0, done.stderr
     assert sum(costs) == pytest.approx(at_once / 2)
-    assert sum(live) == pytest.approx(at_once)
-    assert float(json.loads(done.stdout)["calls"]["j"]["cost_usd"]) == pytest.approx(at_once / 2)
+    assert sum(saved) == pytest.approx(at_once / 2)
+    calls = json.loads(done.stdout)["calls"]["j"]
+    assert calls["cost_usd"] == pytest.approx(at_once / 2)
+    assert calls["saved_by_batch_usd"] == pytest.approx(at_once / 2)
+    assert calls["batched_calls"] == COUNT
+    report = mixseek_here("report", "r", "--workspace", "ws", cwd=tmp_path).stdout
+    assert f"batch: {COUNT} calls, saved $" in report
 
 
 def test_a_judge_can_be_left_to_batches_by_its_table(tmp_path: Path, data: Path) -> None:
@@ -96,8 +101,8 @@ def test_a_judge_can_be_left_to_batches_by_its_table(tmp_path: Path, data: Path)
     assert done.returncode == 0, done.stderr
     assert account["batches"] == {"mistral-batch": 3}
     assert account["billed"].keys() == {"mistral-batch"}
-    costs = [(reply["details"]["cost_usd"], reply["details"]["live_cost_usd"]) for reply in replies(tmp_path)]
-    assert all(cost == pytest.approx(live / 4) for cost, live in costs)
+    costs = [(reply["details"]["cost_usd"], reply["details"]["saved_by_batch_usd"]) for reply in replies(tmp_path)]
+    assert all(saved == pytest.approx(3 * cost) for cost, saved in costs)
 
 
 def test_no_more_is_left_than_there_is_money_for(tmp_path: Path, data: Path) -> None:

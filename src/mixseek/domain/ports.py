@@ -244,12 +244,15 @@ class Usage(NamedTuple):
     # Of `input_tokens`: what the endpoint took from a cache of its own, and what it put there.
     cached_input_tokens: int | None = None
     cache_write_tokens: int | None = None
+    # Of `output_tokens`: what the model thought before it spoke.
+    reasoning_tokens: int | None = None
 
     def document(self) -> dict[str, int | None]:
-        """Counts as journals have them; few endpoints say what they wrote to a cache."""
+        """Counts as journals have them; few endpoints say what they wrote to a cache, and what was thought."""
         counted = self._asdict()
-        if self.cache_write_tokens is None:
-            del counted["cache_write_tokens"]
+        for name in ("cache_write_tokens", "reasoning_tokens"):
+            if counted[name] is None:
+                del counted[name]
         return counted
 
 
@@ -345,3 +348,8 @@ class CallAccount:
     models: tuple[str, ...]  # as the endpoint names them
     finish_reasons: Mapping[str, int]  # the most frequent first
     masked: int = 0  # replies in which a key stood that the endpoint had repeated, the cached included
+    cache_write_tokens: int = 0  # of `input_tokens`, what the endpoint put into such a cache
+    reasoning_tokens: int = 0  # of `output_tokens`, what models thought before they spoke, where endpoints say so
+    batched: int = 0  # of `calls`, those whose reply came with a batch
+    saved_by_cache_usd: Decimal = Decimal(0)  # against the price without a cache; below nothing where writing cost more
+    saved_by_batch_usd: Decimal = Decimal(0)  # against the price at once

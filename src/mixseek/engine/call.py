@@ -444,6 +444,7 @@ class Booking:
         self.cost = slot.price(answer.usage, answer.model)
         # What nobody knows the price of is not known as a whole either, whatever was lost before it.
         details = describe(self, answer, None if self.cost is None else self.cost + self.lost_usd)
+        details |= savings(slot, answer, self.cost, self.cost)
         if slot.tokens is not None:
             expected = estimate_usage(self.call)
             slot.tokens.correct(total(answer.usage, expected) - total(expected, expected))
@@ -457,8 +458,7 @@ class Booking:
             self.attempts.lost.append(Usage(lost.input_tokens, lost.output_tokens))
         cost = None if self.cost is None else self.cost + self.lost_usd
         details = describe(self, collected.answer, cost) | {"batch": collected.batch}
-        if collected.live_cost_usd is not None:
-            details["live_cost_usd"] = collected.live_cost_usd
+        details |= savings(self.ask.slot, collected.answer, self.cost, collected.live_cost_usd)
         return self._write(collected.answer, details)
 
     def _write(self, answer: Answer, details: Mapping[str, Any]) -> "tuple[Reply, asyncio.Future[None]]":
@@ -523,6 +523,21 @@ def describe(booking: Booking, answer: Answer, cost: float | None) -> dict[str, 
         # Who judged, where the judge has a name of its own: self-judgments are told by it.
         details.setdefault("judge_model", model)
     return details
+
+
+def savings(slot: LiveSlot, answer: Answer, cost: float | None, live_cost: float | None) -> dict[str, float]:
+    """US dollars that an endpoint's cache, and then a batch, took off the price; what took off nothing is left out."""
+    saved: dict[str, float] = {}
+    if cost is None or live_cost is None:
+        return saved
+    usage = answer.usage
+    if usage.cached_input_tokens or usage.cache_write_tokens:
+        plain = slot.price(usage._replace(cached_input_tokens=None, cache_write_tokens=None), answer.model)
+        if plain is not None and plain != live_cost:
+            saved["saved_by_cache_usd"] = plain - live_cost
+    if cost != live_cost:
+        saved["saved_by_batch_usd"] = live_cost - cost
+    return saved
 
 
 def add_usages(usage: Usage, lost: tuple[Usage, ...]) -> Usage:

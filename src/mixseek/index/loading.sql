@@ -49,12 +49,14 @@ INSERT INTO replies
         try_cast(said[3] AS INTEGER), try_cast(said[4] AS INTEGER), try_cast(said[5] AS INTEGER),
         try_cast(said[6] AS DOUBLE), said[7], said[8], try_cast(said[9] AS BIGINT), try_cast(said[10] AS BIGINT),
         try_cast(said[11] AS BIGINT), try_cast(said[12] AS DECIMAL(24, 12)), said[13],
-        coalesce(said[14], 'plain'), said[15] IS NOT NULL
+        coalesce(said[14], 'plain'), said[15] IS NOT NULL, try_cast(said[16] AS BIGINT), try_cast(said[17] AS BIGINT),
+        said[18] IS NOT NULL, try_cast(said[19] AS DECIMAL(24, 12)), try_cast(said[20] AS DECIMAL(24, 12))
     FROM (
         SELECT key, judge, attempt, json_extract_string(details, ['$.take', '$.cached', '$.ask', '$.tries',
             '$.requests', '$.latency_seconds', '$.finish_reason', '$.model', '$.usage.input_tokens',
             '$.usage.output_tokens', '$.usage.cached_input_tokens', '$.cost_usd', '$.judge_model', '$.presentation',
-            '$.masked_keys_in']) AS said
+            '$.masked_keys_in', '$.usage.cache_write_tokens', '$.usage.reasoning_tokens', '$.batch',
+            '$.saved_by_cache_usd', '$.saved_by_batch_usd']) AS said
         FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
             maximum_object_size = $object_bytes,
             columns = {t: 'VARCHAR', key: 'VARCHAR', judge: 'VARCHAR', attempt: 'INTEGER', details: 'JSON'})

@@ -104,7 +104,12 @@ SELECT judge, count(*) FILTER (NOT is_cached) AS calls, count(*) FILTER (is_cach
     count(*) FILTER (NOT is_cached AND cost_usd IS NULL) AS unpriced,
     quantile_cont(latency_seconds, [0.5, 0.9, 0.99]) FILTER (NOT is_cached) AS latency,
     coalesce(list_sort(list(DISTINCT model) FILTER (model IS NOT NULL)), []) AS models,
-    count(*) FILTER (is_masked) AS masked
+    count(*) FILTER (is_masked) AS masked,
+    coalesce(sum(cache_write_tokens) FILTER (NOT is_cached), 0) AS cache_write_tokens,
+    coalesce(sum(reasoning_tokens) FILTER (NOT is_cached), 0) AS reasoning_tokens,
+    count(*) FILTER (NOT is_cached AND is_batched) AS batched,
+    coalesce(sum(saved_by_cache_usd) FILTER (NOT is_cached), 0) AS saved_by_cache_usd,
+    coalesce(sum(saved_by_batch_usd) FILTER (NOT is_cached), 0) AS saved_by_batch_usd
     FROM replies WHERE is_cached IS NOT NULL GROUP BY judge
     ORDER BY list_position((SELECT judges FROM index_state), judge) NULLS LAST, judge
 

@@ -44,6 +44,8 @@ from mixseek.storage.workspace import RunDirectory, Workspace
 Counted = TypeVar("Counted")
 # Of a judge that never answered: from `calls` to `finish_reasons`.
 _NO_REPLIES: tuple[Any, ...] = (*(0,) * 8, Decimal(0), 0, None, (), {})
+# Of `call_totals`, the columns up to the models that answered.
+_FIXED_CALLS = 13
 _PAGE_ROWS = 500
 _SQL = {
     **read_statements("mixseek.index", "queries.sql"),
@@ -176,9 +178,10 @@ class RunIndex:
         finished: dict[str, dict[str, int]] = defaultdict(dict)
         for judge, reason, count in self._all("finish_reasons"):
             finished[judge][reason] = count
-        for *counted, latency, models, masked in self._all("call_totals"):
+        for row in self._all("call_totals"):
+            (*counted, latency, models), rest = row[:_FIXED_CALLS], row[_FIXED_CALLS:]
             spread = Latency(*latency) if latency else None
-            values: list[Any] = [*counted, spread, tuple(models), finished[counted[0]], masked]
+            values: list[Any] = [*counted, spread, tuple(models), finished[counted[0]], *rest]
             accounts[counted[0]] = CallAccount(*values)
         for judge, tries, input_tokens, output_tokens, cost_usd in self._all("lost_tries"):
             account = accounts.get(judge) or CallAccount(judge, *_NO_REPLIES)

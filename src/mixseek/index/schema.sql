@@ -30,7 +30,9 @@ CREATE TABLE replies (
     input_tokens BIGINT, output_tokens BIGINT, cached_input_tokens BIGINT, cost_usd DECIMAL(24, 12),
     judge_model VARCHAR, presentation VARCHAR,
     -- The endpoint repeated a key, and `[key]` stands in its place.
-    is_masked BOOLEAN
+    is_masked BOOLEAN,
+    cache_write_tokens BIGINT, reasoning_tokens BIGINT, is_batched BOOLEAN,
+    saved_by_cache_usd DECIMAL(24, 12), saved_by_batch_usd DECIMAL(24, 12)
 );
 
 CREATE TABLE outcomes (

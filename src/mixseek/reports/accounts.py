@@ -20,13 +20,14 @@ from mixseek.presentation.sections import (
     number_cell,
     number_head,
 )
-from mixseek.reports.wording.numbers import NOTHING
+from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.text.messages import Message, counted, join, message, verbatim
 from mixseek.text.phrases import count_text
 
 _ADDED = (
     *("calls", "cached", "tries", "reasks", "input_tokens", "output_tokens", "cached_input_tokens"),
-    *("uncounted", "cost_usd", "unpriced", "masked"),
+    *("uncounted", "cost_usd", "unpriced", "masked", "cache_write_tokens", "reasoning_tokens", "batched"),
+    *("saved_by_cache_usd", "saved_by_batch_usd"),
 )
 
 
@@ -100,15 +101,39 @@ def account_notes(account: CallAccount) -> tuple[Message, ...]:
     if set(account.finish_reasons) - {"stop", "end_turn"}:
         ends = ", ".join(f"{count:,} {reason}" for reason, count in account.finish_reasons.items())
         notes.append(message("calls.replies_ended", "replies ended with: {ends}", ends=ends))
-    if tokens := account.cached_input_tokens:
-        words = "{n} input tokens came from the endpoint's own cache"
-        notes.append(message("calls.cached_tokens", words, n=tokens))
+    notes += saving_notes(account)
+    if tokens := account.reasoning_tokens:
+        notes.append(message("calls.reasoning_tokens", "{n} output tokens were reasoning", n=tokens))
     if account.uncounted:
         calls = counted(account.uncounted, "call")
         words = "tokens of {calls} were not counted by the endpoint"
         notes.append(message("calls.uncounted", words, calls=calls))
     if account.masked:
         notes.append(masked_text(account.masked))
+    return tuple(notes)
+
+
+def saving_notes(account: CallAccount) -> tuple[Message, ...]:
+    """What caches of the endpoint and batches took off the price, or put on it."""
+    notes = []
+    if account.cached_input_tokens or account.cache_write_tokens:
+        share = percent(account.cached_input_tokens / account.input_tokens if account.input_tokens else 0.0)
+        amount, saved = usd_text(abs(account.saved_by_cache_usd)), account.saved_by_cache_usd
+        if saved > 0:
+            words = "cache of the endpoint: {share} of the input read, saved {amount}"
+            notes.append(message("calls.cache_saved", words, share=share, amount=amount))
+        elif saved < 0:
+            words = "cache of the endpoint: {share} of the input read, cost {amount} more"
+            notes.append(message("calls.cache_cost", words, share=share, amount=amount))
+        else:
+            words = "cache of the endpoint: {share} of the input read"
+            notes.append(message("calls.cache_read", words, share=share))
+    if account.batched:
+        calls, amount = counted(account.batched, "call"), usd_text(account.saved_by_batch_usd)
+        if account.saved_by_batch_usd:
+            notes.append(message("calls.batch_saved", "batch: {calls}, saved {amount}", calls=calls, amount=amount))
+        else:
+            notes.append(message("calls.batched", "batch: {calls}", calls=calls))
     return tuple(notes)
 
 
@@ -201,8 +226,10 @@ def call_documents(accounts: Sequence[CallAccount]) -> dict[str, dict[str, Any]]
             unpriced="unpriced_calls",
             latency="latency_seconds",
             masked="masked_replies",
+            batched="batched_calls",
         )
         document |= {"cost_usd": float(account.cost_usd) if is_cost_known else None, "models": list(account.models)}
+        document |= {name: float(document[name]) for name in ("saved_by_cache_usd", "saved_by_batch_usd")}
         documents[document.pop("judge")] = document
     return documents
 

@@ -17,7 +17,7 @@ from mixseek.domain.scored_counts import FailureGroup
 from mixseek.domain.scored_details import document_of
 from mixseek.presentation.pictures import SHARES
 from mixseek.presentation.sections import VERBATIM, Cell, Section, TableRows, Words, sections_of, unbroken_lines
-from mixseek.reports.accounts import call_documents, cost_text, masked_text, tokens_text
+from mixseek.reports.accounts import call_documents, cost_text, masked_text, saving_notes, tokens_text
 from mixseek.reports.headline import describe_headline, headline_document, score_document, score_plot
 from mixseek.reports.labels import corrected_document, corrected_lines
 from mixseek.reports.pair_words import describe_pairs, pairs_document
@@ -99,7 +99,7 @@ def describe_calls(account: CallAccount) -> str:
     return (
         f"{account.judge}: {account.tries:,} requests for {account.calls:,} replies{cached}{again}; "
         f"{tokens_text(account.input_tokens, account)} tokens in, {tokens_text(account.output_tokens, account)} out; "
-        f"cost {cost_text(account)}{masked}"
+        f"cost {cost_text(account)}{''.join(f'; {note}' for note in saving_notes(account))}{masked}"
     )
 
 

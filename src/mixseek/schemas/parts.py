@@ -127,6 +127,11 @@ class CallsDocument(TypedDict):
     models: Sequence[str]
     finish_reasons: Mapping[str, int]
     masked_replies: int
+    cache_write_tokens: int
+    reasoning_tokens: int
+    batched_calls: int
+    saved_by_cache_usd: float
+    saved_by_batch_usd: float
 
 
 class EstimateDocument(TypedDict):

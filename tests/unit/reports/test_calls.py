@@ -110,9 +110,26 @@ def test_notes_tell_only_what_is_worth_telling() -> None:
         )
     ) == (
         "replies ended with: 4,981 stop, 19 length",
-        "1,000 input tokens came from the endpoint's own cache",
+        "cache of the endpoint: <0.1% of the input read",
         "tokens of 1 call were not counted by the endpoint",
     )
+
+
+def test_what_caches_and_batches_took_off_the_price_is_told() -> None:
+    """Writing to a cache may cost more than reading from it saved: that is told, too."""
+    plain = replace(ACCOUNT, models=(), input_tokens=1_000_000, cached_input_tokens=710_000)
+    saved = replace(plain, saved_by_cache_usd=Decimal("1.2"), batched=4_000, saved_by_batch_usd=Decimal("3.4"))
+    dearer = replace(plain, saved_by_cache_usd=Decimal("-0.5"), batched=1)
+
+    assert account_notes(saved) == (
+        "cache of the endpoint: 71.0% of the input read, saved $1.20",
+        "batch: 4,000 calls, saved $3.40",
+    )
+    assert account_notes(dearer) == (
+        "cache of the endpoint: 71.0% of the input read, cost $0.50 more",
+        "batch: 1 call",
+    )
+    assert account_notes(replace(ACCOUNT, models=(), reasoning_tokens=12)) == ("12 output tokens were reasoning",)
 
 
 def test_a_key_that_came_back_is_told_in_terminal_page_summary_and_json() -> None:
@@ -170,6 +187,11 @@ def test_programs_get_every_number_by_judge() -> None:
         "models": ["model-x-2026-01-01"],
         "finish_reasons": {"stop": 5_000},
         "masked_replies": 0,
+        "cache_write_tokens": 0,
+        "reasoning_tokens": 0,
+        "batched_calls": 0,
+        "saved_by_cache_usd": 0.0,
+        "saved_by_batch_usd": 0.0,
     }
     assert documents["vllm"]["cost_usd"] is None
     assert documents["again"]["cost_usd"] == 0

@@ -63,7 +63,7 @@ class GeminiContent:
         written, thought = count(usage.get("candidatesTokenCount")), count(usage.get("thoughtsTokenCount"))
         # Where nothing was written the field is left out.
         output = None if sent is None else (written or 0) + (thought or 0)
-        return Usage(sent, output, cached)
+        return Usage(sent, output, cached, reasoning_tokens=thought)
 
     def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The parts of the first candidate; thoughts are kept beside them."""

@@ -50,7 +50,9 @@ class OpenAIChat:
         cached, written = count(details.get("cached_tokens")), count(details.get("cache_write_tokens"))
         if cached is None:
             cached = count(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
-        return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")), cached, written)
+        thought = count(mapping(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+        sums = count(usage.get("prompt_tokens")), count(usage.get("completion_tokens"))
+        return Usage(*sums, cached, written, thought or None)
 
     def read(self, document: Mapping[str, Any]) -> ReadAnswer:
         """The first choice; a refusal's own words are its text."""

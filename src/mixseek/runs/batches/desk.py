@@ -22,7 +22,7 @@ MOST_TRIES = 5
 
 
 class Bill(NamedTuple):
-    """Of a batch, what its lines say: how many are answers, and of those that count tokens, how many and what."""
+    """What the lines of a batch say: how many are answers, and of those that count tokens, how many and what."""
 
     answers: int
     counted: int

@@ -433,14 +433,14 @@ class BatchHandler:
 
 
 class Unread(NamedTuple):
-    """Answers that a provider bills, and that stand in no line that can be read."""
+    """What a provider bills for answers that stand in no line that can be read."""
 
     requests: int
     usage: Usage
 
 
 def billed_unread(bill: Bill, view: BatchView) -> Unread:
-    """By the provider's own sum; where it only counts answers, each of them at the mean of those that can be read."""
+    """The provider's own sum; where it only counts answers, each of them at the mean of those that can be read."""
     missing = max(0, (view.succeeded or 0) - bill.answers)
     if view.usage is not None and bill.counted == bill.answers:
         sent = max(0, (view.usage.input_tokens or 0) - bill.input_tokens)
