@@ -21,6 +21,7 @@ from mixseek.presentation.sections import (
     number_head,
 )
 from mixseek.reports.wording.numbers import NOTHING, percent
+from mixseek.runs.dry_run import Forecast
 from mixseek.text.messages import Message, counted, join, message, verbatim
 from mixseek.text.phrases import count_text
 
@@ -77,6 +78,14 @@ def known_cost_text(calls: int, unpriced: int, cost_usd: Decimal) -> Message:
     if unpriced == calls:
         return unknown
     return message("calls.partly_known_cost", "{known} + {unknown}", known=usd_text(cost_usd), unknown=unknown)
+
+
+def forecast_cost_text(forecast: Forecast) -> str:
+    """What the calls of one judge may cost, at once and in batches where it has some."""
+    if forecast.cost_usd is None:
+        return "price unknown"
+    live = f"about {forecast.cost_usd:.4f} USD"
+    return live if forecast.batch_cost_usd is None else f"{live} at once, {forecast.batch_cost_usd:.4f} with --batch"
 
 
 def tokens_text(tokens: int, account: CallAccount) -> str:

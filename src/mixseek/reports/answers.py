@@ -22,7 +22,7 @@ from mixseek.presentation.sections import (
     number_head,
     sections_of,
 )
-from mixseek.reports.accounts import known_cost_text, usd_text
+from mixseek.reports.accounts import forecast_cost_text, known_cost_text, usd_text
 from mixseek.reports.wording.names import moment_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.reports.wording.responses import state_word
@@ -306,7 +306,7 @@ def answer_dry_run_sections(dry: AnswerDryRun) -> Iterator[Section]:
     lead = f"{dry.run}: {plural(dry.planned, 'answer')} to {plural(dry.questions, 'question')}; nothing was sent"
     lines = []
     for forecast in dry.forecasts:
-        cost = "price unknown" if forecast.cost_usd is None else f"about {forecast.cost_usd:.4f} USD"
+        cost = forecast_cost_text(forecast)
         lines.append(
             f"{forecast.judge}: {forecast.calls:,} calls ({forecast.cached:,} more from the cache), about "
             f"{forecast.input_tokens:,} tokens in and {forecast.output_tokens:,} out, {cost}"

@@ -13,6 +13,8 @@ class Forecast:
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
+    # The same calls in batches; None where the judge has none, or the price is unknown.
+    batch_cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

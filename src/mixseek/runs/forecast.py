@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 
-from mixseek.domain.ports import PLAIN, Call, Nonces, ReplyKey, Usage
+from mixseek.domain.ports import PLAIN, Call, LiveJudge, Nonces, ReplyKey, Usage
 from mixseek.engine.call import PendingSample, estimate_usage
 from mixseek.engine.offline import refuse_incomplete
 from mixseek.engine.replies import NoCache
 from mixseek.engine.slots import LiveSlot
 from mixseek.errors import DatasetError
+from mixseek.runs.batches.check import share_of_price, takes_batches
 from mixseek.runs.budget_rounds import likely_batches
 from mixseek.runs.dry_run import DryRun, Forecast
 from mixseek.runs.judge import first_batches
@@ -67,10 +68,19 @@ def add_up(
         expected = plan.protocol.expected_tokens
         each, requests = slot.price(Usage(round(tokens), expected), None), calls[slot.name]
         sizes = round(requests * tokens), requests * expected
+        cost = None if each is None else each * requests
         forecasts.append(
-            Forecast(slot.name, requests, cached[slot.name], *sizes, None if each is None else each * requests)
+            Forecast(slot.name, requests, cached[slot.name], *sizes, cost, batch_cost(plan, slot.judge, cost))
         )
     return DryRun(plan.run.name, plan.samples, count, plan.request.cascade and len(plan.judges) > 1, tuple(forecasts))
+
+
+def batch_cost(plan: Plan, judge: LiveJudge, cost: float | None) -> float | None:
+    """What the same calls cost in batches."""
+    has_files = plan.request.live.batches.files is not None
+    if cost is None or not (has_files or takes_batches(judge)):
+        return None
+    return cost * share_of_price(panel_of(plan).settings_of(judge), has_files=has_files)
 
 
 def mean_tokens(plan: Plan, nonces_of: Callable[[str, str], Nonces], measured: list[PendingSample]) -> float:

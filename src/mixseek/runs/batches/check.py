@@ -1,7 +1,23 @@
-"""Whether the requests of a run can be left in batches at all, before anything is written."""
+"""Whether the requests of a run can be left in batches at all, and at what price: before anything is written."""
 
+from mixseek.domain.ports import LiveJudge
 from mixseek.errors import ConfigurationError
+from mixseek.judges.endpoint.address import PROVIDERS
+from mixseek.judges.prices import BATCH_SHARE
 from mixseek.runs.requests.request import Plan
+from mixseek.settings.models import JudgeSettings
+
+
+def share_of_price(settings: JudgeSettings, *, has_files: bool) -> float:
+    """What an answer out of a batch costs, as a part of its price at once."""
+    usual = 1.0 if has_files else BATCH_SHARE
+    return usual if settings.price_batch is None else settings.price_batch
+
+
+def takes_batches(judge: LiveJudge) -> bool:
+    """Whether its provider is known to take them."""
+    provider = PROVIDERS.get(str(judge.description.get("provider")))
+    return "wire" in judge.description and provider is not None and provider.batch is not None
 
 
 def check_batches(plan: Plan) -> None:

@@ -10,8 +10,8 @@ from mixseek.engine.call import CallContext
 from mixseek.engine.endings import Ending, RunEnd
 from mixseek.engine.slots import LiveSlot, Slot
 from mixseek.judges.batches.registry import batch_judge
-from mixseek.judges.prices import BATCH_SHARE
 from mixseek.lazy_dataclass import dataclass
+from mixseek.runs.batches.check import share_of_price
 from mixseek.runs.batches.desk import BatchDesk
 from mixseek.runs.batches.handling import BatchHandler
 from mixseek.runs.live import Asking, Earlier, judge_rounds, live_batches, live_slots
@@ -89,14 +89,13 @@ class BatchRun:
             return slot
         request = self.plan.request
         options, settings = request.live.batches, self.asking.panel.settings_of(judge)
-        usual = BATCH_SHARE if options.files is None else 1.0
         desk = BatchDesk(
             batch_judge(judge, options.files),
             slot.name,
             self.plan.run.batch_files,
             self.context.budget,
             slot.price,
-            usual if settings.price_batch is None else settings.price_batch,
+            share_of_price(settings, has_files=options.files is not None),
             asks_rest_live=options.asks_rest_live,
         )
         handler = BatchHandler(
