@@ -11,6 +11,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, expect
 from tests.browser.driving import Visit
+from tests.browser.long_names import make_long_names
 from tests.flows.running import mixseek_here
 
 import mixseek
@@ -52,6 +53,18 @@ VIEWED: Mapping[str, PageOfViewer] = {
     "competition": page("competition", f"/competitions/{EXECUTION}", "h1"),
     "error": page("error", "/runs/nobody", ".problem-line"),
 }
+# Pages of a run in which everything has a long name, and texts are Japanese, Chinese, formulas and code; the names of
+# runs stand in the home and in the choice of two as well.
+LONG_NAMED: Mapping[str, PageOfViewer] = {
+    "home": VIEWED["home"],
+    "choose": VIEWED["choose"],
+    "run": page("run", "/runs/{long}#id={first}", ".detail-id"),
+    "matrix": page("matrix_page", "/runs/{long}/matrix#across=target", "#matrix-detail .badge", "#cell-0-0"),
+    "sample": page("sample", "/runs/{long}/sample?id={first}", ".judge-column"),
+    "review": page("review", "/runs/{long}/review?rater={rater}", "[data-rater-name]"),
+    "compare": page("compare", "/compare?a={long}&b={long}&target={target}&target={other}", "#changes"),
+    "competition": page("competition", "/competitions/{race}", ".curves"),
+}
 # What the tables call the runs of the demo.
 NAMES = "names.json"
 # Shown for a moment; a test asks for it where it stays.
@@ -87,6 +100,7 @@ def make_every_page(root: Path) -> None:
         **{example.protocol: example.report for example in demo.examples},
     }
     names = {name: path.parent.name for name, path in pages.items()}
+    names |= make_long_names(root)
     (root / NAMES).write_text(json.dumps(names), encoding="utf-8")
     for words in (
         ("report", names["cross"], "--panel", "median", "--to", "ws/panel.html"),
@@ -110,9 +124,11 @@ def is_of(path: str, address: str) -> bool:
     return re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", path), re.split(r"[?#]", address)[0]) is not None
 
 
-async def open_page(visit: Visit, server: ViewServer, name: str, names: dict[str, str]) -> Page:
+async def open_page(
+    visit: Visit, server: ViewServer, name: str, names: dict[str, str], table: Mapping[str, PageOfViewer] = VIEWED
+) -> Page:
     """The page of the table when it is whole."""
-    shown = VIEWED[name]
+    shown = table[name]
     # Else a page whose address differs in its last part only would not be opened anew.
     await visit.page.goto("about:blank")
     await visit.open(server.address + shown.address.format(**names))

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 from tests.browser.driving import NARROW, WIDE, Chromium, find_barriers, overflow_of
-from tests.browser.every_page import FILES, PARTS, PASSING, VIEWED, is_of, open_page, read_names
+from tests.browser.every_page import FILES, LONG_NAMED, PARTS, PASSING, VIEWED, is_of, open_page, read_names
+from tests.browser.seen_defects import find_defects
 
 from mixseek.web.server import ROUTES, ViewServer
 from mixseek.web.slow_work import Pending
@@ -21,17 +22,25 @@ SIZES = ((1440, 900), (1024, 768), NARROW)
 
 
 async def look_at(page: Page, name: str, scheme: str) -> list[str]:
-    """What is wrong with the page as it is shown now, in any size; axe looks at it in the size that it has."""
+    """What is wrong with how the page looks now, in any size; afterwards it has the size that it had."""
     troubles = []
-    own = page.viewport_size
+    size = page.viewport_size
     for width, height in SIZES:
         await page.set_viewport_size({"width": width, "height": height})
         if SCREENSHOTS:
             await page.screenshot(path=Path(SCREENSHOTS) / f"{name}-{width}-{scheme}.png", full_page=True)
+        defects = await find_defects(page)
         if (sideways := await overflow_of(page)) > 0:
-            troubles.append(f"{name} {scheme} {width}: {sideways} pixels sideways")
-    assert own is not None
-    await page.set_viewport_size(own)
+            defects.append(f"{sideways} pixels sideways")
+        troubles += [f"{name} {scheme} {width}: {defect}" for defect in defects]
+    assert size is not None
+    await page.set_viewport_size(size)
+    return troubles
+
+
+async def examine(page: Page, name: str, scheme: str) -> list[str]:
+    """The same, and what axe finds in the size that the page has."""
+    troubles = await look_at(page, name, scheme)
     barriers = await find_barriers(page, is_contrast_only=scheme == "dark")
     return [*troubles, *(f"{name} {scheme}: {barrier}" for barrier in barriers)]
 
@@ -59,10 +68,26 @@ def test_no_page_of_the_viewer_has_a_barrier_or_asks_anybody_else(
         async with chromium.visiting(size, scheme, expected="404") as visit:
             await visit.follow(demo_viewer.link)
             for name in VIEWED:
-                troubles += await look_at(
+                troubles += await examine(
                     await open_page(visit, demo_viewer, name, read_names(demo_place)), name, scheme
                 )
             assert visit.strangers(demo_viewer.address, "about:") == []
+        assert not troubles, "\n".join(troubles)
+
+    chromium.do(scenario())
+
+
+def test_long_names_push_nothing_aside(chromium: Chromium, demo_viewer: ViewServer, demo_place: Path) -> None:
+    """Names of runs, targets, tasks and raters; texts in Japanese and Chinese, formulas, code, a long address."""
+    names = read_names(demo_place)
+
+    async def scenario() -> None:
+        troubles: list[str] = []
+        async with chromium.visiting() as visit:
+            await visit.follow(demo_viewer.link)
+            for name in LONG_NAMED:
+                page = await open_page(visit, demo_viewer, name, names, LONG_NAMED)
+                troubles += await look_at(page, f"long-{name}", "light")
         assert not troubles, "\n".join(troubles)
 
     chromium.do(scenario())
@@ -107,7 +132,7 @@ def test_no_file_that_is_sent_around_has_a_barrier_or_asks_anybody(
         async with chromium.visiting(size, scheme) as visit:
             for name, path in paths.items():
                 await visit.page.goto(path.as_uri())
-                troubles += await look_at(visit.page, name, scheme)
+                troubles += await examine(visit.page, name, scheme)
             assert visit.requests == [path.as_uri() for path in paths.values()]
         assert not troubles, "\n".join(troubles)
 

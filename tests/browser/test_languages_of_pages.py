@@ -1,4 +1,4 @@
-"""A page in Japanese or Chinese says nothing of ours in English: every page type is read, text by text."""
+"""A page in Japanese or Chinese says nothing of ours in English and fits a telephone: every page type is read."""
 
 import re
 from collections.abc import Mapping
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
-from tests.browser.driving import Chromium
+from tests.browser.driving import NARROW, WIDE, Chromium, overflow_of
 from tests.browser.every_page import VIEWED, open_page, read_names
+from tests.browser.seen_defects import find_defects
 
 from mixseek.web.languages import read_messages
 from mixseek.web.server import ViewServer
@@ -80,6 +81,10 @@ def test_no_page_speaks_english_to_who_chose_another_language(
                 await expect(page.locator("html")).to_have_attribute("lang", language)
                 texts = await page.evaluate(SHOWN)
                 troubles += [f"{name}: {text}" for text in untranslated(texts, read_messages(), language)]
+                await page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+                defects = [*await find_defects(page), *(["sideways"] if await overflow_of(page) > 0 else [])]
+                troubles += [f"{name} on a telephone: {defect}" for defect in defects]
+                await page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
         assert not troubles, "\n".join(troubles)
 
     chromium.do(scenario())

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from unicodedata import east_asian_width
 
 from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.pictures import DISTINCT, Curve
 from mixseek.presentation.sections import Curves
-from mixseek.text.phrases import shortened
 from mixseek.text.visible import make_visible
 
 HEIGHT, LEFT, TOP, BOTTOM = 320, 34, 14, 290
@@ -144,8 +144,18 @@ def _line(drawn: DrawnCurve, frame: Frame, say: Callable[[str], str]) -> Iterato
         last = drawn.places[-1]
         ends = f'x1="{last.x + 8:g}" y1="{last.y}" x2="{frame.right + 10}" y2="{drawn.label_y}"'
         yield f'<line class="lead-line" {ends} stroke-dasharray="1 5"/>'
-        name = shortened(" ".join(drawn.curve.name.split()), _LABEL_CHARACTERS)
+        name = _shortened(" ".join(drawn.curve.name.split()))
         yield f'<text class="label" x="{frame.right + 14}" y="{drawn.label_y}" {_INK}>{_escaped(name)}</text>'
+
+
+def _shortened(name: str) -> str:
+    """So much of a name as has room, and a sign that there is more; a character of Japanese or Chinese counts twice."""
+    width = 0
+    for place, character in enumerate(name):
+        width += 2 if east_asian_width(character) in "WF" else 1
+        if width > _LABEL_CHARACTERS:
+            return name[:place] + "…"
+    return name
 
 
 # Without styles of a page, letters are filled and have no outline.
