@@ -98,15 +98,3 @@ def test_what_a_cancelled_batch_left_undone_may_be_sent_again() -> None:
         assert await notices(provider, "submitted_again_after_success") == [("r1", 2)]
 
     play(scenario, BatchOptions(seconds=100))
-
-
-def test_a_batch_is_made_although_its_client_left_in_the_middle() -> None:
-    """Whoever is killed between sending and hearing finds it in the list."""
-
-    async def scenario(provider: Provider) -> None:
-        await provider.create_anthropic([anthropic_request(number) for number in range(50)])
-        listed = await provider.get("/v1/messages/batches")
-
-        assert [batch["request_counts"]["processing"] for batch in listed["data"]] == [50]
-
-    play(scenario, BatchOptions(seconds=100))

@@ -90,6 +90,15 @@ class GeminiBatches(BatchEndpoints):
         return Shelf.OUTPUT, {"key": custom_id, "error": error}
 
     async def show(self, batch: Batch, request: web.Request, *, is_being_cancelled: bool = False) -> Mapping[str, Any]:
+        operation = self._operation(batch)
+        if batch.phase(self.store.clock()) is not Phase.ENDED or batch.ending is not Ending.COMPLETED:
+            return operation
+        output = await self._output(batch)
+        operation["metadata"]["output"] = output
+        return {**operation, "response": {"@type": f"{_TYPE}Output", **output}}
+
+    def _operation(self, batch: Batch) -> dict[str, Any]:
+        """The operation without its results, as lists have it."""
         now = self.store.clock()
         phase, ending = batch.phase(now), batch.ending
         has_ended = phase is Phase.ENDED
@@ -112,9 +121,7 @@ class GeminiBatches(BatchEndpoints):
         metadata["endTime"] = rfc3339(batch.ended + batch.skew)
         match ending:
             case Ending.COMPLETED:
-                output = await self._output(batch)
-                metadata["output"] = output
-                return {**operation, "done": True, "response": {"@type": f"{_TYPE}Output", **output}}
+                return {**operation, "done": True}
             case Ending.FAILED:
                 error = {"code": _INTERNAL, "message": batch.errors[0].message}
             case Ending.CANCELLED:
@@ -173,11 +180,7 @@ class GeminiBatches(BatchEndpoints):
         size = count_of(request.query.get("pageSize"), 50, 1000)
         token = request.query.get("pageToken", "")
         start = int(token) if token.isdigit() else 0
-        page = [await self.show(batch, request) for batch in batches[start : start + size]]
-        # A list names operations; the results are had from each.
-        operations = [{key: value for key, value in operation.items() if key != "response"} for operation in page]
-        for operation in operations:
-            operation["metadata"] = {key: value for key, value in operation["metadata"].items() if key != "output"}
+        operations = [self._operation(batch) for batch in batches[start : start + size]]
         more = {"nextPageToken": str(start + size)} if start + size < len(batches) else {}
         return json_response(200, {"operations": operations, **more})
 

@@ -30,6 +30,8 @@ class BatchOptions:
     queue_tokens: int | None = None
     # More batches under way at once are answered 429.
     files_at_once: int | None = None
+    # How long a look waits for results that are due and not yet written; then the batch is still finishing.
+    longest_wait_seconds: float = 2.0
 
 
 class BatchRequest(NamedTuple):
@@ -139,13 +141,14 @@ class Batch:
 
     @property
     def ended(self) -> float:
-        """When it ends."""
+        """When it is due."""
         if self.errors:
             return self.created + _VALIDATED * self.seconds
         return self.created + self.seconds if self.cancelled is None else self.cancelled
 
     def phase(self, now: float) -> Phase:
-        if now >= self.ended:
+        """It has ended once its results are written, which may be a moment after they are due."""
+        if self.results is not None:
             return Phase.ENDED
         share = self.share(now)
         return Phase.QUEUED if share < _VALIDATED else Phase.RUNNING if share < _GATHERED else Phase.FINISHING

@@ -57,7 +57,7 @@ class Settlement:
     async def settle(self, wire: Wire, batch: Batch) -> None:
         """Answers the requests, writes the files and bills what was answered; gives way to others in between."""
         written = _WrittenLines()
-        if batch.ending not in (Ending.FAILED, Ending.GONE):
+        if batch.ending is not Ending.FAILED:
             done, turn = _processed(wire, batch), Turn()
             for index, request in enumerate(batch.requests):
                 await turn.give_way()

@@ -2,8 +2,8 @@
 
 import asyncio
 import dataclasses
-from collections import Counter
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from mixseek.testing.batches.faults import BatchFault, FaultPlan, Moment
@@ -16,7 +16,6 @@ from mixseek.testing.batches.jobs import (
     BatchRequest,
     Draft,
     Ending,
-    Results,
 )
 from mixseek.testing.batches.outcomes import Refusal, Wire
 from mixseek.testing.batches.settlement import Settlement, content_digest
@@ -68,7 +67,7 @@ class BatchStore:
     async def create(self, wire: Wire, draft: Draft) -> Creation | Refusal:
         """A batch under way, or why there is none."""
         self._wires[wire.name] = wire
-        await self.settle_due()
+        await self.settle(self._batches.values())
         content = content_digest(wire.name, draft.requests)
         fault = self.plan.draw(Moment.CREATION, content)
         if fault is BatchFault.TOO_MANY or self.is_busy(wire):
@@ -83,7 +82,7 @@ class BatchStore:
         self.ledger.open_batch(batch.id, wire.name, requests)
         if batch.ending is Ending.GONE:
             self.ledger.close_batch(batch.id, {})
-            batch.requests, batch.results = [], Results(None, None, Counter())
+            batch.requests = []
         return Creation(batch, fault)
 
     def is_busy(self, wire: Wire) -> bool:
@@ -96,7 +95,7 @@ class BatchStore:
         batch = self._batches.get(batch_id)
         if batch is None or batch.wire != wire.name or batch.ending is Ending.GONE:
             return None
-        await self._settle_if_due(batch)
+        await self.settle([batch])
         return batch
 
     def is_gone(self, batch_id: str) -> bool:
@@ -107,8 +106,7 @@ class BatchStore:
     async def newest(self, wire: Wire) -> list[Batch]:
         """What the list shows: of all keys, the newest first."""
         batches = [batch for batch in reversed(self._batches.values()) if batch.wire == wire.name]
-        for batch in batches:
-            await self._settle_if_due(batch)
+        await self.settle(batches)
         return [batch for batch in batches if batch.ending is not Ending.GONE]
 
     async def cancel(self, batch: Batch) -> bool:
@@ -119,22 +117,29 @@ class BatchStore:
         if now >= batch.ended:
             return False
         batch.cancelled = now
-        await self._settle_if_due(batch)
+        await self.settle([batch])
         return True
 
-    async def settle_due(self) -> None:
-        """Everything that is due by now is done and billed."""
-        for batch in list(self._batches.values()):
-            await self._settle_if_due(batch)
+    async def settle_all(self) -> None:
+        """Everything that is due by now is done and billed, however long that takes."""
+        await self.settle(self._batches.values(), math.inf)
 
-    async def _settle_if_due(self, batch: Batch) -> None:
-        if batch.results is not None or self.clock() < batch.ended:
-            return
-        if batch.settling is None:
-            settling = self._settlement.settle(self._wires[batch.wire], batch)
-            batch.settling = asyncio.get_running_loop().create_task(settling)
-        # Whoever looks may leave; the work goes on.
-        await asyncio.shield(batch.settling)
+    async def settle(self, batches: Iterable[Batch], longest_wait: float | None = None) -> None:
+        """Begins to write the results that are due, and waits for them for a while.
+
+        Whoever looks may leave; the work goes on.
+        """
+        now, loop = self.clock(), asyncio.get_running_loop()
+        due = [batch for batch in batches if batch.results is None and now >= batch.ended]
+        for batch in due:
+            if batch.settling is None and batch.ending is not Ending.GONE:
+                batch.settling = loop.create_task(self._settlement.settle(self._wires[batch.wire], batch))
+        tasks = [batch.settling for batch in due if batch.settling is not None]
+        if tasks:
+            wait = self.options.longest_wait_seconds if longest_wait is None else longest_wait
+            done, _ = await asyncio.wait(tasks, timeout=None if math.isinf(wait) else wait)
+            for task in done:
+                task.result()
 
     def _under_way(self, wire: Wire) -> list[Batch]:
         now = self.clock()

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -10,10 +12,12 @@ from tests.unit.judges.mock_requests import PROTOCOL, a_sample, anthropic_body, 
 from tests.unit.protocols.nonces import NONCES
 from tests.waiting import PATIENCE_SECONDS
 
+from mixseek.testing.batches.faults import BatchFault
 from mixseek.testing.batches.jobs import BatchOptions
 from mixseek.testing.mock_server import LOOPBACK, MockOptions, MockServer
 
 CHAT = "/v1/chat/completions"
+NUMBERS = range(6)
 GEMINI = "/v1beta/models/mock:batchGenerateContent"
 
 
@@ -99,7 +103,9 @@ def play(scenario: Callable[[Provider], Awaitable[None]], batches: BatchOptions,
     """Lets the scenario talk to a server with these options."""
 
     async def run() -> None:
-        server = ClockedServer(MockOptions(batches=batches, drip_seconds=0.0, **options), LOOPBACK)
+        # However slow the machine, what is due is there at the next look.
+        patient = replace(batches, longest_wait_seconds=math.inf)
+        server = ClockedServer(MockOptions(**{"batches": patient, "drip_seconds": 0.0, **options}), LOOPBACK)
         await server.start()
         try:
             timeout = aiohttp.ClientTimeout(total=PATIENCE_SECONDS)
@@ -147,3 +153,34 @@ async def live_text(provider: Provider, number: int) -> str:
     """What the live wire says of the same sample."""
     _, answer = await provider.call("POST", CHAT, openai_body(a_sample(number)))
     return str(answer["choices"][0]["message"]["content"])
+
+
+def always(*faults: BatchFault, **options: Any) -> BatchOptions:
+    """Whatever can be struck is struck."""
+    return BatchOptions(faults=faults, fault_rate=1.0, **options)
+
+
+async def openai_batch(provider: Provider, numbers: Sequence[int] = NUMBERS) -> Any:
+    """What becomes of a batch, seen after its end."""
+    _, created = await provider.create_openai([openai_line(number) for number in numbers])
+    return await provider.get(f"/v1/batches/{created['id']}")
+
+
+async def output_of(provider: Provider, batch: Any) -> bytes:
+    return (await provider.raw("GET", f"/v1/files/{batch['output_file_id']}/content"))[1]
+
+
+async def anthropic_results(provider: Provider) -> tuple[Any, list[Any]]:
+    _, created = await provider.create_anthropic([anthropic_request(number) for number in NUMBERS])
+    ended = await provider.get(f"/v1/messages/batches/{created['id']}")
+    return ended, lines_of((await provider.raw("GET", ended["results_url"]))[1])
+
+
+async def mistral_job(provider: Provider) -> Any:
+    _, created = await provider.create_mistral([mistral_line(number) for number in NUMBERS])
+    return await provider.get(f"/v1/batch/jobs/{created['id']}")
+
+
+async def gemini_operation(provider: Provider) -> Any:
+    _, created = await provider.create_gemini([gemini_request(number) for number in NUMBERS])
+    return await provider.get(f"/v1beta/{created['name']}")

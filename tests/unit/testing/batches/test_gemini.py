@@ -137,6 +137,7 @@ def test_the_list_has_names_and_labels_in_pages() -> None:
     ("batch", "status"),
     [
         ({}, 400),
+        ({"input_config": {"requests": {"requests": [gemini_request(1)]}}}, 400),
         ({"display_name": "x", "input_config": {}}, 400),
         ({"display_name": "x", "input_config": {"requests": {"requests": [{"contents": []}]}}}, 400),
         ({"display_name": "x", "input_config": {"file_name": "files/none"}}, 404),
