@@ -6,6 +6,7 @@ from dataclasses import field
 from mixseek.domain.ports import Judge, LiveJudge, Usage
 from mixseek.engine.desk import Desk
 from mixseek.engine.endpoint import Endpoint
+from mixseek.engine.prefixes import PrefixQueue
 from mixseek.engine.rates import RateLimit
 from mixseek.engine.replies import RequestKeys
 from mixseek.lazy_dataclass import dataclass
@@ -47,6 +48,8 @@ class LiveSlot:
     retries_cut_off: bool = False
     # Where its requests are left for batches; None where each is sent at once.
     desk: Desk | None = None
+    # Where its endpoint caches what prompts begin with; None where nobody gains by waiting for another.
+    prefixes: PrefixQueue | None = None
     # The judge's; looked at many times for each sample.
     name: str = field(init=False)
 

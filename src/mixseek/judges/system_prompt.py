@@ -1,11 +1,11 @@
 """A model with a system prompt of its own, whatever it is behind."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from mixseek.domain.ports import Answer, Call, LiveJudge, constant_message
+from mixseek.domain.ports import Answer, Call, LiveJudge, Message, constant_message
 from mixseek.lazy_dataclass import dataclass
 
 
@@ -36,6 +36,11 @@ class PromptedJudge:
     @property
     def description(self) -> Mapping[str, Any]:
         return {**self.judge.description, "system": self.system}
+
+    def cached_prefixes(self, messages: Sequence[Message]) -> Sequence[str]:
+        """Those of the judge inside."""
+        prefixes_of = getattr(self.judge, "cached_prefixes", None)
+        return () if prefixes_of is None else prefixes_of(messages)
 
     async def call(self, call: Call) -> Answer:
         """Raises what the judge inside raises."""

@@ -28,6 +28,7 @@ from mixseek.engine.gate import Gate, GatedJudge, OpenLimit, SharedLimits, patie
 from mixseek.engine.journaling import GroupCommit
 from mixseek.engine.live import LiveBatch, LiveRun
 from mixseek.engine.offline import Judged, is_settled
+from mixseek.engine.prefixes import PrefixesOf, PrefixQueue
 from mixseek.engine.rates import RateLimit
 from mixseek.engine.replies import NoCache, ReplyCache, RequestKeys
 from mixseek.engine.retry import RetryPolicy
@@ -158,6 +159,7 @@ class Panel:
             price, asked = price_of(judge, settings), traced(judge, tracer)
             if gate is not None:
                 asked = GatedJudge(asked, endpoint, gate, price, self.options.max_cost_usd is not None)
+            prefixes_of: PrefixesOf | None = getattr(judge, "cached_prefixes", None)
             return LiveSlot(
                 judge=asked,
                 endpoint=endpoint,
@@ -168,6 +170,10 @@ class Panel:
                 requests=RateLimit(settings.rpm) if settings.rpm and gate is None else None,
                 tokens=RateLimit(settings.tpm) if settings.tpm and gate is None else None,
                 retries_cut_off=self.options.retries_cut_off,
+                # Half of the samples at hand: the others keep the endpoint busy.
+                prefixes=None
+                if prefixes_of is None
+                else PrefixQueue(prefixes_of, endpoint.now, self.concurrency_of(judge)),
             )
 
         return tuple(make_slot(judge) if is_remote(judge) else OfflineSlot(judge) for judge in self.judges)
@@ -355,7 +361,19 @@ def live_batches(
             ]
             if keys and (cached := cache.get_many(keys)):
                 rest = [pending._replace(cached=cached) for pending in rest]
-        yield LiveBatch(rest, skipped=len(samples) - len(rest))
+        yield LiveBatch(in_order_of_prefixes(rest), skipped=len(samples) - len(rest))
+
+
+def in_order_of_prefixes(samples: Sequence[PendingSample]) -> list[PendingSample]:
+    """By rubric, then by question, each in the order of the dataset: prompts that begin alike follow one another."""
+    places: dict[tuple[str | None, ...], int] = {}
+
+    def place(numbered: tuple[int, PendingSample]) -> tuple[int, int, int]:
+        number, sample = numbered[0], numbered[1].sample
+        of_rubric = places.setdefault((sample.rubric,), number)
+        return of_rubric, places.setdefault((sample.rubric, sample.question), number), number
+
+    return [pending for _, pending in sorted(enumerate(samples), key=place)]
 
 
 # New objects between two searches for cycles; Python's own 700 are a few judgments.

@@ -5,7 +5,7 @@ import difflib
 import hashlib
 import json
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,7 +16,7 @@ import orjson
 from multidict import CIMultiDict
 from yarl import URL
 
-from mixseek.domain.ports import Answer, Call, LiveJudge
+from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.answers import Dialect, NoReplyError, ReadAnswer, decoding, make_answer, without_keys
@@ -26,6 +26,7 @@ from mixseek.judges.endpoint.control_tokens import split_control_tokens
 from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory, Wire
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
 from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
+from mixseek.judges.endpoint.prompt_cache import prefix_names
 from mixseek.judges.endpoint.refusals import read_refusal
 from mixseek.judges.keys.redaction import Redaction
 from mixseek.judges.keys.secret import Secret
@@ -134,6 +135,11 @@ class EndpointJudge:
         if given_id := next(filter(None, map(received.headers.get, _REQUEST_ID_HEADERS)), None):
             reading = reading._replace(request_id=given_id)
         return self._answer(call, prepared, reading, time.perf_counter() - started, requests)
+
+    def cached_prefixes(self, messages: Sequence[Message]) -> Sequence[str]:
+        """Beginnings of the prompt that the endpoint caches, by name, the shortest first; none where it is not told."""
+        is_told = self._dialects.of(self.target, self.wire).marks_prefix
+        return prefix_names(messages, self.target.model) if is_told else ()
 
     def prepare(self, call: Call, wire: Wire | None = None) -> Prepared:
         """What is sent for it, in the dialect that is believed now; `wire` is the judge's own unless given."""

@@ -7,6 +7,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ _TABLE = tomllib.loads((Path(__file__).parent / "prompt_cache.toml").read_text(e
 _MINIMUM_TOKENS: dict[str, int] = _TABLE["minimum_tokens"]
 _USUAL_MINIMUM: int = _TABLE["usual_minimum_tokens"]
 _FIRST_EXPLICIT = tuple(_TABLE["first_explicit_gpt"])
+_LEVELS = ("run_constant", "rubric_constant")
 _GPT = re.compile(r"\bgpt-(\d+)(?:\.(\d+))?")
 # At least so many tokens are in a text: prose of any script has more.
 _CHARACTERS_PER_TOKEN = 4.4
@@ -30,13 +32,20 @@ class Piece(NamedTuple):
     is_marked: bool
 
 
+def prefix_names(messages: Sequence[Message], model: str) -> tuple[str, ...]:
+    """A digest of each beginning that is long enough to be cached, the shortest first."""
+    ends = sorted({end for level in _LEVELS if (end := _end_of(messages, level))})
+    measured = [_measure(*_beginning(messages, end)) for end in ends]
+    return tuple(name for name, tokens in measured if tokens >= least_cached(model))
+
+
 def pieces_of(messages: Sequence[Message], model: str) -> list[list[Piece]]:
     """Each message in parts: marked are the ends of what the run's prompts share, and of what the rubric's share.
 
     Not marked is an end before which there are fewer tokens than the model's endpoint caches.
     """
-    ends = {end for level in ("run_constant", "rubric_constant") if (end := _end_of(messages, level))}
-    marked = {end for end in ends if _least_tokens(_beginning(messages, end)) >= least_cached(model)}
+    ends = {end for level in _LEVELS if (end := _end_of(messages, level))}
+    marked = {end for end in ends if _measure(*_beginning(messages, end))[1] >= least_cached(model)}
     pieces = []
     for number, message in enumerate(messages):
         places = sorted(place for of, place in marked if of == number)
@@ -52,8 +61,7 @@ def prefix_key(messages: Sequence[Message]) -> str | None:
     end = _end_of(messages, "rubric_constant")
     if end is None:
         return None
-    digest = hashlib.blake2b(_beginning(messages, end).encode("utf-8", "surrogatepass"), digest_size=12)
-    return f"mixseek-{digest.hexdigest()}"
+    return f"mixseek-{_measure(*_beginning(messages, end))[0]}"
 
 
 def least_cached(model: str) -> int:
@@ -79,11 +87,17 @@ def _end_of(messages: Sequence[Message], level: str) -> tuple[int, int] | None:
     return end
 
 
-def _beginning(messages: Sequence[Message], end: tuple[int, int]) -> str:
+def _beginning(messages: Sequence[Message], end: tuple[int, int]) -> tuple[str, ...]:
     number, place = end
-    return "".join(message.content for message in messages[:number]) + messages[number].content[:place]
+    return (*(message.content for message in messages[:number]), messages[number].content[:place])
 
 
-def _least_tokens(text: str) -> float:
+# A run has one beginning, or one for each rubric.
+@lru_cache(maxsize=256)
+def _measure(*texts: str) -> tuple[str, float]:
+    """A digest of the texts, and how many tokens they have at least."""
+    text = "".join(texts)
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
     plain = len(text.encode("ascii", "ignore"))
-    return plain / _CHARACTERS_PER_TOKEN + (len(text) - plain) / _CHARACTERS_PER_TOKEN_OUTSIDE_ASCII
+    tokens = plain / _CHARACTERS_PER_TOKEN + (len(text) - plain) / _CHARACTERS_PER_TOKEN_OUTSIDE_ASCII
+    return digest, tokens
