@@ -206,3 +206,28 @@ def test_what_was_left_is_listed_and_can_be_stopped(tmp_path: Path, data: Path) 
     assert unknown.returncode == 2
     assert "no batch 'nobody'" in unknown.stderr
     assert "is under way; run the same command again to collect" in " ".join(doctor.stdout.split())
+
+
+def test_a_workspace_says_what_it_has_paid_and_saved(tmp_path: Path, data: Path) -> None:
+    """`runs` has a cost for each run and a sum; `runs --cost` has months, judges and what batches saved."""
+    with serving() as server:
+        write_settings(tmp_path / "mixseek.toml", "openai", server)
+        judge(data, "j", "--batch", "--wait", "--poll", "0.05", cwd=tmp_path)
+        judge(data, "j", cwd=tmp_path, run="live")
+        billed = server.server.ledger.summary()["billed"]
+    document = json.loads(mixseek_here("runs", "--cost", "--workspace", "ws", "--json", cwd=tmp_path).stdout)
+    listing = mixseek_here("runs", "--workspace", "ws", cwd=tmp_path).stdout
+
+    live, batch = (
+        (billed[wire]["input_tokens"] * 100 + billed[wire]["output_tokens"] * 1000) / 1_000_000
+        for wire in ("openai", "openai-batch")
+    )
+    by_run = {row["run"]: row for row in document["spent"]}
+    assert by_run["r"]["cost_usd"] == pytest.approx(batch / 2)
+    assert by_run["r"]["saved_by_batch_usd"] == pytest.approx(batch / 2)
+    assert by_run["live"]["cost_usd"] == pytest.approx(live)
+    assert document["cost_usd"] == pytest.approx(live + batch / 2)
+    assert {row["month"] for row in document["spent"]} == {
+        reply["details"]["received_on"][:7] for reply in replies(tmp_path)
+    }
+    assert f"All runs: ${live + batch / 2:,.2f}" in listing

@@ -171,6 +171,7 @@ ASKED: list[tuple[DocumentName, str]] = [
     (DocumentName.EVALUATE, "evaluate essay.md --query tea --evaluator metrics.toml --judge {judge}"),
     (DocumentName.RUNS, "runs"),
     (DocumentName.BATCHES, "batches"),
+    (DocumentName.RUNS_COST, "runs --cost"),
     (DocumentName.LABEL_SAMPLE, "label sample rules --n 3 --to other.csv"),
     (DocumentName.LABEL_IMPORT, "label import filled.csv --rater mia"),
     (DocumentName.LABEL_STATUS, "label status panel"),

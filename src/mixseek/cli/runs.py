@@ -33,19 +33,29 @@ KindOption = Annotated[
 ]
 
 
-def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> ExitCode | None:
+CostOption = Annotated[
+    bool, Option("--cost", help="What calls cost instead, by month, judge and run, with what was saved.")
+]
+
+
+def runs(
+    context: Context, cost: CostOption = False, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> ExitCode | None:
     """List the runs, answers and competitions of a workspace, newest first.
 
     \b
     Examples:
       mixseek runs
       mixseek runs --workspace ws --json
+      mixseek runs --cost
       mixseek runs mv answers-semantic-1f3c9a2b march
       mixseek runs rm march april
       mixseek runs gc --dry-run
     """
     if context.invoked_subcommand is not None:
         return None
+    if cost:
+        return print_spending(workspace_path(workspace), as_json=as_json)
     from mixseek.analysis.run_list import list_runs
     from mixseek.reports.run_list import run_list_sections, runs_document
 
@@ -72,6 +82,17 @@ def runs(context: Context, workspace: WorkspaceOption = None, as_json: JsonOptio
             yield from competition_list_sections(competitions)
 
     return print_answer(document, all_lists, as_json=as_json)
+
+
+def print_spending(workspace: Path, *, as_json: bool) -> ExitCode:
+    """Read from the journals, which alone know when a reply came."""
+    from mixseek.analysis.spending import read_spent
+    from mixseek.reports.spending import spending_document, spending_sections
+
+    rows, problems = read_spent(workspace)
+    for problem in problems:
+        print_notice(f"mixseek: {problem}")
+    return print_answer(spending_document(rows), lambda: spending_sections(rows), as_json=as_json)
 
 
 def find_answer_lines(workspace: Path) -> "list[AnswerLine]":

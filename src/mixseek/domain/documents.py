@@ -38,6 +38,7 @@ class DocumentName(StrEnum):
     BOARD = "board"
     EVALUATE = "evaluate"
     RUNS = "runs"
+    RUNS_COST = "runs-cost"
     RUNS_RM = "runs-rm"
     RUNS_MV = "runs-mv"
     RUNS_GC = "runs-gc"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.scored_details import document_of
 from mixseek.presentation.pictures import Series, Step
 from mixseek.presentation.sections import QUIET, Cell, Head, Section, TableRows, Words, notes, number_head
+from mixseek.reports.accounts import known_cost_text
 from mixseek.reports.headline import headline_interval_text, headline_mean_text, score_document
 from mixseek.reports.wording.names import moment_text, state_text
 from mixseek.reports.wording.numbers import NOTHING, percent
@@ -79,7 +81,18 @@ def run_list_sections(runs: Sequence[run_list.RunLine]) -> Iterator[Section]:
     heads = (Head("|run", "run"), Head("|protocol"), Head(None, "|protocol"), Head("dataset"), Head("judges"))
     interval = Head(number_head(message("word.interval_95", "95% interval")))
     rows = [list(_run_cells(run)) for run in runs]
-    yield Section(None, [TableRows((*heads, ">score", interval, *SHORT_COUNTS, Head("|started")), rows, wide=_WIDE)])
+    columns: tuple[str | Head, ...] = (*heads, ">score", interval, *SHORT_COUNTS, ">cost", Head("|started"))
+    yield Section(None, [TableRows(columns, rows, wide=_WIDE), *notes(_total_cost(runs))])
+
+
+def _total_cost(runs: Sequence[run_list.RunLine]) -> list[str]:
+    """The sum of the workspace, where anybody was paid."""
+    counted = [run.headline for run in runs if run.headline is not None and run.headline.calls]
+    if not counted:
+        return []
+    calls, unpriced = sum(kept.calls for kept in counted), sum(kept.unpriced for kept in counted)
+    total = sum((kept.cost_usd for kept in counted), Decimal(0))
+    return [f"All runs: {known_cost_text(calls, unpriced, total)}; `mixseek runs --cost` says more."]
 
 
 def _run_cells(run: run_list.RunLine) -> Iterator[Cell]:
@@ -96,6 +109,8 @@ def _run_cells(run: run_list.RunLine) -> Iterator[Cell]:
         score, maximum = run.headline.score, run.headline.maximum
         yield from (headline_mean_text(score, maximum), headline_interval_text(score, maximum))
     yield from count_cells(run.counts)
+    kept = run.headline
+    yield NOTHING if kept is None else known_cost_text(kept.calls, kept.unpriced, kept.cost_usd)
     yield moment_text(run.started_at) or NOTHING, QUIET
 
 

@@ -54,6 +54,7 @@ DECLARED: dict[DocumentName, Declared] = {
     DocumentName.BOARD: Declared(of_numbers.BoardDocument, ("leaderboard, of a run or a table",)),
     DocumentName.EVALUATE: Declared(of_races.EvaluateDocument, ("evaluate",)),
     DocumentName.RUNS: Declared(of_runs.RunsDocument, ("runs",)),
+    DocumentName.RUNS_COST: Declared(of_runs.RunsCostDocument, ("runs --cost",)),
     DocumentName.RUNS_RM: Declared(of_tools.RemovedDocument, ("runs rm",)),
     DocumentName.RUNS_MV: Declared(of_tools.MovedDocument, ("runs mv",)),
     DocumentName.RUNS_GC: Declared(of_tools.GarbageDocument, ("runs gc",)),

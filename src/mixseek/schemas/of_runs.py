@@ -306,6 +306,29 @@ class RunsDocument(TypedDict):
     answers: Sequence[AnswersEntry]
 
 
+class SpentEntry(TypedDict):
+    """Calls of one judge of one run in one month; amounts are the known part."""
+
+    month: str
+    judge: str
+    run: str
+    calls: int
+    unpriced_calls: int
+    cost_usd: float
+    saved_by_cache_usd: float
+    saved_by_batch_usd: float
+
+
+class RunsCostDocument(TypedDict):
+    """What calls of a workspace cost."""
+
+    spent: Sequence[SpentEntry]
+    cost_usd: float
+    saved_by_cache_usd: float
+    saved_by_batch_usd: float
+    unpriced_calls: int
+
+
 class DrawnStratum(TypedDict):
     values: Mapping[str, str | None]
     texts: int
