@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from mixseek.lazy_dataclass import dataclass
@@ -70,5 +70,11 @@ def make_prompt(model: str, turns: list[tuple[str, str]], schema: Mapping[str, A
     """Takes nonces out of every turn: they say nothing about the sample and differ between workspaces."""
     asked = "\n".join(text for role, text in turns if role == "user")
     nonces = {match[2] for match in _SECTION.finditer(asked)}
-    bare = ((role, re.sub("|".join(nonces), "", text) if nonces else text) for role, text in turns)
-    return Prompt(model, tuple(bare), schema)
+    return Prompt(model, tuple((role, _without(text, nonces)) for role, text in turns), schema)
+
+
+def _without(text: str, nonces: Collection[str]) -> str:
+    """The text without any of them; no pattern is made of what is another in every prompt."""
+    for nonce in nonces:
+        text = text.replace(nonce, "")
+    return text
