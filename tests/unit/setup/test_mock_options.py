@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from tests.cases import each
 
+from mixseek.cli.judges import serve_mock
 from mixseek.errors import ConfigurationError
 from mixseek.setup.judges import read_batch_options
+from mixseek.testing import mock_server
 from mixseek.testing.batches.faults import BatchFault
 from mixseek.testing.batches.jobs import BatchOptions
+from mixseek.testing.mock_server import MockOptions
 
 ROOT = Path(__file__).parents[3]
 
@@ -35,6 +38,18 @@ def test_words_about_batches_need_batches(options: dict[str, Any]) -> None:
     assert read(takes_batches=False, fault_rate=0.5) is None
     with pytest.raises(ConfigurationError, match="need --batches"):
         read(takes_batches=False, **options)
+
+
+def test_what_the_command_is_told_reaches_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each word of the command is one of the options, and none is lost on the way."""
+    served: list[MockOptions] = []
+    monkeypatch.setattr(mock_server, "serve", lambda _host, _port, options: served.append(options))
+    limits: dict[str, Any] = {"batch_limit": 5, "batch_queue_tokens": 6, "batch_files_at_once": 7}
+    serve_mock(batches=True, batch_seconds=3.0, batch_faults=["gone"], batch_fault_rate=0.4, **limits)
+    serve_mock()
+
+    expected = BatchOptions(3.0, (BatchFault.GONE,), 0.4, request_limit=5, queue_tokens=6, files_at_once=7)
+    assert [options.batches for options in served] == [expected, None]
 
 
 def test_every_fault_is_in_the_documents() -> None:
