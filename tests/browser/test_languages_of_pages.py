@@ -35,6 +35,8 @@ SHOWN = r"""() => {
 NAMES = {"rules", "none", "text", "number", "label", "language", "target", "code", "fact", "rubric"}
 # Three words of English in a row are a phrase, and no name; those of statistics are the same everywhere.
 PHRASE = re.compile(r"[A-Za-z][a-z']+(?: [a-z][a-z']+){2,}")
+# So much of so much is said otherwise elsewhere.
+SHARE = re.compile(r"\d of \d")
 
 
 def untranslated(texts: list[str], table: Mapping[str, Mapping[str, str]], language: str) -> list[str]:
@@ -44,7 +46,8 @@ def untranslated(texts: list[str], table: Mapping[str, Mapping[str, str]], langu
     for text in texts:
         bare = re.sub(r"[\s\d.,%:()·]+$|^[\s\d.,%:()·]+", "", text)
         # A verdict in capitals is its protocol's.
-        if re.search("[a-z]{3}", bare) and (bare.casefold() in english or PHRASE.search(text)):
+        is_ours = re.search("[a-z]{3}", bare) and (bare.casefold() in english or PHRASE.search(text))
+        if is_ours or SHARE.search(text):
             left.append(text.strip())
     return left
 
@@ -60,9 +63,10 @@ def test_english_among_other_words_is_seen() -> None:
         "en-boolean-04",
         "found by folded match",
         "判定 a b c",
+        "4.82 of 8",
     ]
 
-    assert untranslated(texts, table, "ja") == ["correct (3)", "12.5% correct", "found by folded match"]
+    assert untranslated(texts, table, "ja") == ["correct (3)", "12.5% correct", "found by folded match", "4.82 of 8"]
 
 
 @pytest.mark.parametrize("language", ["ja", "zh"])

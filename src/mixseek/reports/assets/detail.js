@@ -148,7 +148,7 @@ function responseSection(row) {
     const body = make("div", { class: isMarkdown ? "prose markdown" : "prose", lang: languageOf(response.slice(start, end)), dir: "auto" }, ...shown);
     if (!response) body.append(make("span", { class: "quiet" }, say("judgment.the_response_is_empty", "The response is empty.")));
     const parts = [
-      make("h3", {}, say("judgment.response", "Response"), " ", make("span", { class: "soft" }, `${countText(response.length)} ${say("judgment.characters", "characters")}`), response ? toggle : null),
+      make("h3", {}, say("judgment.response", "Response"), " ", make("span", { class: "soft" }, charactersText(response.length)), response ? toggle : null),
       isMarkdown ? null : legend(row), cutNote(row.sample.before, true), clipped ? more(start, say("judgment.more_before", "{n} more characters before · show all", { n: before })) : null, body,
       clipped ? more(response.length - end, say("judgment.more_after", "{n} more characters after · show all", { n: after })) : null, cutNote(row.sample.after),
     ];
@@ -161,7 +161,7 @@ function responseSection(row) {
 function foldable(title, text, cut, isOpen, body = textBlock("prose", text ?? "")) {
   if (!text) return null;
   return make("details", { open: isOpen },
-    make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(text.length)} ${say("judgment.characters", "characters")}`)),
+    make("summary", {}, title, " ", make("span", { class: "soft" }, charactersText(text.length))),
     body, cutNote(cut));
 }
 

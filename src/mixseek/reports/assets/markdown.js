@@ -137,6 +137,6 @@ function formedBlock(className, text) {
 function markdownNodes(text) {
   return foldedParts(text.replace(/\r\n?/g, "\n").replaceAll("\t", "    ")).map(({ title, part }) => {
     const nodes = blockNodes(part.split("\n"), 0);
-    return title ? make("details", { class: "folded-part" }, make("summary", {}, title, " ", make("span", { class: "soft" }, `${countText(part.length)} ${say("judgment.characters", "characters")}`)), ...nodes) : nodes;
+    return title ? make("details", { class: "folded-part" }, make("summary", {}, title, " ", make("span", { class: "soft" }, charactersText(part.length))), ...nodes) : nodes;
   }).flat();
 }

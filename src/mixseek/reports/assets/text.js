@@ -86,6 +86,11 @@ function countText(count) {
   return count.toLocaleString("en");
 }
 
+function charactersText(count) {
+  const unit = count === 1 ? say("judgment.character", "character") : say("judgment.characters", "characters");
+  return `${countText(count)} ${unit}`;
+}
+
 /** Digits as people read them: a hyphen is overlooked, a minus is not. */
 const withMinus = (digits) => String(digits).replace("-", "−");
 

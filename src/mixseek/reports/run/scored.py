@@ -30,6 +30,7 @@ from mixseek.reports.wording.scales import (
     dimension_style,
     maximum_text,
     mean_text,
+    of_maximum_text,
     range_text,
     scale_text,
     signed_text,
@@ -67,7 +68,8 @@ def _mean_cells(score: scored_model.ScaleMean) -> tuple[Cell, Cell]:
 def _plot(score: scored_model.ScaleMean) -> IntervalPlot:
     """The mean on the whole of its scale."""
     ends = (score.interval.low, score.interval.high) if score.interval else None
-    label = f"{mean_text(score)} {maximum_text(score.maximum)}, {range_text(score.interval, score.maximum)}"
+    mean = of_maximum_text(mean_text(score), score.maximum)
+    label = join((mean, range_text(score.interval, score.maximum)), ", ")
     return IntervalPlot(score.mean, ends, Axis(0.0, 1.0), label=label)
 
 
@@ -142,7 +144,7 @@ def _scaled(score: scored_model.ScaleMean | None) -> str:
     """`41.0 of 60`; a dash where the group has no such marks."""
     if score is None or score.mean is None:
         return NOTHING
-    return f"{mean_text(score)} {maximum_text(score.maximum)}"
+    return of_maximum_text(mean_text(score), score.maximum)
 
 
 def _verdict_strip(verdicts: Sequence[model.Tally]) -> Strip:

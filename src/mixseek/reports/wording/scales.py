@@ -42,7 +42,9 @@ def mean_text(score: "scored_model.ScaleMean") -> str:
 
 def counted_text(score: "scored_model.ScaleMean") -> str:
     """What the interval counts: samples, and their questions where several samples ask the same."""
-    return f"{score.samples:,}" if score.questions == score.samples else f"{score.samples:,} of {score.questions:,} q."
+    if score.questions == score.samples:
+        return f"{score.samples:,}"
+    return message("scale.samples_of", "{samples} of {questions} q.", samples=score.samples, questions=score.questions)
 
 
 def range_text(interval: "Interval | None", maximum: float | None = None) -> str:

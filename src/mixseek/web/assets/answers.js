@@ -131,7 +131,7 @@ function callText(answer) {
 
 const countOf = (count) => (count === undefined ? "–" : countText(count));
 
-const charactersOf = (text, more = 0) => make("span", { class: "soft" }, `${countText([...text].length + more)} ${say("judgment.characters", "characters")}`);
+const charactersOf = (text, more = 0) => make("span", { class: "soft" }, charactersText([...text].length + more));
 
 /** A text in a frame of its own, which whoever uses a keyboard can move. */
 function framed(text, label) {
