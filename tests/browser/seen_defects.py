@@ -61,6 +61,10 @@ _DEFECTS = r"""() => {
             see(node, element, line, box);
         }
     }
+    for (const choice of document.querySelectorAll("fieldset select, fieldset input, fieldset button")) {
+        const inside = across(choice.getBoundingClientRect(), choice.closest("fieldset").getBoundingClientRect());
+        if (shown(choice) && inside < choice.offsetWidth - SLACK) troubles.add(`out of its box: ${nameOf(choice)}`);
+    }
     // A button without words is in the way of words as well.
     for (const button of document.querySelectorAll("button, input, select")) {
         const isDrawn = shown(button) && !button.textContent.trim();
@@ -93,6 +97,6 @@ _DEFECTS = r"""() => {
 
 
 async def find_defects(page: Page) -> list[str]:
-    """Text that is cut off, lies upon other text or upon a button, and labels of a plot that touch."""
+    """Text that is cut off or lies upon other text or a button, choices out of their box, labels that touch."""
     defects: list[str] = await page.evaluate(_DEFECTS)
     return defects
