@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import live, prefixes, prompts, real_files, view, waiting
+from bench import costs, live, prefixes, prompts, real_files, view, waiting
 from bench.accuracy import DATA
 from bench.lm_eval_filter import has_choices, load_filter
 from bench.responses import synthetic_rows
@@ -35,6 +35,7 @@ def main() -> None:
     _from_python(100_000)
     prompts.main()
     prefixes.main()
+    costs.main()
     real_files.main()
     live.main([])
     view.main(["100000"])

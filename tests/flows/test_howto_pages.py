@@ -12,6 +12,7 @@ from tests.flows.pages import ROOT, check_page, read_page
 from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.prompt_builder.models import PromptBuilderSettings
 from mixseek.settings.models import JudgeDefaults, JudgeSettings, PromptTable, Settings
+from mixseek.testing.batches.jobs import BatchOptions
 from mixseek.testing.mock_server import MockOptions
 
 SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
@@ -27,6 +28,17 @@ def test_the_way_to_a_server_runs_as_written(tmp_path: Path) -> None:
         assert compared == 1
         # One to check it; one for the answer that the rules do not decide.
         assert endpoint.requests == 2
+
+
+def test_the_way_into_a_batch_runs_as_written(tmp_path: Path) -> None:
+    """The loopback provider stands where the page has one; each request is asked once, in a batch."""
+    with loopback(MockOptions(latency_seconds=0.0, batches=BatchOptions())) as endpoint:
+        compared = check_page(
+            read_page("docs/howto/cost.md"), tmp_path, {"http://localhost:8000/v1": endpoint.base_url}
+        )
+
+        assert compared == 1
+        assert endpoint.server.ledger.summary()["requests_in_batches"] == {"openai-batch": 2}
 
 
 def test_the_settings_that_are_shown_are_read_as_the_page_says(tmp_path: Path) -> None:

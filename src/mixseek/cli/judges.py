@@ -117,6 +117,10 @@ def serve_mock(
     defect: Annotated[str | None, Option(metavar="KIND", help=_DEFECT)] = None,
     defect_size: Annotated[float, share_option("Of the defect, as a share of the scale.")] = 0.25,
     log: Annotated[Path | None, Option(metavar="FILE", help="Write every request to this JSONL file.")] = None,
+    caches_prompts: Annotated[
+        bool,
+        Option("--prompt-cache", help="Take the beginnings of prompts from a cache, as OpenAI does, and say so to it."),
+    ] = False,
     batches: Annotated[
         bool, Option("--batches", help="Take batches as well: OpenAI's, Anthropic's, Gemini's and Mistral's.")
     ] = False,
@@ -158,7 +162,12 @@ def serve_mock(
     failing = {"fault_rate": fault_rate, "seed": seed, "retry_after_seconds": retry_after, "capacity": capacity}
     refusing = {"refuses_keys": refuse_keys, "refuses_schemas": refuse_schemas, "context_characters": context}
     outage = {"down_after_requests": down_after, "down_seconds": down_for}
-    replying = {"correct_share": correct_share, "defect_size": defect_size, "log": log}
+    replying = {
+        "correct_share": correct_share,
+        "defect_size": defect_size,
+        "caches_prompts": caches_prompts,
+        "log": log,
+    }
     limits = {"request_limit": batch_limit, "queue_tokens": batch_queue_tokens, "files_at_once": batch_files_at_once}
     batching = {"seconds": batch_seconds, "fault_rate": batch_fault_rate, **limits}
     batch_options = read_batch_options(takes_batches=batches, faults=batch_faults or (), **batching)

@@ -64,6 +64,8 @@ class MockReply(NamedTuple):
     output_tokens: int
     # What the verdict is, or would have been without a fault.
     is_correct: bool | None
+    # Of the input, what a cache of the endpoint had.
+    cached_tokens: int = 0
 
 
 def pick_fault(digest: bytes, times_seen: int, rate: float, kinds: tuple[Fault, ...]) -> Fault | None:

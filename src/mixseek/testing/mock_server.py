@@ -30,6 +30,7 @@ from mixseek.testing.ledger import Ledger, Tokens
 from mixseek.testing.mock_records import MockRecords
 from mixseek.testing.mock_replies import Fault, MockReply, Reading, pick_fault, say, share_of
 from mixseek.testing.mock_wire import MODELS, WIRE_FORMATS, WireFormat
+from mixseek.testing.prompt_cache import PromptCache
 from mixseek.testing.prompts import Prompt
 from mixseek.testing.reading_mock import Defect, ReadingMock
 
@@ -76,6 +77,8 @@ class MockOptions:
     defect_size: float = 0.25
     # JSONL, one line when a request came and one when it was answered or abandoned.
     log: Path | None = None
+    # Beginnings of prompts are taken from a cache; told to, and billed of, those who speak as OpenAI does.
+    caches_prompts: bool = False
     # Batch interfaces are served where it says how.
     batches: BatchOptions | None = None
 
@@ -103,6 +106,7 @@ class MockServer:
         self.host, self.port = host, port
         self.records = MockRecords(options.log)
         self.ledger = Ledger()
+        self.prompt_cache = PromptCache()
         app = web.Application(client_max_size=_MAX_BODY_BYTES)
         for end in WIRE_FORMATS:
             app.router.add_post(f"/{{before:.*}}{{wire:{end}}}", self._receive_prompt)
@@ -236,7 +240,7 @@ class MockServer:
         if question.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
             response = await _drip(request, orjson.dumps(answer), question.headers, options.drip_seconds)
         self.records.answered(question.number, 200, question.fault, reply.is_correct)
-        self.ledger.bill(question.wire.name, Tokens(reply.input_tokens, 0, reply.output_tokens))
+        self.ledger.bill(question.wire.name, Tokens(reply.input_tokens, reply.cached_tokens, reply.output_tokens))
         return response
 
     def _say(self, prompt: Prompt, fault: Fault | None, times_seen: int) -> MockReply:
@@ -246,7 +250,8 @@ class MockServer:
             came = self.records.requests
             read = partial(reader.quality, prompt, times_seen=times_seen, requests=came)
             reading = Reading(read, reader.favours_first(prompt))
-        return say(prompt, fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
+        reply = say(prompt, fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
+        return reply._replace(cached_tokens=self.prompt_cache.take(prompt)) if options.caches_prompts else reply
 
     def _say_in_batch(self, prompt: Prompt) -> MockReply | Refusal:
         """What a live call would be told, as far as a line can say it; no line drops or drips."""

@@ -91,7 +91,7 @@ class OpenAIChat:
                 "prompt_tokens": reply.input_tokens,
                 "completion_tokens": reply.output_tokens,
                 "total_tokens": reply.input_tokens + reply.output_tokens,
-                "prompt_tokens_details": {"cached_tokens": 0},
+                "prompt_tokens_details": {"cached_tokens": reply.cached_tokens},
             },
         }
 
@@ -135,7 +135,7 @@ class OpenAIResponses(OpenAIChat):
             "output": [{**message, "content": [content]}],
             "usage": {
                 "input_tokens": reply.input_tokens,
-                "input_tokens_details": {"cached_tokens": 0},
+                "input_tokens_details": {"cached_tokens": reply.cached_tokens},
                 "output_tokens": reply.output_tokens,
                 "output_tokens_details": {"reasoning_tokens": 0},
                 "total_tokens": reply.input_tokens + reply.output_tokens,

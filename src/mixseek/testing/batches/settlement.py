@@ -181,7 +181,7 @@ def _processed(wire: Wire, batch: Batch) -> int:
 
 
 def _answered(document: Mapping[str, Any], reply: MockReply) -> Answered:
-    return Answered(document, Tokens(reply.input_tokens, 0, reply.output_tokens), not reply.text)
+    return Answered(document, Tokens(reply.input_tokens, reply.cached_tokens, reply.output_tokens), not reply.text)
 
 
 def _tally(outcome: Outcome) -> Tally:
