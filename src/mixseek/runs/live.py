@@ -365,7 +365,7 @@ def live_batches(
 
 
 def in_order_of_prefixes(samples: Sequence[PendingSample]) -> list[PendingSample]:
-    """The samples by rubric, then by question, each in the order of the dataset: prompts that begin alike follow one another."""
+    """The samples by rubric, then by question, then in their order: prompts that begin alike are neighbours."""
     places: dict[tuple[str | None, ...], int] = {}
 
     def place(numbered: tuple[int, PendingSample]) -> tuple[int, int, int]:
