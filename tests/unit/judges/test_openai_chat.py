@@ -87,7 +87,7 @@ def test_an_answer_carries_all_that_the_endpoint_said() -> None:
     answer = answer_to(completion({"content": TEXT, "refusal": None}), **{"x-request-id": "req-9"})
 
     assert answer.reply.text == TEXT
-    assert answer.usage == Usage(120, 30, 64)
+    assert answer.usage == Usage(120, 30, 64, reasoning_tokens=12)
     assert (answer.finish_reason, answer.request_id, answer.model) == ("stop", "req-9", "m-2026-01-01")
     assert answer.reply.judge == "j"
     details = dict(answer.reply.details)
@@ -95,7 +95,7 @@ def test_an_answer_carries_all_that_the_endpoint_said() -> None:
     assert details == {
         "take": 1,
         "ask": 1,
-        "usage": {"input_tokens": 120, "output_tokens": 30, "cached_input_tokens": 64},
+        "usage": {"input_tokens": 120, "output_tokens": 30, "cached_input_tokens": 64, "reasoning_tokens": 12},
         "finish_reason": "stop",
         "request_id": "req-9",
         "model": "m-2026-01-01",

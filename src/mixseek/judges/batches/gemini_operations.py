@@ -8,10 +8,9 @@ from urllib.parse import urlsplit, urlunsplit
 from mixseek.judges.batches.door import BatchDoor
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
-from mixseek.judges.endpoint.answers import mapping, text_or_none
+from mixseek.judges.endpoint.answers import encoded, items, mapping, text_or_none
 from mixseek.judges.endpoint.gemini_content import GeminiContent
-from mixseek.judges.endpoint.judge import EndpointJudge, encoded
-from mixseek.judges.endpoint.openai_chat import items
+from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.lazy_dataclass import dataclass
 
 _PAGE = 100

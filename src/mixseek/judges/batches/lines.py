@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from mixseek.judges.endpoint.answers import mapping, text_or_none
-from mixseek.judges.endpoint.judge import encoded
+from mixseek.judges.endpoint.answers import encoded, mapping, text_or_none
 
 
 class LineFormat(StrEnum):
@@ -64,8 +63,9 @@ def _read_openai(row: Mapping[str, Any]) -> ResultLine:
         number = status if isinstance(status, int) else None
         failed = encoded(body) if isinstance(body, dict) else str(body or "").encode()
         refusal = mapping(mapping(body).get("error"))
-        words = text_or_none(refusal.get("message")) or text_or_none(mapping(body).get("message")) or "no explanation"
-        return ResultLine(name, failure=LineFailure(f"answered {status}: {words}", number, failed))
+        plain = mapping(body).get("error") or mapping(body).get("message")
+        words = text_or_none(refusal.get("message")) or text_or_none(plain) or "no message"
+        return ResultLine(name, failure=LineFailure(f"status {status}: {words}", number, failed))
     if not isinstance(body, dict):
         return ResultLine(name, failure=LineFailure("an empty answer"))
     return ResultLine(name, body)
@@ -82,7 +82,7 @@ def _read_anthropic(row: Mapping[str, Any]) -> ResultLine:
     error = mapping(result.get("error"))
     error = mapping(error.get("error")) or error
     sort = text_or_none(error.get("type")) or ""
-    words = ": ".join(filter(None, (sort, text_or_none(error.get("message")))))
+    words = ": ".join(filter(None, (kind, sort, text_or_none(error.get("message")))))
     return ResultLine(name, failure=LineFailure(words, _ANTHROPIC_STATUSES.get(sort), encoded({"error": error})))
 
 
@@ -90,11 +90,11 @@ def _read_gemini(row: Mapping[str, Any]) -> ResultLine:
     # Inline answers have their key among their metadata.
     name = text_or_none(row.get("key")) or text_or_none(mapping(row.get("metadata")).get("key")) or ""
     response, error = row.get("response"), mapping(row.get("error"))
-    if isinstance(response, dict) and response:
+    if isinstance(response, dict) and response and not error:
         return ResultLine(name, response)
     code = error.get("code")
     number = _GOOGLE_STATUSES.get(code, code) if isinstance(code, int) else None
-    words = text_or_none(error.get("message")) or "no response"
+    words = ": ".join(str(word) for word in (code, error.get("message")) if word) or "no response"
     status = number if number is not None and 400 <= number < 600 else None
     return ResultLine(name, failure=LineFailure(words, status, encoded({"error": error})))
 

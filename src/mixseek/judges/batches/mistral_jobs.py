@@ -7,9 +7,9 @@ from typing import Any
 from mixseek.judges.batches.door import BatchDoor
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
-from mixseek.judges.endpoint.answers import count, mapping, text_or_none
-from mixseek.judges.endpoint.judge import EndpointJudge, encoded
-from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
+from mixseek.judges.endpoint.answers import count, encoded, items, mapping, text_or_none
+from mixseek.judges.endpoint.judge import EndpointJudge
+from mixseek.judges.endpoint.openai_chat import OpenAIChat
 from mixseek.lazy_dataclass import dataclass
 
 _LABEL = "mixseek"

@@ -1,8 +1,11 @@
 """What every wire format shares: dialects, answers that were read, and replies that are none."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+import orjson
 
 from mixseek.domain.judgments import Reply
 from mixseek.domain.ports import Answer, Call, Usage
@@ -104,3 +107,22 @@ def make_answer(
     }
     reply = Reply.by_model(who[1], reading.text, who[0], details, attempt=call.ask)
     return Answer(reply, reading.usage, seconds, **ending)
+
+
+def joined(pieces: Iterable[Any]) -> str:
+    """The texts among them, one after the other."""
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def items(value: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list; none where there is no list."""
+    return [mapping(item) for item in value] if isinstance(value, list) else []
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """JSON, whatever stands in the judged text."""
+    try:
+        return orjson.dumps(body)
+    except TypeError:
+        # Half a surrogate pair in a judged text, or a mapping that is no dict: JSON's own escapes hold both.
+        return json.dumps(body, default=dict).encode()

@@ -12,10 +12,12 @@ from mixseek.judges.endpoint.answers import (
     SchemaMode,
     count,
     decoding,
+    items,
+    joined,
     mapping,
     text_or_none,
 )
-from mixseek.judges.endpoint.openai_chat import error_in, extra_of, items, joined, reading_of, turns_of
+from mixseek.judges.endpoint.openai_chat import error_in, extra_of, reading_of, turns_of
 from mixseek.judges.endpoint.prompt_cache import Piece, pieces_of
 
 # The format demands a number; a judgment with its reasons fits several times over.

@@ -12,10 +12,12 @@ from mixseek.judges.endpoint.answers import (
     SchemaMode,
     count,
     decoding,
+    items,
+    joined,
     mapping,
     text_or_none,
 )
-from mixseek.judges.endpoint.openai_chat import error_in, extra_of, items, joined
+from mixseek.judges.endpoint.openai_chat import error_in, extra_of
 
 _FINISH_REASONS = {
     "STOP": "stop",

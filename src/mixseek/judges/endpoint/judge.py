@@ -19,13 +19,22 @@ from yarl import URL
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.endpoint.address import Target
-from mixseek.judges.endpoint.answers import Dialect, NoReplyError, ReadAnswer, decoding, make_answer, without_keys
+from mixseek.judges.endpoint.answers import (
+    Dialect,
+    NoReplyError,
+    ReadAnswer,
+    decoding,
+    encoded,
+    items,
+    make_answer,
+    without_keys,
+)
 from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
 from mixseek.judges.endpoint.connection import CONNECT_TIMEOUT_SECONDS, open_session, proxy_for, read_body
 from mixseek.judges.endpoint.control_tokens import split_control_tokens
 from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory, Wire
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
-from mixseek.judges.endpoint.openai_chat import OpenAIChat, items
+from mixseek.judges.endpoint.openai_chat import OpenAIChat
 from mixseek.judges.endpoint.prompt_cache import prefix_names
 from mixseek.judges.endpoint.refusals import read_refusal
 from mixseek.judges.keys.redaction import Redaction
@@ -288,15 +297,6 @@ def _decoded(body: bytes) -> Any:
     except orjson.JSONDecodeError:
         # Half a surrogate pair, bytes that are not UTF-8 and a byte order mark are read all the same.
         return json.loads(body.decode("utf-8-sig", "replace"))
-
-
-def encoded(body: Mapping[str, Any]) -> bytes:
-    """JSON, whatever stands in the judged text."""
-    try:
-        return orjson.dumps(body)
-    except TypeError:
-        # Half a surrogate pair in a judged text, or a mapping that is no dict: JSON's own escapes hold both.
-        return json.dumps(body, default=dict).encode()
 
 
 def _resolved_headers(target: Target, environment: Mapping[str, str]) -> dict[str, str]:

@@ -12,9 +12,12 @@ from mixseek.judges.endpoint.answers import (
     SchemaMode,
     count,
     decoding,
+    items,
+    joined,
     mapping,
     text_or_none,
 )
+from mixseek.judges.endpoint.openai_responses import is_response, read_response, response_usage
 from mixseek.judges.endpoint.prompt_cache import Piece, pieces_of, prefix_key, wants_breakpoints
 
 # OpenRouter and newer vLLM say `reasoning`, DeepSeek, SGLang and llama.cpp `reasoning_content`.
@@ -45,6 +48,8 @@ class OpenAIChat:
 
     def usage(self, document: Mapping[str, Any]) -> Usage:
         """What the endpoint counted, also where the document holds no reply."""
+        if is_response(document):
+            return response_usage(document)
         usage = mapping(document.get("usage"))
         details = mapping(usage.get("prompt_tokens_details"))
         cached, written = count(details.get("cached_tokens")), count(details.get("cache_write_tokens"))
@@ -58,6 +63,8 @@ class OpenAIChat:
         """The first choice; a refusal's own words are its text."""
         if document.get("error"):
             raise error_in(document)
+        if is_response(document):
+            return read_response(document)
         choice = next(iter(items(document.get("choices"))), {})
         if choice.get("error"):
             raise error_in(choice)
@@ -122,15 +129,6 @@ def text_of(content: Any) -> str:
 def thinking_of(content: Any) -> str:
     """What stands in the thinking parts of a list, as Mistral gives it: a text, or text parts again."""
     return joined(text_of(part.get("thinking")) for part in items(content))
-
-
-def joined(pieces: Iterable[Any]) -> str:
-    return "".join(piece for piece in pieces if isinstance(piece, str))
-
-
-def items(value: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list; none where there is no list."""
-    return [mapping(item) for item in value] if isinstance(value, list) else []
 
 
 def first_text(values: Iterable[Any]) -> str | None:

@@ -9,6 +9,7 @@ from mixseek.datasets.importers.samples.answers import calls_of, describe_calls
 from mixseek.datasets.importers.samples.messages import content_text, conversation_text
 from mixseek.datasets.importers.samples.record import LoggedSample
 from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
+from mixseek.judges.batches.lines import LineFormat, read_line
 
 
 def is_anthropic_output(row: Mapping[str, Any]) -> bool:
@@ -25,14 +26,12 @@ def read_anthropic_request(row: Mapping[str, Any]) -> Request:
 
 
 def read_anthropic_output(row: Mapping[str, Any]) -> LoggedSample:
-    result, name = as_table(row.get("result")), as_text(row.get("custom_id")) or ""
-    kind = as_text(result.get("type"))
-    if kind != "succeeded":
-        failure = as_table(result.get("error"))
-        failure = as_table(failure.get("error")) or failure
-        words = (kind, as_text(failure.get("type")), as_text(failure.get("message")))
-        return LoggedSample(question_id=name, error=": ".join(word for word in words if word))
-    message = as_table(result.get("message"))
+    # The same reader as of batches that are collected here.
+    line = read_line(LineFormat.ANTHROPIC, row)
+    name = line.custom_id or as_text(row.get("custom_id")) or ""
+    if line.failure is not None:
+        return LoggedSample(question_id=name, error=line.failure.words)
+    message = as_table(line.document)
     parts = as_rows(message.get("content"))
     text = content_text(parts) if any(part.get("type") == "text" for part in parts) else ""
     stop, calls = as_text(message.get("stop_reason")), calls_of(message)

@@ -9,6 +9,7 @@ from mixseek.datasets.importers.samples.answers import describe_calls
 from mixseek.datasets.importers.samples.messages import conversation_text
 from mixseek.datasets.importers.samples.record import LoggedSample
 from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
+from mixseek.judges.batches.lines import LineFormat, read_line
 
 
 def is_gemini_output(row: Mapping[str, Any]) -> bool:
@@ -36,11 +37,11 @@ def read_gemini_request(row: Mapping[str, Any]) -> Request:
 
 def read_gemini_output(row: Mapping[str, Any]) -> LoggedSample:
     """Blocked prompts have no candidate; thoughts are no part of the answer."""
-    name, response = as_text(row.get("key")) or "", as_table(row.get("response"))
-    failed = as_table(row.get("error"))
-    if failed or not response:
-        words = (as_text(failed.get("code")), as_text(failed.get("message")))
-        return LoggedSample(question_id=name, error=": ".join(word for word in words if word) or "no response")
+    # The same reader as of batches that are collected here.
+    line = read_line(LineFormat.GEMINI, row)
+    name, response = line.custom_id or as_text(row.get("key")) or "", as_table(line.document)
+    if line.failure is not None:
+        return LoggedSample(question_id=name, error=line.failure.words)
     model, candidates = as_text(response.get("modelVersion")), as_rows(response.get("candidates"))
     if not candidates:
         reason = as_text(as_table(response.get("promptFeedback")).get("blockReason"))

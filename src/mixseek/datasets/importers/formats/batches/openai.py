@@ -9,6 +9,7 @@ from mixseek.datasets.importers.samples.answers import calls_of, describe_calls
 from mixseek.datasets.importers.samples.messages import content_text, conversation_text
 from mixseek.datasets.importers.samples.record import LoggedSample
 from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
+from mixseek.judges.batches.lines import LineFormat, read_line
 
 
 def is_openai_output(row: Mapping[str, Any]) -> bool:
@@ -27,17 +28,16 @@ def read_openai_request(row: Mapping[str, Any]) -> Request:
 
 def read_openai_output(row: Mapping[str, Any]) -> LoggedSample:
     """Chat, responses or the older completions, told by what stands in the body."""
-    response = as_table(row.get("response"))
-    body, failed = as_table(response.get("body")), as_table(row.get("error"))
-    name, model = as_text(row.get("custom_id")) or "", as_text(body.get("model"))
-    status = response.get("status_code")
-    if failed or not response:
-        error = ": ".join(filter(None, (as_text(failed.get("code")), as_text(failed.get("message"))))) or "no response"
-        return LoggedSample(question_id=name, error=error)
+    # The same reader as of batches that are collected here.
+    line = read_line(LineFormat.OPENAI, row)
+    body = as_table(as_table(row.get("response")).get("body"))
+    name, model = line.custom_id or as_text(row.get("custom_id")) or "", as_text(body.get("model"))
+    if line.failure is not None:
+        return LoggedSample(question_id=name, error=line.failure.words, target_model=model)
     failure = as_table(body.get("error"))
-    if status != 200 or failure:
-        words = as_text(failure.get("message")) or as_text(body.get("error")) or "no message"
-        return LoggedSample(question_id=name, error=f"status {status}: {words}", target_model=model)
+    if failure:
+        words = as_text(failure.get("message")) or "no message"
+        return LoggedSample(question_id=name, error=f"status 200: {words}", target_model=model)
     calls: list[Mapping[str, Any]] = []
     if isinstance(body.get("output"), list):
         text, stop = read_responses_body(body)
