@@ -1,4 +1,4 @@
-"""Result files of real providers' batches, read by the reader that collects our own; skipped where they are not there."""
+"""Result files of real batches, read by the reader that collects our own; skipped where they are not there."""
 
 import json
 from pathlib import Path
