@@ -10,8 +10,11 @@ from tests.flows.live import CANARY, VERDICT_FIELDS
 from tests.flows.loopback import Loopback
 from tests.flows.running import mixseek_here, read_jsonl
 
+from mixseek.storage.workspace_key import NONCE_KEY_FILE
+
 WIRES = ("openai", "anthropic", "gemini", "mistral")
 KEYS = {f"{name}_API_KEY": CANARY for name in ("OPENAI", "ANTHROPIC", "GEMINI", "MISTRAL")}
+SEED = 1
 # Of a million tokens: every bill can be reckoned up.
 PRICES = {"price_input": 100.0, "price_output": 1000.0}
 
@@ -31,6 +34,10 @@ def write_settings(path: Path, wire: str, server: Loopback, **settings: Any) -> 
     table = {"provider": provider, "model": model, "base_url": base_url, **PRICES, **settings}
     lines = [f"{name} = {json.dumps(value)}" for name, value in table.items()]
     path.write_text("\n".join(["[judges.j]", *lines]) + "\n")
+    # The same nonces in every test run: the provider's faults strike the same requests.
+    key = path.parent / "ws" / NONCE_KEY_FILE
+    key.parent.mkdir(exist_ok=True)
+    key.write_bytes(SEED.to_bytes(32, "big"))
 
 
 def judge(
@@ -60,3 +67,18 @@ def replies(cwd: Path, run: str = "r") -> list[dict[str, Any]]:
     """What the journal holds of replies."""
     lines = read_jsonl(cwd / "ws" / "runs" / run / "journal.jsonl")
     return [line for line in lines if line["t"] == "reply"]
+
+
+def journal_bill(cwd: Path, run: str = "r") -> float:
+    """US dollars that the run's account holds: of replies, and of what was billed without any."""
+    lines = read_jsonl(cwd / "ws" / "runs" / run / "journal.jsonl")
+    paid = sum(line["details"]["cost_usd"] for line in lines if line["t"] == "reply")
+    lost = [line["lost_bill"]["cost_usd"] for line in lines if line["t"] == "outcome" and "lost_bill" in line]
+    return float(paid + sum(lost))
+
+
+def provider_bill(account: Mapping[str, Any], wire: str) -> float:
+    """What the provider bills for its batches, at half the price of `write_settings`."""
+    billed = account["billed"].get(f"{wire}-batch", {"input_tokens": 0, "output_tokens": 0})
+    at_once = billed["input_tokens"] * PRICES["price_input"] + billed["output_tokens"] * PRICES["price_output"]
+    return float(at_once / 2_000_000)

@@ -88,6 +88,10 @@ class BatchEntry:
     cost_usd: float | None = None
     # Of these, what was billed for answers that nobody can read: requests, tokens in and out, US dollars.
     lost: tuple[int, int, int, float] = (0, 0, 0, 0.0)
+    # How often in a row the provider did not know it.
+    missed: int = 0
+    # Whether it was found by its size and time alone, and may be somebody else's.
+    is_guess: bool = False
 
     @property
     def name(self) -> str:
@@ -195,4 +199,6 @@ def _followed(before: BatchEntry | None, event: Mapping[str, Any]) -> BatchEntry
         code=event.get("code", before.code),
         cost_usd=event.get("cost_usd", before.cost_usd),
         lost=tuple(event.get("lost", before.lost)),
+        missed=event.get("missed", before.missed),
+        is_guess=event.get("is_guess", before.is_guess),
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mixseek.judges.batches.door import BatchDoor
+from mixseek.judges.batches.door import BatchDoor, named
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
 from mixseek.judges.endpoint.answers import count, encoded, items, mapping, text_or_none
@@ -36,7 +36,7 @@ class AnthropicBatches:
     async def submit(self, door: BatchDoor, submission: Submission) -> str:
         url = door.target.url("/v1/messages/batches")
         made = await door.post_lines(url, b'{"requests":[', submission.path, b",", b"]}")
-        return str(made.get("id"))
+        return named(made)
 
     async def look(self, door: BatchDoor, batch: str) -> BatchView:
         document = await door.look(door.target.url(f"/v1/messages/batches/{batch}"))

@@ -132,7 +132,10 @@ class BatchDoor:
                 raise failure from error
             raise UncertainError(str(failure)) from error
         if received.status in (200, 201):
-            return self._document(received)
+            try:
+                return self._document(received)
+            except TransientJudgeError as error:
+                raise UncertainError(str(error)) from error
         failure = self._failure(received)
         if received.status in _NOT_TAKEN and received.status not in _TAKEN_PERHAPS:
             raise failure
@@ -180,6 +183,14 @@ class BatchDoor:
             raise TransientJudgeError(self._access.place.line("answered 200 about a batch, without JSON")) from error
         # A list of batches may stand for itself.
         return document if isinstance(document, dict) else {"data": document}
+
+
+def named(document: Mapping[str, Any], field: str = "id") -> str:
+    """What the provider calls what it has made; UncertainError where its answer does not say."""
+    name = document.get(field)
+    if not isinstance(name, str) or not name:
+        raise UncertainError(f"its answer has no {field!r}")
+    return name
 
 
 async def _framed_lines(path: Path, before: bytes, between: bytes, after: bytes) -> AsyncIterator[bytes]:

@@ -1,5 +1,6 @@
 """Batches as files in a directory: for closed networks, and for vLLM's `run-batch`, which reads and writes OpenAI's."""
 
+import os
 import shutil
 import time
 from collections.abc import Mapping
@@ -53,10 +54,11 @@ class BatchFiles:
         sent = Path(batch)
         there = [path for path in (sent.with_suffix(suffix) for suffix in _RESULTS) if path.is_file()]
         if not there:
-            return BatchView(batch, Phase.RUNNING if sent.is_file() else Phase.GONE, "written")
+            # Somebody may have moved it to where it is answered.
+            return BatchView(batch, Phase.RUNNING, "written" if sent.is_file() else "taken away")
         came, wanted = sum(map(_count_lines, there)), _count_lines(sent) if sent.is_file() else 0
         is_quiet = time.time() - max(path.stat().st_mtime for path in there) > _QUIET_SECONDS
-        phase = Phase.ENDED if came >= wanted or is_quiet else Phase.RUNNING
+        phase = Phase.ENDED if 0 < wanted <= came or is_quiet else Phase.RUNNING
         return BatchView(batch, phase, "answered", tuple(map(str, there)), {"came": came})
 
     async def list(self, door: BatchDoor) -> list[BatchView]:
@@ -67,7 +69,13 @@ class BatchFiles:
         ]
 
     async def cancel(self, door: BatchDoor, batch: str) -> None:
-        Path(batch).unlink(missing_ok=True)
+        sent = Path(batch)
+        sent.unlink(missing_ok=True)
+        answers = sent.with_suffix(_RESULTS[0])
+        if not answers.exists():
+            # Nothing came, and nothing will.
+            answers.touch()
+            os.utime(answers, (0, 0))
 
 
 def _count_lines(path: Path) -> int:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from mixseek.judges.batches.door import BatchDoor
+from mixseek.judges.batches.door import BatchDoor, named
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
 from mixseek.judges.endpoint.answers import encoded, items, mapping, text_or_none
@@ -47,12 +47,12 @@ class GeminiOperations:
     async def submit(self, door: BatchDoor, submission: Submission) -> str:
         address = await door.begin_upload(_root(door, "/files", "/upload"), submission.path, submission.label)
         file = mapping((await door.finish_upload(address, submission.path)).get("file"))
-        name = str(file.get("name"))
+        name = named(file, "name")
         submission.note_upload(name)
         body = {"batch": {"display_name": submission.label, "input_config": {"file_name": name}}}
         model = submission.model.removeprefix("models/")
         made = await door.post(_root(door, f"/models/{model}:batchGenerateContent"), body)
-        return str(made.get("name"))
+        return named(made, "name")
 
     async def look(self, door: BatchDoor, batch: str) -> BatchView:
         document = await door.look(_root(door, f"/{batch}"))

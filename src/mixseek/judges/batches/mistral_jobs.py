@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mixseek.judges.batches.door import BatchDoor
+from mixseek.judges.batches.door import BatchDoor, named
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
 from mixseek.judges.endpoint.answers import count, encoded, items, mapping, text_or_none
@@ -46,16 +46,17 @@ class MistralJobs:
     async def submit(self, door: BatchDoor, submission: Submission) -> str:
         fields = {"purpose": "batch"}
         file = await door.post_file(door.target.url("/files"), submission.path, f"{submission.label}.jsonl", fields)
-        submission.note_upload(str(file.get("id")))
+        upload = named(file)
+        submission.note_upload(upload)
         body = {
-            "input_files": [file.get("id")],
+            "input_files": [upload],
             "model": submission.model,
             "endpoint": "/v1/chat/completions",
             "metadata": {_LABEL: submission.label},
             "timeout_hours": 24,
         }
         made = await door.post(door.target.url("/batch/jobs"), body)
-        return str(made.get("id"))
+        return named(made)
 
     async def look(self, door: BatchDoor, batch: str) -> BatchView:
         document = await door.look(door.target.url(f"/batch/jobs/{batch}"))

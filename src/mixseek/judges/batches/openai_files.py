@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mixseek.domain.ports import Usage
-from mixseek.judges.batches.door import BatchDoor
+from mixseek.judges.batches.door import BatchDoor, named
 from mixseek.judges.batches.lines import LineFormat
 from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
 from mixseek.judges.endpoint.answers import count, encoded, items, mapping, text_or_none
@@ -41,15 +41,16 @@ class OpenAIFiles:
     async def submit(self, door: BatchDoor, submission: Submission) -> str:
         fields = {"purpose": "batch"}
         file = await door.post_file(door.target.url("/files"), submission.path, f"{submission.label}.jsonl", fields)
-        submission.note_upload(str(file.get("id")))
+        upload = named(file)
+        submission.note_upload(upload)
         body = {
-            "input_file_id": file.get("id"),
+            "input_file_id": upload,
             "endpoint": _ENDPOINT,
             "completion_window": "24h",
             "metadata": {_LABEL: submission.label},
         }
         made = await door.post(door.target.url("/batches"), body)
-        return str(made.get("id"))
+        return named(made)
 
     async def look(self, door: BatchDoor, batch: str) -> BatchView:
         document = await door.look(door.target.url(f"/batches/{batch}"))

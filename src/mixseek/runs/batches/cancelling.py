@@ -18,6 +18,11 @@ def cancel_batch(root: Path, name: str, configured: Mapping[str, JudgeSettings],
     run, entry = find_batch(root, name)
     if entry.stage is not Stage.SUBMITTED or entry.id is None:
         raise ConfigurationError(f"batch {name!r} is {entry.stage.value}: there is nothing to cancel")
+    if entry.is_guess:
+        raise ConfigurationError(
+            f"batch {entry.id} was found by its size and time alone, and may be somebody else's until its results are "
+            "here: it is not cancelled from here"
+        )
     judge = make_live_judge(entry.intent.judge, configured, environment)
     files = Path(entry.id).parent if entry.intent.wire == "files" else None
     asked = batch_judge(judge, files)

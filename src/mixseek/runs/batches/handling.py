@@ -5,15 +5,16 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
 
-from mixseek.domain.ports import Usage
 from mixseek.errors import JudgeCallError, MixseekError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.batches.door import BatchDoor, UncertainError
 from mixseek.judges.batches.wires import BatchView, Phase, Submission
+from mixseek.judges.endpoint.errors import StatusError
+from mixseek.runs.batches.bills import billed_unread
 from mixseek.runs.batches.desk import BatchDesk, Bill
 from mixseek.runs.batches.results import ends_whole, total_cost
 from mixseek.runs.batches.spool import Waiting, Written
@@ -36,6 +37,9 @@ _DOWNLOADS = 3
 # Rests between refusals of one more batch.
 _FIRST_REST_SECONDS = 5.0
 _QUEUE_IS_FULL = "token_limit_exceeded"
+# What a host says of a key, or of an address: nothing about whether it has a list.
+_ABOUT_ACCESS = frozenset({*range(300, 400), 401, 402, 403, 407})
+_NOT_THERE = frozenset({404, 410})
 
 
 class BatchHandler:
@@ -69,7 +73,6 @@ class BatchHandler:
         most = limits.requests if most_requests is None else min(limits.requests, most_requests)
         self._limits = limits._replace(requests=most)
         self._missed: Counter[str] = Counter()
-        self._gone: Counter[str] = Counter()
         self._refusals = 0
         # Batches without a label that turned out to be somebody else's.
         self._foreign: set[str] = set()
@@ -104,6 +107,7 @@ class BatchHandler:
     def begin(self) -> None:
         """What earlier commands left is known from now on."""
         for entry in self.entries:
+            self._remove_unneeded(entry)
             if entry.stage is Stage.ENDED:
                 self._desk.take_results(entry, is_old=True)
             if entry.stage in UNDER_WAY:
@@ -114,7 +118,7 @@ class BatchHandler:
         """Looks at everything under way; whether any of it is over."""
         is_over = False
         for entry in self.under_way:
-            if entry.stage is Stage.ORPHANED:
+            if self._is_out_of_reach(entry):
                 continue
             try:
                 if entry.id is None:
@@ -126,6 +130,10 @@ class BatchHandler:
         self._desk.note_under_way(self.entries)
         return is_over
 
+    def _is_out_of_reach(self, entry: BatchEntry) -> bool:
+        """Whether a person has to say what becomes of it; one that its own key may find is looked for again."""
+        return entry.stage is Stage.ORPHANED and (entry.id is None or entry.intent.account != self._account)
+
     # Finding what a crash has left.
 
     async def _find(self, entry: BatchEntry) -> bool:
@@ -135,6 +143,8 @@ class BatchHandler:
         try:
             listed = await self._door_list()
         except PermanentJudgeError as error:
+            if _status(error) in _ABOUT_ACCESS:
+                raise
             self._ledger.note(entry.name, Stage.ORPHANED, reason=str(error))
             self._notify(
                 f"batch {entry.name} of {plural(len(entry.intent.requests), 'request')} may have been submitted, and "
@@ -145,7 +155,8 @@ class BatchHandler:
         if view is not None:
             self._notify(f"batch {entry.name} was submitted before this command was started: it is {view.id}")
             self._unsure.pop(entry.name, None)
-            self._ledger.note(entry.name, Stage.SUBMITTED, id=view.id, state=view.state)
+            is_guess = not self._wire.keeps_label
+            self._ledger.note(entry.name, Stage.SUBMITTED, id=view.id, state=view.state, is_guess=is_guess)
             return await self._follow(self._ledger.entry(entry.name))
         self._missed[entry.name] += 1
         if self._missed[entry.name] > 1 or datetime.now(UTC) - entry.began_at > _SETTLED_AFTER:
@@ -207,12 +218,12 @@ class BatchHandler:
                 return self._refuse(entry, view)
             case Phase.ENDED:
                 return await self._fetch(entry, view)
-        if (view.state, dict(view.counts or {})) != (entry.state, dict(entry.counts or {})):
-            self._ledger.note(entry.name, Stage.SUBMITTED, state=view.state, counts=view.counts)
+        seen = Stage.SUBMITTED, view.state, dict(view.counts or {}), 0
+        if seen != (entry.stage, entry.state, dict(entry.counts or {}), entry.missed):
+            self._ledger.note(entry.name, Stage.SUBMITTED, state=view.state, counts=view.counts, missed=0)
         return False
 
     async def _lose(self, entry: BatchEntry) -> bool:
-        self._gone[entry.name] += 1
         if entry.intent.account != self._account:
             self._ledger.note(entry.name, Stage.ORPHANED, reason="submitted with another key")
             self._notify(
@@ -220,7 +231,10 @@ class BatchHandler:
                 "`mixseek batches` says how to go on without it"
             )
             return False
-        if self._gone[entry.name] < _LOOKS_UNTIL_GONE:
+        missed = entry.missed + 1
+        if missed < _LOOKS_UNTIL_GONE:
+            # Commands that do not wait look once each.
+            self._ledger.note(entry.name, Stage.SUBMITTED, missed=missed)
             return False
         if self._wire.keeps_label and self._pick(entry, await self._door_list()) is not None:
             # It is in the list: it will be found again.
@@ -257,40 +271,62 @@ class BatchHandler:
         names = []
         for number, url in enumerate(view.results, start=1):
             names.append(f"{entry.name}.{number}.jsonl")
-            if not await self._download(url, names[-1]):
+            try:
+                is_here = await self._download(url, names[-1])
+            except PermanentJudgeError as error:
+                return self._lose_results(entry, error)
+            if not is_here:
                 self._tell_once(f"the results of batch {entry.id} broke off again; fetched again later")
                 return False
-        ended = {"state": view.state, "counts": view.counts, "results": names}
-        entry = self._ledger.note(entry.name, Stage.ENDED, **ended)
+        entry = replace(entry, stage=Stage.ENDED, state=view.state, counts=view.counts, results=tuple(names))
         faults = self._desk.take_results(entry, is_old=False)
-        if not self._wire.keeps_label and entry.intent.requests and faults.missing == len(entry.intent.requests):
-            return self._disown(entry, faults.unknown)
-        self._remove_requests(entry.name)
+        if entry.is_guess and faults.missing == len(entry.intent.requests) and (faults.unknown or not faults.torn):
+            return self._disown(entry)
         self._settle_bill(entry, view)
+        self._remove_requests(entry.name)
         if words := faults.words():
             self._notify(f"batch {entry.id}: {words}; what is missing is asked again")
         if not view.results:
             self._notify(f"batch {entry.id} ended ({view.state}) without any results; its requests are asked again")
         return True
 
-    def _disown(self, entry: BatchEntry, unknown: int) -> bool:
+    def _lose_results(self, entry: BatchEntry, error: PermanentJudgeError) -> bool:
+        """They are kept for some weeks. What was paid for once is not paid for again without a word."""
+        if _status(error) not in _NOT_THERE:
+            raise error
+        missed = entry.missed + 1
+        if missed < _LOOKS_UNTIL_GONE:
+            self._ledger.note(entry.name, Stage.SUBMITTED, missed=missed)
+            return False
+        self._ledger.note(entry.name, Stage.ORPHANED, reason=f"its results are not there any more ({error})")
+        self._tell_once(
+            f"the results of batch {entry.id} are not there any more ({error}); "
+            f"`mixseek batches --resubmit {self._run.name}/{entry.name}` asks its requests again, and pays again"
+        )
+        return False
+
+    def _disown(self, entry: BatchEntry) -> bool:
         """A batch that was found without a label, and is about other requests."""
         self._desk.results.forget(entry)
-        if not unknown:
-            return True
         assert entry.id is not None
         self._foreign.add(entry.id)
-        self._ledger.note(entry.name, Stage.INTENDED, id=None, results=[], reason=f"{entry.id} is somebody else's")
+        for name in entry.results:
+            (self._run.batch_files / name).unlink(missing_ok=True)
+        words = f"{entry.id} is somebody else's"
+        self._ledger.note(entry.name, Stage.INTENDED, id=None, results=[], is_guess=False, reason=words)
         return False
 
     def _settle_bill(self, entry: BatchEntry, view: BatchView) -> None:
-        """What came is charged, and what was billed without coming is told of those that it did not come for."""
+        """What came is charged, and what was billed without coming is told of those that it did not come for.
+
+        One event says that its results are here and what they cost: nobody reckons that up again after a crash.
+        """
         budget, expected = self._desk.budget, entry.intent.expected_usd or 0.0
         budget.return_aside(expected)
         bill = self._desk.bill_of(entry)
-        lost = billed_unread(bill, view)
-        lost_usd = self._desk.price_of(lost.usage) or 0.0
-        details: dict[str, object] = {}
+        lost = billed_unread(bill, view, None if bill.spoken else self._like_bill(), entry.intent)
+        lost_usd = (self._desk.price_of(lost.usage) if lost.estimated_usd is None else lost.estimated_usd) or 0.0
+        details: dict[str, object] = {"state": entry.state, "counts": entry.counts, "results": entry.results}
         if lost.requests:
             details["lost"] = (lost.requests, lost.usage.input_tokens, lost.usage.output_tokens, lost_usd)
             words = plural(lost.requests, "answer was", "answers were")
@@ -298,9 +334,13 @@ class BatchHandler:
         if bill.cost_usd is not None:
             budget.charge(expected, bill.cost_usd + lost_usd, is_lost=False)
             details["cost_usd"] = bill.cost_usd + lost_usd
-        if details:
-            noted = self._ledger.note(entry.name, Stage.ENDED, **details)
-            self._desk.results.share_lost(noted)
+        noted = self._ledger.note(entry.name, Stage.ENDED, **details)
+        self._desk.results.share_lost(noted)
+
+    def _like_bill(self) -> Bill | None:
+        """The latest bill with anything in it, for a batch of which nothing can be read."""
+        ended = reversed([entry for entry in self.entries if entry.stage is Stage.ENDED])
+        return next((bill for entry in ended if (bill := self._desk.bill_of(entry)).spoken), None)
 
     async def _download(self, url: str, name: str) -> bool:
         path = self._run.batch_files / name
@@ -416,8 +456,15 @@ class BatchHandler:
             if is_all_done or is_served:
                 self._ledger.note(entry.name, Stage.COLLECTED)
                 self._desk.results.forget(entry)
-                for name in entry.results:
-                    (self._run.batch_files / name).unlink(missing_ok=True)
+                self._remove_unneeded(self._ledger.entry(entry.name))
+
+    def _remove_unneeded(self, entry: BatchEntry) -> None:
+        """Files that no stage after this one reads."""
+        if entry.stage not in (Stage.INTENDED, Stage.UPLOADED):
+            self._remove_requests(entry.name)
+        if entry.stage is Stage.COLLECTED:
+            for name in entry.results:
+                (self._run.batch_files / name).unlink(missing_ok=True)
 
     def _remove_requests(self, name: str) -> None:
         (self._run.batch_files / f"{name}.requests.jsonl").unlink(missing_ok=True)
@@ -432,24 +479,9 @@ class BatchHandler:
         self._desk.close()
 
 
-class Unread(NamedTuple):
-    """What a provider bills for answers that stand in no line that can be read."""
-
-    requests: int
-    usage: Usage
-
-
-def billed_unread(bill: Bill, view: BatchView) -> Unread:
-    """The provider's own sum; where it only counts answers, each of them at the mean of those that can be read."""
-    missing = max(0, (view.succeeded or 0) - bill.answers)
-    if view.usage is not None and bill.counted == bill.answers:
-        sent = max(0, (view.usage.input_tokens or 0) - bill.input_tokens)
-        replied = max(0, (view.usage.output_tokens or 0) - bill.output_tokens)
-        return Unread(max(missing, int(sent > 0)), Usage(sent, replied))
-    if not bill.spoken:
-        return Unread(0, Usage(0, 0))
-    share = missing / bill.spoken
-    return Unread(missing, Usage(round(bill.spoken_input_tokens * share), round(bill.output_tokens * share)))
+def _status(error: JudgeCallError) -> int | None:
+    """The HTTP status behind it."""
+    return error.__cause__.status if isinstance(error.__cause__, StatusError) else None
 
 
 def _copy(source: str, path: Path) -> None:

@@ -125,4 +125,5 @@ def free_requests(root: Path, name: str) -> str:
         )
     with holding_lock(run.lock):
         BatchLedger(run.batches).note(entry.name, Stage.WITHDRAWN, reason="given up by hand")
+        (run.batch_files / f"{entry.name}.requests.jsonl").unlink(missing_ok=True)
     return f"{run.name}/{entry.name}"

@@ -128,7 +128,7 @@ class BatchRun:
                 return RunEnd(Ending.OUT_OF_BUDGET, reasons[0]) if reasons else end
             if self.stop():
                 return RunEnd(Ending.STOPPED)
-            if not options.waits:
+            if not options.waits or self._is_for_a_person(waiting):
                 return RunEnd(Ending.AWAITED, self._describe(waiting))
             self.notify(self._describe(waiting, pause))
             if not await self._rest(pause):
@@ -181,6 +181,11 @@ class BatchRun:
 
     def _waiting(self) -> list[BatchEntry]:
         return [entry for handler in self.handlers for entry in handler.under_way]
+
+    def _is_for_a_person(self, waiting: Sequence[BatchEntry]) -> bool:
+        """Whether there is nothing that time could bring."""
+        is_left = any(handler.waiting for handler in self.handlers)
+        return bool(waiting) and not is_left and all(entry.stage is Stage.ORPHANED for entry in waiting)
 
     def _describe(self, waiting: Sequence[BatchEntry], pause: float | None = None) -> str:
         requests = sum(len(entry.intent.requests) for entry in waiting)

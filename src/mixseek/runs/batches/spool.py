@@ -1,5 +1,6 @@
 """Requests that wait for their batch: lines in a file without a name, cut to what a provider takes at once."""
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -100,7 +101,7 @@ class Spool:
         path, digest, size = self._directory / f"{name}.requests.jsonl", hashlib.sha256(), 0
         with temporary_beside(path) as temporary, temporary.open("wb") as stream:
             for request in requests:
-                line = os.pread(self._file_number(), request.size, request.offset)
+                line = self._read(request)
                 if len(line) != request.size:
                     raise StorageError(f"{self._directory}: a spooled request was cut; run the same command again")
                 stream.write(line)
@@ -108,9 +109,14 @@ class Spool:
                 size += len(line)
         return Written(path, digest.hexdigest(), size)
 
-    def _file_number(self) -> int:
-        self._file.flush()
-        return self._file.fileno()
+    def _read(self, request: Waiting) -> bytes:
+        try:
+            self._file.flush()
+            return os.pread(self._file.fileno(), request.size, request.offset)
+        except OSError as error:
+            raise storage_error("spool requests", self._directory, error) from error
 
     def close(self) -> None:
-        self._file.close()
+        # What a full disk has not taken is asked again by the next command.
+        with contextlib.suppress(OSError):
+            self._file.close()

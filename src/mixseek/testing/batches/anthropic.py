@@ -144,6 +144,9 @@ class AnthropicBatches(BatchEndpoints):
             return batch
         file_id = None if batch.results is None else batch.results.output_file
         stored = None if file_id is None else self.store.files.get(file_id)
+        if batch.results is not None and file_id is None:
+            # It has ended, and no line of it is left.
+            return web.Response(content_type=self.download_type)
         if stored is None:
             return self.refuse(404, f"Message batch msgbatch_{batch.id} has no available results yet.")
         return await self.download(request, stored)
