@@ -195,6 +195,7 @@ def test_what_was_left_is_listed_and_can_be_stopped(tmp_path: Path, data: Path) 
         words = mixseek_here("batches", "--workspace", "ws", cwd=tmp_path).stdout
         stopped = mixseek_here("batches", "--workspace", "ws", "--cancel", line["id"], cwd=tmp_path, env=KEYS)
         unknown = mixseek_here("batches", "--workspace", "ws", "--cancel", "nobody", cwd=tmp_path, env=KEYS)
+        kept = mixseek_here("runs", "rm", "r", "--workspace", "ws", cwd=tmp_path)
         doctor = mixseek_here("doctor", "--workspace", "ws", "--offline", cwd=tmp_path, env=KEYS)
 
     assert left.returncode == 4, left.stderr
@@ -204,6 +205,8 @@ def test_what_was_left_is_listed_and_can_be_stopped(tmp_path: Path, data: Path) 
     assert stopped.returncode == 0, stopped.stderr
     assert "was asked to cancel it" in stopped.stdout
     assert unknown.returncode == 2
+    assert kept.returncode == 2
+    assert "1 batch under way" in kept.stderr
     assert "no batch 'nobody'" in unknown.stderr
     assert "is under way; run the same command again to collect" in " ".join(doctor.stdout.split())
 

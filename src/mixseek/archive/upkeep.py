@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mixseek.errors import ConfigurationError, StorageError
 from mixseek.lazy_dataclass import dataclass
+from mixseek.storage.batch_ledger import UNDER_WAY, read_ledger
 from mixseek.storage.durable import is_gone, storage_error, sync_directory
 from mixseek.storage.journal.journal import says_nothing
 from mixseek.storage.journal.lock import holding_lock, is_being_written
@@ -18,6 +19,7 @@ from mixseek.storage.journal.manifest import Manifest, RunStatus, read_manifest,
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.scratch import find_leftovers, remove_leftover
 from mixseek.storage.workspace import ANSWERS, RunDirectory, Workspace
+from mixseek.text.phrases import plural
 
 # Whoever has just written something may not have come to the point where it shows that it is needed.
 _UNTOUCHED_SECONDS = 3600.0
@@ -49,6 +51,7 @@ def remove_tree(path: Path) -> None:
 
 def remove_run(workspace: Workspace, run: RunDirectory, at: datetime) -> int:
     """How many bytes it took. Labels belong to texts and stay; draws no longer bear a name that another may get."""
+    refuse_batches(run)
     taken = size_bytes(run.path)
     with holding_lock(run.lock):
         LabelStore(workspace).rename_run(run.name, f"{run.name[:30]} (removed {at:%Y%m%dT%H%M%SZ})")
@@ -58,10 +61,22 @@ def remove_run(workspace: Workspace, run: RunDirectory, at: datetime) -> int:
 
 def remove_answers(run: RunDirectory) -> int:
     """How many bytes the answers took; runs that judged them have their own copies."""
+    refuse_batches(run)
     taken = size_bytes(run.path)
     with holding_lock(run.lock):
         remove_tree(run.path)
     return taken
+
+
+def refuse_batches(run: RunDirectory) -> None:
+    """Raises ConfigurationError while a provider works for it: what it finishes is billed, and nobody would come."""
+    waiting = [entry for entry in read_ledger(run.batches) if entry.stage in UNDER_WAY]
+    if waiting:
+        names = ", ".join(entry.id or entry.name for entry in waiting[:3])
+        raise ConfigurationError(
+            f"run {run.name} has {plural(len(waiting), 'batch', 'batches')} under way ({names}), which will be billed; "
+            "collect what they bring with its own command, or stop them with `mixseek batches --cancel ID` first"
+        )
 
 
 def rename_answers(workspace: Workspace, old: str, new: str) -> None:
