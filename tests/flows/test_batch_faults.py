@@ -118,8 +118,8 @@ def last_events(cwd: Path) -> list[dict[str, Any]]:
     ("fault", "words"),
     [
         (BatchFault.TORN_LINE, "torn line"),
-        (BatchFault.MISSING_LINE, "without a line"),
-        (BatchFault.TWICE, "came before"),
+        (BatchFault.MISSING_LINE, "12 requests without a line"),
+        (BatchFault.TWICE, "12 lines that came before"),
         (BatchFault.UNKNOWN_LINE, "1 line about requests that are not in it"),
         (BatchFault.GONE, "is gone"),
         (BatchFault.FAILED_BATCH, "was refused as a whole (server_error"),

@@ -121,6 +121,8 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         keeps_empty_run=True,
         environment=os.environ,
     )
+    if temporary is not None and request.live.batches.is_for_all:
+        raise ConfigurationError("batch: nothing would be left of what is paid for; give workspace")
     gates = Gates(**{name: limit for name, limit in request.gates.items() if name in GATES})
     baseline = find_against(request, given, is_kept=temporary is None)
     return JudgeOrder(request, gates, baseline, given.get("progress", True), temporary)

@@ -233,6 +233,21 @@ def open_tracer(environment: Mapping[str, str]) -> Iterator[Any | None]:
             tracing.shutdown()
 
 
+class AskedBefore:
+    """How often replies had been asked for when a command began: what it adds itself gives it no further turns."""
+
+    def __init__(self) -> None:
+        self.is_first_pass = True
+        self._asked: dict[tuple[str, ReplyKey], int] = {}
+
+    def at_first(self, key: str, asked: dict[ReplyKey, int]) -> dict[ReplyKey, int]:
+        """Those of a sample, by what the first pass was told of it."""
+        if self.is_first_pass:
+            self._asked.update({(key, place): attempt for place, attempt in asked.items()})
+            return asked
+        return {place: self._asked[key, place] for place in asked if (key, place) in self._asked}
+
+
 class Earlier:
     """What earlier processes left in the journal, without what is to be asked again."""
 
@@ -242,8 +257,13 @@ class Earlier:
         journal: Path,
         options: LiveOptions,
         concluded: Collection[tuple[str, ReplyKey]] = (),
+        asked_before: "AskedBefore | None" = None,
     ) -> None:
-        """`concluded` are places that this command has brought to an end: they are not asked about again."""
+        """`concluded` are places that this command has brought to an end: they are not asked about again.
+
+        `asked_before` is what a command that goes through its samples several times found in its first pass.
+        """
+        self._asked_before = asked_before
         self._judged = judged
         self._concluded = concluded
         counts = judged.counts()
@@ -327,6 +347,8 @@ class Earlier:
         unread = {**{place: (reply,) for place, reply in again.items()}, **self._judged.unread_replies(key)}
         # A reply that nobody has read yet, and that turns out invalid, is followed by another one too.
         asked = {place: replies[-1].attempt for place, replies in unread.items()} if self._asks_invalid_again else {}
+        if self._asked_before is not None:
+            asked = self._asked_before.at_first(key, asked)
         is_written = self._judged.has_sample(key)
         return PendingSample(sample, key, known, self._judged.lost(key), unread, asked, is_written=is_written)
 

@@ -38,12 +38,12 @@ class Faults(NamedTuple):
     def words(self) -> str:
         """A sentence for a person; empty where nothing was wrong."""
         parts = (
-            (self.torn, "torn line"),
-            (self.repeated, "line that came before"),
-            (self.unknown, "line about requests that are not in it"),
-            (self.missing, "request without a line"),
+            (self.torn, "torn line", "torn lines"),
+            (self.repeated, "line that came before", "lines that came before"),
+            (self.unknown, "line about requests that are not in it", "lines about requests that are not in it"),
+            (self.missing, "request without a line", "requests without a line"),
         )
-        listed = [f"{plural(count, words)}" for count, words in parts if count]
+        listed = [plural(count, *words) for count, *words in parts if count]
         return ", ".join(listed)
 
 

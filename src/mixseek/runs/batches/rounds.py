@@ -14,7 +14,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.batches.check import share_of_price
 from mixseek.runs.batches.desk import BatchDesk
 from mixseek.runs.batches.handling import BatchHandler
-from mixseek.runs.live import Asking, Earlier, judge_rounds, live_batches, live_slots
+from mixseek.runs.live import AskedBefore, Asking, Earlier, judge_rounds, live_batches, live_slots
 from mixseek.runs.requests.request import BatchOptions, Plan
 from mixseek.storage.batch_ledger import BatchEntry, BatchLedger, Stage, read_ledger
 from mixseek.storage.durable import remove_abandoned
@@ -62,6 +62,7 @@ class BatchRun:
         """How it came to its end, or that a later command has to wait for batches."""
         remove_abandoned(self.plan.run.batch_files)
         self._shown = _Shown(self.progress)
+        self._asked_before = AskedBefore()
         concluded = self.asking.make_context(self.journal, self._shown)
         self.context = replace(concluded, concluded=set())
         return asyncio.run(self._judge())
@@ -156,7 +157,7 @@ class BatchRun:
             handler.begin_pass()
         assert self.context.concluded is not None
         before = recall_journal(self.journal.path, plan.judge_names, plan.repeats)
-        earlier = Earlier(before, self.journal.path, plan.request.live, self.context.concluded)
+        earlier = Earlier(before, self.journal.path, plan.request.live, self.context.concluded, self._asked_before)
         shown = plan.protocol.presentations
         rounds = (
             asking.judge_round(
@@ -169,7 +170,7 @@ class BatchRun:
             for samples in self.rounds()
         )
         end = await judge_rounds(rounds)
-        self._shown.is_first = False
+        self._shown.is_first = self._asked_before.is_first_pass = False
         if end.ending in (Ending.COMPLETE, Ending.AWAITED):
             for handler in self.handlers:
                 handler.mark_collected(is_all_done=end.ending is Ending.COMPLETE)
