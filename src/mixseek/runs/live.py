@@ -450,11 +450,13 @@ class Asking:
         journal: JournalFile,
         progress: ProgressSink,
         stop: Callable[[], bool],
+        at_hand: int | None = None,
     ) -> RunEnd:
-        """One round to its end; needs a running loop."""
+        """One round to its end; needs a running loop. `at_hand`: samples, where it is not calls that bound them."""
         fresh = replace(context, commits=GroupCommit(journal, progress))
         patience = self.panel.drain_seconds
-        run = LiveRun(fresh, self.slots, self.cascade, self.panel.pending_samples, patience, progress, stop)
+        samples = at_hand or self.panel.pending_samples
+        run = LiveRun(fresh, self.slots, self.cascade, samples, patience, progress, stop)
         with contextlib.closing(pending):
             return await run.judge(pending)
 

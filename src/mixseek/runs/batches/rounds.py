@@ -25,6 +25,8 @@ from mixseek.text.phrases import plural
 
 # Looks at batches grow rarer, to so many times the first pause.
 _SLOWER, _SLOWEST = 1.5, 10.0
+# Nobody is waited for: so many samples share each wait for the disk.
+_AT_HAND = 1_024
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.2
 
@@ -166,6 +168,7 @@ class BatchRun:
                 self.journal,
                 self._shown,
                 self.stop,
+                at_hand=_AT_HAND,
             )
             for samples in self.rounds()
         )
