@@ -34,7 +34,10 @@ from mixseek.web.parameters import ListRequest
 # Characters of judged text on a page of the list, and of one sample: the list shows a line of each.
 _LIST_BUDGET, _SAMPLE_BUDGET = 200_000, 4_000_000
 # Of a reply's details, what a person looks at.
-_DETAILS = ("ask", "take", "cached", "model", "finish_reason", "latency_seconds", "cost_usd", "tries", "usage")
+_DETAILS = (
+    *("ask", "take", "cached", "model", "finish_reason", "latency_seconds", "cost_usd", "tries", "usage"),
+    *("batch", "saved_by_batch_usd", "saved_by_cache_usd"),
+)
 
 
 @dataclass(frozen=True, slots=True)

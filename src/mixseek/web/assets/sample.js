@@ -4,7 +4,7 @@
 const source = { sampleAddress: () => null, labelControl: (row) => (row === rows[0] ? labelControl(row, () => reloadHere({ isNow: true })) : null) };
 
 function describeAttempt(attempt) {
-  const said = ["ask", "model", "finish_reason", "latency_seconds", "cost_usd", "tries"].filter((name) => attempt[name] !== undefined)
+  const said = ["ask", "model", "finish_reason", "latency_seconds", "cost_usd", "tries", "batch", "saved_by_batch_usd", "saved_by_cache_usd"].filter((name) => attempt[name] !== undefined)
     .map((name) => `${name} ${attempt[name]}`);
   if (attempt.cached) said.push(say("judgment.from_the_cache", "from the cache"));
   for (const [name, value] of Object.entries(attempt.usage ?? {})) said.push(`${name} ${value}`);
