@@ -49,7 +49,7 @@ class AnswerRequest:
 
 def plan_answers(request: AnswerRequest) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
-    check_cluster(request.cluster)
+    check_cluster(request.cluster, request.live.batches)
     variants = read_variants(request.variants)
     targets = get_targets(request.targets, request.configured, request.environment, request.live.timeout_seconds)
     workspace = Workspace(request.workspace)

@@ -249,8 +249,10 @@ class Plan:
         return self.request.live.repeats if self.is_live else 1
 
 
-def check_cluster(cluster: ClusterOptions | None) -> None:
-    """Raises ConfigurationError for a cluster that nothing here can speak to."""
+def check_cluster(cluster: ClusterOptions | None, batches: BatchOptions) -> None:
+    """Raises ConfigurationError for a cluster that nothing here can speak to, or that has nothing to do."""
+    if cluster is not None and batches.is_for_all:
+        raise ConfigurationError("--batch waits with a provider, and not on a cluster; leave --on ray out")
     if cluster is not None and importlib.util.find_spec("ray") is None:
         raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
 
@@ -259,7 +261,7 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
     if request.cluster is not None and request.budget is not None:
         raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
-    check_cluster(request.cluster)
+    check_cluster(request.cluster, request.live.batches)
     request = replace(request, judges=expand_scorers(request.judges, request.data, request.longest_line))
     protocol = request.load_protocol()
     timeout = request.live.timeout_seconds
