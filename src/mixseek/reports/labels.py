@@ -36,7 +36,7 @@ from mixseek.presentation.sections import (
 from mixseek.reports.wording.names import name_text, verdict_text
 from mixseek.reports.wording.numbers import NOTHING, coefficient_text, p_text, percent
 from mixseek.stats.estimates import Corrected, Drawing, Estimator, State
-from mixseek.text.messages import Message, counted, join, message
+from mixseek.text.messages import Message, counted, end_sentence, join, message
 from mixseek.text.phrases import plain_number, with_minus
 
 _DRAWN = {
@@ -170,7 +170,7 @@ def people_sentence(report: CorrectedReport) -> Message | None:
         clauses = [message("labels.people_agree", agree, share=percent(1 - report.distance))]
         if report.kappa is not None:
             clauses.append(message("labels.kappa", "Cohen's kappa {kappa}", kappa=coefficient_text(report.kappa)))
-        return message("joint.sentence", "{words}.", words=join(clauses, "; "))
+        return end_sentence(join(clauses, "; "))
     far = {
         "bias": f"{abs(report.bias) * scale.span:.2f}",
         "distance": f"{report.distance * scale.span:.2f}",
@@ -198,7 +198,7 @@ def corrected_lines(report: CorrectedReport) -> list[str]:
 def corrected_sections(report: CorrectedReport) -> Iterator[Section]:
     """Judges, labels and correction side by side; then what judges and people make of the same texts."""
     scale = report.facts.scale
-    sentence = message("joint.sentence", "{words}.", words=facts_sentence(report))
+    sentence = end_sentence(facts_sentence(report))
     note = message("labels.intervals_95", "95% intervals")
     if not scale.is_binary:
         note = join((note, message("labels.on_a_scale_of", "on a scale of {scale}", scale=scale.describe())), ", ")
@@ -244,7 +244,7 @@ def judge_sentences(judge: JudgeAgainstPeople) -> Iterator[Sentence]:
         )
     if judge.sensitivity is not None or judge.specificity is not None:
         drawn = message("labels.of_labels", "Of labels: {drawn}", drawn=_DRAWN[judge.drawing])
-        yield Sentence(message("joint.sentence", "{words}.", words=drawn))
+        yield Sentence(end_sentence(drawn))
 
 
 def _share_text(share: JudgeShare) -> str:
@@ -255,7 +255,7 @@ def _share_text(share: JudgeShare) -> str:
 
 def _share_sentence(shares: Message, share: JudgeShare) -> Sentence:
     words = join((shares, counted(share.labels, "label")), "; ")
-    return Sentence(message("joint.sentence", "{words}.", words=words), "")
+    return Sentence(end_sentence(words), "")
 
 
 Filters = Mapping[str, str | None]
@@ -305,7 +305,7 @@ def _estimate_row(group: CorrectedGroup, report: CorrectedReport) -> EstimateRow
         (Estimate(group.labels.point, group.labels.low, group.labels.high, "of-labels"), labels),
         (Estimate(group.corrected.point, group.corrected.low, group.corrected.high, "of-both"), corrected),
     )
-    return EstimateRow(name, estimates, message("joint.sentence", "{words}.", words=group_sentence(group)), label)
+    return EstimateRow(name, estimates, end_sentence(group_sentence(group)), label)
 
 
 def _people_part(report: CorrectedReport, alone: JudgeAgainstPeople | None) -> TableRows | Scatter:

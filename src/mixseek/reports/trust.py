@@ -11,7 +11,7 @@ from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_te
 from mixseek.reports.wording.scores import equal_items_text
 from mixseek.stats.intervals import Interval
 from mixseek.stats.raters import Coefficient, Measure
-from mixseek.text.messages import Message, counted, join, message, verbatim
+from mixseek.text.messages import Message, counted, end_sentence, join, message, verbatim
 
 # With the key of each in documents of a report, which is longer than that of `mixseek stats`.
 _NAMES = {
@@ -90,7 +90,7 @@ def agreement_sentence(agreement: Agreement, maximum: float | None) -> Message:
         spread = of_maximum_text(scale_text(agreement.mean_spread, maximum), maximum)
         apart = "highest and lowest score lie {spread} apart on average"
         clauses.append(message("trust.apart", apart, spread=spread))
-    return message("joint.sentence", "{words}.", words=join(clauses, "; "))
+    return end_sentence(join(clauses, "; "))
 
 
 def opinion_text(score: float, verdict: str, agreement: Agreement, maximum: float | None) -> Message:
@@ -132,7 +132,7 @@ def consistency_sentence(consistency: SelfConsistency) -> Message:
         interval = f" ({range_text(consistency.own_interval)})" if consistency.own_interval else ""
         share = f"{percent(consistency.own_share)}{interval}"
         variance = message("trust.own_variance", "{share} of the variance of its scores is its own", share=share)
-    return message("joint.sentence", "{words}.", words=join((same, variance), "; "))
+    return end_sentence(join((same, variance), "; "))
 
 
 # Documents for programs.

@@ -60,6 +60,15 @@ def join(messages: Iterable[str], joint: str) -> Message:
     return Message(joint.join(parts.values()), _JOINTS[joint], parts)
 
 
+# Between pieces that stand apart, because each has its own look.
+COMMA = join(("", ""), ", ")
+
+
+def end_sentence(words: str) -> Message:
+    """The words as a sentence of their own; its end is a sign of the language, too."""
+    return message("joint.sentence", "{words}.", words=words)
+
+
 def say(text: str, english: str | None = None, /, **parts: str | int) -> str:
     """What templates call, with an id and its English or with a message; here in English."""
     return text if english is None else message(text, english, **parts)

@@ -12,7 +12,7 @@ from mixseek.errors import ConfigurationError
 from mixseek.labels.intake import check_rater
 from mixseek.labels.review import DISPUTES, KINDS, MOST_LISTED, GivenLabel, NewDraw, Retraction, ReviewedRun, read_body
 from mixseek.reports.pages.html import inert_json
-from mixseek.text.messages import message
+from mixseek.text.messages import end_sentence
 from mixseek.web.answers import answer_json, answer_page, answer_pending, run_of, viewer_of
 from mixseek.web.connections import read_body_bytes
 from mixseek.web.languages import language_of, say_in
@@ -82,7 +82,7 @@ async def review_numbers(request: web.Request) -> web.Response:
     numbers = await viewer.review_numbers(reviewed, half_width)
     if isinstance(numbers, Pending):
         return answer_pending(numbers)
-    sentence = message("joint.sentence", "{words}.", words=numbers["sentence"])
+    sentence = end_sentence(numbers["sentence"])
     return answer_json({**numbers, "sentence_in_language": say_in(language_of(request), sentence)})
 
 

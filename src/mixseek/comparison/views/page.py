@@ -86,15 +86,19 @@ def comparison_context(comparison: Comparison, changed: Sequence[ChangedSample])
         ("drift", message("compare.same_text_other_score", "same text, other score"), drift.changed, "mixed"),
         ("unscored", message("compare.no_score_on_a_side", "no score on a side"), unscored, "undecided"),
     )
+    counts = [
+        (key, label, count, sum(key in change.kinds for change in shown), tone) for key, label, count, tone in kinds
+    ]
     return {
         "comparison": comparison,
         "words": words,
         "sides": [Section(None, [side_table(comparison)])],
         "differences": [Section(None, [difference_ranges(comparison)])],
         "groups": list(group_sections(comparison)),
-        "kinds": [
-            (key, label, count, sum(key in change.kinds for change in shown), tone) for key, label, count, tone in kinds
-        ],
+        "kinds": counts,
+        "listed_words": words.listed_sentence(
+            [(label, count, listed) for _, label, count, listed, _ in counts], len(shown)
+        ),
         "changes": shown,
         # What a button copies: the sections that a terminal shows, by the renderer that build servers get.
         "markdown": inert_json(sections_markdown(sections_of(comparison)).strip()),

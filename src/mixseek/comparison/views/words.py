@@ -221,6 +221,19 @@ def pairing_text(comparison: Comparison) -> Message:
     return message("compare.paired_by", "paired by {columns}", columns=columns)
 
 
+def listed_sentence(kinds: Sequence[tuple[Message, int, int]], changes: int) -> Message:
+    """How many of each kind the list has: its name, how many there are, and how many are listed."""
+    counts = [
+        message("compare.listed_of", "{listed} of {count} {kind}", listed=listed, count=count, kind=kind)
+        for kind, count, listed in kinds
+        if count
+    ]
+    words = join(counts, ", ")
+    if changes == 1:
+        return message("compare.is_listed_with_its_texts", "{counts} is listed with its texts.", counts=words)
+    return message("compare.are_listed_with_their_texts", "{counts} are listed with their texts.", counts=words)
+
+
 def drift_sentences(comparison: Comparison) -> list[Message]:
     """What of the difference is the judge's doing; a few flips without a direction are noise, not a drift."""
     drift = comparison.drift
@@ -254,7 +267,8 @@ def _shift_sentences(comparison: Comparison) -> Iterator[Message]:
     shift = drift.shift
     if shift is not None and shift.mean is not None:
         amount = difference_text(shift.mean, is_binary=is_binary)
-        moved = join((amount, tested_text(shift)), "; ") if shift.test else amount
+        tested = message("drift.tested", "{amount}; {test}", amount=amount, test=tested_text(shift))
+        moved = tested if shift.test else amount
         kind = message("drift.no_direction", "no clear direction, as noise would have")
         if shift.direction in (Direction.BETTER, Direction.WORSE):
             kind = message("drift.shifted", "the judge has shifted")

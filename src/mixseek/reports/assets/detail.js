@@ -43,7 +43,7 @@ const CONFIDENCES = { high: say("confidence.high", "high"), medium: say("confide
 
 /** What each order of a pair said, and how the two go together. */
 function ordersText(orders) {
-  return orders.replace(/\b(\w) first: (\w+)/g, (_, side, verdict) => say("pairs.order_said", "{side} first: {verdict}", { side, verdict: verdictText(verdict) }))
+  return orders.replace(/, (?=\w first: )/g, say("joint.comma", ", ")).replace(/\b(\w) first: (\w+)/g, (_, side, verdict) => say("pairs.order_said", "{side} first: {verdict}", { side, verdict: verdictText(verdict) }))
     .replace(/\((\w+)\)$/, (_, state) => `(${ORDER_STATES[state] ?? state})`);
 }
 

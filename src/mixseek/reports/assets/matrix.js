@@ -71,29 +71,29 @@ function describeCell(cell, { is_graded: isGraded, is_paired: isPaired }) {
   if (!cell) return { text: "–", spoken: say("matrix.no_judgment_here", "no judgment here"), look: "absent" };
   const unscored = unscoredIn(cell);
   const judged = cell.valid + unscored.reduce((sum, [, count]) => sum + count, 0);
-  const cut = cell.cut_off ? `, ${say("matrix.cut_off", "cut off")}` : "";
+  const cut = cell.cut_off ? say("matrix.cut_off", "cut off") : "";
   const look = cell.cut_off ? " cut" : "";
-  if (judged === 0) return { text: say("matrix.self", "self"), spoken: `${say("judgment.self_judgment", "self-judgment")}${cut}`, look: `control${look}` };
+  if (judged === 0) return { text: say("matrix.self", "self"), spoken: joinWords([say("judgment.self_judgment", "self-judgment"), cut]), look: `control${look}` };
   const marks = unscored.map(([name, count]) => ({ tone: name, text: `${count}${UNSCORED_SIGNS[name]}` }));
-  const rest = unscored.map(([name, count]) => `${countText(count)} ${UNSCORED_NAMES[name]}`).join(", ");
+  const rest = joinWords(unscored.map(([name, count]) => `${countText(count)} ${UNSCORED_NAMES[name]}`));
   if (cell.valid === 0) {
     const [[name, count]] = unscored;
     const text = unscored.length > 1 ? "" : count > 1 ? `${UNSCORED_NAMES[name]} ×${count}` : UNSCORED_NAMES[name];
-    return { text, marks: unscored.length > 1 ? marks : [], spoken: `${judged > 1 ? rest : text}${cut}`, look: `unscored tone-${name}${look}` };
+    return { text, marks: unscored.length > 1 ? marks : [], spoken: joinWords([judged > 1 ? rest : text, cut]), look: `unscored tone-${name}${look}` };
   }
   const mean = cell.mean ?? null;
   const shared = `${mean === null ? "" : `share-${shareStep(mean)}`}${look}`;
-  const also = `${rest ? `, ${rest}` : ""}${cut}`;
+  const spoken = (words) => joinWords([words, rest, cut]);
   if (cell.valid === 1) {
     const word = cell.verdict === undefined ? "" : (isPaired && SIDE_WORDS[cell.verdict]) || visibleLine(verdictText(cell.verdict), 40);
     // Where scores are graded, the word of a verdict may be the same for all of them.
     const text = [word, mean !== null && ((isGraded && !isPaired) || !word) ? scoreText(mean) : ""].filter(Boolean).join(" ") || "–";
-    return { text, marks, spoken: `${text}${also}`, look: shared };
+    return { text, marks, spoken: spoken(text), look: shared };
   }
-  if (isGraded) return { text: `${mean === null ? "–" : scoreText(mean)} ×${cell.valid}`, marks, spoken: `${say("matrix.mean_of", "mean of {n} judgments:").replace("{n}", countText(cell.valid))} ${mean === null ? "–" : scoreText(mean)}${also}`, look: shared };
+  if (isGraded) return { text: `${mean === null ? "–" : scoreText(mean)} ×${cell.valid}`, marks, spoken: spoken(`${say("matrix.mean_of", "mean of {n} judgments:").replace("{n}", countText(cell.valid))} ${mean === null ? "–" : scoreText(mean)}`), look: shared };
   const right = cell.right ?? 0;
   const share = isPaired ? say("matrix.won_of", "{right} of {n} won") : say("matrix.right_of", "{right} of {n} right");
-  return { text: `${right}/${cell.valid}`, marks, spoken: `${share.replace("{right}", countText(right)).replace("{n}", countText(cell.valid))}${also}`, look: shared };
+  return { text: `${right}/${cell.valid}`, marks, spoken: spoken(share.replace("{right}", countText(right)).replace("{n}", countText(cell.valid))), look: shared };
 }
 
 // --- the grid

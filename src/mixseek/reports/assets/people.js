@@ -26,7 +26,7 @@ function peopleVerdict(row) {
 function otherOpinions(row) {
   if (!row.against) return null;
   const links = row.against.map((judge) => make("a", { href: addressOf({ id: "", by: "", repeat: "", judge: row.judge, against: judge }) }, ...nameNodes(labelOf(judge))));
-  return make("p", { class: "soft" }, `${say("judgment.differs_from", "Differs from")}: `, ...links.flatMap((link, place) => (place ? [", ", link] : [link])));
+  return make("p", { class: "soft" }, `${say("judgment.differs_from", "Differs from")}: `, ...links.flatMap((link, place) => (place ? [say("joint.comma", ", "), link] : [link])));
 }
 
 /** `control` is where a label can be given. */

@@ -4,6 +4,10 @@
 const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
 const say = (id, english, parts = {}) => (words[id] ?? english).replace(/\{(\w+)\}/g, (place, name) => parts[name] ?? place);
 
+/** Parts of a line that have something in them, with the comma of the language. */
+const joinWords = (words) => words.filter(Boolean).join(say("joint.comma", ", "));
+const endSentence = (words) => say("joint.sentence", "{words}.", { words });
+
 /** An element with attributes and children; strings become text nodes. */
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);

@@ -32,7 +32,7 @@ from mixseek.reports.wording import responses as response_words
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.storage.durable import write_page
 from mixseek.text import phrases, scripts, visible
-from mixseek.text.messages import counted, say
+from mixseek.text.messages import COMMA, counted, end_sentence, join, say
 
 # In a script element only `<` can end it (`</script`) or change how the rest is read (`<!--`), and U+2028/9 end a line
 # in older script engines. Unpaired surrogates have no UTF-8 bytes, but JSON has an escape for them.
@@ -283,6 +283,9 @@ def page_environment() -> Environment:
         words,
         say=say,
         counted=counted,
+        join=join,
+        end_sentence=end_sentence,
+        COMMA=COMMA,
         link_to=link_to,
         part_html=part_html,
         panels=panels,

@@ -35,7 +35,7 @@ from mixseek.reports.wording.scales import (
     range_text,
     widest_rate,
 )
-from mixseek.text.messages import Message, join, message
+from mixseek.text.messages import COMMA, Message, join, message
 
 _HOLES_SHOWN = 12
 _PROBLEMS_SHOWN = 8
@@ -235,7 +235,7 @@ def _how_found(support: scored_model.EvidenceSupport) -> Words:
     """The stages by which quotes were found, and what is wrong with the others."""
     pieces: list[str | tuple[str, str]] = [_counts(support.stages, stage_text)]
     if support.problems:
-        pieces += [", " if support.stages else "", (_counts(support.problems, problem_text), "magenta")]
+        pieces += [COMMA if support.stages else "", (_counts(support.problems, problem_text), "magenta")]
     return Words(pieces)
 
 

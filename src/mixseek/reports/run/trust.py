@@ -34,7 +34,7 @@ from mixseek.reports.trust import (
 from mixseek.reports.wording.numbers import NOTHING, coefficient_text
 from mixseek.reports.wording.scales import scale_text
 from mixseek.stats.raters import Measure
-from mixseek.text.messages import message
+from mixseek.text.messages import COMMA, message
 
 # A terminal shows the shape of a run; the page has more, and the document all of it.
 _ITEMS_SHOWN, _ITEMS_ON_PAGE = 8, 200
@@ -207,7 +207,7 @@ def _disagreement_section(agreement: Agreement, maximum: float | None) -> Sectio
     for item in agreement.items:
         pieces: list[str | tuple[str, str]] = []
         for judge, score, verdict in item.judges:
-            pieces += [", " if pieces else "", f"{judge} ", (opinion_text(score, verdict, agreement, maximum), "bold")]
+            pieces += [COMMA if pieces else "", f"{judge} ", (opinion_text(score, verdict, agreement, maximum), "bold")]
         apart = [scale_text(item.spread, maximum)] if agreement.is_graded else []
         rows.append((Link(item.id, {"id": item.id}), *apart, Words(pieces)))
     heads = (

@@ -60,7 +60,7 @@ function askWhich() {
   review.className = "review";
   review.replaceChildren(make("section", { class: "panel second-name", "data-second-name": "", role: "alertdialog", "aria-label": say("review.who_are_you", "Who are you?") },
     make("h2", {}, say("review.who_are_you", "Who are you?")),
-    make("p", {}, `${say("review.the_link_is_for", "The link is for")} `, make("b", {}, ...visibleNodes(addressedRater)), `; ${say("review.in_this_browser_labels_were_given_by", "in this browser labels were given by")} `, make("b", {}, ...visibleNodes(keptRater())), "."),
+    make("p", {}, `${say("review.the_link_is_for", "The link is for")} `, make("b", {}, ...visibleNodes(addressedRater)), `${say("joint.semicolon", "; ")}${say("review.in_this_browser_labels_were_given_by", "in this browser labels were given by")} `, make("b", {}, ...visibleNodes(keptRater())), endSentence("")),
     make("p", { class: "form-actions" }, button(addressedRater, "is-addressed"), button(keptRater(), "is-kept"))));
   review.querySelector("button").focus();
 }
@@ -325,7 +325,7 @@ const give = once(async (answer) => {
   behind = [...behind.filter((text) => text !== body.text), body.text];
   lookedAt = null;
   byId("said").textContent = `${say("review.saved", "Saved")}: ${labelText(told.own)}`;
-  if (told.replaced) notify(`${say("review.you_had_labelled_this_text_already_in", "You had labelled this text already, in another window perhaps")}: ${labelText(told.replaced)}. ${say("review.what_you_said_now_is_what_counts", "What you said now is what counts; Undo takes it back.")}`);
+  if (told.replaced) notify(`${endSentence(`${say("review.you_had_labelled_this_text_already_in", "You had labelled this text already, in another window perhaps")}: ${labelText(told.replaced)}`)} ${say("review.what_you_said_now_is_what_counts", "What you said now is what counts; Undo takes it back.")}`);
   if (goesOnAtOnce()) await showItem(nextText());
   else drawItem();
   showNumbers(parts.numbers);

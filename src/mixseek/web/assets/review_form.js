@@ -99,7 +99,7 @@ function marksForm(form, give) {
 }
 
 function totalForm(form, give) {
-  const title = `${say("word.total", "Total")}, ${plainNumber(form.minimum)}–${plainNumber(form.maximum)}`;
+  const title = joinWords([say("word.total", "Total"), `${plainNumber(form.minimum)}–${plainNumber(form.maximum)}`]);
   const input = make("input", { type: "number", min: form.minimum, max: form.maximum, step: "any", inputmode: "decimal", "data-value": "" });
   const save = () => (input.value === "" ? input.focus() : give({ total: Number(input.value) }));
   return { element: make("div", { class: "marks-form" }, make("label", { class: "dimension" }, title, input), saveButton(save)), keys: new Map([["Enter", save]]), first: input };

@@ -15,6 +15,11 @@ function onScale(share, scale) {
   return scale.is_binary ? `${(share * 100).toFixed(1)}%` : withMinus((scale.minimum + share * (scale.maximum - scale.minimum)).toFixed(2));
 }
 
+/** Both ends, the unit once. */
+function limitsText({ low, high }, scale) {
+  return `${onScale(low, scale).replace(/%$/, "")}–${onScale(high, scale)}`;
+}
+
 function widthText(share, scale) {
   return scale.is_binary ? `±${(share * 100).toFixed(1)}` : `±${(share * (scale.maximum - scale.minimum)).toFixed(2)}`;
 }
@@ -32,7 +37,7 @@ function pathPlot({ path, scale, judges }) {
   const band = [...path.map((point) => [x(point.labels), y(point.high)]), ...path.toReversed().map((point) => [x(point.labels), y(point.low)])];
   const means = path.filter((point) => point.mean !== undefined);
   const label = (text, at, line, anchor) => svg("text", { x: at, y: line, "text-anchor": anchor, class: "path-text" }, text);
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "path-plot", role: "img", "aria-label": `${say("review.interval_after_each_label", "Interval after each label")}: ${path.map((point) => `${point.labels}: ${onScale(point.low, scale)}–${onScale(point.high, scale)}`).join("; ")}` },
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "path-plot", role: "img", "aria-label": `${say("review.interval_after_each_label", "Interval after each label")}: ${path.map((point) => `${point.labels}: ${limitsText(point, scale)}`).join("; ")}` },
     svg("line", { x1: left, x2: width - right, y1: height - bottom, y2: height - bottom, class: "plot-axis" }),
     path.length > 1 ? svg("polygon", { points: points(band), class: "path-band" }) : svg("line", { x1: x(most), x2: x(most), y1: y(path[0].low), y2: y(path[0].high), class: "path-mean" }),
     ...(judges.mean === null ? [] : [svg("line", { x1: left, x2: width - right, y1: y(judges.mean), y2: y(judges.mean), class: "path-judges" })]),
@@ -44,14 +49,14 @@ function pathPlot({ path, scale, judges }) {
 function estimateLine(name, title, estimate, scale) {
   const known = estimate.mean !== null && estimate.mean !== undefined;
   const { low, high } = estimate.interval ?? estimate;
-  const range = low === null || low === undefined || high === null ? "" : ` (${onScale(low, scale)}–${onScale(high, scale)})`;
+  const range = low === null || low === undefined || high === null ? "" : ` (${limitsText({ low, high }, scale)})`;
   return make("div", { "data-estimate": name }, make("dt", {}, title), make("dd", {}, known ? make("b", {}, onScale(estimate.mean, scale)) : "–", make("span", { class: "soft" }, range)));
 }
 
 function enoughText(told) {
   const { plan, scale } = told;
-  const reached = told.half_width === null ? "" : `${say("review.now", "now")} ${widthText(told.half_width, scale)}, `;
-  const asked = `(${reached}${say("review.asked_for", "asked for")} ${widthText(plan.half_width, scale)})`;
+  const reached = told.half_width === null ? "" : `${say("review.now", "now")} ${widthText(told.half_width, scale)}`;
+  const asked = `(${joinWords([reached, `${say("review.asked_for", "asked for")} ${widthText(plan.half_width, scale)}`])})`;
   if (told.is_enough) return `${say("review.enough_the_interval_is_as_narrow_as", "Enough: the interval is as narrow as asked for.")} ${asked}`;
   if (plan.needed === null) return `${say("review.not_even_labels_for_all_samples_make", "Not even labels for all samples make it so narrow.")} ${asked}`;
   if (plan.more === 0) return `${say("review.enough_labels_by_the_plan_but_the", "Enough labels by the plan, but the interval is still too wide.")} ${asked}`;
