@@ -12,6 +12,7 @@ from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.labels import LabelError, collect_labels, text_digest
 from mixseek.domain.ports import is_plain
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import digest_of_steps
 from mixseek.protocols.identity import is_kin
 from mixseek.runs.cards import Card, CardExample, CardFinding
 from mixseek.runs.required_cards import identify
@@ -80,7 +81,9 @@ def find_labels(audit: AuditPlan) -> dict[str, float]:
     by_text = collect_labels(LabelStore(Workspace(audit.request.judging.workspace)).read(protocol.name))
     labels = {}
     for name, sample in audit.samples.items():
-        known = by_text.get(text_digest(sample.question, sample.response, sample.ground_truth))
+        steps_digest = digest_of_steps(sample.step_documents())
+        text = text_digest(sample.question, sample.response, sample.ground_truth, steps_digest=steps_digest)
+        known = by_text.get(text)
         if known is not None and known.counted:
             labels[name] = known.counted_share
         elif (label := sample.metadata.get("label")) is not None:

@@ -75,7 +75,7 @@ def encode_row(row: object, number: int) -> bytes:
     """One line; what JSON has no word for becomes text, and half of a surrogate pair an escape."""
     if isinstance(row, Sample):
         # A field that says nothing is left out: a column of nulls would be no column at all.
-        fields = {name: getattr(row, name) for name in _SAMPLE_FIELDS}
+        fields = {name: getattr(row, name) for name in _SAMPLE_FIELDS} | row.step_documents()
         row = {name: value for name, value in fields.items() if value or (name.startswith("response") and value == "")}
     elif not isinstance(row, Mapping):
         raise DatasetError(

@@ -11,8 +11,10 @@ from typing import Any
 from mixseek.datasets.importers.reading.cells import read_cell
 from mixseek.datasets.importers.samples.messages import conversation_text, role_of
 from mixseek.datasets.importers.samples.values import as_rows
+from mixseek.datasets.step_columns import COLUMN_FIELDS, STEP_FIELDS, StepError, read_contexts, read_steps
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
+from mixseek.domain.steps import StepRole, StepStatus
 from mixseek.errors import DatasetError
 from mixseek.lazy_dataclass import dataclass
 
@@ -24,6 +26,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "ground_truth_alternatives": ("alternatives", "aliases"),
     "task_name": ("task",),
     "target_model": ("model",),
+    "contexts": ("retrieved_contexts", "retrieval_context"),
 }
 # The same for rows that hold two responses. A ground truth is no preference: `2` may be what 1 + 1 is.
 PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
@@ -36,11 +39,13 @@ PAIR_ALIASES: Mapping[str, tuple[str, ...]] = {
     "task_name": ("task",),
     "target_model": ("target_a", "model_a", "model_1", "generator_1"),
     "target_b": ("model_b", "model_2", "generator_2"),
+    "steps": ("steps_a",),
+    "contexts": ALIASES["contexts"],
     HUMAN_PREFERENCE: ("winner", "preference", "gold"),
 }
-PAIR_FIELDS = ("response_b", "target_b")
+PAIR_FIELDS = ("response_b", "target_b", "steps_b")
 # What the first side of a pair may be called in a mapping.
-_FIRST_SIDE = {"response_a": "response", "target_a": "target_model"}
+_FIRST_SIDE = {"response_a": "response", "target_a": "target_model", "steps_a": "steps"}
 _SIDE_NAMES = {inside: name for name, inside in _FIRST_SIDE.items()}
 _BOTH_SIDES = ("response", "response_b")
 SAMPLE_FIELDS = tuple(
@@ -63,6 +68,8 @@ _TEXT_FIELDS = ("question", "response", "ground_truth")
 _MAX_PLANS = 1_024
 _COLUMNS_SHOWN = 12
 _ALTERNATIVES = "ground_truth_alternatives"
+# Fields whose text may be that of a list.
+_LISTS = COLUMN_FIELDS | {_ALTERNATIVES}
 _ALL_TEXT = {str}
 _ROLES = {"system", "developer", "user", "assistant", "tool"}
 _TURN = ("user", "assistant")
@@ -79,7 +86,7 @@ class ColumnPlan:
     fields: tuple[str, ...]
     columns: tuple[str, ...]  # the one that fills each field
     extras: tuple[str, ...]  # columns nobody asked for: metadata
-    # Every field takes text as it stands; alternatives may be a list written as text.
+    # Every field takes text as it stands; others may be a list written as text.
     is_plain: bool
 
     @property
@@ -129,12 +136,15 @@ class RowReader:
         self.is_blank_id = "id" not in values and "id" in plan.fields
         if "id" not in values:
             values["id"] = str(number)
+        self._check_lists(values, plan)
         if plan.extras:
-            values["metadata"] = read_metadata(row, plan.extras)
+            values["metadata"] = {**read_metadata(row, plan.extras), **values.get("metadata", {})}
         if self._is_pair:
             if unfolded is not None and (unfolded.is_long or not values.get("question")):
                 values["question"] = unfolded.text
             self._settle_pair(values, plan)
+        if "response" not in plan.fields and "response_path" not in plan.fields and "steps" in values:
+            answer_from_steps(values)
         if not values.get("response") and "response_path" in plan.fields:
             # CSV cannot say null: an empty cell beside a path is no response.
             values.pop("response", None)
@@ -148,6 +158,12 @@ class RowReader:
             values["response"] = ""
             values["metadata"] = {**values.get("metadata", {}), RESPONSE_UNKNOWN: True}
         return values
+
+    def _check_lists(self, values: Mapping[str, Any], plan: ColumnPlan) -> None:
+        """What was mapped to steps or contexts is some; a column that only has their name stays what it was."""
+        for field in COLUMN_FIELDS & self._mapping.keys():
+            if field not in values and self._mapping[field] in values.get("metadata", {}):
+                raise RowError(f"`{self._mapping[field]}` holds no {field}, which --map {field}= asks for")
 
     def _leave_hole(self, values: dict[str, Any], row: Mapping[str, Any], plan: ColumnPlan) -> None:
         """A null is no output, as after a failure: named and counted. A row without the column is a slip."""
@@ -242,6 +258,16 @@ class RowReader:
         close = difflib.get_close_matches(column, self.columns, n=1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
         return f"columns are {list_names(self.columns)}{meant}"
+
+
+def answer_from_steps(values: dict[str, Any]) -> None:
+    """The last step is the final answer where the target says it there; else there is none."""
+    last = values["steps"][-1]
+    is_answer = last.role is StepRole.ASSISTANT and bool(last.text) and last.status is not StepStatus.ERROR
+    values["response"] = last.text if is_answer else ""
+    if not is_answer:
+        reason = {RESPONSE_ERROR: "the steps end without an answer"}
+        values["metadata"] = {**values.get("metadata", {}), **reason}
 
 
 def name_question(*parts: str) -> str:
@@ -384,21 +410,34 @@ def plan_columns(
             chosen[field] = column
     used = set(chosen.values())
     extras = tuple(column for column in shape if column not in used)
-    return ColumnPlan(tuple(chosen), tuple(chosen.values()), extras, _ALTERNATIVES not in chosen)
+    return ColumnPlan(tuple(chosen), tuple(chosen.values()), extras, _LISTS.isdisjoint(chosen))
 
 
 def read_fields(plan: ColumnPlan, cells: Iterable[Any]) -> dict[str, Any]:
     """Each field by its own rule, absent ones left out."""
     values: dict[str, Any] = {}
     for field, column, cell in zip(plan.fields, plan.columns, cells, strict=True):
-        if type(cell) is not str or not cell or field == _ALTERNATIVES:
+        if field in COLUMN_FIELDS:
+            read = read_column(field, column, cell)
+            if read is None and cell is not None:
+                values["metadata"] = {**values.get("metadata", {}), column: cell}
+            cell = read
+        elif type(cell) is not str or not cell or field == _ALTERNATIVES:
             cell = read_field(field, column, cell)
-            if cell is None:
-                continue
+        if cell is None:
+            continue
         values[field] = cell
     if _ALTERNATIVES in values or isinstance(values.get("ground_truth"), list):
         settle_ground_truth(values)
     return values
+
+
+def read_column(field: str, column: str, value: Any) -> tuple[Any, ...] | None:
+    """Steps or contexts; None where the column holds something else."""
+    try:
+        return read_steps(value) if field in STEP_FIELDS else read_contexts(value)
+    except StepError as error:
+        raise RowError(f"`{column}`: {error}") from None
 
 
 def read_field(field: str, column: str, value: Any) -> Any:

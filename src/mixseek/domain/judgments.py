@@ -1,6 +1,6 @@
 """What can become of a sample under a judge: four outcomes, each a value with a name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Any
@@ -193,6 +193,10 @@ class JudgedRow:
     # The other one of a pair, and who wrote it.
     response_b: str | None = None
     target_b: str | None = None
+    # Documents of steps and contexts (`domain.steps`), as they stand in the journal.
+    steps: Sequence[Mapping[str, Any]] = ()
+    steps_b: Sequence[Mapping[str, Any]] = ()
+    contexts: Sequence[Mapping[str, Any]] = ()
     # How the response ended, and the other one of a pair; None where there is none.
     response_state: ResponseState | None = None
     response_state_b: ResponseState | None = None

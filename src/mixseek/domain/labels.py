@@ -20,8 +20,16 @@ CHOSEN = "chosen"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def text_digest(question: str, response: str, ground_truth: str | None, response_b: str | None = None) -> str:
+def text_digest(
+    question: str,
+    response: str,
+    ground_truth: str | None,
+    response_b: str | None = None,
+    steps_digest: str | None = None,
+) -> str:
     """Names a judged text, whoever judged it: 64 hex digits over question and response, or both of a pair.
+
+    Where there are steps or contexts, they are judged as well, and their digest belongs to the text.
 
     Where a dataset has no questions the ground truth stands in for them: `4` alone is right here and wrong there. A
     length comes first, so that no two pairs look alike; surrogates are U+FFFD, as in every journal.
@@ -30,6 +38,8 @@ def text_digest(question: str, response: str, ground_truth: str | None, response
     question_text, response_text, other_text = (_SURROGATE.sub("\ufffd", text) for text in texts)
     if response_b is not None:
         response_text = f"{len(response_text.encode())}:{response_text}{other_text}"
+    if steps_digest is not None:
+        response_text = f"{len(response_text.encode())}:{response_text}{steps_digest}"
     return hashlib.sha256(f"{len(question_text.encode())}:{question_text}{response_text}".encode()).hexdigest()
 
 

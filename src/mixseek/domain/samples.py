@@ -6,6 +6,7 @@ from dataclasses import field, fields
 from operator import attrgetter
 from typing import Any
 
+from mixseek.domain.steps import STEP_FIELDS, Context, Step, context_documents, digest_of_steps, step_documents
 from mixseek.lazy_dataclass import dataclass
 
 # In the metadata of a sample that stands for a hole: it was planned, and the dataset has no output for it.
@@ -40,13 +41,21 @@ class Sample:
     # The other response to the same question, where two are compared, and who wrote it; `response` is A then.
     response_b: str | None = None
     target_b: str | None = None
+    # What happened before the response, and the same of the other one of a pair; the documents that were given.
+    steps: tuple[Step, ...] = ()
+    steps_b: tuple[Step, ...] = ()
+    contexts: tuple[Context, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def characters(self) -> int:
         """The length of the texts that may be long: what a sample weighs in memory."""
         texts = (self.response, self.response_b, self.question, self.rubric, self.ground_truth)
-        return sum(len(text or "") for text in texts)
+        characters = sum(len(text or "") for text in texts)
+        if self.steps or self.steps_b or self.contexts:
+            characters += sum(step.characters for step in (*self.steps, *self.steps_b))
+            characters += sum(len(context.text) for context in self.contexts)
+        return characters
 
     def key(self) -> str:
         """32 hex digits over everything a judge can see; metadata does not change a verdict, so it is left out."""
@@ -69,7 +78,21 @@ class Sample:
         encoded = [None if part is None else part.encode("utf-8", "surrogatepass") for part in parts]
         # \x00 for None and a length before each part: ("ab", "c") and ("a", "bc") must not collide.
         blob = b"".join([b"\x00" if data is None else b"%d:%b" % (len(data), data) for data in encoded])
+        if self.steps or self.steps_b or self.contexts:
+            # Only of samples that have them, for the same reason. No part before begins with this byte.
+            blob += b"\x01%b" % (digest_of_steps(self.step_documents()) or "").encode()
         return hashlib.blake2b(blob, digest_size=16).hexdigest()
+
+    def step_documents(self) -> dict[str, list[dict[str, Any]]]:
+        """Steps and contexts as JSON has them, by field, those that are there."""
+        if not (self.steps or self.steps_b or self.contexts):
+            return {}
+        written = zip(
+            STEP_FIELDS,
+            (step_documents(self.steps), step_documents(self.steps_b), context_documents(self.contexts)),
+            strict=True,
+        )
+        return {name: documents for name, documents in written if documents}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """It reaches another process in half of the time that a dataclass takes, which looks up its fields anew."""

@@ -70,6 +70,9 @@ COLUMNS = {
     "judge_is_wrong": f"""CASE WHEN status = 'valid' AND score IS NOT NULL AND people_share IS NOT NULL
         THEN abs(score - people_share) >= {APART} END""",
     "judges_differ": "is_divided",
+    "steps": "sample.steps",
+    "steps_b": "sample.steps_b",
+    "contexts": "sample.contexts",
 }
 # A protocol of somebody else's may use the same word for another thing; that stays in `fields`.
 _KINDS = {

@@ -13,11 +13,11 @@ INSERT INTO samples
         sample.target_model, sample.output_id, sample.metadata.language,
         CASE WHEN 'true' IN (sample.metadata.planned_without_output, sample.metadata.response_unknown) THEN NULL ELSE
             hash(sample.question, sample.response, sample.ground_truth, sample.ground_truth_alternatives, sample.rubric,
-                sample.task_type, sample.response_b) END,
+                sample.task_type, sample.response_b, steps_digest) END,
         sample.target_b, length(sample.response), length(sample.response_b), sample.metadata.human_preference,
         [state_a], [state_b]
     FROM read_json($journal, format = 'newline_delimited', ignore_errors = true, maximum_object_size = $object_bytes,
-        columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
+        columns = {t: 'VARCHAR', key: 'VARCHAR', steps_digest: 'VARCHAR', sample: 'STRUCT(id VARCHAR, question_id VARCHAR, prompt_variant VARCHAR,
             target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, question VARCHAR,
             response VARCHAR, ground_truth VARCHAR, rubric VARCHAR, ground_truth_alternatives VARCHAR[],
             response_b VARCHAR, target_b VARCHAR,
@@ -89,7 +89,7 @@ SELECT key, any_value(sample) AS sample
         columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(id VARCHAR, response VARCHAR, question VARCHAR,
             ground_truth VARCHAR, ground_truth_alternatives VARCHAR[], question_id VARCHAR, prompt_variant VARCHAR,
             target_model VARCHAR, output_id VARCHAR, task_name VARCHAR, task_type VARCHAR, response_b VARCHAR,
-            target_b VARCHAR)'})
+            target_b VARCHAR, steps JSON, steps_b JSON, contexts JSON)'})
     WHERE t = 'sample' GROUP BY key
 
 -- name: give_positions

@@ -476,6 +476,9 @@ def read_row(
         question=sample_field("question", ""),
         response_b=sample_field("response_b"),
         target_b=sample_field("target_b"),
+        steps=sample_field("steps", ()),
+        steps_b=sample_field("steps_b", ()),
+        contexts=sample_field("contexts", ()),
         response_state=state_of_sample(sample),
         response_state_b=state_of_sample(sample, is_second=True),
     )

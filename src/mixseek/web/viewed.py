@@ -14,6 +14,7 @@ from mixseek.competition.boards import list_competitions
 from mixseek.competition.views.board import CompetitionLine
 from mixseek.domain.labels import text_digest
 from mixseek.domain.people import LabelledSamples
+from mixseek.domain.steps import digest_of_steps
 from mixseek.errors import ConfigurationError
 from mixseek.index.listing import JudgmentList, ListQuery, open_list
 from mixseek.index.matrix import Matrix
@@ -223,7 +224,7 @@ def labelled_text(sample: Mapping[str, Any]) -> str | None:
     if not sample or metadata.get("planned_without_output") or metadata.get("response_unknown"):
         return None
     texts = (sample.get("question") or "", sample.get("response") or "", sample.get("ground_truth"))
-    return text_digest(*texts, sample.get("response_b"))
+    return text_digest(*texts, sample.get("response_b"), digest_of_steps(sample))
 
 
 def describe_reply(reply: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from tests.cases import each
 
 from mixseek.datasets.rows import ALIASES, SAMPLE_FIELDS, RowError, RowReader, plan_columns
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import Context, Step, StepRole
 from mixseek.errors import DatasetError
 
 
@@ -21,12 +22,15 @@ def test_canonical_columns_fill_the_fields_of_their_name() -> None:
     """Every field of a sample can stand in a row under its own name."""
     row: dict[str, Any] = {name: name.upper() for name in SAMPLE_FIELDS}
     row["ground_truth_alternatives"] = ["X", "Y"]
+    row |= {"steps": [{"role": "user", "text": "S"}], "contexts": ["C"]}
 
     sample = read(row)
 
     assert {name: getattr(sample, name) for name in SAMPLE_FIELDS} == {
         **row,
         "ground_truth_alternatives": ("X", "Y"),
+        "steps": (Step(StepRole.USER, "S"),),
+        "contexts": (Context("1", "C"),),
     }
     assert sample.metadata == {}
 
@@ -37,7 +41,7 @@ def test_every_alias_fills_its_field_when_the_canonical_column_is_absent(field: 
     sample = read({"response": "r", alias: "v"} if field != "response" else {alias: "v"})
 
     # An alternative without a ground truth is the ground truth.
-    expected = "v" if field != "ground_truth_alternatives" else ()
+    expected = {"ground_truth_alternatives": (), "contexts": (Context("1", "v"),)}.get(field, "v")
     assert getattr(sample, field) == expected
     assert sample.metadata == {}
 

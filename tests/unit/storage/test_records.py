@@ -26,6 +26,7 @@ from mixseek.domain.judgments import (
     status_of,
 )
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import Context, Step, StepRole
 from mixseek.storage.journal.records import (
     OutcomeRecord,
     ReplyRecord,
@@ -48,8 +49,15 @@ JSON = st.recursive(
 )
 SPANS = st.none() | st.builds(Span, st.integers(0, 10**6), st.integers(0, 10**6))
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
+STEPS = st.lists(
+    st.builds(Step, role=st.just(StepRole.TOOL), tool=TEXT, arguments=JSON, result=MAYBE, images=TEXTS)
+    | st.builds(Step, role=st.sampled_from(StepRole), text=MAYBE, parent=st.none() | st.integers(1, 9)),
+    max_size=2,
+).map(tuple)
 SAMPLES = st.builds(
     Sample,
+    steps=STEPS,
+    contexts=st.lists(st.builds(Context, id=TEXT, text=TEXT, source=MAYBE), max_size=2).map(tuple),
     id=TEXT,
     response=TEXT,
     question=TEXT,

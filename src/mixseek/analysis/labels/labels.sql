@@ -4,18 +4,19 @@
 -- Which judged text each sample has: the digest of `domain.labels.text_digest`, in SQL. A planned output that is not
 -- there, or a response that nobody knows, is no text. `label` is what the dataset itself says.
 COPY (
-    SELECT key, any_value(CASE WHEN is_absent THEN NULL ELSE sha256(strlen(asked) || ':' || asked || said) END) AS text,
+    SELECT key, any_value(CASE WHEN is_absent THEN NULL ELSE sha256(strlen(asked) || ':' || asked ||
+            CASE WHEN steps_digest IS NULL THEN said ELSE strlen(said) || ':' || said || steps_digest END) END) AS text,
         any_value(label) AS label
     FROM (
         SELECT key, coalesce(nullif(sample.question, ''), sample.ground_truth, '') AS asked, 
             CASE WHEN sample.response_b IS NULL THEN sample.response
                 ELSE strlen(sample.response) || ':' || sample.response || sample.response_b END AS said,
-            sample.metadata.label AS label,
+            sample.metadata.label AS label, steps_digest,
             coalesce(sample.metadata.planned_without_output, false) OR coalesce(sample.metadata.response_unknown, false)
                 AS is_absent
         FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
             maximum_object_size = $object_bytes,
-            columns = {t: 'VARCHAR', key: 'VARCHAR', sample: 'STRUCT(question VARCHAR, response VARCHAR,
+            columns = {t: 'VARCHAR', key: 'VARCHAR', steps_digest: 'VARCHAR', sample: 'STRUCT(question VARCHAR, response VARCHAR,
                 ground_truth VARCHAR, response_b VARCHAR, metadata STRUCT(label VARCHAR, planned_without_output BOOLEAN,
                 response_unknown BOOLEAN))'})
         WHERE t = 'sample')

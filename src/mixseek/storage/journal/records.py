@@ -1,6 +1,6 @@
 """The one home of the journal's line format: three kinds of record, each a JSON object on a line of its own.
 
-    {"t":"sample","key":…,"sample":{…}}
+    {"t":"sample","key":…,"sample":{…}}            with "steps_digest":… where it has steps or contexts
     {"t":"reply","key":…,"judge":…,"attempt":…,"text":…,"details":{…}}
     {"t":"outcome","key":…,"judge":…,"status":…,"id":…,"method":…,"score":…,"verdict":…,"fields":{…},
      "span":[start,end]|null,"rules":[…],"flags":[{"flag":…,"detail":…}],"repairs":[…],"reason":…}
@@ -20,7 +20,7 @@ import math
 import operator
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
 import orjson
@@ -42,6 +42,7 @@ from mixseek.domain.judgments import (
 )
 from mixseek.domain.ports import NOTHING_LOST, LostRequests
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import contexts_of, digest_of_steps, steps_of
 from mixseek.lazy_dataclass import dataclass
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -63,6 +64,7 @@ _OUTCOME_FIELDS: Mapping[str, Any] = {
     "repairs": (),
     "reason": None,
 }
+_STEP_READERS: Mapping[str, Callable[[Any], Any]] = {"steps": steps_of, "steps_b": steps_of, "contexts": contexts_of}
 _optional_fields = operator.attrgetter(*_DEFAULTS)
 
 
@@ -100,8 +102,10 @@ def encode_sample(sample: Sample, key: str | None = None) -> bytes:
     """`key` saves hashing the sample again where it is known."""
     optional = zip(_DEFAULTS, _optional_fields(sample), _DEFAULTS.values(), strict=True)
     known = {name: value for name, value, default in optional if value is not default and value != default}
-    fields = {"id": sample.id, "response": sample.response, **known}
-    return encode_line({"t": "sample", "key": key or sample.key(), "sample": fields})
+    documents = sample.step_documents()
+    fields = {"id": sample.id, "response": sample.response, **known, **documents}
+    record = {"t": "sample", "key": key or sample.key(), "sample": fields}
+    return encode_line(record | {"steps_digest": digest_of_steps(documents)} if documents else record)
 
 
 def encode_reply(sample_key: str, reply: Reply) -> bytes:
@@ -154,8 +158,11 @@ def decode_record(line: bytes) -> Record:
 
 def decode_sample(fields: Mapping[str, Any]) -> Sample:
     """The sample exactly as it was encoded."""
-    alternatives = tuple(fields.get("ground_truth_alternatives", ()))
-    return Sample(**{**fields, "ground_truth_alternatives": alternatives})
+    values = {**fields, "ground_truth_alternatives": tuple(fields.get("ground_truth_alternatives", ()))}
+    for name, read in _STEP_READERS.items():
+        if name in fields:
+            values[name] = read(fields[name])
+    return Sample(**values)
 
 
 def decode_reply(data: Mapping[str, Any]) -> Reply:

@@ -140,6 +140,7 @@ _BLOCK_BYTES = 1 << 20
 # Stands around a value of the metadata, and nowhere else.
 _EDGE = "\x1f"
 _SEARCHED = ("id", "question", "response", "ground_truth")
+_SEARCHED_IN_STEPS = ("text", "tool", "result", "source")
 # Of a judgment: what it found, and why it says so.
 _WRITTEN = ("comment", "notes", "extracted_answer", "critical_fail_reason")
 # Metadata with more different values than this is no choice for a filter.
@@ -244,6 +245,8 @@ class FoldedTexts:
         sample = orjson.loads(line)["sample"]
         texts = [text for name in _SEARCHED if (text := sample.get(name))]
         texts += sample.get("ground_truth_alternatives", ())
+        for step in (*sample.get("steps", ()), *sample.get("steps_b", ()), *sample.get("contexts", ())):
+            texts += [text for name in _SEARCHED_IN_STEPS if isinstance(text := step.get(name), str)]
         folded = _EDGE.join(map(fold, texts))
         for name, value in metadata_values(sample):
             self._note(name, value)
