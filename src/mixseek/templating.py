@@ -372,9 +372,12 @@ def _longest_digits(nonce: str) -> str:
     return max(_DIGITS.findall(nonce), key=len, default="")
 
 
-def fence(text: str, label: str, nonce: str) -> str:
-    """The text, to the letter, between two lines that only the nonce's holder could have written."""
+def fence(text: str, label: str, nonce: str, *, has_headings: bool = False) -> str:
+    """The text, to the letter, between two lines that only the nonce's holder could have written.
+
+    `has_headings`: the text is a transcript, whose headings hold this very nonce, and nothing else in it does.
+    """
     if not _LABEL.fullmatch(label) or not (nonce.isascii() and nonce.isalnum()):
         raise ValueError(f"a fence needs an upper-case label and an alphanumeric nonce, not {label!r} and {nonce!r}")
-    nonce = unused_nonce(nonce, (text,))
+    nonce = nonce if has_headings else unused_nonce(nonce, (text,))
     return f"<<<{label} {nonce}>>>\n{text}\n<<<END {label} {nonce}>>>"

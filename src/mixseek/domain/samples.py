@@ -115,3 +115,6 @@ class SampleNeeds:
     response_reason: str | None = None
     # Two responses to each question.
     is_pair: bool = False
+    # What happened before the response, which may then be absent; and the documents that were given.
+    steps: bool = False
+    contexts: bool = False

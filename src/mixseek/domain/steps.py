@@ -6,7 +6,7 @@ such a number. What nobody said is None, and stands in no document.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from enum import StrEnum
 from typing import Any
@@ -114,6 +114,26 @@ def step_of(document: Mapping[str, Any]) -> Step:
 def contexts_of(documents: Iterable[Mapping[str, Any]]) -> tuple[Context, ...]:
     """The contexts whose documents these are."""
     return tuple([Context(**document) for document in documents])
+
+
+def unhandled_errors(steps: Sequence[Step]) -> tuple[int, ...]:
+    """The numbers of the steps that failed and were never repeated with success.
+
+    Repeated is what was called by the same name later, with whatever arguments: who corrects them has handled the
+    error. A repetition of which nobody says how it ended counts as one that succeeded. A step that was cut off is no
+    error, and no success either.
+    """
+    unhandled: list[int] = []
+    succeeded: set[tuple[StepRole, str | None]] = set()
+    for number in range(len(steps), 0, -1):
+        step = steps[number - 1]
+        called = (step.role, step.tool)
+        if step.status is StepStatus.ERROR:
+            if called not in succeeded:
+                unhandled.append(number)
+        elif step.status is not StepStatus.CUT_OFF:
+            succeeded.add(called)
+    return tuple(reversed(unhandled))
 
 
 def digest_of_steps(documents: Mapping[str, Any]) -> str | None:

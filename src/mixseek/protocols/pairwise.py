@@ -28,9 +28,9 @@ from mixseek.domain.judgments import (
 from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
 from mixseek.domain.ports import MathsComparer, Message, Nonces, constant_message
 from mixseek.domain.samples import Sample, SampleNeeds
+from mixseek.domain.steps import Step
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
-from mixseek.matching.evidence.quotes import locate_quote
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
 from mixseek.protocols.identity import judge_identity, relate
 from mixseek.protocols.replies.copied_verdicts import find_repetition
@@ -44,6 +44,8 @@ from mixseek.protocols.replies.thought import without_thought
 from mixseek.protocols.scored.languages import in_language, missing_words, spoken
 from mixseek.protocols.scored.parameters import Dimension, Words
 from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_constant_part
+from mixseek.protocols.step_quotes import StepQuotes
+from mixseek.protocols.transcripts import SHORTENED, fence_response, make_window, step_texts
 from mixseek.templating import fence, unused_nonces
 
 # What becomes of quotes that do not stand in the response they are said to be from.
@@ -157,6 +159,8 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             response_b=sample.response,
             target_model=sample.target_b,
             target_b=sample.target_model,
+            steps=sample.steps_b,
+            steps_b=sample.steps,
         )
 
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
@@ -186,7 +190,7 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         shown = self.show(sample)
         if shown.response_b is None:
             raise DatasetError(f"sample {sample.id!r} has no response_b, which the {self.name} protocol compares with")
-        texts = (sample.question, shown.response, shown.response_b)
+        texts = (sample.question, shown.response, shown.response_b, *step_texts((*shown.steps, *shown.steps_b)))
         system, user = (self.template(role, _VARIABLES[role]) for role in _ROLES)
         nonces = unused_nonces(nonces_told(user, nonces), texts)
         variables: Mapping[str, Mapping[str, Any]] = {
@@ -199,8 +203,8 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             "user": {
                 "nonce": nonces.sample,
                 QUESTION_NONCE: nonces.question,
-                "response_a": fence(shown.response, "RESPONSE_A", nonces.sample),
-                "response_b": fence(shown.response_b, "RESPONSE_B", nonces.sample),
+                "response_a": self._fenced(shown.response, shown.steps, "RESPONSE_A", nonces.sample),
+                "response_b": self._fenced(shown.response_b, shown.steps_b, "RESPONSE_B", nonces.sample),
                 "question": fence(sample.question, "QUESTION", nonces.question),
             },
         }
@@ -209,6 +213,9 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             constant_message("system", system.render(variables["system"])),
             with_constant_part(asked, user, nonces),
         )
+
+    def _fenced(self, response: str, steps: tuple[Step, ...], label: str, nonce: str) -> str:
+        return fence_response(response, make_window(steps), label, nonce, self.language)
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """One order, said of A and B as they are in the dataset; all objections are collected."""
@@ -225,6 +232,7 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         checked = self._check(fields, shown, reading.prose)
         quotes = [quote["quote"] for quote in checked.evidence] if checked else []
         texts = {"response A": shown.response, "response B": shown.response_b or "", "question": sample.question}
+        texts |= {f"steps of response {side}": "\n".join(step_texts(steps)) for side, steps in _sides(shown) if steps}
         repeated = find_repetition(reading.value, texts, quotes)
         findings = (*reading.findings, *fields.findings, *(() if repeated is None else (repeated,)))
         if findings or checked is None:
@@ -264,6 +272,8 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         """Each looked up in the response that it names, as that was shown; letters are still the reply's."""
         if fields.given("reasons") is None:
             return
+        responses = {"A": shown.response, "B": shown.response_b or ""}
+        sides = {side: StepQuotes(responses[side], steps, shown.question) for side, steps in _sides(shown)}
         for number, item in enumerate(fields.array("reasons") or ()):
             place = f"reasons[{number}]"
             if not isinstance(item, Mapping):
@@ -274,16 +284,8 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             reason = entry.text("reason") if entry.given("reason") is not None else ""
             if side is None or text is None:
                 continue
-            response = shown.response if side == Preference.A else shown.response_b or ""
-            location = locate_quote(text, response, question=shown.question)
-            yield {
-                "response": side,
-                "quote": text,
-                "reason": reason or "",
-                "spans": [[span.start, span.end] for span in location.spans],
-                "stage": None if location.stage is None else location.stage.value,
-                "problem": None if location.problem is None else location.problem.value,
-            }
+            location = sides[side].locate(text)
+            yield {"response": side, "quote": text, "reason": reason or "", **location.document()}
 
     def _read_words(self, text: str, findings: tuple[Finding, ...]) -> "_Said | tuple[Finding, ...]":
         """A verdict in marks or plain words, where the reply has no object and one verdict is certain."""
@@ -321,12 +323,15 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         judge = judge_identity(reply)
         relations = [relate(judge, target) for target in (sample.target_model, sample.target_b)]
         is_own = any(relation.method is Method.SELF_JUDGE for relation in relations)
+        windows = {side: make_window(steps) for side, steps in (("A", sample.steps), ("B", sample.steps_b))}
+        shortened = {side: window.describe() for side, window in windows.items() if not window.is_whole}
         fields = {
             "strength": checked.strength,
             "comment": checked.comment,
             "evidence": [self._of_dataset(quote) for quote in checked.evidence],
             "same_family": any(relation.same_family for relation in relations),
-            "warnings": list(checked.warnings),
+            "warnings": [*checked.warnings, *([SHORTENED] if shortened else [])],
+            **({"left_out": shortened} if shortened else {}),
         }
         method = Method.SELF_JUDGE if is_own else Method.CROSS_JUDGE
         return ValidJudgment(verdict.score, verdict.value, fields, method, repairs=repairs)
@@ -353,6 +358,8 @@ def _combined(valid: Mapping[str, ValidJudgment], orders: Mapping[str, Any]) -> 
         ],
         "orders": orders,
     }
+    if "left_out" in first.fields:
+        fields["left_out"] = first.fields["left_out"]
     is_own = any(judgment.method is Method.SELF_JUDGE for judgment in valid.values())
     method = Method.SELF_JUDGE if is_own else first.method
     repairs = tuple(dict.fromkeys(repair for judgment in valid.values() for repair in judgment.repairs))
@@ -375,6 +382,11 @@ def _order_fields(outcome: Outcome) -> dict[str, Any]:
             return {**document, "reason": outcome.reason}
         case Responded():
             raise TypeError("a pair is judged, not answered")
+
+
+def _sides(shown: Sample) -> tuple[tuple[str, tuple[Step, ...]], ...]:
+    """The steps of each response, by its letter."""
+    return ((Preference.A.value, shown.steps), (Preference.B.value, shown.steps_b))
 
 
 def _why(outcome: Outcome) -> str:

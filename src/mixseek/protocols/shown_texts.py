@@ -1,12 +1,15 @@
 """A sample's own words in a prompt: names on one line, texts between fences."""
 
 import hashlib
+import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from mixseek.domain.ports import Message, Nonces
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import Context
 from mixseek.templating import StrictTemplate, fence
 
 _LONGEST_NAME = 200
@@ -44,6 +47,25 @@ def with_constant_part(
     ends = min((place for place in particular if place >= 0), default=len(text))
     begins = text.find(rubric) if rubric else -1
     return replace(message, run_constant=min(ends, begins) if begins >= 0 else ends, rubric_constant=ends)
+
+
+def fenced_contexts(sample: Sample, nonces: Nonces) -> list[dict[str, Any]]:
+    """The documents, each in a fence of its own with the question's nonce; ids stand outside as JSON, on one line."""
+    return [
+        {
+            "id": json.dumps(shown_name(context.id), ensure_ascii=False),
+            "source": "" if context.source is None else json.dumps(shown_name(context.source), ensure_ascii=False),
+            "label": f"CONTEXT_{number}",
+            "text": fence(context.text, f"CONTEXT_{number}", nonces.question),
+        }
+        for number, context in enumerate(sample.contexts, start=1)
+    ]
+
+
+def context_texts(contexts: Iterable[Context]) -> Iterator[str]:
+    """Everything that documents bring into a prompt: none of it may hold a nonce."""
+    for context in contexts:
+        yield from (context.id, context.text, context.source or "")
 
 
 def fenced_question(sample: Sample, nonces: Nonces) -> dict[str, Any]:

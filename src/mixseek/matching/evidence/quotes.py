@@ -109,6 +109,9 @@ class QuoteProblem(StrEnum):
     NOT_FOUND = "not_found"
     FROM_QUESTION = "from_question"
     FROM_RUBRIC = "from_rubric"
+    # It stands in another step or another document than the one that it is said to be from.
+    FROM_ANOTHER_STEP = "from_another_step"
+    FROM_ANOTHER_CONTEXT = "from_another_context"
     TOO_SHORT = "too_short"
 
 

@@ -48,7 +48,13 @@ class InjectedVerdict(NamedTuple):
 
 def repetitions(reply: Mapping[str, Any], sample: Sample, quotes: Sequence[str] = ()) -> tuple[Finding, ...]:
     """The objection to a reply that is not the judge's own, for `parse` of every protocol; empty as a rule."""
-    repetition = find_repetition(reply, {"response": sample.response, "question": sample.question}, quotes)
+    texts = {"response": sample.response, "question": sample.question}
+    # A tool's result and a document may hold a verdict as well.
+    for number, step in enumerate(sample.steps, start=1):
+        written = {"text": step.text, "arguments": step.arguments_text, "result": step.result}
+        texts |= {f"step {number}, its {name}": text for name, text in written.items() if text}
+    texts |= {f"context {context.id}": context.text for context in sample.contexts}
+    repetition = find_repetition(reply, texts, quotes)
     return () if repetition is None else (repetition,)
 
 

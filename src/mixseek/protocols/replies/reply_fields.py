@@ -56,6 +56,10 @@ class FieldReader:
         """An integer in the range; true is not 1 and 4.0 is not 4."""
         return self._in_range(name, self._of_kind(name, "an integer", int), minimum, maximum)
 
+    def whole(self, name: str) -> int | None:
+        """An integer of whatever size; true is not 1."""
+        return self._of_kind(name, "an integer", int)
+
     def number(self, name: str, minimum: float, maximum: float) -> int | float | None:
         """A number in the range, whole or not; true is not 1."""
         return self._in_range(name, self._of_kind(name, "a number", int, float), minimum, maximum)

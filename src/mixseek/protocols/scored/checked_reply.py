@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mixseek.domain.judgments import Flag, Reply
+from mixseek.domain.steps import unhandled_errors
 from mixseek.lazy_dataclass import dataclass
-from mixseek.matching.evidence.quotes import QuoteFinding, locate_quote
+from mixseek.matching.evidence.quotes import QuoteFinding, QuoteProblem
 from mixseek.protocols.replies.refusals import is_refusal
 from mixseek.protocols.replies.repairs import Repair
 from mixseek.protocols.replies.reply_fields import FieldReader
@@ -15,7 +16,9 @@ from mixseek.protocols.replies.reply_json import excerpt
 from mixseek.protocols.scored.arithmetic import TOLERANCE, maxima_of, total_of, total_range, verdict_of
 from mixseek.protocols.scored.identity_check import check_identity
 from mixseek.protocols.scored.parameters import FLAGS, ScoredParameters
+from mixseek.protocols.scored.prompt import window_for
 from mixseek.protocols.scored.sample_facts import SampleFacts
+from mixseek.protocols.step_quotes import Location, StepQuotes
 
 # What judges put where there is nothing to quote: nothing, marks, or a word that says so.
 _NOTHING = re.compile(
@@ -34,18 +37,15 @@ class Quote:
     dimension: str | None
     text: str
     reason: str
-    finding: QuoteFinding
+    location: Location
+
+    @property
+    def finding(self) -> QuoteFinding:
+        return self.location.finding
 
     def document(self) -> dict[str, Any]:
         """The quote for the judgment's fields; spans are offsets in the original response."""
-        return {
-            "dimension": self.dimension,
-            "quote": self.text,
-            "reason": self.reason,
-            "spans": [[span.start, span.end] for span in self.finding.spans],
-            "stage": None if self.finding.stage is None else self.finding.stage.value,
-            "problem": None if self.finding.problem is None else self.finding.problem.value,
-        }
+        return {"dimension": self.dimension, "quote": self.text, "reason": self.reason, **self.location.document()}
 
 
 class CheckedReply:
@@ -53,6 +53,9 @@ class CheckedReply:
 
     def __init__(self, fields: FieldReader, reply: Reply, facts: SampleFacts, parameters: ScoredParameters) -> None:
         self._fields, self._facts, self._parameters = fields, facts, parameters
+        sample = facts.sample
+        self._quotes = StepQuotes(sample.response, sample.steps, sample.question, sample.rubric or "")
+        self.window = window_for(sample, parameters)
         self.repairs: tuple[Repair, ...] = ()
         if facts.problem is not None:
             fields.note(Flag.INCOMPLETE_COVERAGE, f"the sample cannot be aligned: {facts.problem}")
@@ -67,7 +70,9 @@ class CheckedReply:
         self.verdict = self._verdict()
         self._check_flags()
         self.reasons = self._reasons()
+        self.first_wrong_step = self._first_wrong_step()
         self.evidence = self._evidence()
+        self._check_unhandled_errors()
         self.words = self._words()
 
     def _task_type(self) -> tuple[str | None, str | None]:
@@ -259,20 +264,23 @@ class CheckedReply:
         if evidence.policy == "off" or is_optional:
             return []
         already = len(self._fields.findings)
-        entries = self._listed_quotes() if evidence.form == "list" else self._mapped_quotes()
-        quotes = [Quote(dimension, text, reason, self._locate(text)) for dimension, text, reason in entries]
+        quotes = list(self._listed_quotes() if evidence.form == "list" else self._mapped_quotes())
         if len(self._fields.findings) == already:
             self._count(quotes)
         return quotes
 
-    def _locate(self, text: str) -> QuoteFinding:
-        sample = self._facts.sample
-        if self._parameters.evidence.policy == "present" and not sample.response.strip():
+    def _locate(self, text: str) -> Location:
+        if self._parameters.evidence.policy == "present" and self._is_empty:
             # Replies are also checked where the responses are not at hand: nothing is said about a quote then.
-            return QuoteFinding()
-        return locate_quote(text, sample.response, question=sample.question, rubric=sample.rubric or "")
+            return Location(QuoteFinding())
+        return self._quotes.locate(text)
 
-    def _listed_quotes(self) -> Iterator[tuple[str | None, str, str]]:
+    @property
+    def _is_empty(self) -> bool:
+        """Nothing can be quoted."""
+        return not self._facts.sample.response.strip() and not self._facts.sample.steps
+
+    def _listed_quotes(self) -> Iterator[Quote]:
         evidence = self._parameters.evidence
         for number, item in enumerate(self._fields.array(evidence.field) or ()):
             place = f"{self._fields.path}{evidence.field}[{number}]"
@@ -285,10 +293,62 @@ class CheckedReply:
             reason = entry.text(evidence.reason_field) if evidence.reason_field else ""
             if reason is not None and evidence.reason_field and not reason.strip():
                 entry.violation(f"{place}.{evidence.reason_field} is blank; one sentence is asked for")
+            location = self._location_in_step(entry, text)
             if text is not None:
-                yield dimension, text, reason or ""
+                yield Quote(dimension, text, reason or "", location)
 
-    def _mapped_quotes(self) -> Iterator[tuple[str | None, str, str]]:
+    def _location_in_step(self, entry: FieldReader, text: str | None) -> Location:
+        """Where the entry says that its quote stands; anywhere, where the protocol asks for no step."""
+        name = "" if self._parameters.steps is None else self._parameters.steps.evidence_field
+        if not name:
+            return Location(QuoteFinding()) if text is None else self._locate(text)
+        step = self._step_number(entry, name)
+        if step is None and not entry.is_null(name):
+            return Location(QuoteFinding(problem=QuoteProblem.NOT_FOUND))
+        return Location(QuoteFinding()) if text is None else self._quotes.locate_in(text, step)
+
+    def _step_number(self, holder: FieldReader, name: str) -> int | None:
+        """The number of a step that the judge was shown; None is null, or was objected to."""
+        if holder.is_null(name):
+            return None
+        number, count = holder.whole(name), len(self._facts.sample.steps)
+        if number is None:
+            return None
+        if not 1 <= number <= count:
+            steps = "1 step" if count == 1 else f"{count} steps"
+            holder.violation(f"{holder.path}{name} is {excerpt(number)}, but the sample has {steps}")
+            return None
+        if not self.window.is_shown(number):
+            gap = next(part.numbers for part in self.window.left_out if part.first <= number <= part.last)
+            holder.violation(f"{holder.path}{name} is {number}, which the prompt left out (steps {gap})")
+            return None
+        return number
+
+    def _first_wrong_step(self) -> int | None:
+        steps = self._parameters.steps
+        return self._step_number(self._fields, steps.first_wrong_field) if steps and steps.first_wrong_field else None
+
+    def _check_unhandled_errors(self) -> None:
+        """What the steps themselves say, held against a judge that says that all went well."""
+        use, steps = self._parameters.steps, self._facts.sample.steps
+        unhandled = unhandled_errors(steps) if use is not None else ()
+        if use is None or not unhandled:
+            return
+        first = steps[unhandled[0] - 1]
+        name = f"step {unhandled[0]} ({' '.join(filter(None, (first.role.value, first.tool)))})"
+        failed = f"{name} failed and was never repeated with success"
+        if use.recovery and self.scores is not None:
+            scale, best = self._parameters.scale, maxima_of(self._parameters, self.task_type)[use.recovery]
+            best = scale.minimum if scale.direction == "lower_is_better" else best
+            if self.scores[use.recovery] == best:
+                holder = self._parameters.scores.field
+                self._fields.contradiction(f"{holder}.{use.recovery} is {excerpt(best)}, but {failed}")
+        named = {quote.location.step for quote in self.evidence}
+        if use.first_wrong_field and self._fields.is_null(use.first_wrong_field) and named.isdisjoint(unhandled):
+            statement = f"{use.first_wrong_field} is null, and no evidence is from there"
+            self._fields.contradiction(f"{failed}, but {statement}")
+
+    def _mapped_quotes(self) -> Iterator[Quote]:
         evidence = self._parameters.evidence
         entry = self._fields.nested(evidence.field)
         if entry is None:
@@ -299,13 +359,13 @@ class CheckedReply:
                 continue
             given = entry.given(key)
             if isinstance(given, list) and all(isinstance(text, str) for text in given):
-                yield from ((key, text, "") for text in given)
+                yield from (Quote(key, text, "", self._locate(text)) for text in given)
             elif (text := entry.text(key)) is not None:
-                yield key, text, ""
+                yield Quote(key, text, "", self._locate(text))
 
     def _count(self, quotes: list[Quote]) -> None:
         evidence, needed = self._parameters.evidence, self._parameters.evidence.minimum_per_dimension
-        is_empty = not self._facts.sample.response.strip()
+        is_empty = self._is_empty
         for key in self._parameters.dimensions:
             given = [quote for quote in quotes if quote.dimension == key and (quote.text.strip() or is_empty)]
             lost = [quote for quote in given if evidence.policy == "verified" and not _supports(quote, is_empty)]
@@ -317,8 +377,10 @@ class CheckedReply:
                 standing = (
                     f"only {counted} of {len(given)} quotes stand" if len(given) > 1 else "its quote does not stand"
                 )
-                problem = f"{excerpt(lost[0].text)} ({lost[0].finding.problem})"
-                shortfall = f"needs {needed} from the response, but {standing} in it: {problem}"
+                problem = f"{excerpt(lost[0].text)} ({lost[0].location.why_not})"
+                names_step = self._parameters.steps is not None and self._parameters.steps.evidence_field
+                source, there = ("the step that it names", "there") if names_step else ("the response", "in it")
+                shortfall = f"needs {needed} from {source}, but {standing} {there}: {problem}"
             self._fields.violation(f"{evidence.field}: {key} {shortfall}")
 
     def _refuse_other_dimensions(self, holder: FieldReader, besides: str = "") -> None:

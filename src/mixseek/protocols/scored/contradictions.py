@@ -110,6 +110,7 @@ def _about_fields(parameters: ScoredParameters) -> Iterator[str]:
         names = [evidence.dimension_field, evidence.quote_field, evidence.reason_field]
         if len(set(names)) < len(names):
             yield "evidence: dimension_field, quote_field and reason_field must differ"
+    yield from _about_steps(parameters)
     for name, choice in parameters.choices.items():
         for option in choice.descriptions:
             if option not in choice.options:
@@ -126,6 +127,22 @@ def _about_fields(parameters: ScoredParameters) -> Iterator[str]:
             yield f"{name}: {count} parts of the reply have this name; each needs its own"
 
 
+def _about_steps(parameters: ScoredParameters) -> Iterator[str]:
+    steps, evidence = parameters.steps, parameters.evidence
+    if steps is None:
+        return
+    if steps.evidence_field and (evidence.policy == "off" or evidence.form != "list"):
+        yield 'steps.evidence_field: only a list of evidence can name steps; give evidence.policy and form = "list"'
+    if steps.evidence_field and steps.evidence_field in (
+        evidence.dimension_field,
+        evidence.quote_field,
+        evidence.reason_field,
+    ):
+        yield f"steps.evidence_field: {steps.evidence_field} is another field of the evidence"
+    if steps.recovery and steps.recovery not in parameters.dimensions:
+        yield f"steps.recovery: no such dimension: {steps.recovery}"
+
+
 def top_level_names(parameters: ScoredParameters) -> tuple[str, ...]:
     """The reply's own keys, in the order in which they are shown to the judge."""
     types, identity, total = parameters.task_types, parameters.identity, parameters.total
@@ -137,6 +154,7 @@ def top_level_names(parameters: ScoredParameters) -> tuple[str, ...]:
         *(parameters.verdict.field, parameters.flags.field, parameters.reasons.field),
         *(name for gate, declared in parameters.gates.items() for name in (gate, declared.reason_field)),
         *parameters.choices,
+        parameters.steps.first_wrong_field if parameters.steps else "",
         parameters.evidence.field,
         *parameters.texts,
     )

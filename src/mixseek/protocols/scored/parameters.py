@@ -8,6 +8,7 @@ from mixseek.domain.judgments import Flag
 from mixseek.protocols.declaration import Table
 from mixseek.protocols.identity import Families
 from mixseek.protocols.replies.repairs import ReplyMode
+from mixseek.protocols.transcripts import DEFAULT_BUDGET, LEAST_BUDGET
 
 # true is not 1: neither in a declaration nor in a reply.
 Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -19,6 +20,10 @@ FLAGS = tuple(flag.value for flag in Flag)
 # What a field that names the sample or the judging must equal; those of a sample are called as its fields are.
 SampleRole = Literal["target_model", "question_id", "prompt_variant", "output_id", "task_name", "id"]
 IdentityRole = Literal[SampleRole, "judge", "method", "date", "any"]
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class Dimension(Table):
@@ -168,6 +173,23 @@ class RubricUse(Table):
     required: bool = Field(default=False, strict=True)
 
 
+class StepsUse(Table):
+    """What is made of a sample's steps; names of fields are empty where the reply does not have them."""
+
+    # A sample without steps cannot be asked about; one without a final answer can.
+    required: bool = Field(default=False, strict=True)
+    # The longest transcript, in characters; of a longer one a window is shown.
+    characters: int = Field(default=DEFAULT_BUDGET, ge=LEAST_BUDGET, strict=True)
+    # Tools whose calls are shown whatever the window is.
+    keep_tools: tuple[str, ...] = ()
+    # In each piece of evidence: the number of the step in which its quote stands, or null for the final answer.
+    evidence_field: OptionalFieldName = ""
+    # The number of the first step that is wrong, or null.
+    first_wrong_field: OptionalFieldName = ""
+    # The dimension that cannot be full where a step failed and was never repeated with success.
+    recovery: OptionalFieldName = ""
+
+
 class ScoredParameters(Table):
     """The whole table; `contradictions` says what in it contradicts itself."""
 
@@ -187,5 +209,7 @@ class ScoredParameters(Table):
     texts: dict[FieldName, FreeText] = Field(default_factory=dict)
     identity: Identity = Identity()
     flags: Flags = Flags()
+    # Absent from a declaration that says nothing of steps, and so from its hash.
+    steps: StepsUse | None = Field(default=None, exclude_if=_is_none)
     # Over the built-in table, model_names.toml.
     families: Families = Families()

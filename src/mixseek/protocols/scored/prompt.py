@@ -1,23 +1,33 @@
 """What a judge is asked, in which shape it must answer, and who it must say judged what."""
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from mixseek.domain.ports import Nonces
+from mixseek.domain.samples import Sample
 from mixseek.protocols.identity import relate
 from mixseek.protocols.scored.arithmetic import maxima_of, total_range
 from mixseek.protocols.scored.identity_check import METHODS
 from mixseek.protocols.scored.languages import in_language, spoken
-from mixseek.protocols.scored.parameters import FLAGS, ScoredParameters
+from mixseek.protocols.scored.parameters import FLAGS, ScoredParameters, StepsUse
 from mixseek.protocols.scored.reply_parts import reply_example
 from mixseek.protocols.scored.sample_facts import SAMPLE_ROLES, SampleFacts
-from mixseek.protocols.shown_texts import QUESTION_NONCE, fenced_question, shown_name
+from mixseek.protocols.shown_texts import (
+    QUESTION_NONCE,
+    context_texts,
+    fenced_contexts,
+    fenced_question,
+    shown_name,
+)
+from mixseek.protocols.transcripts import Window, fence_response, make_window, render_steps, step_texts
 from mixseek.templating import fence, unused_nonces
 
 # The same for system and user templates. docs/protocols.md tells what each of them holds.
 VARIABLES = frozenset(
     {
         *("nonce", QUESTION_NONCE, "question", "response", "ground_truth", "ground_truth_alternatives"),
+        *("steps", "contexts"),
         *("sample", "Task_Specific_Rubric", "task_type", "judge"),
         *("instructions", "dimensions", "scale", "task_types", "total", "gates", "verdicts", "thresholds"),
         *("evidence", "reasons", "choices", "texts", "flags", "methods", "reply_example", "reply_mode"),
@@ -26,26 +36,57 @@ VARIABLES = frozenset(
 
 
 def prompt_variables(
-    facts: SampleFacts, nonces: Nonces, judge: str | None, parameters: ScoredParameters, language: str
+    facts: SampleFacts,
+    nonces: Nonces,
+    judge: str | None,
+    parameters: ScoredParameters,
+    language: str,
+    shown: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Judged text stands in fences; the task rubric is the experimenter's own text and stands as it is."""
+    """Judged text stands in fences; the task rubric is the experimenter's own text and stands as it is.
+
+    `shown` are the names that the templates take: where they do not show steps by themselves, the response has them.
+    """
     sample = facts.sample
     rubric = facts.rubric.text if facts.rubric is not None else ""
     identity = _identity(facts, judge, parameters)
-    shown = json.dumps(identity, ensure_ascii=False, indent=2)
+    known = json.dumps(identity, ensure_ascii=False, indent=2)
     truths = [text for text in (sample.ground_truth, *sample.ground_truth_alternatives) if text is not None]
-    nonces = unused_nonces(nonces, (sample.question, sample.response, rubric, shown, *truths))
+    texts = (sample.question, sample.response, rubric, known, *truths)
+    nonces = unused_nonces(nonces, (*texts, *step_texts(sample.steps), *context_texts(sample.contexts)))
     return {
         "nonce": nonces.sample,
-        "response": fence(sample.response, "RESPONSE", nonces.sample),
+        **_judged(sample, nonces.sample, parameters, language, has_section="steps" in shown),
         **fenced_question(sample, nonces),
+        "contexts": fenced_contexts(sample, nonces),
         # JSON, so that a name of several lines or with quotation marks stays one value on one line.
-        "sample": shown,
+        "sample": known,
         "Task_Specific_Rubric": rubric,
         "task_type": facts.task_type,
         "judge": judge,
         "reply_example": reply_example(facts, parameters),
         **declared_variables(parameters, language, facts.task_type),
+    }
+
+
+def window_for(sample: Sample, parameters: ScoredParameters) -> Window:
+    """What a judge is shown of the sample's steps."""
+    use = parameters.steps or StepsUse()
+    return make_window(sample.steps, use.characters, tools=use.keep_tools)
+
+
+def _judged(
+    sample: Sample, nonce: str, parameters: ScoredParameters, language: str, *, has_section: bool
+) -> dict[str, str]:
+    """The response, and the steps in a section of their own or before the response, in its fence."""
+    if not sample.steps:
+        return {"response": fence(sample.response, "RESPONSE", nonce), "steps": ""}
+    window = window_for(sample, parameters)
+    if not has_section:
+        return {"response": fence_response(sample.response, window, "RESPONSE", nonce, language), "steps": ""}
+    return {
+        "response": fence(sample.response, "RESPONSE", nonce),
+        "steps": fence(render_steps(window, nonce, sample.response), "STEPS", nonce, has_headings=True),
     }
 
 

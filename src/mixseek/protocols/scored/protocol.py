@@ -31,6 +31,7 @@ from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, promp
 from mixseek.protocols.scored.reply_parts import reply_schema
 from mixseek.protocols.scored.sample_facts import facts_of, grid_roles, refuse_unaskable
 from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_constant_part
+from mixseek.protocols.transcripts import SHORTENED
 
 _ROLES = ("system", "user")
 _DEFAULT_PROMPTS = Path(__file__).parent.parent / "prompts"
@@ -85,6 +86,7 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             rubric=self.settings.task_rubric.required,
             task_types=tuple(self.settings.task_types.types),
             response_reason=reason if self.settings.evidence.policy == "verified" else None,
+            steps=self.settings.steps is not None and self.settings.steps.required,
         )
 
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
@@ -96,7 +98,8 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         facts = facts_of(sample, self.settings)
         refuse_unaskable(facts, self.settings, self.name)
         system, user = (self.template(role, VARIABLES) for role in _ROLES)
-        variables = prompt_variables(facts, nonces_told(user, nonces), self.judge, self.settings, self.language)
+        nonces, shown = nonces_told(user, nonces), system.variables | user.variables
+        variables = prompt_variables(facts, nonces, self.judge, self.settings, self.language, shown)
         used = Nonces(variables[QUESTION_NONCE], variables["nonce"])
         identity, rubric = variables["sample"], variables["Task_Specific_Rubric"]
         return tuple(
@@ -168,12 +171,16 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             "total_minimum": lowest,
             "total_maximum": highest,
             "same_family": checked.relation.same_family,
-            "warnings": checked.warnings,
+            "warnings": checked.warnings if checked.window.is_whole else [*checked.warnings, SHORTENED],
         }
         if settings.identity.fields:
             fields["identity"] = checked.identity
         if settings.task_types.types:
             fields |= {"task_type": checked.task_type, "inferred_task_type": checked.inferred_task_type}
+        if settings.steps is not None and settings.steps.first_wrong_field:
+            fields["first_wrong_step"] = checked.first_wrong_step
+        if not checked.window.is_whole:
+            fields["left_out"] = checked.window.describe()
         if settings.reasons.field:
             fields["reasons"] = checked.reasons
         if settings.evidence.policy != "off":

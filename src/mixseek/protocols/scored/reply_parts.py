@@ -58,6 +58,8 @@ def _parts(parameters: ScoredParameters, task_type: str | None) -> Iterator[_Par
             yield gate.reason_field, None, _NULLABLE_TEXT
     for name, choice in parameters.choices.items():
         yield name, " | ".join(choice.options), _one_of(choice.options, nullable=not choice.required)
+    if parameters.steps is not None and parameters.steps.first_wrong_field:
+        yield parameters.steps.first_wrong_field, f"{_NUMBER}{_OPEN} | null", _NULLABLE_INTEGER
     evidence = parameters.evidence
     if evidence.field and evidence.policy != "off":
         if evidence.form == "map":
@@ -70,6 +72,7 @@ def _parts(parameters: ScoredParameters, task_type: str | None) -> Iterator[_Par
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _NULLABLE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
+_NULLABLE_INTEGER: dict[str, Any] = {"type": ["integer", "null"]}
 
 
 def _one_of(words: Iterable[str], nullable: bool = False) -> dict[str, Any]:
@@ -82,8 +85,13 @@ def _text_for_each_dimension(parameters: ScoredParameters) -> tuple[dict[str, st
 
 def _quote_part(parameters: ScoredParameters) -> _Part:
     evidence = parameters.evidence
-    example = {evidence.dimension_field: next(iter(parameters.dimensions)), evidence.quote_field: _OPEN}
-    schema = {evidence.dimension_field: _one_of(parameters.dimensions), evidence.quote_field: _TEXT}
+    example = {evidence.dimension_field: next(iter(parameters.dimensions))}
+    schema = {evidence.dimension_field: _one_of(parameters.dimensions)}
+    if parameters.steps is not None and parameters.steps.evidence_field:
+        example[parameters.steps.evidence_field] = f"{_NUMBER}{_OPEN} | null"
+        schema[parameters.steps.evidence_field] = _NULLABLE_INTEGER
+    example[evidence.quote_field] = _OPEN
+    schema[evidence.quote_field] = _TEXT
     if evidence.reason_field:
         example[evidence.reason_field] = _OPEN
         schema[evidence.reason_field] = _TEXT

@@ -69,6 +69,10 @@ def refuse_unaskable(facts: SampleFacts, parameters: ScoredParameters, protocol:
     sample = facts.sample
     if facts.problem is not None:
         raise DatasetError(f"sample {sample.id!r}: {facts.problem}")
+    if parameters.steps is not None and parameters.steps.required and not sample.steps:
+        raise DatasetError(
+            f"sample {sample.id!r} has no steps, which the {protocol} protocol judges; give a column steps or messages"
+        )
     if parameters.task_rubric.required and not (sample.rubric or "").strip():
         raise DatasetError(
             f"sample {sample.id!r} has no rubric, which the {protocol} protocol grades by; "

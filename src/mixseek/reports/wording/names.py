@@ -26,11 +26,16 @@ _WARNINGS = {
     "quote_not_in_its_response": message(
         "warning.quote_not_in_its_response", "a quote is not in the response that it names"
     ),
+    "transcript_shortened": message(
+        "warning.transcript_shortened", "the steps were too long: the judge was shown a part of them"
+    ),
     "strength_beside_a_tie": message("warning.strength_beside_a_tie", "a strength beside a tie, which says nothing"),
 }
 _PROBLEMS = {
     "not_found": message("judgment.not_in_the_response", "not in the response"),
     "from_question": message("judgment.from_the_question", "from the question"),
+    "from_another_step": message("judgment.from_another_step", "in another step than the one it names"),
+    "from_another_context": message("judgment.from_another_context", "in another document than the one it names"),
     "from_rubric": message("judgment.from_the_rubric", "from the rubric"),
     "too_short": message("judgment.too_short_to_prove_anything", "too short to prove anything"),
 }
