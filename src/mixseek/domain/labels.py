@@ -109,7 +109,8 @@ class Label:
     """One rater on one text. `drawn`: how its text was chosen (random, elsewhere or unknown); `draw` names our draw.
 
     Those given in the viewer have an `id`, so that what is sent twice is kept once, and can be taken back: by a line
-    whose `retracts` is that id. `marks` are the dimensions that the total in `given` is made of, and gates that fail.
+    whose `retracts` is that id. `marks` are the dimensions that the total in `given` is made of, and gates that fail;
+    `steps` says of some steps of the sample, by number, whether they were right (1) or wrong (0).
     """
 
     text: str
@@ -130,6 +131,12 @@ class Label:
     marks: Mapping[str, float] = field(default_factory=dict)
     seconds: float | None = None  # from being shown to being given
     saw_verdicts: bool = False  # the rater knew what judges said of this text
+    steps: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def first_wrong_step(self) -> int | None:
+        """The first step that the rater calls wrong."""
+        return min((int(number) for number, mark in self.steps.items() if mark == 0), default=None)
 
 
 def standing_labels(labels: Sequence[Label]) -> list[Label]:

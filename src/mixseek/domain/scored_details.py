@@ -28,6 +28,16 @@ class Quote:
     spans: tuple[Span, ...]
     stage: str | None
     problem: str | None
+    # Where it stands instead of the response: the number of a step and which of its texts (`text`, `arguments` or
+    # `result`), or the id of a context. Spans are those of that text.
+    step: int | None = None
+    part: str | None = None
+    context: str | None = None
+
+    @property
+    def is_in_response(self) -> bool:
+        """Whether its spans are places in the response."""
+        return self.step is None and self.context is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +78,9 @@ def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
                 spans=tuple(Span(start, end) for start, end in item.get("spans") or ()),
                 stage=item.get("stage"),
                 problem=item.get("problem"),
+                step=item.get("step"),
+                part=item.get("part"),
+                context=item.get("context"),
             )
             for item in fields.get("evidence") or ()
         ),

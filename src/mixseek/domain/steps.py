@@ -15,6 +15,8 @@ from mixseek.lazy_dataclass import dataclass
 
 # The fields of a sample that hold steps or contexts.
 STEP_FIELDS = ("steps", "steps_b", "contexts")
+# The texts of a step, in the order in which they are shown; a quote is from one of them.
+STEP_TEXTS = ("text", "arguments", "result")
 
 
 class StepRole(StrEnum):
@@ -63,9 +65,7 @@ class Step:
     @property
     def arguments_text(self) -> str:
         """The arguments as text: JSON, or what stands there instead of it."""
-        if self.arguments is None or isinstance(self.arguments, str):
-            return self.arguments or ""
-        return json_text(self.arguments)
+        return value_text(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +148,13 @@ def digest_of_steps(documents: Mapping[str, Any]) -> str | None:
 def json_text(value: Any) -> str:
     """JSON on one line, in the letters of its language."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def step_text(document: Mapping[str, Any], part: str) -> str:
+    """One of the texts of a step, from its document."""
+    return value_text(document.get(part))
+
+
+def value_text(value: Any) -> str:
+    """A JSON value as text: a text as it is, nothing as an empty one."""
+    return value if isinstance(value, str) else "" if value is None else json_text(value)

@@ -32,8 +32,10 @@ from mixseek.labels.intake import check_rater
 from mixseek.labels.status import ProtocolLabels, describe_protocol
 from mixseek.labels.views import plan_document
 from mixseek.lazy_dataclass import dataclass
+from mixseek.reports.excerpts import LONGEST_TEXT
 from mixseek.reports.labels import group_document
 from mixseek.reports.pages.payload import rows_payload
+from mixseek.reports.pages.shown_steps import shown_contexts, shown_steps
 from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.journal.manifest import read_manifest
@@ -73,6 +75,8 @@ class GivenLabel(_Body):
     verdict: str | None = None
     marks: dict[str, float] | None = None
     total: float | None = None
+    # By the number of the step: 1 where it is right, 0 where it is wrong.
+    steps: dict[str, float] | None = None
     note: str = Field(default="", max_length=4_000)
     seconds: float | None = Field(default=None, ge=0, le=86_400)
     is_open: bool = False
@@ -248,6 +252,8 @@ class ReviewedRun:
             document |= {"is_turned": by_lot and own_label is None, "was_turned": by_lot and own_label is not None}
             if document["is_turned"]:
                 shown |= {"response": shown["response_b"], "response_b": shown["response"]}
+                turned = {"steps": shown.pop("steps_b", None), "steps_b": shown.pop("steps", None)}
+                shown |= {name: steps for name, steps in turned.items() if steps is not None}
             if adjudicates and labels is not None:
                 document["raters"] = [describe_label(label, form) for label in labels.by_rater.values()]
             if own_label is not None:
@@ -264,6 +270,9 @@ class ReviewedRun:
         # Ids and names of targets bias whoever reads them; metadata may hold a label.
         shown = {name: record.get(name) for name in _SHOWN}
         shown["alternatives"] = record.get("ground_truth_alternatives") or []
+        shown |= {name: shown_steps(record[name], LONGEST_TEXT) for name in ("steps", "steps_b") if record.get(name)}
+        if record.get("contexts"):
+            shown["contexts"] = shown_contexts(record["contexts"], LONGEST_TEXT)
         if shown["response_b"] is not None:
             # In a dataset of pairs that is as often as not which of the two people prefer.
             shown |= {"ground_truth": None, "alternatives": []}
@@ -301,6 +310,7 @@ class ReviewedRun:
             try:
                 verdict = _TURNED.get(entry.verdict or "", entry.verdict) if entry.is_turned else entry.verdict
                 answer = form.read(verdict, entry.marks, entry.total)
+                steps = form.read_steps(entry.steps)
             except LabelError as error:
                 raise ConfigurationError(str(error)) from error
             draw = self._draw(entry.queue.removeprefix("draw:")) if entry.queue.startswith("draw:") else None
@@ -319,6 +329,7 @@ class ReviewedRun:
                 draw=None if draw is None else draw.draw, is_adjudicated=entry.queue == DISPUTES, sample=found_text.id,
                 run=self.run.name, note=entry.note.strip(), at=datetime.now(UTC).isoformat(), id=entry.id,
                 queue=entry.queue, marks=answer.marks, seconds=entry.seconds, saw_verdicts=is_open or before,
+                steps=steps,
             )  # fmt: skip
             earlier = self._standing(label)
             self._store.append([label])
@@ -422,7 +433,12 @@ def describe_label(label: Label, form: LabelForm) -> dict[str, Any]:
     """The label for the page: who, what, and by dimension."""
     document = {"id": label.id, "rater": label.rater, "given": label.given, "share": label.share, "note": label.note}
     document |= {"queue": label.queue}
-    more = {"marks": dict(label.marks), "verdict": form.verdict(label.marks), "is_adjudicated": label.is_adjudicated}
+    more = {
+        "marks": dict(label.marks),
+        "steps": dict(label.steps),
+        "verdict": form.verdict(label.marks),
+        "is_adjudicated": label.is_adjudicated,
+    }
     return {**document, **more, "seconds": label.seconds, "saw_verdicts": label.saw_verdicts}
 
 

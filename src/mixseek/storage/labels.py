@@ -136,7 +136,7 @@ class LabelStore:
 def label_document(label: Label) -> dict[str, Any]:
     """The label as it is kept: what only the viewer says is left out where it says nothing."""
     document = dataclasses.asdict(label)
-    for name in ("id", "retracts", "queue", "marks", "seconds", "saw_verdicts"):
+    for name in ("id", "retracts", "queue", "marks", "seconds", "saw_verdicts", "steps"):
         if not document[name]:
             del document[name]
     return document

@@ -27,8 +27,8 @@ from mixseek.index.matrix import RunsMatrix
 from mixseek.index.totals import JournalState, stat_journal
 from mixseek.labels.review import ReviewedRun
 from mixseek.lazy_dataclass import dataclass
+from mixseek.reports.pages.html import JUDGMENT_SCRIPTS, TEXT_SCRIPTS
 from mixseek.reports.pages.html import STYLES as REPORT_STYLES
-from mixseek.reports.pages.html import TEXT_SCRIPTS
 from mixseek.runs.answers.kept_account import keep_account, state_of_journal
 from mixseek.runs.answers.listed import AnswerLine
 from mixseek.runs.answers.paged import AnswerPages
@@ -49,19 +49,19 @@ ASSETS: Mapping[str, tuple[str, ...]] = {
     "leaderboard.css": (*LEADERBOARD_STYLES, "viewer.css"),
     "home.js": ("base.js", "leaderboard.js", "text.js", "asking.js", "staying.js", "home.js", "upkeep.js"),
     "run.js": (
-        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js", "list.js",
+        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", *JUDGMENT_SCRIPTS, "list.js",
         "rater.js", "review_form.js", "label.js", "staying.js", "remote.js", "printing.js", "page.js", "live.js",
     ),
     "matrix.js": (
-        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
+        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", *JUDGMENT_SCRIPTS, "leaderboard.js",
         "matrix_remote.js", "matrix.js",
     ),
     "review.js": (
-        "base.js", *TEXT_SCRIPTS, "state.js", "evidence.js", "people.js", "detail.js", "leaderboard.js",
+        "base.js", *TEXT_SCRIPTS, "state.js", *JUDGMENT_SCRIPTS, "leaderboard.js",
         "rater.js", "asking.js", "staying.js", "review_api.js", "review_form.js", "review_numbers.js", "review.js",
     ),
     "sample.js": (
-        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", "evidence.js", "people.js", "detail.js",
+        "base.js", *TEXT_SCRIPTS, "asking.js", "state.js", *JUDGMENT_SCRIPTS,
         "leaderboard.js", "rater.js", "review_form.js", "label.js", "staying.js", "sample.js",
     ),
     "answers.js": (

@@ -54,6 +54,8 @@ class LabelForm:
             self._settings = protocol.settings
             self._type = facts_of(sample, protocol.settings).task_type
         self.scale = label_scale(protocol, self._type)
+        # Of a pair no step can be labelled: which side it is on would not be said.
+        self._steps = len(sample.steps) if sample.response_b is None else 0
         self._words = PREFERENCES if self.scale.is_preference else VERDICTS
 
     @property
@@ -64,6 +66,9 @@ class LabelForm:
 
     def describe(self, language: str) -> dict[str, Any]:
         """The form as a document, for whoever draws it."""
+        return {**self._describe(language), **({"steps": self._steps} if self._steps else {})}
+
+    def _describe(self, language: str) -> dict[str, Any]:
         settings = self._settings
         if settings is None:
             options = [{"value": word, "keys": list(keys)} for word, keys in self._words.items()]
@@ -115,6 +120,17 @@ class LabelForm:
         checked = self._check_marks(settings, marks or {})
         total = total_of(settings, {name: checked[name] for name in settings.dimensions}, self._type)
         return Answer(f"{total:.12g}", self.scale.read(total), checked)
+
+    def read_steps(self, marks: Mapping[str, float] | None) -> dict[str, float]:
+        """Which steps are right and which wrong, in their order; LabelError for a step that is not there."""
+        for name, mark in (marks or {}).items():
+            if not (name.isdecimal() and name.isascii()) or not 1 <= int(name) <= self._steps:
+                raise LabelError(f"steps.{name}: no such step; the sample has {self._steps}")
+            if mark not in (0, 1):
+                raise LabelError(f"steps.{name}: {mark:g} is no label of a step; give 1 for right or 0 for wrong")
+        return {
+            str(number): float(mark) for number, mark in sorted((int(n), mark) for n, mark in (marks or {}).items())
+        }
 
     def _check_marks(self, settings: ScoredParameters, marks: Mapping[str, float]) -> dict[str, float]:
         unknown = [name for name in marks if name not in settings.dimensions and name not in settings.gates]

@@ -93,13 +93,6 @@ function trace(row) {
     make("ol", { class: "trace" }, ...row.rules.map((rule) => make("li", {}, filterLink("rule", rule)))));
 }
 
-function cutNote(count, isBefore = false) {
-  const n = countText(count ?? 0);
-  const words = isBefore ? say("judgment.cut_before", "{n} characters before this are not in this file; they are printed by", { n })
-    : say("judgment.cut_after", "{n} characters after this are not in this file; they are printed by", { n });
-  return count ? make("p", { class: "cut" }, words, " ", make("code", {}, `mixseek show ${data.run} ID`)) : null;
-}
-
 /** A judgment is drawn in an element of its own, which it knows as its holder. */
 function revealMark(row) {
   if (isMarkdown) row.holder.querySelector(".as-markdown").click();
@@ -111,7 +104,7 @@ function revealMark(row) {
 function windowOf(row) {
   const { response = "" } = row.sample;
   if (response.length <= WINDOW) return [0, response.length];
-  const span = row.span ?? (row.quotes ?? []).find((quote) => quote.spans)?.spans[0];
+  const span = row.span ?? (row.quotes ?? []).find((quote) => quote.spans && isOfResponse(quote))?.spans[0];
   const middle = span ? (span[0] + span[1]) >> 1 : response.length;
   const start = Math.max(0, Math.min(middle - WINDOW / 2, response.length - WINDOW));
   return [start, Math.min(response.length, start + WINDOW)].map((offset) => wholeCharacter(response, offset));
@@ -119,7 +112,7 @@ function windowOf(row) {
 
 function responseNodes(row, start, end) {
   const { response = "" } = row.sample;
-  if (row.quotes) return quotedNodes(row, start, end);
+  if (row.quotes) return quotedNodes(row, response, start, end);
   if (!row.span) return visibleNodes(response.slice(start, end));
   const [from, to] = row.span.map((offset) => Math.max(start, Math.min(end, offset)));
   return [
@@ -201,7 +194,7 @@ function renderDetail(row, { move, close }, detail = byId("detail")) {
   const parts = [
     head, wide ? make("p", {}, make("a", { class: "wide-link", href: wide }, say("word.every_judge_repeat_and_attempt_side_by", "Every judge, repeat and attempt side by side"))) : null,
     ...judgmentParts(row),
-    foldableForm(say("word.question", "Question"), question, questionCut, (question ?? "").length <= 900), responseSection(row),
+    foldableForm(say("word.question", "Question"), question, questionCut, (question ?? "").length <= 900), ...stepParts(row), responseSection(row),
     row.sample.response_b === undefined ? null : foldableForm(say("judgment.response_b", "Response B"), row.sample.response_b, row.sample.b_cut, true),
     foldable(say("judgment.raw_reply_of_the_judge", "Raw reply of the judge"), row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
   ];

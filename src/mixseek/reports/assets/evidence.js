@@ -53,9 +53,18 @@ const PROBLEMS = {
   too_short: say("judgment.too_short_to_prove_anything", "too short to prove anything"),
 };
 
+/** Where the quote is from, unless it is the response. */
+const isOfResponse = (quote) => quote.step === undefined && quote.context === undefined;
+
+function jumpText(quote) {
+  if (quote.step !== undefined) return say("steps.show_in_step", "show in step {n}", { n: countText(quote.step) });
+  if (quote.context !== undefined) return say("steps.show_in_context", "show in context {name}", { name: quote.context });
+  return say("judgment.show_in_response", "show in response");
+}
+
 function quoteItem(row, quote, place) {
   const jump = quote.spans
-    ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, say("judgment.show_in_response", "show in response"))
+    ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, place) }, ...nameNodes(jumpText(quote)))
     : make("span", { class: quote.problem ? "problem" : "quiet" }, quote.problem ? PROBLEMS[quote.problem] ?? quote.problem : quote.stage ? say("judgment.outside_of_this_file", "outside of this file") : say("judgment.not_looked_for", "not looked for"));
   return make("li", { class: dimensionClass(quote.dimension) },
     make("b", { class: "number-tag", title: quote.dimension ?? "" }, String(dimensionNumber(quote.dimension) || "–")),
@@ -83,9 +92,9 @@ function legend(row) {
     make("span", { class: dimensionClass(name) }, make("span", { class: "swatch-mark" }, make("b", { class: "number-tag" }, String(dimensionNumber(name) || "–"))), " ", ...visibleNodes(name ?? NO_DIMENSION))));
 }
 
-/** Pieces of the response between the ends of quotes, each with the quotes that cover it. */
-function quotePieces(row, start, end) {
-  const places = (row.quotes ?? []).flatMap((quote, index) => (quote.spans ?? []).map(([from, to]) => ({ index, from: Math.max(start, from), to: Math.min(end, to) })))
+/** Pieces of a text between the ends of the quotes that are from it, each with the quotes that cover it. */
+function quotePieces(row, start, end, isFromHere) {
+  const places = (row.quotes ?? []).flatMap((quote, index) => (isFromHere(quote) ? quote.spans ?? [] : []).map(([from, to]) => ({ index, from: Math.max(start, from), to: Math.min(end, to) })))
     .filter(({ from, to }) => from < to);
   const cuts = [...new Set([start, end, ...places.flatMap(({ from, to }) => [from, to])])].sort((one, other) => one - other);
   return cuts.slice(0, -1).map((from, number) => {
@@ -116,11 +125,10 @@ function quoteMark(row, text, covering, isLast) {
   return mark;
 }
 
-function quotedNodes(row, start, end) {
-  const { response = "" } = row.sample;
-  const pieces = quotePieces(row, start, end);
+function quotedNodes(row, whole, start, end, isFromHere = isOfResponse) {
+  const pieces = quotePieces(row, start, end, isFromHere);
   return pieces.flatMap(({ from, to, covering }, number) => {
-    const text = response.slice(from, to);
+    const text = whole.slice(from, to);
     if (!covering.length) return visibleNodes(text);
     const next = pieces[number + 1];
     const isLast = !next || covering.some((index) => !next.covering.includes(index));
@@ -146,6 +154,8 @@ function lightQuote(row, place, isSecond = false) {
     if (more && !isSecond) { more.click(); lightQuote(row, place, true); }
     return;
   }
+  // Arguments, results and contexts are folded.
+  for (let part = first.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
   first.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
   tellNote(row, noteOf(row, [place]));
 }

@@ -55,17 +55,18 @@ STYLES = (
     "panel.css",
     "board.css",
     "browser.css",
+    "timeline.css",
     "matrix.css",
     "print.css",
 )
 # How a text is shown that was judged.
 TEXT_SCRIPTS = ("text.js", "formulas.js", "code.js", "folding.js", "markdown.js")
+# How one judgment is shown.
+JUDGMENT_SCRIPTS = ("evidence.js", "people.js", "timeline.js", "detail.js")
 SCRIPTS = (
     *TEXT_SCRIPTS,
     "state.js",
-    "evidence.js",
-    "people.js",
-    "detail.js",
+    *JUDGMENT_SCRIPTS,
     "list.js",
     "local.js",
     "printing.js",

@@ -21,6 +21,7 @@ from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.response_states import UNFINISHED
 from mixseek.reports.excerpts import cut_row
 from mixseek.reports.pages.payload import numbering, rows_payload
+from mixseek.reports.pages.shown_steps import text_lengths
 
 # Characters of judged text in one file: about 60 MB of it compressed. Beyond that a file is nothing to send.
 TEXT_BUDGET = 200_000_000
@@ -57,6 +58,7 @@ class PackedRows:
             judgments = list(judged)
             block += judgments
             characters += len(judgments[0].response) + sum(len(row.raw_reply or "") for row in judgments)
+            characters += sum(text_lengths(judgments[0]))
             if len(block) >= _BLOCK_ROWS or characters >= _BLOCK_CHARACTERS:
                 yield self._pack(block)
                 block, characters = [], 0

@@ -10,6 +10,7 @@ from mixseek.analysis.model import tone_of
 from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.domain.scored_details import Quote, ScoredDetail, read_detail
 from mixseek.reports.excerpts import Excerpt, excerpt_of, field_limit, left_out, utf16_offset
+from mixseek.reports.pages.shown_steps import quoted_text, shown_contexts, shown_steps, text_lengths
 from mixseek.reports.pair_words import orders_text
 from mixseek.text import phrases
 
@@ -36,6 +37,7 @@ def rows_payload(rows: Sequence[JudgedRow], budget: int) -> dict[str, Any]:
             spans[place] = span
     lengths = [len(text) for row in firsts for text in (row.question, row.response, row.response_b or "")]
     lengths += [len(row.raw_reply or "") for row in rows]
+    lengths += [length for row in firsts for length in text_lengths(row)]
     limit = field_limit(lengths, budget)
     responses = [excerpt_of(row, spans.get(place), limit) for place, row in enumerate(firsts)]
     return {
@@ -73,6 +75,9 @@ def _sample(row: JudgedRow, response: Excerpt, limit: int) -> dict[str, Any]:
             "model_b": row.target_b,
             "response_b": row.response_b[:limit] if row.response_b else row.response_b,
             **dict.fromkeys(row.unfinished, True),
+            "steps": shown_steps(row.steps, limit),
+            "steps_b": shown_steps(row.steps_b, limit),
+            "contexts": shown_contexts(row.contexts, limit),
             "b_cut": max(0, len(row.response_b or "") - limit) + cut.b_after,
             "people": row.people.verdict if row.people else None,
             "raters": [list(rater) for rater in row.people.raters] if row.people else None,
@@ -113,7 +118,7 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
                 "against": row.differs_from,
             }
         ),
-        **(_detail(detail, response) if detail else {}),
+        **(_detail(row, detail, response, limit) if detail else {}),
     }
 
 
@@ -122,7 +127,7 @@ def yes_or_no(fact: bool | None) -> str | None:
     return None if fact is None else "yes" if fact else "no"
 
 
-def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:
+def _detail(row: JudgedRow, detail: ScoredDetail, response: Excerpt, limit: int) -> dict[str, Any]:
     """Marks and quotes; `total` outside of what may be left out, because nought is a total."""
     return {
         **({} if detail.total is None else {"total": detail.total}),
@@ -131,7 +136,7 @@ def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:
             {
                 "maximum": detail.maximum,
                 "gates": [list(gate) for gate in detail.gates],
-                "quotes": [_quote(quote, response) for quote in detail.quotes],
+                "quotes": [_quote(quote, _quoted(row, quote, response, limit)) for quote in detail.quotes],
                 "confidence": detail.confidence,
                 "type": detail.task_type,
                 "inferred": detail.inferred_task_type,
@@ -142,8 +147,16 @@ def _detail(detail: ScoredDetail, response: Excerpt) -> dict[str, Any]:
     }
 
 
-def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
-    spans = [_page_span(span, response) for span in quote.spans]
+def _quoted(row: JudgedRow, quote: Quote, response: Excerpt, limit: int) -> Excerpt:
+    """The text that the spans of a quote are places in, as far as the page has it."""
+    if quote.is_in_response:
+        return response
+    text = quoted_text(row, quote.step, quote.part, quote.context) or ""
+    return Excerpt(text[:limit], 0, max(0, len(text) - limit))
+
+
+def _quote(quote: Quote, quoted: Excerpt) -> dict[str, Any]:
+    spans = [_page_span(span, quoted) for span in quote.spans]
     return {
         "dimension": quote.dimension,
         "text": phrases.shortened(quote.text, _QUOTE_LIMIT),
@@ -152,6 +165,9 @@ def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
                 "reason": phrases.shortened(quote.reason, _QUOTE_LIMIT),
                 "stage": quote.stage,
                 "problem": quote.problem,
+                "step": quote.step,
+                "part": quote.part,
+                "context": quote.context,
                 "spans": [span for span in spans if span is not None],
             }
         ),
@@ -161,7 +177,7 @@ def _quote(quote: Quote, response: Excerpt) -> dict[str, Any]:
 def _first_span(row: JudgedRow, detail: ScoredDetail | None) -> Span | None:
     """What a cut response is kept around: the extracted answer, or the first quote."""
     quotes = detail.quotes if detail else ()
-    return row.span or next((span for quote in quotes for span in quote.spans), None)
+    return row.span or next((span for quote in quotes if quote.is_in_response for span in quote.spans), None)
 
 
 def _page_span(span: Span | None, response: Excerpt) -> list[int] | None:

@@ -1,17 +1,19 @@
 """One sample under each of its judges: everything needed to check a judgment by eye."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from mixseek.analysis import model
 from mixseek.analysis.model import Tone
 from mixseek.domain import scored_details
 from mixseek.domain.judgments import JudgedRow
+from mixseek.domain.steps import STEP_TEXTS, StepStatus, step_text
 from mixseek.presentation.sections import GAP, MARKED, QUIET, Section, Sentence, TableRows, Words
 from mixseek.reports.excerpts import Excerpt, left_out, split_at_span
 from mixseek.reports.pair_words import orders_text
 from mixseek.reports.wording.names import name_text, problem_text, warning_text
 from mixseek.reports.wording.numbers import NOTHING
-from mixseek.text.phrases import plain_number
+from mixseek.text.phrases import plain_number, plural
 
 
 def sample_sections(rows: Sequence[JudgedRow]) -> Iterator[Section]:
@@ -45,6 +47,7 @@ def _row_sections(row: JudgedRow, *, with_question: bool) -> Iterator[Section]:
         yield _text_section("Rules, in order", " → ".join(row.rules))
     if row.question and with_question:
         yield _text_section("Question", row.question)
+    yield from _step_sections(row)
     yield Section("Response" if row.response_b is None else "Response A", [_response(row)])
     if row.response_b is not None:
         yield _text_section("Response B", row.response_b or "(empty)")
@@ -54,6 +57,47 @@ def _row_sections(row: JudgedRow, *, with_question: bool) -> Iterator[Section]:
 
 def _text_section(title: str, text: str) -> Section:
     return Section(title, [Sentence(text, "")])
+
+
+# Of a text of a step; the rest is in the export.
+_STEP_CHARACTERS = 2_000
+
+
+def _step_sections(row: JudgedRow) -> Iterator[Section]:
+    """What came before the response, step by step, and the documents that were given."""
+    sides = [("Steps" if not row.steps_b else "Steps of A", row.steps), ("Steps of B", row.steps_b)]
+    for title, steps in sides:
+        if steps:
+            lines = [line for number, step in enumerate(steps, 1) for line in _step_lines(number, step)]
+            yield Section(title, lines)
+    if row.contexts:
+        rows = [(context["id"], context.get("source", ""), _clipped(context["text"])) for context in row.contexts]
+        yield Section("Contexts", [TableRows(("context", "source", "text"), rows)])
+
+
+def _step_lines(number: int, step: Mapping[str, Any]) -> Iterator[Sentence]:
+    status = step.get("status")
+    head = Words(
+        [
+            (f"{number:>3}  ", QUIET),
+            (str(step["role"]), "bold"),
+            *([f" {step['tool']}"] if "tool" in step else []),
+            *([("  failed", "bold red")] if status == StepStatus.ERROR else []),
+            *([("  cut off", "yellow")] if status == StepStatus.CUT_OFF else []),
+        ]
+    )
+    yield Sentence(head, "")
+    for name in STEP_TEXTS:
+        if text := step_text(step, name):
+            label = "" if name == "text" else f"{name}: "
+            yield Sentence(Words([("     " + label, QUIET), _clipped(text)]), "")
+    if images := step.get("images"):
+        yield Sentence(Words([(f"     {plural(len(images), 'picture')}", QUIET)]), "")
+
+
+def _clipped(text: str) -> str:
+    left = len(text) - _STEP_CHARACTERS
+    return text if left <= 0 else f"{text[:_STEP_CHARACTERS]}… {left:,} more characters"
 
 
 def _facts(row: JudgedRow, detail: scored_details.ScoredDetail | None) -> Iterable[tuple[str, str | None]]:

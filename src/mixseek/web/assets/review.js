@@ -215,13 +215,21 @@ function drawText() {
     question ? block(say("word.question", "Question"), question, "question") : null,
     truth === null ? null : block(say("word.ground_truth", "Ground truth"), [truth, ...alternatives].join(" · "), "truth"),
     type ? make("p", { class: "soft" }, say("word.task_type", "Task type"), " ", ...visibleNodes(type)) : null, rubricPart,
+    ...stepParts({ sample: item.sample, holder: parts.text }),
     item.was_turned ? make("p", { class: "soft", "data-turned": "" }, say("review.while_you_decided_the_two_stood_the", "While you decided, the two stood the other way round: your first is B here.")) : null,
     answer,
   ].filter(Boolean));
 }
 
 function labelText(label) {
-  return `${label.marks && Object.keys(label.marks).length ? `${label.given} (${Object.values(label.marks).join(" + ")})` : verdictText(label.given)}${label.verdict && label.verdict !== "scored" ? ` ${label.verdict}` : ""}`;
+  return `${label.marks && Object.keys(label.marks).length ? `${label.given} (${Object.values(label.marks).join(" + ")})` : verdictText(label.given)}${label.verdict && label.verdict !== "scored" ? ` ${label.verdict}` : ""}${stepsText(label)}`;
+}
+
+/** Which steps somebody calls wrong, or that all that were labelled are right. */
+function stepsText({ steps = {} }) {
+  const wrong = Object.keys(steps).filter((number) => steps[number] === 0);
+  if (wrong.length) return ` · ${say("steps.wrong_steps", "wrong steps: {steps}", { steps: wrong.join(", ") })}`;
+  return Object.keys(steps).length ? ` · ${say("steps.no_wrong_step", "no labelled step is wrong")}` : "";
 }
 
 function raterLines(labels) {

@@ -105,6 +105,28 @@ function totalForm(form, give) {
   return { element: make("div", { class: "marks-form" }, make("label", { class: "dimension" }, title, input), saveButton(save)), keys: new Map([["Enter", save]]), first: input };
 }
 
+/** Which steps are right and which wrong, for whoever wants to say it: nobody has to. */
+function stepsForm(count) {
+  const choice = (number, value, words) => {
+    const radio = make("input", { type: "radio", name: `step-${number}`, value, "data-step-mark": value });
+    if (value === "") radio.checked = true;
+    return make("label", {}, radio, make("span", {}, words));
+  };
+  const lines = Array.from({ length: count }, (_, place) => {
+    const number = String(place + 1);
+    return make("div", { class: "values step-line", role: "radiogroup", "aria-label": say("steps.step_n", "Step {n}", { n: number }), "data-step-line": number },
+      make("b", {}, number), choice(number, "", "–"), choice(number, "1", say("steps.right", "right")), choice(number, "0", say("steps.wrong", "wrong")));
+  });
+  const element = make("details", { class: "step-form" }, make("summary", {}, say("steps.label_steps", "Label steps, too")), ...lines);
+  const read = () => Object.fromEntries(lines.map((line) => [line.dataset.stepLine, line.querySelector("input:checked").value])
+    .filter(([, value]) => value !== "").map(([number, value]) => [number, Number(value)]));
+  return { element, read };
+}
+
 function labelForm(form, give) {
-  return { verdict: verdictForm, marks: marksForm, total: totalForm }[form.kind](form, give);
+  const makeForm = { verdict: verdictForm, marks: marksForm, total: totalForm }[form.kind];
+  if (!form.steps) return makeForm(form, give);
+  const steps = stepsForm(form.steps);
+  const whole = makeForm(form, (answer) => give({ ...answer, steps: steps.read() }));
+  return { ...whole, element: make("div", {}, steps.element, whole.element) };
 }
