@@ -194,7 +194,7 @@ function renderDetail(row, { move, close }, detail = byId("detail")) {
   const parts = [
     head, wide ? make("p", {}, make("a", { class: "wide-link", href: wide }, say("word.every_judge_repeat_and_attempt_side_by", "Every judge, repeat and attempt side by side"))) : null,
     ...judgmentParts(row),
-    foldableForm(say("word.question", "Question"), question, questionCut, (question ?? "").length <= 900), ...stepParts(row), responseSection(row),
+    foldableForm(say("word.question", "Question"), question, questionCut, (question ?? "").length <= 900), ...timelineParts(row), responseSection(row),
     row.sample.response_b === undefined ? null : foldableForm(say("judgment.response_b", "Response B"), row.sample.response_b, row.sample.b_cut, true),
     foldable(say("judgment.raw_reply_of_the_judge", "Raw reply of the judge"), row.reply, row.reply_cut, row.status === "invalid"), otherJudges(row),
   ];

@@ -96,7 +96,7 @@ function contextPart(row, context) {
 }
 
 /** What came before the response: steps of it, those of the other one of a pair, and contexts. */
-function stepParts(row) {
+function timelineParts(row) {
   const { steps, steps_b: other, contexts } = row.sample;
   return [
     timeline(row, steps, other === undefined ? say("steps.steps", "Steps") : say("steps.steps_a", "Steps of A")),

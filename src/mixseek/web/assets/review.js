@@ -215,7 +215,7 @@ function drawText() {
     question ? block(say("word.question", "Question"), question, "question") : null,
     truth === null ? null : block(say("word.ground_truth", "Ground truth"), [truth, ...alternatives].join(" · "), "truth"),
     type ? make("p", { class: "soft" }, say("word.task_type", "Task type"), " ", ...visibleNodes(type)) : null, rubricPart,
-    ...stepParts({ sample: item.sample, holder: parts.text }),
+    ...timelineParts({ sample: item.sample, holder: parts.text }),
     item.was_turned ? make("p", { class: "soft", "data-turned": "" }, say("review.while_you_decided_the_two_stood_the", "While you decided, the two stood the other way round: your first is B here.")) : null,
     answer,
   ].filter(Boolean));

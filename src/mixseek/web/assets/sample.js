@@ -35,7 +35,7 @@ function column(row) {
   row.holder = article;
   article.append(...[
     make("header", { class: "detail-head" }, badge(row), make("h2", { class: "detail-id" }, ...nameNodes(judgeText(row)))),
-    ...judgmentParts(row), ...stepParts(row), responseSection(row),
+    ...judgmentParts(row), ...timelineParts(row), responseSection(row),
     row.sample.response_b === undefined ? null : foldableForm(say("judgment.response_b", "Response B"), row.sample.response_b, row.sample.b_cut, true),
     ...row.attempts.map((attempt, place) => attemptPart(attempt, place + 1, row)),
     row.attempts.length ? promptPart(row) : null,
