@@ -1,12 +1,16 @@
 """What the viewer asks a person, by protocol, and what their answer is on its scale."""
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.cases import each
 
 from mixseek.analysis.labels.form import LabelForm
 from mixseek.domain.labels import LabelError
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import Step, StepRole
 from mixseek.protocols.registry import load_protocol
 
 CROSS = {"FORMAT_COMPLIANCE": 2, "INSTRUCTION_COMPLIANCE": 1, "SEMANTIC_FIDELITY": 2, "COMPLETENESS": 1}
@@ -80,3 +84,29 @@ def test_without_a_task_type_only_the_total_has_a_scale() -> None:
 def test_what_the_form_does_not_ask_for_is_one_sentence(protocol: str, marks: dict[str, float], said: str) -> None:
     with pytest.raises(LabelError, match=said):
         form_of(protocol).read(None, marks, None)
+
+
+_AGENT = Sample(id="one", response="tea", steps=(Step(StepRole.USER, "Tea?"), Step(StepRole.TOOL, tool="kettle")))
+
+
+def test_steps_are_labelled_right_or_wrong_and_only_those_that_are_there() -> None:
+    """Nobody has to; they are kept in their order."""
+    form = LabelForm(load_protocol("semantic"), _AGENT)
+
+    assert form.describe("en")["steps"] == 2
+    assert form.read_steps(None) == {}
+    assert list(form.read_steps({"2": 0, "1": 1}).items()) == [("1", 1.0), ("2", 0.0)]
+
+
+@each("marks", [{"3": 1.0}, {"0": 1.0}, {"-1": 0.0}, {"one": 1.0}, {"1": 0.5}, {"1": math.nan}])
+def test_a_step_that_is_not_there_is_refused(marks: dict[str, float]) -> None:
+    """A label of nothing would be counted for something."""
+    with pytest.raises(LabelError, match="steps"):
+        LabelForm(load_protocol("semantic"), _AGENT).read_steps(marks)
+
+
+def test_steps_of_a_pair_are_not_labelled() -> None:
+    """Nobody would know of which side they are."""
+    form = LabelForm(load_protocol("pairwise"), replace(_AGENT, response_b="no tea"))
+
+    assert "steps" not in form.describe("en")

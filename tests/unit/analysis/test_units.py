@@ -12,11 +12,14 @@ from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
 
 from mixseek.analysis.gates import Gates, check_gates
+from mixseek.analysis.labels.of_run import open_labelled
 from mixseek.analysis.report import load_report
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.summarise import load_units, summarise_run
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
+from mixseek.domain.labels import text_digest
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import Context, Step, StepRole, digest_of_steps
 from mixseek.index.run import open_run_index
 from mixseek.reports.documents import report_document
 from mixseek.reports.summary import describe_summary, summary_document
@@ -301,3 +304,22 @@ def test_first_replies_that_were_invalid_stay_known(tmp_path: Path) -> None:
     assert document["asked_again"] == shown["judges"][0]["asked_again"] == 2
     assert document["per_judge"]["m"]["first_replies"] == {"replies": 4, "invalid": 3, "invalid_share": 0.75}
     assert shown["judges"][0]["first_replies"] == document["per_judge"]["m"]["first_replies"]
+
+
+def test_labels_of_samples_with_steps_are_about_the_steps_too(tmp_path: Path) -> None:
+    """The query names a text as `text_digest` does: the same answer after other steps is another text."""
+    answer = make_sample(1, id="1")
+    agent = replace(answer, id="2", steps=(Step(StepRole.TOOL, tool="look_up", arguments={"city": "Zürich"}),))
+    grounded = replace(answer, id="3", contexts=(Context("1", "Das Museum ist zu."),))
+    samples = [answer, agent, grounded]
+    write(tmp_path, [(sample, RIGHT) for sample in samples], ["rules"])
+
+    workspace = Workspace(tmp_path)
+    with open_labelled(workspace, workspace.run("trial")) as units:
+        named = units.named(["1", "2", "3"])
+
+    digests = [digest_of_steps(sample.step_documents()) for sample in samples]
+    assert {name: text.text for name, text in named.items()} == {
+        sample.id: text_digest(sample.question, sample.response, sample.ground_truth, steps_digest=digest)
+        for sample, digest in zip(samples, digests, strict=True)
+    }
