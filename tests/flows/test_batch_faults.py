@@ -165,6 +165,21 @@ def test_batches_that_are_refused_for_another_reason_end_the_command(tmp_path: P
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("wire", ["openai", "gemini", "mistral"])
+def test_many_batches_may_be_refused_at_one_look(
+    wire: str, tmp_path: Path, data: Path, wanted: list[dict[str, Any]]
+) -> None:
+    """A provider's bad hour refuses all that is there: that is one refusal, and the same requests are taken later."""
+    with suffering(BatchFault.FAILED_BATCH) as server:
+        write_settings(tmp_path / "mixseek.toml", wire, server, batch_requests=3)
+        done = judge(data, "j", *WAIT, cwd=tmp_path)
+        account = server.server.ledger.summary()
+
+    assert account["faults"] == {"failed-batch": COUNT}
+    assert done.returncode == 0, done.stderr
+    assert verdicts(tmp_path, "r") == wanted
+
+
 @pytest.mark.parametrize("wire", ["openai", "gemini"])
 def test_a_batch_that_is_gone_is_not_looked_for_for_ever(wire: str, tmp_path: Path, data: Path) -> None:
     """Looks of commands that do not wait count together."""

@@ -31,7 +31,7 @@ _SETTLED_AFTER = timedelta(minutes=10)
 _CLOCKS_DIFFER = timedelta(days=1)
 # A provider may not find for a moment what it has.
 _LOOKS_UNTIL_GONE = 3
-# Refusals of a whole batch in one command, for another reason than a queue that is full.
+# Looks in a row at which batches were refused as a whole, not for a full queue, and none brought anything.
 _MOST_REFUSALS = 3
 _DOWNLOADS = 3
 # Rests between refusals of one more batch.
@@ -73,7 +73,10 @@ class BatchHandler:
         most = limits.requests if most_requests is None else min(limits.requests, most_requests)
         self._limits = limits._replace(requests=most)
         self._missed: Counter[str] = Counter()
+        # Since a batch brought results; why batches were refused at this look, and whether one brought any.
         self._refusals = 0
+        self._refused: str | None = None
+        self._has_brought = False
         # Batches without a label that turned out to be somebody else's.
         self._foreign: set[str] = set()
         self._unsure: dict[str, Sequence[Waiting]] = {}
@@ -116,7 +119,8 @@ class BatchHandler:
 
     async def look(self) -> bool:
         """Looks at everything under way; whether any of it is over."""
-        is_over = False
+        is_over = self._has_brought = False
+        self._refused = None
         for entry in self.under_way:
             if self._is_out_of_reach(entry):
                 continue
@@ -128,7 +132,18 @@ class BatchHandler:
             except TransientJudgeError as error:
                 self._tell_once(f"{entry.name}: {error}; looked at again later")
         self._desk.note_under_way(self.entries)
+        self._count_refusals()
         return is_over
+
+    def _count_refusals(self) -> None:
+        """Raises what ends the run where batches are refused again and again, and never anything comes."""
+        if self._has_brought:
+            self._refusals = 0
+        elif self._refused is not None:
+            self._refusals += 1
+            if self._refusals >= _MOST_REFUSALS:
+                words = f"batches are refused: {self._refused}; correct its settings, or leave --batch out"
+                raise PermanentJudgeError(f"judge {self._desk.name}: {words}", concerns_everything=True)
 
     def _is_out_of_reach(self, entry: BatchEntry) -> bool:
         """Whether a person has to say what becomes of it; one that its own key may find is looked for again."""
@@ -254,12 +269,7 @@ class BatchHandler:
             self._most_tokens = max(1, min(most, entry.intent.tokens) // 2)
             self._rest(None)
         else:
-            self._refusals += 1
-        if self._refusals >= _MOST_REFUSALS:
-            raise PermanentJudgeError(
-                f"judge {self._desk.name}: batches are refused: {words}; correct its settings, or leave --batch out",
-                concerns_everything=True,
-            )
+            self._refused = words
         return True
 
     def _drop(self, entry: BatchEntry, state: str, reason: str, code: str = "") -> None:
@@ -284,6 +294,7 @@ class BatchHandler:
             return self._disown(entry)
         self._settle_bill(entry, view)
         self._remove_requests(entry.name)
+        self._has_brought |= bool(view.results)
         if words := faults.words():
             self._notify(f"batch {entry.id}: {words}; what is missing is asked again")
         if not view.results:
