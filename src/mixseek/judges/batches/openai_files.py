@@ -29,8 +29,14 @@ class OpenAIFiles:
     lines: LineFormat = LineFormat.OPENAI
     limits: Limits = Limits(50_000, 200_000_000)
     uploads_first: bool = True
+    # On the batch itself; where a host keeps no metadata, the file that it was made of has a name, too.
     keeps_label: bool = True
     wire: OpenAIChat = OpenAIChat()
+    # What is particular to a host.
+    files_path: str = "/files"
+    purpose: str = "batch"
+    wants_file_name: bool = False
+    takes_metadata: bool = True
 
     def door(self, judge: EndpointJudge) -> BatchDoor:
         return BatchDoor(judge)
@@ -39,18 +45,16 @@ class OpenAIFiles:
         return encoded({"custom_id": custom_id, "method": "POST", "url": _ENDPOINT, "body": body}) + b"\n"
 
     async def submit(self, door: BatchDoor, submission: Submission) -> str:
-        fields = {"purpose": "batch"}
-        file = await door.post_file(door.target.url("/files"), submission.path, f"{submission.label}.jsonl", fields)
-        upload = named(file)
+        name = f"{submission.label}.jsonl"
+        fields = {"purpose": self.purpose} | ({"file_name": name} if self.wants_file_name else {})
+        upload = named(await door.post_file(door.target.url(self.files_path), submission.path, name, fields))
         submission.note_upload(upload)
-        body = {
-            "input_file_id": upload,
-            "endpoint": _ENDPOINT,
-            "completion_window": "24h",
-            "metadata": {_LABEL: submission.label},
-        }
+        body: dict[str, Any] = {"input_file_id": upload, "endpoint": _ENDPOINT, "completion_window": "24h"}
+        if self.takes_metadata:
+            body["metadata"] = {_LABEL: submission.label}
         made = await door.post(door.target.url("/batches"), body)
-        return named(made)
+        # Together wraps it.
+        return named(mapping(made.get("job")) or made)
 
     async def look(self, door: BatchDoor, batch: str) -> BatchView:
         document = await door.look(door.target.url(f"/batches/{batch}"))
@@ -76,7 +80,7 @@ class OpenAIFiles:
         files = filter(None, (text_or_none(document.get(name)) for name in ("output_file_id", "error_file_id")))
         results = tuple(door.target.url(f"/files/{name}/content") for name in files)
         errors = items(mapping(document.get("errors")).get("data"))
-        reason = "; ".join(f"{error.get('code')}: {error.get('message')}" for error in errors[:3])
+        reasons = [f"{error.get('code')}: {error.get('message')}" for error in errors[:3]]
         created = document.get("created_at")
         return BatchView(
             id=str(document.get("id")),
@@ -86,9 +90,10 @@ class OpenAIFiles:
             counts={name: n for name, n in mapping(document.get("request_counts")).items() if isinstance(n, int)},
             succeeded=count(mapping(document.get("request_counts")).get("completed")),
             usage=_usage(mapping(document.get("usage"))),
-            reason=reason,
+            reason="; ".join(reasons) or text_or_none(document.get("error")) or "",
             code=next((str(error.get("code")) for error in errors), ""),
             label=text_or_none(mapping(document.get("metadata")).get(_LABEL)),
+            upload=text_or_none(document.get("input_file_id")),
             created_at=datetime.fromtimestamp(created, UTC) if isinstance(created, int) else None,
         )
 

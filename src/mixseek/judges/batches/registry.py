@@ -1,6 +1,7 @@
 """Which judge's requests can be left in batches, and in whose way."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from mixseek.judges.batches.files import BatchFiles
 from mixseek.judges.batches.gemini_operations import GeminiOperations
 from mixseek.judges.batches.mistral_jobs import MistralJobs
 from mixseek.judges.batches.openai_files import OpenAIFiles
-from mixseek.judges.batches.wires import BatchWire
+from mixseek.judges.batches.wires import BatchWire, Limits
 from mixseek.judges.endpoint.address import PROVIDERS
 from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.judges.system_prompt import PromptedJudge
@@ -19,6 +20,17 @@ from mixseek.settings.models import WireFormat
 
 _WIRES: Mapping[str, Callable[[], Any]] = {
     "openai": OpenAIFiles,
+    "azure": partial(OpenAIFiles, name="azure"),
+    "groq": partial(OpenAIFiles, name="groq", limits=Limits(50_000, 100_000_000)),
+    "together": partial(
+        OpenAIFiles,
+        name="together",
+        limits=Limits(50_000, 100_000_000),
+        files_path="/files/upload",
+        purpose="batch-api",
+        wants_file_name=True,
+        takes_metadata=False,
+    ),
     "anthropic": AnthropicBatches,
     "gemini": GeminiOperations,
     "mistral": MistralJobs,

@@ -55,6 +55,8 @@ class BatchView:
     code: str = ""
     # What we called it, where the provider keeps that.
     label: str | None = None
+    # The file that it was made of, by the provider's own name.
+    upload: str | None = None
     created_at: datetime | None = None
 
 
@@ -90,7 +92,7 @@ class BatchWire(Protocol):
 
     @property
     def keeps_label(self) -> bool:
-        """Whether a batch can be found by what we called it."""
+        """Whether a batch can be found by what we called it, or by the file that it was made of."""
 
     def door(self, judge: Any) -> BatchDoor: ...
 

@@ -23,8 +23,6 @@ from mixseek.storage.durable import replacing
 from mixseek.storage.workspace import RunDirectory
 from mixseek.text.phrases import plural
 
-# A batch that was asked for a moment ago may come into the provider's list a moment later.
-_SETTLE_SECONDS = 10.0
 # After so long it is in the list, or will never be.
 _SETTLED_AFTER = timedelta(minutes=10)
 # Without a label, a batch is looked for among those that are not older than the intent by more than clocks differ.
@@ -183,16 +181,12 @@ class BatchHandler:
         """Whether a second look at a list is needed to know what was submitted."""
         return any(entry.id is None and entry.stage is not Stage.ORPHANED for entry in self.under_way)
 
-    async def settle(self, seconds: float = _SETTLE_SECONDS) -> None:
-        """A moment for what may still come into a list."""
-        await asyncio.sleep(min(seconds, _SETTLE_SECONDS))
-
     async def _door_list(self) -> list[BatchView]:
         return await self._wire.list(self._door)
 
     def _pick(self, entry: BatchEntry, listed: Sequence[BatchView]) -> BatchView | None:
         if self._wire.keeps_label:
-            return next((view for view in listed if view.label == entry.intent.label), None)
+            return next((view for view in listed if _is_of(entry, view)), None)
         taken = {known.id for known in self._ledger.entries() if known.id} | set(self._others()) | self._foreign
         earliest = entry.began_at - _CLOCKS_DIFFER
         candidates = [
@@ -488,6 +482,11 @@ class BatchHandler:
     async def close(self) -> None:
         await self._door.close()
         self._desk.close()
+
+
+def _is_of(entry: BatchEntry, view: BatchView) -> bool:
+    """Whether it bears our label, or was made of the file that was uploaded for it."""
+    return view.label == entry.intent.label or (entry.upload is not None and view.upload == entry.upload)
 
 
 def _status(error: JudgeCallError) -> int | None:
