@@ -9,6 +9,7 @@ from tests.flows.batches import KEYS, WIRES, judge, ledger, replies, spec_of, ve
 from tests.flows.live import riddles
 from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, write_jsonl
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.testing.batches.jobs import BatchOptions
 from mixseek.testing.mock_replies import Fault
@@ -25,8 +26,8 @@ def data(tmp_path: Path) -> Path:
 
 
 def serving(**batches: Any) -> Any:
-    """The provider, quick unless a test says otherwise."""
-    return loopback(MockOptions(batches=BatchOptions(**batches)))
+    """The provider, quick unless a test says otherwise; what is due is there at the next look, on any machine."""
+    return loopback(MockOptions(batches=BatchOptions(**batches, longest_wait_seconds=PATIENCE_SECONDS)))
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -133,6 +134,50 @@ def test_what_cannot_wait_is_refused_before_anything_is_written(tmp_path: Path, 
     assert "no batches are known of vllm" in local.stderr
     assert "--batch-files DIR" in local.stderr
     assert not (tmp_path / "ws" / "runs").exists()
+
+
+def test_what_is_left_in_a_batch_is_not_asked_at_once_as_well(tmp_path: Path, data: Path) -> None:
+    """Without `--batch`, or as files, the same requests would be paid for twice: one line says what to do."""
+    with serving(seconds=0.2) as server:
+        spec = spec_of("openai", server)
+        left = judge(data, spec, "--batch", cwd=tmp_path)
+        at_once = judge(data, spec, cwd=tmp_path)
+        as_files = judge(data, spec, "--batch-files", "out", cwd=tmp_path)
+        looking = judge(data, spec, "--dry-run", cwd=tmp_path)
+        done = judge(data, spec, "--batch", "--wait", "--poll", "0.05", cwd=tmp_path)
+        shown = judge(data, spec, cwd=tmp_path)
+        account = server.server.ledger.summary()
+
+    assert left.returncode == 4
+    assert (at_once.returncode, as_files.returncode) == (2, 2)
+    (said,) = at_once.stderr.splitlines()
+    assert "is not collected yet, and its requests would be paid for twice; add --batch" in said
+    assert "it was left at openai: collect it in the same way first" in as_files.stderr
+    assert looking.returncode == 0
+    assert (done.returncode, shown.returncode) == (0, 0), done.stderr
+    assert account["billed"].keys() == {"openai-batch"}
+    assert account["requests_in_batches"] == {"openai-batch": COUNT}
+
+
+def test_answers_that_wait_are_not_asked_at_once_as_well(tmp_path: Path) -> None:
+    """The same holds for `mixseek answer`."""
+    questions = write_jsonl(tmp_path / "questions.jsonl", [{"id": "q1", "question": "What is 2 + 2?"}])
+    with serving(seconds=60.0) as server:
+        words = ("answer", questions, "--target", spec_of("mistral", server), "--workspace", "ws", "--run", "a")
+        left = mixseek_here(*words, "--batch", cwd=tmp_path, env=KEYS)
+        at_once = mixseek_here(*words, cwd=tmp_path, env=KEYS)
+
+    assert (left.returncode, at_once.returncode) == (4, 2)
+    assert "would be paid for twice" in at_once.stderr
+
+
+def test_options_about_batches_want_a_batch(tmp_path: Path, data: Path) -> None:
+    """Whoever forgets `--batch` beside `--wait` would pay the whole price."""
+    for option in (("--wait",), ("--batch-rest", "live")):
+        refused = judge(data, "openai:m@http://127.0.0.1:9/v1", *option, cwd=tmp_path)
+
+        assert refused.returncode == 2
+        assert "add --batch" in refused.stderr
 
 
 def test_batches_can_be_files_in_a_directory(tmp_path: Path, data: Path) -> None:
