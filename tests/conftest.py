@@ -70,6 +70,10 @@ def pytest_unconfigure() -> None:
 
 
 def limit_of(item: pytest.Item) -> float:
+    """A thorough test may be asked for at a size that takes longer."""
+    thorough = item.get_closest_marker("thorough")
+    if thorough is not None and "seconds" in thorough.kwargs:
+        return float(thorough.kwargs["seconds"])
     return SECONDS_WITH_DOWNLOAD if item.get_closest_marker("optin") else SECONDS_PER_TEST
 
 

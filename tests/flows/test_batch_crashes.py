@@ -87,11 +87,14 @@ def test_without_an_upload_nothing_can_have_been_submitted(wire: str, tmp_path: 
     # Another provider, which has never heard of the first one's batches.
     with loopback(MockOptions(batches=BatchOptions()), port) as server:
         listing = mixseek_here("batches", "--workspace", "ws", "--json", cwd=tmp_path)
+        doctor = mixseek_here("doctor", "--workspace", "ws", "--offline", cwd=tmp_path, env=KEYS)
         done = judge(data, "j", *WAIT, cwd=tmp_path)
         account = server.server.ledger.summary()
 
     assert submitted == {f"{wire}-batch": 1}
     assert json.loads(listing.stdout)["batches"][0]["is_in_doubt"]
+    assert doctor.returncode != 0
+    assert f"batch b0001 of {COUNT} requests may have been submitted" in " ".join(doctor.stdout.split())
     assert done.returncode == 0, done.stderr
     assert [event["event"] for event in ledger(tmp_path)][1] == "withdrawn"
     assert account["requests_in_batches"] == {f"{wire}-batch": COUNT}

@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.flows.batches import KEYS, journal_bill, judge, ledger, provider_bill, verdicts, write_settings
+from tests.flows.batches import KEYS, WIRES, journal_bill, judge, ledger, provider_bill, verdicts, write_settings
 from tests.flows.live import riddles
 from tests.flows.loopback import Loopback, loopback
 from tests.flows.running import mixseek_here, write_jsonl
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.runs.batches import handling
 from mixseek.testing.batches.faults import BatchFault
@@ -20,6 +21,8 @@ ALONE = [
     (BatchFault.TOO_MANY, "openai"),
     (BatchFault.TOO_MANY, "anthropic"),
     (BatchFault.TOO_MANY, "gemini"),
+    (BatchFault.SLOW_POST, "openai"),
+    (BatchFault.SLOW_POST, "anthropic"),
     (BatchFault.LOST_ANSWER, "mistral"),
     (BatchFault.LOST_ANSWER, "anthropic"),
     (BatchFault.ERROR_FILE_ONLY, "openai"),
@@ -28,6 +31,8 @@ ALONE = [
     (BatchFault.EXPIRED, "anthropic"),
     (BatchFault.EXPIRED, "gemini"),
     (BatchFault.FAILED_BATCH, "openai"),
+    (BatchFault.FAILED_HOLDS_QUEUE, "openai"),
+    (BatchFault.FAILED_HOLDS_QUEUE, "gemini"),
     (BatchFault.GONE, "openai"),
     (BatchFault.GONE, "gemini"),
     (BatchFault.SHUFFLED, "gemini"),
@@ -72,8 +77,8 @@ def wanted(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[st
 
 def suffering(*faults: BatchFault, rate: float = 1.0, **batches: Any) -> Any:
     """The provider, under which these strike wherever they can."""
-    options = BatchOptions(faults=faults, fault_rate=rate, **batches)
-    return loopback(MockOptions(retry_after_seconds=0.0, batches=options))
+    options = BatchOptions(faults=faults, fault_rate=rate, longest_wait_seconds=PATIENCE_SECONDS, **batches)
+    return loopback(MockOptions(retry_after_seconds=0.0, drip_seconds=0.1, batches=options))
 
 
 @pytest.mark.parametrize(("fault", "wire"), ALONE)
@@ -148,6 +153,50 @@ def test_a_full_queue_is_filled_with_smaller_batches(tmp_path: Path, data: Path,
     assert max(sizes[1:]) < COUNT
     assert verdicts(tmp_path, "r") == wanted
     assert account["submitted_again_after_success"] == account["in_flight_twice"] == []
+
+
+def test_commands_that_do_not_wait_learn_how_much_a_queue_takes(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them sees one refusal: neither it nor the next one begins with all of it again."""
+    monkeypatch.setattr(handling, "_FIRST_REST_SECONDS", 60.0)
+    codes: list[int] = []
+    with suffering(queue_tokens=8_000) as server:
+        write_settings(tmp_path / "mixseek.toml", "openai", server)
+        while not codes or (codes[-1] == 4 and len(codes) < 20):
+            codes.append(judge(data, "j", "--batch", cwd=tmp_path).returncode)
+        account = server.server.ledger.summary()
+
+    assert codes[-1] == 0
+    assert len(codes) <= 10
+    assert account["submitted_again_after_success"] == account["in_flight_twice"] == []
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_provider_may_take_a_few_batches_at_a_time(
+    wire: str, tmp_path: Path, data: Path, wanted: list[dict[str, Any]]
+) -> None:
+    """429 at the fourth of six: the others wait here, and nothing is sent twice."""
+    with suffering(files_at_once=3, seconds=3_600.0) as server:
+        store = server.server.batches
+        assert store is not None
+        write_settings(tmp_path / "mixseek.toml", wire, server, batch_requests=3)
+        first = judge(data, "j", "--batch", cwd=tmp_path)
+        taken = server.server.ledger.summary()["batches"]
+        began = store.clock()
+        store.clock = lambda: began + 7_200.0
+        second = judge(data, "j", "--batch", cwd=tmp_path)
+        store.clock = lambda: began + 14_400.0
+        third = judge(data, "j", "--batch", cwd=tmp_path)
+        account = server.server.ledger.summary()
+
+    assert (first.returncode, second.returncode, third.returncode) == (4, 4, 0), third.stderr
+    assert "Too many" in first.stderr
+    assert "6 requests wait for room" in first.stderr
+    assert taken == {f"{wire}-batch": 3}
+    assert account["batches"] == {f"{wire}-batch": 6}
+    assert account["requests_in_batches"] == {f"{wire}-batch": COUNT}
+    assert verdicts(tmp_path, "r") == wanted
 
 
 def test_batches_that_are_refused_for_another_reason_end_the_command(tmp_path: Path, data: Path) -> None:

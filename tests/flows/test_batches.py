@@ -5,7 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.flows.batches import KEYS, WIRES, judge, ledger, replies, spec_of, verdicts, write_settings
+from tests.flows.batches import (
+    KEYS,
+    WIRES,
+    journal_bill,
+    judge,
+    ledger,
+    provider_bill,
+    replies,
+    spec_of,
+    verdicts,
+    write_settings,
+)
 from tests.flows.live import riddles
 from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, write_jsonl
@@ -254,6 +265,30 @@ def test_what_was_left_is_listed_and_can_be_stopped(tmp_path: Path, data: Path) 
     assert "1 batch under way" in kept.stderr
     assert "no batch 'nobody'" in unknown.stderr
     assert "is under way; run the same command again to collect" in " ".join(doctor.stdout.split())
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_what_was_finished_before_a_cancellation_is_kept(wire: str, tmp_path: Path, data: Path) -> None:
+    """Half of it was answered, and billed: the next command collects that half, and asks only for the other."""
+    with serving(seconds=3600.0) as server:
+        store = server.server.batches
+        assert store is not None
+        write_settings(tmp_path / "mixseek.toml", wire, server)
+        judge(data, "j", "--batch", cwd=tmp_path)
+        began = store.clock()
+        store.clock, store.options = lambda: began + 1800.0, BatchOptions()
+        stopped = mixseek_here("batches", "--workspace", "ws", "--cancel", "r/b0001", cwd=tmp_path, env=KEYS)
+        done = judge(data, "j", "--batch", "--wait", "--poll", "0.05", cwd=tmp_path)
+        live = judge(data, "j", cwd=tmp_path, run="live")
+        account = server.server.ledger.summary()
+
+    assert stopped.returncode == 0, stopped.stderr
+    assert (done.returncode, live.returncode) == (0, 0), done.stderr
+    assert verdicts(tmp_path, "r") == verdicts(tmp_path, "live")
+    assert account["submitted_again_after_success"] == account["in_flight_twice"] == []
+    asked = account["requests_in_batches"][f"{wire}-batch"]
+    assert COUNT < asked < 2 * COUNT if wire != "gemini" else asked == 2 * COUNT
+    assert journal_bill(tmp_path) == pytest.approx(provider_bill(account, wire))
 
 
 def test_a_workspace_says_what_it_has_paid_and_saved(tmp_path: Path, data: Path) -> None:

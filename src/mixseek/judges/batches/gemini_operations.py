@@ -93,7 +93,7 @@ class GeminiOperations:
             counts={name: number for name in _COUNTS if (number := _number(stats.get(name))) is not None},
             succeeded=_number(stats.get("successfulRequestCount")),
             reason=text_or_none(error.get("message")) or "",
-            code=text_or_none(error.get("status")) or "",
+            code=text_or_none(error.get("status")) or str(error.get("code") or ""),
             label=text_or_none(about.get("displayName")) or text_or_none(about.get("display_name")),
             created_at=_moment(about.get("createTime")),
         )

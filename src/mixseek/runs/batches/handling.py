@@ -18,6 +18,7 @@ from mixseek.runs.batches.bills import billed_unread
 from mixseek.runs.batches.desk import BatchDesk, Bill
 from mixseek.runs.batches.results import ends_whole, total_cost
 from mixseek.runs.batches.spool import Waiting, Written
+from mixseek.runs.batches.token_queue import TokenQueue
 from mixseek.storage.batch_ledger import UNDER_WAY, BatchEntry, BatchLedger, Intent, Stage
 from mixseek.storage.durable import replacing
 from mixseek.storage.workspace import RunDirectory
@@ -35,6 +36,8 @@ _DOWNLOADS = 3
 # Rests between refusals of one more batch.
 _FIRST_REST_SECONDS = 5.0
 _QUEUE_IS_FULL = "token_limit_exceeded"
+# What a provider calls a failure of its own: the same requests may be taken later, and no setting would change that.
+_OF_THE_PROVIDER = frozenset({"server_error", "internal_error", "INTERNAL", "UNAVAILABLE", "13", "14"})
 # What a host says of a key, or of an address: nothing about whether it has a list.
 _ABOUT_ACCESS = frozenset({*range(300, 400), 401, 402, 403, 407})
 _NOT_THERE = frozenset({404, 410})
@@ -66,7 +69,7 @@ class BatchHandler:
         self._account = blake2b(revealed, key=secret[:64], digest_size=6).hexdigest()
         self._others = others
         self._notify = notify
-        self._most_tokens = most_tokens
+        self._queue = TokenQueue(most_tokens)
         limits = self._wire.limits
         most = limits.requests if most_requests is None else min(limits.requests, most_requests)
         self._limits = limits._replace(requests=most)
@@ -113,6 +116,11 @@ class BatchHandler:
                 self._desk.take_results(entry, is_old=True)
             if entry.stage in UNDER_WAY:
                 self._desk.budget.hold_aside(entry.intent.expected_usd or 0.0)
+            # Commands that do not wait see one refusal each, and would begin with all of it again.
+            if entry.stage is Stage.DROPPED and _is_full_queue(entry.code, entry.reason):
+                self._queue.refused(entry.intent.tokens, entry.reason)
+            elif entry.stage in (Stage.ENDED, Stage.COLLECTED):
+                self._queue.taken()
         self._desk.note_under_way(self.entries)
 
     async def look(self) -> bool:
@@ -257,13 +265,13 @@ class BatchHandler:
         words = view.reason or view.state
         self._notify(f"batch {entry.id} was refused as a whole ({words}); its requests wait for another one")
         self._drop(entry, view.state, words, view.code)
-        if _QUEUE_IS_FULL in (view.code, *view.reason.split(":")):
-            # So many at once were too many.
-            most = self._most_tokens or entry.intent.tokens
-            self._most_tokens = max(1, min(most, entry.intent.tokens) // 2)
-            self._rest(None)
-        else:
+        if view.code in _OF_THE_PROVIDER:
+            self._desk.count_try(entry)
+        elif not _is_full_queue(view.code, view.reason):
             self._refused = words
+        elif not self._queue.refused(entry.intent.tokens, view.reason):
+            # Something else has the room.
+            self._rest(None)
         return True
 
     def _drop(self, entry: BatchEntry, state: str, reason: str, code: str = "") -> None:
@@ -289,6 +297,7 @@ class BatchHandler:
         self._settle_bill(entry, view)
         self._remove_requests(entry.name)
         self._has_brought |= bool(view.results)
+        self._queue.taken()
         if words := faults.words():
             self._notify(f"batch {entry.id}: {words}; what is missing is asked again")
         if not view.results:
@@ -371,12 +380,12 @@ class BatchHandler:
         """All that waits, as far as the provider's queue goes. Raises what ends the run."""
         while len(self._desk.spool) and time.monotonic() >= self._resting_until:
             room = None
-            if self._most_tokens is not None:
-                room = self._most_tokens - sum(entry.intent.tokens for entry in self.under_way)
+            if self._queue.most is not None:
+                room = self._queue.most - sum(entry.intent.tokens for entry in self.under_way)
                 if room <= 0:
                     break
             requests = self._desk.spool.cut(self._limits, room)
-            if not requests and self._most_tokens is not None and not self.under_way:
+            if not requests and room is not None and not self.under_way:
                 # One request alone is more than the queue holds by our count: the provider's may be another.
                 requests = self._desk.spool.cut(self._limits._replace(requests=1), None)
             if not requests:
@@ -482,6 +491,10 @@ class BatchHandler:
     async def close(self) -> None:
         await self._door.close()
         self._desk.close()
+
+
+def _is_full_queue(code: str, reason: str) -> bool:
+    return _QUEUE_IS_FULL in (code, *reason.split(":"))
 
 
 def _is_of(entry: BatchEntry, view: BatchView) -> bool:
