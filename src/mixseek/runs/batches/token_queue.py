@@ -20,8 +20,8 @@ class TokenQueue:
 
     def refused(self, tokens: int, reason: str) -> bool:
         """A batch of so many was too much; whether a smaller one is worth a try."""
-        told = _TOLD.search(reason)
-        limit = int(told[1].replace(",", "") or 0) if told is not None else 0
+        stated = _TOLD.search(reason)
+        limit = int(stated[1].replace(",", "") or 0) if stated is not None else 0
         if self._least == 1:
             self._least = max(1, int((limit or tokens) * _LEAST_SHARE))
         before = min(self.most or tokens, tokens)
