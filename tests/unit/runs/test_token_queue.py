@@ -54,3 +54,11 @@ def test_what_is_answered_makes_room_for_more_up_to_what_was_set() -> None:
     assert learnt.most > 1_000
     assert given.most == 1_000
     assert (untouched.most, free.most) == (1_000, None)
+
+
+def test_a_limit_of_the_settings_is_not_passed_by_what_is_told() -> None:
+    """A provider may grant more than its user wants to wait."""
+    queue = TokenQueue(1_000)
+    is_smaller = queue.refused(900, OPENAI)
+
+    assert (is_smaller, queue.most) == (False, 900)

@@ -27,7 +27,8 @@ class TokenQueue:
         before = min(self.most or tokens, tokens)
         # Their counting is not ours: what should have fitted is halved all the same.
         fitting = int(limit * MARGIN)
-        self.most = max(self._least, fitting if 0 < fitting < before else before // 2)
+        smaller = fitting if 0 < fitting < before else before // 2
+        self.most = min(before, max(self._least, smaller))
         return self.most < before
 
     def taken(self) -> None:
