@@ -79,10 +79,15 @@ def raw_promptfoo(path: Path) -> Iterator[RawSample]:
 
 def raw_deepeval(path: Path) -> Iterator[RawSample]:
     document = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(document, list):
+        document = {"testCases": document}
     document = document.get("testRunData", document)
-    for case in document.get("testCases", document.get("test_results", [])):
+    cases = document.get("testCases", document.get("test_results", []))
+    for case in [*cases, *document.get("conversationalTestCases", [])]:
         metrics = case.get("metricsData", case.get("metrics_data")) or []
         text = case.get("actualOutput", case.get("actual_output"))
+        if case.get("turns"):
+            text = case["turns"][-1]["content"]
         yield {text} - {None}, {metric["name"]: metric.get("score") for metric in metrics}
 
 
@@ -112,17 +117,19 @@ def raw_mlflow(path: Path) -> Iterator[RawSample]:
 
 
 def raw_langsmith(path: Path) -> Iterator[RawSample]:
-    """A table of results, or runs, of which the roots count."""
+    """A table of results, or runs, of which the roots count, and of each thread the last."""
     if path.suffix == ".csv":
         for row in table(path):
             texts = {value for name, value in row.items() if name.startswith("outputs.")}
             yield texts, {name.removeprefix("feedback."): row[name] for name in row if name.startswith("feedback.")}
         return
+    roots: dict[str, Any] = {}
     for run in lines(path):
         if run["parent_run_id"] is None:
-            messages = (run["outputs"] or {}).get("messages") or [{}]
-            last = messages[-1]
-            yield ({last.get("content")} if last.get("type") == "ai" and not last.get("tool_calls") else set()), {}
+            roots[((run.get("extra") or {}).get("metadata") or {}).get("thread_id") or run["id"]] = run
+    for run in roots.values():
+        last = ((run["outputs"] or {}).get("messages") or [{}])[-1]
+        yield ({last.get("content")} if last.get("type") == "ai" and not last.get("tool_calls") else set()), {}
 
 
 def raw_braintrust(path: Path) -> Iterator[RawSample]:

@@ -121,14 +121,17 @@ def import_log(
     log: Annotated[str, Argument(metavar="LOG", help=_LOG)],
     to: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Write the samples here, as JSON lines. Default: only say what is there."),
+        Option(
+            metavar="FILE", help="Write the samples here: .jsonl, .csv or .parquet. Default: only say what is there."
+        ),
     ] = None,
     as_json: JsonOption = False,
     quiet: Quiet = False,
 ) -> ExitCode:
     """Read a log of another tool, and write its samples as a dataset.
 
-    Known are Inspect, lm-eval, promptfoo, DeepEval, EvalScope, HELM, MLflow, LangSmith, Braintrust, batches of
+    Known are Inspect, lm-eval, promptfoo, DeepEval, EvalScope, HELM, MLflow, LangSmith, Braintrust, RAGAS,
+    pydantic-evals, traces of OpenTelemetry and MLflow, runs of pydantic-ai and the OpenAI Agents SDK, batches of
     OpenAI, Anthropic and Gemini, MT-Bench, AlpacaEval, chats, and tables of inputs and outputs. `mixseek judge LOG`
     reads them as well, without this step.
 
@@ -140,6 +143,7 @@ def import_log(
       mixseek import logs/run.eval
       mixseek import logs/run.eval --to samples.jsonl
       mixseek import samples_gsm8k_2026-11-16.jsonl --to samples.jsonl --json
+      mixseek import traces.otlp.jsonl --to samples.parquet
       mixseek judge samples.jsonl --judge rules --judge log:includes
       mixseek judge logs/run.eval --judge rules --judge log
     """

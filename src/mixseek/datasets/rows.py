@@ -10,10 +10,12 @@ from typing import Any
 
 from mixseek.datasets.importers.reading.cells import read_cell
 from mixseek.datasets.importers.samples.messages import conversation_text, role_of
+from mixseek.datasets.importers.samples.transcript import transcript_of
+from mixseek.datasets.importers.samples.turns import Turn, Unread, turns_of
 from mixseek.datasets.importers.samples.values import as_rows
 from mixseek.datasets.step_columns import COLUMN_FIELDS, STEP_FIELDS, StepError, read_contexts, read_steps
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
-from mixseek.domain.samples import HUMAN_PREFERENCE, RESPONSE_ERROR, Sample
+from mixseek.domain.samples import HUMAN_PREFERENCE, LOG_SCORES, RESPONSE_ERROR, Sample
 from mixseek.domain.steps import StepRole, StepStatus
 from mixseek.errors import DatasetError
 from mixseek.lazy_dataclass import dataclass
@@ -71,6 +73,10 @@ _ALTERNATIVES = "ground_truth_alternatives"
 # Fields whose text may be that of a list.
 _LISTS = COLUMN_FIELDS | {_ALTERNATIVES}
 _ALL_TEXT = {str}
+# Columns that hold an object, where they hold what their name says.
+_DOCUMENTS = {"metadata", LOG_SCORES}
+# A conversation that may stand beside the response which it ends with.
+_MESSAGES = "messages"
 _ROLES = {"system", "developer", "user", "assistant", "tool"}
 _TURN = ("user", "assistant")
 
@@ -138,7 +144,7 @@ class RowReader:
             values["id"] = str(number)
         self._check_lists(values, plan)
         if plan.extras:
-            values["metadata"] = {**read_metadata(row, plan.extras), **values.get("metadata", {})}
+            self._read_extras(values, row, plan)
         if self._is_pair:
             if unfolded is not None and (unfolded.is_long or not values.get("question")):
                 values["question"] = unfolded.text
@@ -158,6 +164,14 @@ class RowReader:
             values["response"] = ""
             values["metadata"] = {**values.get("metadata", {}), RESPONSE_UNKNOWN: True}
         return values
+
+    def _read_extras(self, values: dict[str, Any], row: Mapping[str, Any], plan: ColumnPlan) -> None:
+        """Columns that no field asked for: metadata, unless one is the conversation that led to the response."""
+        extras = plan.extras
+        if _MESSAGES in extras and "steps" not in plan.fields and not self._is_pair:
+            read_messages(values, row[_MESSAGES], plan)
+            extras = tuple(column for column in extras if column != _MESSAGES) if "steps" in values else extras
+        values["metadata"] = {**read_metadata(row, extras), **values.get("metadata", {})}
 
     def _check_lists(self, values: Mapping[str, Any], plan: ColumnPlan) -> None:
         """What was mapped to steps or contexts is some; a column that only has their name stays what it was."""
@@ -258,6 +272,21 @@ class RowReader:
         close = difflib.get_close_matches(column, self.columns, n=1)
         meant = f"; did you mean `{close[0]}`?" if close else ""
         return f"columns are {list_names(self.columns)}{meant}"
+
+
+def read_messages(values: dict[str, Any], cell: Any, plan: ColumnPlan) -> None:
+    """A conversation beside a response gives its steps, and then the question of a row that has none."""
+    messages = read_talk(cell)
+    if not messages:
+        return
+    transcript = transcript_of(turns_of(messages, Unread()))
+    if transcript.answer().text is None and values.get("response"):
+        # It may end before the response.
+        transcript.add(Turn(StepRole.ASSISTANT, _TURN[1], values["response"]))
+    if transcript.steps:
+        values["steps"] = transcript.steps
+        if "question" not in plan.fields:
+            values["question"] = transcript.question
 
 
 def answer_from_steps(values: dict[str, Any]) -> None:
@@ -489,7 +518,11 @@ def settle_ground_truth(values: dict[str, Any]) -> None:
 
 def read_metadata(row: Mapping[str, Any], extras: Iterable[str]) -> dict[str, Any]:
     """Unknown columns by name; a column called `metadata` that holds an object is unpacked into the rest."""
-    metadata = {column: row[column] for column in extras}
+    # CSV cannot say that nothing went wrong but by an empty cell.
+    metadata = {column: row[column] for column in extras if column != RESPONSE_ERROR or row[column] not in ("", None)}
+    for name in _DOCUMENTS & metadata.keys():
+        # Nor has it anything better than text for an object.
+        metadata[name] = read_cell(metadata[name])
     nested = metadata.get("metadata")
     if isinstance(nested, dict):
         del metadata["metadata"]

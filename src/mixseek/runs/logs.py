@@ -1,27 +1,23 @@
 """Logs of other tools: what one holds, its samples as a file of our own, and its scorers as judges."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from mixseek.datasets.importers.counts import LogCounts
 from mixseek.datasets.importers.open_log import OpenLog
 from mixseek.datasets.importers.registry import FORMATS, recognise
 from mixseek.datasets.reader import check_file
+from mixseek.datasets.sample_files import check_suffix, write_rows
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import ProgressSink
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
-from mixseek.storage.durable import replacing
 from mixseek.text.phrases import plural
 
-_SUFFIXES = (".jsonl", ".ndjson")
 _SHOWN_ERRORS = 5
 _COUNTED_AT_ONCE = 256
 
@@ -51,6 +47,8 @@ class ImportSummary:
             "targets": counts.targets,
             "errors": counts.errors,
             "withheld": counts.withheld,
+            "with_steps": counts.with_steps,
+            "with_contexts": counts.with_contexts,
             "repeats": counts.repeats,
             "scores": counts.scores,
             "stop_reasons": counts.stop_reasons,
@@ -78,6 +76,10 @@ class ImportSummary:
         }
         if counts.withheld:
             rows["withheld"] = f"{counts.withheld:,} without a text, though the log calls them no error"
+        if counts.with_steps:
+            rows["steps"] = f"{counts.steps:,} in {plural(counts.with_steps, 'sample')}"
+        if counts.with_contexts:
+            rows["contexts"] = f"in {plural(counts.with_contexts, 'sample')}"
         for name, tally in counts.scores.items():
             parts = [
                 f"{tally[kind]:,} {kind}" for kind in ("correct", "incorrect", "graded", "unreadable") if tally[kind]
@@ -111,11 +113,8 @@ def import_log(
         if target is None:
             for _ in rows:
                 pass
-        else:
-            with replacing(target) as stream:
-                stream.writelines(encode_row(row) for row in rows)
-                if not counts.samples:
-                    raise DatasetError(describe_empty(log, (*log.log.notices, *notices)))
+        elif not write_rows(rows, target):
+            raise DatasetError(describe_empty(log, (*log.log.notices, *notices)))
     return ImportSummary(log, counts, (*log.log.notices, *notices), target)
 
 
@@ -127,8 +126,7 @@ def describe_empty(log: OpenLog, notices: Sequence[str]) -> str:
 
 def check_target(target: Path, path: Path) -> None:
     """Only what can be read again as it was written; never over the log itself."""
-    if target.suffix.lower() not in _SUFFIXES:
-        raise ConfigurationError(f"--to {target}: samples are written as JSON lines; name a file that ends in .jsonl")
+    check_suffix(target)
     if target.is_dir() or (target.exists() and target.samefile(path)):
         raise ConfigurationError(f"--to {target}: this is {'a directory' if target.is_dir() else 'the log itself'}")
     if not target.parent.is_dir():
@@ -142,11 +140,3 @@ def counted(rows: Iterator[dict[str, Any]], counts: LogCounts, progress: Progres
         if counts.samples % _COUNTED_AT_ONCE == 0:
             progress.advance({"samples": _COUNTED_AT_ONCE})
         yield row
-
-
-def encode_row(row: Mapping[str, Any]) -> bytes:
-    """One line; half of a surrogate pair, which UTF-8 does not have, is written as an escape."""
-    try:
-        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
-    except TypeError:
-        return json.dumps(row).encode() + b"\n"

@@ -28,6 +28,8 @@ class ImportDocument(TypedDict):
     targets: int
     errors: int
     withheld: int
+    with_steps: int
+    with_contexts: int
     repeats: int
     scores: Mapping[str, Mapping[str, int]]
     stop_reasons: Mapping[str, int]

@@ -19,6 +19,10 @@ class LogCounts:
     errors: int = 0
     # Without a text, though the log calls it no error.
     withheld: int = 0
+    # Samples with steps, and how many those are; samples with contexts.
+    with_steps: int = 0
+    steps: int = 0
+    with_contexts: int = 0
     questions: set[str] = field(default_factory=set)
     repeats: int = 0
     stop_reasons: dict[str, int] = field(default_factory=dict)
@@ -39,6 +43,9 @@ class LogCounts:
             self.responses += 1
             self.empty_responses += not row["response"].strip()
         self.targets += "ground_truth" in row
+        self.with_steps += "steps" in row
+        self.steps += len(row.get("steps", ()))
+        self.with_contexts += "contexts" in row
         self.questions.add(row["question_id"])
         self.repeats = max(self.repeats, row.get("repeat", 1))
         for table, name in ((self.stop_reasons, row.get("stop_reason")), (self.target_models, row.get("target_model"))):

@@ -17,12 +17,14 @@ from mixseek.datasets.importers.formats import (
     inputs_outputs,
     inspect_ai,
     langsmith,
-    langsmith_runs,
     lm_eval,
     mlflow,
     promptfoo,
+    pydantic_evals,
+    ragas,
 )
 from mixseek.datasets.importers.formats.batches import anthropic, description, gemini, openai
+from mixseek.datasets.importers.formats.traces import langsmith_runs, mlflow_traces, openai_agents, otlp, pydantic_ai
 from mixseek.datasets.importers.log_format import LogFormat, Signature, Summary
 from mixseek.datasets.importers.open_log import OpenLog
 from mixseek.datasets.importers.reading.sniffing import Mark, Sniffed, sniff
@@ -46,7 +48,13 @@ FORMATS: tuple[LogFormat, ...] = (
     mlflow.FORMAT,
     langsmith.FORMAT,
     langsmith_runs.FORMAT,
+    otlp.FORMAT,
+    mlflow_traces.FORMAT,
+    pydantic_ai.FORMAT,
+    openai_agents.FORMAT,
+    pydantic_evals.FORMAT,
     braintrust.FORMAT,
+    ragas.FORMAT,
     chat.FORMAT,
     inputs_outputs.FORMAT,
 )

@@ -10,10 +10,14 @@ from mixseek.datasets.importers.reading.sniffing import Shape, Sniffed
 from mixseek.datasets.importers.reading.zip_members import Member, is_cut_zip, list_members, read_members
 from mixseek.datasets.importers.samples.answers import calls_of, describe_calls
 from mixseek.datasets.importers.samples.grades import LoggedScore, read_grade
-from mixseek.datasets.importers.samples.messages import content_text, conversation_text
+from mixseek.datasets.importers.samples.messages import content_text, conversation_text, role_of
 from mixseek.datasets.importers.samples.record import LoggedSample
 from mixseek.datasets.importers.samples.texts import target_texts, with_options
+from mixseek.datasets.importers.samples.times import utc_text
+from mixseek.datasets.importers.samples.transcript import Execution, Transcript, transcript_of
+from mixseek.datasets.importers.samples.turns import Unread, result_text, turns_of
 from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
+from mixseek.domain.steps import StepRole, StepStatus
 from mixseek.errors import DatasetError
 
 _HEADER, _START = "header.json", "_journal/start.json"
@@ -130,9 +134,14 @@ def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedS
     if not scores and isinstance(sample.get("score"), Mapping):
         # Version 1 had one scorer, without a name.
         scores = {"score": sample["score"]}
+    transcript = transcript_of_sample(sample, attachments, first)
+    # What solvers had users say after the question was put.
+    asked_later = len(transcript.user_texts) > (1 if isinstance(asked_input, str) else count_users(asked_input))
+    question = with_options(question, map(str, choices)) if isinstance(choices, list) else question
     return LoggedSample(
         question_id=as_text(sample.get("id")) or "",
-        question=with_options(question, map(str, choices)) if isinstance(choices, list) else question,
+        question=transcript.question if asked_later else question,
+        steps=transcript.steps,
         response=response,
         error=None if error is None else as_text(as_table(error).get("message")) or "an error without a message",
         withheld=withheld,
@@ -141,9 +150,48 @@ def read_sample(sample: Mapping[str, Any], header: Mapping[str, Any]) -> LoggedS
         target_model=as_text(run.get("model")),
         task_name=as_text(run.get("task")),
         repeat=sample["epoch"] if isinstance(sample.get("epoch"), int) else None,
-        stop_reason=as_text(first.get("stop_reason")),
+        stop_reason=limit_name(as_table(sample.get("limit"))) or as_text(first.get("stop_reason")),
         scores=dict(score for name, value in scores.items() for score in read_score(name, as_table(value))),
         metadata=as_table(sample.get("metadata")),
+    )
+
+
+def count_users(messages: Any) -> int:
+    return sum(
+        role_of(message) == "user" and bool(content_text(message.get("content"))) for message in as_rows(messages)
+    )
+
+
+def transcript_of_sample(
+    sample: Mapping[str, Any], attachments: Mapping[str, Any], choice: Mapping[str, Any]
+) -> Transcript:
+    """The messages, with what the events say of the tools: when they ran, and those whose result no message told."""
+    messages = resolve(sample.get("messages"), attachments)
+    transcript = transcript_of(turns_of(messages, Unread(), marks_failures=True))
+    last = transcript.entries[-1] if transcript.entries else None
+    message = as_table(choice.get("message"))
+    if last is not None and last.role is StepRole.ASSISTANT and content_text(message.get("content")) == last.text:
+        transcript.end(as_text(choice.get("stop_reason")))
+    known = {entry.call_id for entry in transcript.entries if entry.call_id is not None}
+    for event in as_rows(sample.get("events")):
+        if event.get("event") == "tool" and event.get("id") in known:
+            transcript.run(execution_of(resolve(event, attachments)))
+    return transcript
+
+
+def execution_of(event: Mapping[str, Any]) -> Execution:
+    """A call that raised beyond what Inspect tells the model is marked in its event only."""
+    error = as_table(event.get("error"))
+    failed = bool(error) or event.get("failed") is True
+    is_done = event.get("pending") is not True
+    seconds = event.get("working_time")
+    return Execution(
+        tool=as_text(event.get("function")) or "unknown",
+        call_id=as_text(event.get("id")),
+        result=as_text(error.get("message")) if failed else result_text(event.get("result")) if is_done else None,
+        status=StepStatus.ERROR if failed else StepStatus.OK if is_done else None,
+        time=utc_text(event.get("timestamp")),
+        seconds=float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else None,
     )
 
 
@@ -163,6 +211,12 @@ def describe_limit(limit: Mapping[str, Any]) -> str | None:
     value = limit.get("limit")
     size = f" of {value:g}" if isinstance(value, int | float) else ""
     return f"ended by the {as_text(limit.get('type')) or 'sample'} limit{size}, before there was an answer"
+
+
+def limit_name(limit: Mapping[str, Any]) -> str | None:
+    """What ended the sample, as a reason: `message_limit`."""
+    kind = as_text(limit.get("type"))
+    return f"{kind}_limit" if kind else None
 
 
 def read_score(name: str, score: Mapping[str, Any]) -> Iterator[tuple[str, LoggedScore]]:

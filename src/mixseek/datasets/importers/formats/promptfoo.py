@@ -11,13 +11,17 @@ from mixseek.datasets.importers.reading.cells import read_cell
 from mixseek.datasets.importers.reading.json_stream import Steps, parse_or_none, walk_file
 from mixseek.datasets.importers.reading.rows import read_table
 from mixseek.datasets.importers.reading.sniffing import Shape, Sniffed
-from mixseek.datasets.importers.samples.answers import read_answer
+from mixseek.datasets.importers.samples.answers import is_call, read_answer
+from mixseek.datasets.importers.samples.contexts import contexts_in
 from mixseek.datasets.importers.samples.grades import LoggedScore, read_grade
-from mixseek.datasets.importers.samples.messages import conversation_text
+from mixseek.datasets.importers.samples.messages import conversation_text, is_message, messages_of
 from mixseek.datasets.importers.samples.question_names import QuestionNames
 from mixseek.datasets.importers.samples.record import LoggedSample
 from mixseek.datasets.importers.samples.texts import TARGET_VARIABLES, question_text, target_texts
+from mixseek.datasets.importers.samples.transcript import transcript_of
+from mixseek.datasets.importers.samples.turns import Unread, turns_of
 from mixseek.datasets.importers.samples.values import as_rows, as_table, as_text
+from mixseek.domain.steps import Step
 from mixseek.errors import DatasetError
 
 _RESULTS: Steps = ("results", "results")
@@ -33,6 +37,8 @@ _FILTERED_OUTPUT = re.compile(
 # Assertions whose value is what the answer has to say.
 _LITERAL_ASSERTIONS = ("equals", "icontains", "contains", "factuality", "similar")
 _QUESTION_VARIABLES = ("question", "query", "input", "prompt", "instruction", "problem")
+# Its assertions about contexts read the first of them.
+_CONTEXT_VARIABLES = ("context", "contexts", "documents", "retrieved_contexts")
 _OUTPUT_COLUMN = re.compile(r"^\[(?P<provider>.+?)\] (?P<prompt>.*)$", re.DOTALL)
 _OLD_MARK = re.compile(r"^\[(PASS|FAIL|ERROR)\]\s*(?:\([^)]*\)\s*)?")
 
@@ -121,7 +127,39 @@ def read_promptfoo_row(row: Mapping[str, Any], names: QuestionNames, are_several
         stop_reason=stop if stop not in (None, "stop") or not flagged else "guardrail",
         scores=promptfoo_scores(row),
         metadata={**as_table(case.get("metadata")), "vars": variables},
+        steps=promptfoo_steps(raw or promptfoo_question(variables, raw), response.get("output"), stop),
+        contexts=contexts_in(variables, _CONTEXT_VARIABLES)[1],
     )
+
+
+def promptfoo_steps(prompt: str, output: Any, stop: str | None) -> tuple[Step, ...]:
+    """The prompt as it was sent and what came back, where that is more than a text."""
+    sent = messages_in(prompt) or [{"role": "user", "content": prompt}]
+    output = read_cell(output) if isinstance(output, str) and output[:1] in "[{" else output
+    value = as_table(output)
+    back = [value] if is_message(value) or is_call(value) else messages_of(value.get("messages")) or messages_of(output)
+    if value.get("tool_calls") and not back:
+        back = [{"role": "assistant", **value}]
+    if back and all(map(is_call, back)):
+        back = [{"role": "assistant", "tool_calls": back}]
+    elif not all(is_message(item) or "type" in item for item in back):
+        back = []
+    elif back and not any(map(is_message, back)) and not any("call_id" in item for item in back):
+        # The parts of one message.
+        back = [{"role": "assistant", "content": back}]
+    if not back and isinstance(output, str):
+        back = [{"role": "assistant", "content": output}]
+    transcript = transcript_of(turns_of([*sent, *back], Unread()))
+    transcript.end(stop)
+    return transcript.steps
+
+
+def messages_in(prompt: str) -> list[Mapping[str, Any]]:
+    """The messages that a prompt is the JSON of."""
+    if not prompt.lstrip().startswith("["):
+        return []
+    messages = messages_of(parse_or_none(prompt.encode("utf-8", "surrogatepass")))
+    return messages if all(map(is_message, messages)) else []
 
 
 def promptfoo_question(variables: Mapping[str, Any], raw: str | None) -> str:
@@ -129,8 +167,7 @@ def promptfoo_question(variables: Mapping[str, Any], raw: str | None) -> str:
     question = next((variables[name] for name in _QUESTION_VARIABLES if isinstance(variables.get(name), str)), None)
     if question is not None or not raw:
         return question or question_text(variables)
-    messages = parse_or_none(raw.encode("utf-8", "surrogatepass")) if raw.lstrip().startswith("[") else None
-    return conversation_text(messages) or raw
+    return conversation_text(messages_in(raw)) or raw
 
 
 def promptfoo_targets(variables: Mapping[str, Any], assertions: list[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -196,6 +233,8 @@ def read_promptfoo_table(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedS
                 stop_reason="content_filter" if _FILTERED_OUTPUT.fullmatch(output) else None,
                 scores={} if status == "ERROR" else table_scores(details, status, reason),
                 metadata={"vars": variables},
+                steps=() if status == "ERROR" else promptfoo_steps(promptfoo_question(variables, None), output, None),
+                contexts=contexts_in(variables, _CONTEXT_VARIABLES)[1],
             )
 
 

@@ -15,7 +15,15 @@ JsonRow = dict[str, Any]
 
 
 def read_lines(path: Path, notices: list[str], longest: int = LONGEST_LINE_BYTES) -> Iterator[tuple[int, JsonRow]]:
-    """Number and row of each line; a last line that is cut is left out and told, any other bad one is an error."""
+    """Number and row of each line."""
+    for number, row in read_values(path, notices, longest):
+        if not isinstance(row, dict):
+            raise DatasetError(f"{path}: line {number} is no JSON object, which every line of this log has to be")
+        yield number, row
+
+
+def read_values(path: Path, notices: list[str], longest: int = LONGEST_LINE_BYTES) -> Iterator[tuple[int, Any]]:
+    """Number and value of each line; a last line that is cut is left out and told, any other bad one is an error."""
     with reading(path) as stream:
         lines = bounded_lines(path, stream, longest)
         for number, line in enumerate(lines, 1):
@@ -28,8 +36,6 @@ def read_lines(path: Path, notices: list[str], longest: int = LONGEST_LINE_BYTES
                     raise DatasetError(f"{path}: line {number} is no JSON ({error})") from error
                 notices.append(f"line {number}, the last, is cut short and left out")
                 return
-            if not isinstance(row, dict):
-                raise DatasetError(f"{path}: line {number} is no JSON object, which every line of this log has to be")
             yield number, row
 
 

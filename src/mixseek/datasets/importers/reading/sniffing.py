@@ -7,8 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.datasets.files import ByteStream, reading
-from mixseek.datasets.importers.reading.json_stream import CutShortError, JsonStream, Steps, parse_or_none
-from mixseek.datasets.importers.reading.rows import JsonRow, read_items, read_lines, read_named, table_rows
+from mixseek.datasets.importers.reading.json_stream import (
+    CutShortError,
+    JsonStream,
+    Steps,
+    parse_or_none,
+    walk_file,
+)
+from mixseek.datasets.importers.reading.rows import (
+    JsonRow,
+    read_items,
+    read_lines,
+    read_named,
+    read_values,
+    table_rows,
+)
 from mixseek.datasets.importers.reading.zip_members import list_members
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import DatasetError
@@ -61,6 +74,8 @@ class Sniffed:
     longest: int = LONGEST_LINE_BYTES
     # Of an OBJECT: it stands in one line, and may be the only one of a file of lines.
     is_one_line: bool = False
+    # Of LINES and ITEMS: each is a list itself, whose first object is `first`.
+    holds_lists: bool = False
 
     def has(self, *columns: str) -> bool:
         """Whether the first row has them all."""
@@ -78,6 +93,8 @@ class Sniffed:
                 named[Place.ZIP] = self.names
             case Shape.TABLE:
                 named[Place.TABLE] = self.names
+            case Shape.ITEMS | Shape.LINES if self.holds_lists:
+                named = {Place.ITEM: self.first}
             case Shape.ITEMS:
                 named[Place.ITEM] = self.first
             case Shape.OBJECT:
@@ -94,8 +111,31 @@ class Sniffed:
         text = self.outline.get(steps, b"null")
         return None if text in (b"{", b"[", b"") else parse_or_none(text)
 
+    def is_list_of(self, *names: str) -> bool:
+        """Whether the file is a list of objects with these names, or holds such lists."""
+        return (self.shape is Shape.ITEMS or self.holds_lists) and self.has(*names)
+
+    def conversations(self, column: str, notices: list[str]) -> Iterator[tuple[int, JsonRow]]:
+        """Lists of messages as rows with one column: each line or item is one, or the whole file is."""
+        if not self.holds_lists:
+            # A conversation is held in memory, like any sample.
+            yield 1, {column: [item for _, item in read_items(self.path, notices)]}
+            return
+        if self.shape is Shape.ITEMS:
+            values = walk_file(self.path, {(): True}, notices)
+            lists: Iterator[tuple[int, Any]] = enumerate((value for _, value in values), 1)
+        else:
+            lists = read_values(self.path, notices, self.longest)
+        for number, items in lists:
+            if not isinstance(items, list):
+                raise DatasetError(f"{self.path}: item {number} is no list of messages, which the first one is")
+            yield number, {column: items}
+
     def rows(self, notices: list[str]) -> Iterator[tuple[int, JsonRow]]:
-        """All rows of LINES, ITEMS or a TABLE without two columns of one name."""
+        """All rows of LINES, ITEMS or a TABLE without two columns of one name; an OBJECT is one row."""
+        if self.shape is Shape.OBJECT and not self.is_one_line:
+            whole = walk_file(self.path, {(): False}, notices)
+            return ((number, row) for number, (_, row) in enumerate(whole, 1))
         match self.shape:
             case Shape.ITEMS:
                 return read_items(self.path, notices)
@@ -123,14 +163,27 @@ def sniff_text(path: Path, stream: ByteStream) -> Sniffed | None:
     """The shape by the first byte that is not a space, and what follows it."""
     first = next_byte(stream)
     if first == b"[":
-        for _, item in JsonStream(stream, str(path)).walk({(): True}):
-            row = parse_or_none(item)
-            return Sniffed(path, Shape.ITEMS, row) if isinstance(row, dict) else None
-        return None
+        return sniff_list(path, stream)
     if first == b"{":
         return sniff_object(path, stream)
     if {".csv", ".tsv"} & set(path.suffixes):
         return sniff_table(path, stream)
+    return None
+
+
+def sniff_list(path: Path, stream: ByteStream) -> Sniffed | None:
+    """A list of objects or of lists; or a list in each line, which is the first of several then."""
+    begin = stream.tell()
+    line = parse_or_none(stream.readline(_FIRST_LINE_BYTES))
+    if isinstance(line, list) and next_byte(stream):
+        row = line[0] if line else None
+        return Sniffed(path, Shape.LINES, row, holds_lists=True) if isinstance(row, dict) else None
+    stream.seek(begin)
+    for _, item in JsonStream(stream, str(path)).walk({(): True}):
+        value = parse_or_none(item)
+        holds_lists = isinstance(value, list) and bool(value)
+        row = value[0] if isinstance(value, list) and value else value
+        return Sniffed(path, Shape.ITEMS, row, holds_lists=holds_lists) if isinstance(row, dict) else None
     return None
 
 

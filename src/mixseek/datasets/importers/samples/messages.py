@@ -28,7 +28,11 @@ def conversation_text(messages: Any) -> str:
     """What was asked: the one user message, or who said what where there are more. A system prompt alone is no turn."""
     parsed = messages_of(messages)
     turns = [(role_of(message), content_text(message.get("content", message.get("value"))) or "") for message in parsed]
-    turns = [(role, text) for role, text in turns if text]
+    return worded_question([(role, text) for role, text in turns if text])
+
+
+def worded_question(turns: list[tuple[str, str]]) -> str:
+    """Who said what; a system prompt alone is no turn."""
     spoken = [(role, text) for role, text in turns if role not in ("system", "developer")]
     if len(spoken) == 1:
         return spoken[0][1]

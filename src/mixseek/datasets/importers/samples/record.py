@@ -12,6 +12,7 @@ from typing import Any
 from mixseek.datasets.importers.samples.grades import LoggedScore
 from mixseek.domain.response_states import FILTER_REASONS, plain_reason
 from mixseek.domain.samples import LOG_SCORES, RESPONSE_ERROR
+from mixseek.domain.steps import Context, Step, StepRole, context_documents, step_documents
 from mixseek.lazy_dataclass import dataclass
 
 # The words of a row beyond those that every dataset has.
@@ -51,6 +52,9 @@ class LoggedSample:
     stop_reason: str | None = None
     scores: Mapping[str, LoggedScore] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    # What happened before the response, where that is more than one question and one answer.
+    steps: tuple[Step, ...] = ()
+    contexts: tuple[Context, ...] = ()
 
 
 class Naming:
@@ -81,6 +85,8 @@ class Naming:
             "output_id": named,
             REPEAT: repeat,
             STOP_REASON: sample.stop_reason,
+            "steps": written_steps(sample.steps) or None,
+            "contexts": context_documents(sample.contexts) or None,
             LOG_SCORES: {name: score.document() for name, score in sample.scores.items()} or None,
             "metadata": dict(sample.metadata) or None,
         }
@@ -94,6 +100,14 @@ class Naming:
         elif sample.response is None:
             row[RESPONSE_ERROR] = "the log holds no response"
         return row
+
+
+def written_steps(steps: tuple[Step, ...]) -> list[dict[str, Any]]:
+    """Steps as documents, which say of each call that nobody knows how it ended: absent would read as success."""
+    return [
+        {**document, "status": document.get("status")} if step.role is StepRole.TOOL else document
+        for step, document in zip(steps, step_documents(steps), strict=True)
+    ]
 
 
 def withheld_by(sample: LoggedSample) -> str | None:
