@@ -94,6 +94,7 @@ coverage: $(STAMP)  ## how often intervals hold the truth, in simulations; besid
 	@$(BIN)/python -m bench.cards
 	@$(BIN)/python -m bench.boards
 	@$(BIN)/python -m bench.gates
+	@$(BIN)/python -m bench.cascades
 
 oracle: $(STAMP)  ## values of independent libraries, reproduced by `mixseek stats`, when the data is there
 	@$(BIN)/python -m bench.oracle
