@@ -23,6 +23,7 @@ from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import PLAIN, CallAccount, Latency
 from mixseek.domain.scored_counts import CoverageCell, CoverageCounts, ScoredUnits
+from mixseek.domain.steps import STEP_FIELDS
 from mixseek.index.counting import worst_end
 from mixseek.index.loading import attach_index, find_damage, read_facts
 from mixseek.index.panel import SettledPanel, panel_units, settle_panel
@@ -476,9 +477,7 @@ def read_row(
         question=sample_field("question", ""),
         response_b=sample_field("response_b"),
         target_b=sample_field("target_b"),
-        steps=sample_field("steps", ()),
-        steps_b=sample_field("steps_b", ()),
-        contexts=sample_field("contexts", ()),
+        **{name: sample[name] for name in STEP_FIELDS if name in sample},
         response_state=state_of_sample(sample),
         response_state_b=state_of_sample(sample, is_second=True),
     )
