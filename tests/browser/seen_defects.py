@@ -83,6 +83,48 @@ _DEFECTS = r"""() => {
         }
     });
 
+    // A column is one thing: its head above its cells, each row with as many, all set to the same side.
+    const laid = (cell) => getComputedStyle(cell).display !== "none";
+    const width = (row) => [...row.cells].filter(laid).reduce((sum, cell) => sum + cell.colSpan, 0);
+    const side = (cell) => getComputedStyle(cell).textAlign.replace("start", "left");
+    for (const table of document.querySelectorAll("table")) {
+        const head = table.tHead?.rows[0];
+        const isCards = [...table.rows].some((row) => getComputedStyle(row).display === "grid");
+        if (!head || !shown(table) || isCards) continue;
+        for (const row of table.rows) {
+            if (width(row) !== width(head))
+                troubles.add(`a row of ${width(row)} under ${width(head)} heads: ${nameOf(row)}`);
+            else if (row.cells.length === head.cells.length && row !== head)
+                [...row.cells].forEach((cell, place) => {
+                    const above = head.cells[place];
+                    const isWord = cell.localName === "td" && cell.textContent.trim() && above.textContent.trim();
+                    if (isWord && laid(cell) && side(cell) !== side(above))
+                        troubles.add(`beside its head: ${nameOf(above)}`);
+                });
+        }
+    }
+
+    // Chinese and Japanese may break anywhere, but no word in a head is meant to.
+    const segmenter = new Intl.Segmenter(document.documentElement.lang, { granularity: "word" });
+    for (const head of document.querySelectorAll("thead th")) {
+        if (!shown(head)) continue;
+        const words = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+        for (let node = words.nextNode(); node; node = words.nextNode())
+            for (const { segment, index, isWordLike } of segmenter.segment(node.data)) {
+                if (!isWordLike || segment.length < 2) continue;
+                range.setStart(node, index);
+                range.setEnd(node, index + segment.length);
+                const parts = [...range.getClientRects()].filter((line) => line.width > 0);
+                if (new Set(parts.map((line) => Math.round(line.top))).size > 1)
+                    troubles.add(`broken: ${segment} in ${nameOf(head)}`);
+            }
+    }
+
+    const button = document.querySelector("#theme");
+    const beside = button?.previousElementSibling;
+    if (beside?.localName === "nav" && button.getBoundingClientRect().left - beside.getBoundingClientRect().right > 40)
+        troubles.add(`adrift: ${nameOf(beside)}`);
+
     for (const drawing of document.querySelectorAll("svg")) {
         const labels = [...drawing.querySelectorAll("text")].filter(shown);
         const places = labels.map((label) => label.getBoundingClientRect());
@@ -97,6 +139,9 @@ _DEFECTS = r"""() => {
 
 
 async def find_defects(page: Page) -> list[str]:
-    """Text that is cut off or lies upon other text or a button, choices out of their box, labels that touch."""
+    """Text that is cut off or lies upon other text or a button, choices out of their box, labels that touch.
+
+    And columns that are not below their heads, heads that break inside a word, sections adrift in their line.
+    """
     defects: list[str] = await page.evaluate(_DEFECTS)
     return defects

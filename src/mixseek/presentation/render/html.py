@@ -241,28 +241,38 @@ class HtmlRenderer:
     def _rows(self, table: TableRows) -> Iterator[str]:
         """The first name in a row is what the row is about; a head of numbers sets its column right."""
         columns = table.columns(is_page=True)
+        drawn = {place for place, _ in columns if any(isinstance(row[place], IntervalPlot | Bar) for row in table.rows)}
         name = next((place for place, head in columns if not head.startswith((">", "|"))), None)
         if any(head_text(head) or isinstance(table.heads[place], Head) for place, head in columns):
-            heads = (self._head(head, table, place) for place, head in columns)
+            heads = (self._head(head, table, place, is_drawn=place in drawn) for place, head in columns)
             yield f"<thead><tr>{''.join(heads)}</tr></thead>"
         limit = table.page_limit if self._is_page else table.limit
         for number, cells in enumerate(table.rows[:limit]):
             values = table.values[number] if table.values is not None else None
             row = (
-                self._cell(cells[place], head, is_name=place == name, value=None if values is None else values[place])
+                self._cell(
+                    cells[place],
+                    head,
+                    is_name=place == name,
+                    is_drawn=place in drawn,
+                    value=None if values is None else values[place],
+                )
                 for place, head in columns
             )
             yield f"<tr>{''.join(row)}</tr>"
         if limit is not None and len(table.rows) > limit:
             yield f'<tr><td colspan="{len(columns)}">{self._more(len(table.rows) - limit)}</td></tr>'
         if table.total is not None:
-            total = (self._cell(table.total[place], head, is_name=place == name) for place, head in columns)
+            total = (
+                self._cell(table.total[place], head, is_name=place == name, is_drawn=place in drawn)
+                for place, head in columns
+            )
             yield f"<tfoot><tr>{''.join(total)}</tr></tfoot>"
 
     def _more(self, count: int) -> str:
         return self._escaped(message("table.more", "… {n} more", n=count)) if count > 0 else ""
 
-    def _head(self, head: str, table: TableRows, place: int) -> str:
+    def _head(self, head: str, table: TableRows, place: int, *, is_drawn: bool) -> str:
         """Our own words begin with a capital; names stay as they are."""
         given = table.heads[place]
         words = self._escaped(head_text(head))
@@ -277,16 +287,18 @@ class HtmlRenderer:
         if table.values is not None and not head.startswith("|"):
             kind = "number" if head.startswith(">") else "text"
             words = f'<button type="button" data-sort="{kind}">{words}</button>'
-        return f'<th scope="col"{_class(_kind(head))}>{words}</th>' if words else "<td></td>"
+        names = _class(_kind(head), "plot-cell" if is_drawn else "")
+        return f'<th scope="col"{names}>{words}</th>' if words else f"<td{names}></td>"
 
-    def _cell(self, cell: Cell, head: str, *, is_name: bool, value: str | float | None = None) -> str:
+    def _cell(self, cell: Cell, head: str, *, is_name: bool, is_drawn: bool, value: str | float | None = None) -> str:
+        """A column that is drawn is so from its head to its foot: where there is no room for it, all of it goes."""
         style = cell[1] if isinstance(cell, tuple) else ""
         content = self._content(cell)
         # A name that is left out because it stands above names nothing here.
         is_head = is_name and bool(_TAGS.sub("", content))
         element = "th" if is_head else "td"
         names = [_kind(head), _tone(style)]
-        if isinstance(cell, IntervalPlot | Bar):
+        if is_drawn:
             names.append("plot-cell")
         if isinstance(cell, Shaded):
             names.append("empty" if cell.share is None else f"heat heat-{round(min(1.0, max(0.0, cell.share)) * 10)}")
