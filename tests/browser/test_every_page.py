@@ -19,6 +19,8 @@ from mixseek.web.slow_work import Pending
 SCREENSHOTS = os.environ.get("BROWSER_SCREENSHOTS")
 # What a page is looked at in; the last is where it stays.
 SIZES = ((1440, 900), (1024, 768), NARROW)
+# A sheet of A4 between its margins.
+SHEET = (718, 1000)
 
 
 async def look_at(page: Page, name: str, scheme: str) -> list[str]:
@@ -88,6 +90,23 @@ def test_long_names_push_nothing_aside(chromium: Chromium, demo_viewer: ViewServ
             for name in LONG_NAMED:
                 page = await open_page(visit, demo_viewer, name, names, LONG_NAMED)
                 troubles += await look_at(page, f"long-{name}", "light")
+        assert not troubles, "\n".join(troubles)
+
+    chromium.do(scenario())
+
+
+def test_nothing_lies_upon_anything_on_paper(chromium: Chromium, demo_viewer: ViewServer, demo_place: Path) -> None:
+    names = read_names(demo_place)
+    printed = [(VIEWED, name) for name in ("run-semantic", "run-cross", "run-pairwise", "compare", "competition")]
+
+    async def scenario() -> None:
+        troubles = []
+        async with chromium.visiting(SHEET) as visit:
+            await visit.follow(demo_viewer.link)
+            await visit.page.emulate_media(media="print")
+            for table, name in [*printed, (LONG_NAMED, "run")]:
+                page = await open_page(visit, demo_viewer, name, names, table)
+                troubles += [f"{name}: {defect}" for defect in await find_defects(page)]
         assert not troubles, "\n".join(troubles)
 
     chromium.do(scenario())
