@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from tests.flows.batches import KEYS, WIRES, journal_bill, judge, ledger, provider_bill, verdicts, write_settings
 from tests.flows.live import riddles
 from tests.flows.loopback import Loopback, loopback
@@ -11,6 +12,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.runs.batches import handling
+from mixseek.testing.batches.endpoints import BatchEndpoints, json_response
 from mixseek.testing.batches.faults import BatchFault
 from mixseek.testing.batches.jobs import BatchOptions
 from mixseek.testing.mock_server import MockOptions
@@ -229,9 +231,17 @@ def test_many_batches_may_be_refused_at_one_look(
     assert verdicts(tmp_path, "r") == wanted
 
 
-@pytest.mark.parametrize("wire", ["openai", "gemini"])
-def test_a_batch_that_is_gone_is_not_looked_for_for_ever(wire: str, tmp_path: Path, data: Path) -> None:
-    """Looks of commands that do not wait count together."""
+@pytest.mark.parametrize("status", [200, 404])
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_batch_that_is_gone_is_not_looked_for_for_ever(
+    wire: str, status: int, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some hosts call the error a success. Looks of commands that do not wait count together."""
+
+    def missing(self: BatchEndpoints, batch_id: str) -> web.Response:
+        return json_response(status, self.error_body(404, f"No batch found with id '{batch_id}'."))
+
+    monkeypatch.setattr(BatchEndpoints, "missing", missing)
     with suffering(BatchFault.GONE) as server:
         write_settings(tmp_path / "mixseek.toml", wire, server)
         codes = [judge(data, "j", "--batch", cwd=tmp_path).returncode for _ in range(12)]

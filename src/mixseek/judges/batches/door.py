@@ -22,6 +22,8 @@ _CHUNK_BYTES = 1 << 18
 # Whoever gives one of these has not taken the request, whatever else it means.
 _NOT_TAKEN = range(400, 500)
 _TAKEN_PERHAPS = frozenset({408, 499})
+# Every provider's batch has one of these.
+_NAMES = frozenset({"id", "name"})
 _NEVER_LEFT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientProxyConnectionError)
 
 
@@ -62,7 +64,9 @@ class BatchDoor:
         if received.status != 200:
             raise self._failure(received)
         document = self._document(received)
-        return None if document.get("error") and not (document.keys() & {"id", "name", "status"}) else document
+        # Whatever else an error says, and in whose form: it names no batch.
+        is_error = "error" in (document.get("object"), document.get("type"))
+        return document if document.keys() & _NAMES and not is_error else None
 
     async def post(self, url: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         """What came of it; UncertainError where nobody knows."""
