@@ -108,6 +108,23 @@ def test_what_goes_wrong_once_costs_nothing_but_time(
     assert list((tmp_path / "ws" / "runs" / "r" / "batches").iterdir()) == []
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_batch_in_doubt_is_not_taken_for_another_of_its_size(
+    wire: str, tmp_path: Path, data: Path, wanted: list[dict[str, Any]]
+) -> None:
+    """Its creation was never answered, and beside it stands a stranger's: as large, as old, of a file of that name."""
+    with suffering(BatchFault.LOST_ANSWER, BatchFault.FOREIGN) as server:
+        write_settings(tmp_path / "mixseek.toml", wire, server)
+        done = judge(data, "j", *WAIT, cwd=tmp_path)
+        account = server.server.ledger.summary()
+
+    assert account["faults"].keys() == {"lost-answer", "foreign"}
+    assert done.returncode == 0, done.stderr
+    assert verdicts(tmp_path, "r") == wanted
+    assert account["requests_in_batches"] == {f"{wire}-batch": COUNT}
+    assert journal_bill(tmp_path) == pytest.approx(provider_bill(account, wire))
+
+
 def forget_files(server: Loopback) -> None:
     """What the provider keeps is gone, as after some weeks."""
     assert server.server.batches is not None

@@ -498,8 +498,10 @@ def _is_full_queue(code: str, reason: str) -> bool:
 
 
 def _is_of(entry: BatchEntry, view: BatchView) -> bool:
-    """Whether it bears our label, or was made of the file that was uploaded for it."""
-    return view.label == entry.intent.label or (entry.upload is not None and view.upload == entry.upload)
+    """Whether it bears our label; where it bears none, whether it was made of the file that was uploaded for it."""
+    if view.label is not None:
+        return view.label == entry.intent.label
+    return entry.upload is not None and view.upload == entry.upload
 
 
 def _status(error: JudgeCallError) -> int | None:
