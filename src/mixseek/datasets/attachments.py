@@ -30,8 +30,21 @@ class RowRequirements:
 
     def check(self, values: dict[str, Any]) -> None:
         """Raises RowError for what makes a row useless."""
+        for field in self.lists_needed:
+            if not values.get(field):
+                columns = "a column `steps` or `messages`" if field == "steps" else f"a column `{field}`"
+                raise RowError(
+                    f"row has no {field}, which the {self.protocol} protocol judges by; give {columns}, or map one "
+                    f"with --map {field}=COLUMN"
+                )
         if self._is_response_unknown(values) and self.needs.response_reason is not None:
             raise RowError(self.needs.response_reason)
+
+    @property
+    def lists_needed(self) -> tuple[str, ...]:
+        """Fields of several values without which a sample cannot be judged."""
+        needed = {"steps": self.needs.steps, "contexts": self.needs.contexts}
+        return tuple([field for field, is_needed in needed.items() if is_needed])
 
     def missing(self, values: dict[str, Any]) -> list[str]:
         """Names of the grid that the row does not have: it is judged to be incomplete, and the others go on."""

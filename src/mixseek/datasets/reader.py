@@ -89,7 +89,9 @@ def describe_places(places: Sequence[int], unit: str) -> str:
 class Remarks:
     """Rows that are taken as they are, and that a person is told of."""
 
-    def __init__(self) -> None:
+    def __init__(self, judges_steps: bool = False) -> None:
+        # Whether steps that led to no response are judged all the same.
+        self._judges_steps = judges_steps
         self._unnamed, self._empty = array("q"), array("q")
         # Ids of samples whose model gave no response, and of those whose response is null.
         self._failed: list[str] = []
@@ -100,7 +102,7 @@ class Remarks:
         if has_blank_id:
             self._unnamed.append(place)
         response = values["response"]
-        if not response or response.isspace():
+        if (not response or response.isspace()) and not (self._judges_steps and values.get("steps")):
             metadata = values.get("metadata", {})
             if metadata.get(RESPONSE_NULL):
                 self._null.append(values["id"])
@@ -238,7 +240,7 @@ class Dataset:
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
-        lacking, remarks, question_hashes, are_named = array("q"), Remarks(), array("q"), False
+        lacking, remarks, question_hashes, are_named = array("q"), Remarks(self._requirements.needs.steps), array("q"), False
         for place, values in self._checked_rows(reader, attachments):
             are_named |= "question_id" in values
             if self._may_name_questions and (question := asked_in(values)):

@@ -73,6 +73,9 @@ class JudgeProtocol(Protocol):
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
         """Fields without which nothing said about the sample could be aligned with others (seed 003 §0)."""
 
+    def needs_no_response(self, sample: Sample) -> bool:
+        """Whether the sample can be judged by what led to a response that never came."""
+
     def for_judge(self, judge: str) -> "JudgeProtocol":
         """The same protocol, hash included; with the judge's name in its messages, if replies must name it."""
 
@@ -136,6 +139,9 @@ class PlainProtocol:
 
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
         return ()
+
+    def needs_no_response(self, sample: Sample) -> bool:
+        return False
 
     def for_judge(self, judge: str) -> Self:
         return self

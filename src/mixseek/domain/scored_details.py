@@ -54,6 +54,9 @@ class ScoredDetail:
     inferred_task_type: str | None = None
     same_family: bool = False
     notes: str | None = None
+    # Of steps: the first that is wrong, and what the judge was not shown.
+    first_wrong_step: int | None = None
+    left_out: str | None = None
 
 
 def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
@@ -90,7 +93,15 @@ def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
         inferred_task_type=fields.get("inferred_task_type"),
         same_family=bool(fields.get("same_family")),
         notes=fields.get("notes") or None,
+        first_wrong_step=fields.get("first_wrong_step"),
+        left_out=_left_out(fields),
     )
+
+
+def _left_out(fields: Mapping[str, Any]) -> str | None:
+    left_out = fields.get("left_out")
+    said = left_out.get("said") if isinstance(left_out, Mapping) else None
+    return str(said) if said else None
 
 
 def failed_gates(fields: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...]:

@@ -123,7 +123,7 @@ def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgmen
     """Seed 003 §6: a sample without its place in the grid, or a place without its sample. Nobody is asked about it."""
     if PLANNED_WITHOUT_OUTPUT in sample.metadata:
         detail = "it was planned, and the dataset has no output for it"
-    elif not sample.response and (error := sample.metadata.get(RESPONSE_ERROR)):
+    elif not sample.response and (error := _why_absent(sample, protocol)):
         # An answer that could not be had is not an empty answer: no judge may call it incorrect.
         detail = f"the model gave no response: {error}"
     elif missing := protocol.missing_names(sample):
@@ -131,6 +131,11 @@ def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgmen
     else:
         return None
     return InvalidJudgment((Finding(Flag.INCOMPLETE_COVERAGE, detail),))
+
+
+def _why_absent(sample: Sample, protocol: JudgeProtocol) -> object:
+    """Why there is no response; nothing where the steps that led to none are what is judged."""
+    return None if protocol.needs_no_response(sample) else sample.metadata.get(RESPONSE_ERROR)
 
 
 def judge_reply(reply: Reply, sample: Sample, protocol: JudgingProtocol) -> ValidJudgment | InvalidJudgment:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mixseek.domain.ports import PlainProtocol
-from mixseek.domain.samples import SampleNeeds
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, suggest
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.reply_json import hash_of
@@ -85,6 +85,9 @@ class DeclaredProtocol(PlainProtocol, Generic[Settings]):
     @property
     def needs(self) -> SampleNeeds:
         return SampleNeeds()
+
+    def needs_no_response(self, sample: Sample) -> bool:
+        return self.needs.steps and bool(sample.steps)
 
     def template(self, role: str, variables: Collection[str]) -> StrictTemplate:
         """The compiled template of "system" or "user"; ConfigurationError where it cannot be used."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from mixseek.domain.ports import JudgeProtocol, JudgingProtocol, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
+from mixseek.domain.steps import Context, Step, StepRole, StepStatus
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, read_declaration, unknown_among
 from mixseek.protocols.earlier import earlier_versions
@@ -29,6 +30,28 @@ _EXAMPLE = Sample(
     output_id="q1_a_example.txt",
     task_name="boolean-expressions",
     rubric="task_type: fact\n\n## Critical Fail Conditions\n- Gives no answer at all.\n",
+)
+_EXAMPLE_STEPS = (
+    Step(StepRole.USER, "Is the following expression true? not ( False and True )"),
+    Step(
+        StepRole.TOOL,
+        tool="evaluate",
+        arguments={"expression": "not (False and True)"},
+        result="SyntaxError",
+        status=StepStatus.ERROR,
+    ),
+    Step(
+        StepRole.TOOL,
+        tool="evaluate",
+        arguments={"expression": "not (False and True)"},
+        result="True",
+        status=StepStatus.OK,
+    ),
+    Step(StepRole.ASSISTANT, "False and True is False, and not False is True. So the answer is True."),
+)
+_EXAMPLE_CONTEXTS = (
+    Context("logic-1", "A conjunction is true only if both of its parts are true.", "A primer of logic"),
+    Context("logic-2", "A negation is true if what it negates is false."),
 )
 _OTHER_RESPONSE = "The answer is False."
 _EXAMPLE_NONCES = Nonces(question="89abcdef0123456701234567", sample="0123456789abcdef01234567")
@@ -94,6 +117,8 @@ def describe(protocol: JudgeProtocol, sample: Sample | None = None) -> dict[str,
         _EXAMPLE,
         task_type=next(iter(needs.task_types), None),
         response_b=_OTHER_RESPONSE if needs.is_pair else None,
+        steps=_EXAMPLE_STEPS if needs.steps else (),
+        contexts=_EXAMPLE_CONTEXTS if needs.contexts else (),
     )
     return {
         "name": protocol.name,

@@ -107,8 +107,14 @@ class Window:
             "characters": self.characters_left_out,
             "ranges": [[part.first, part.last] for part in self.left_out],
             "shortened": sorted(self.shortened),
-            "said": "; ".join(f"steps {part.numbers}: {part}" for part in self.left_out),
+            "said": "; ".join(self._say_what_is_left_out()),
         }
+
+    def _say_what_is_left_out(self) -> Iterator[str]:
+        yield from (f"steps {part.numbers}: {part}" for part in self.left_out)
+        if self.shortened:
+            steps = ", ".join(map(str, sorted(self.shortened)))
+            yield f"the middle of long texts in step{'s' if len(self.shortened) > 1 else ''} {steps}"
 
 
 def make_window(

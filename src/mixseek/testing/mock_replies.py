@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import unhandled_errors
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.extraction import verify_extraction
 from mixseek.protocols.semantic_reply import SemanticReply
@@ -286,7 +287,11 @@ class _ScoredReply:
         identity = next(objects_in(material.prompt.around), {})
         groups = {name: numbers for name, spec in shape.items() if (numbers := numbers_in(spec))}
         group = next((name for name in groups if "weight" not in name.lower()), None)
-        outside = {name: spec for name, spec in shape.items() if is_number(spec)}
+        outside = {name: spec for name, spec in shape.items() if is_number(spec) and not _is_step(spec)}
+        shown = material.prompt.steps
+        unhandled = unhandled_errors([step for _, step, _ in shown])
+        # As the prompt numbers them: some may have been left out.
+        self._wrong_step = shown[unhandled[0] - 1][0] if unhandled else None
         numbers = groups[group] if group else outside
         self._total = self._find_total(outside if group else {}, numbers)
         self._dimensions = {name: spec for name, spec in numbers.items() if name != self._total}
@@ -352,6 +357,9 @@ class _ScoredReply:
             # Each dimension goes as far as its weight.
             bounds = {name: (low, weights[name]) for name, (low, _) in bounds.items()}
         scores = {name: self._material.score(name, *limits) for name, limits in bounds.items()}
+        if self._wrong_step is not None and scores.get("recovery", 0) > 0:
+            # Nobody recovers fully from what was never repeated with success.
+            scores["recovery"] -= 1
         return scores, plain_number(
             sum(score * (weights[name] if is_weighted else 1) for name, score in scores.items())
         )
@@ -360,6 +368,8 @@ class _ScoredReply:
         if name in self._known:
             return self._known[name]
         words = [word for word in spec.get("enum") or () if word is not None]
+        if _is_step(spec) and "wrong" in name:
+            return self._wrong_step
         match spec.get("type"):
             case "object":
                 return {key: self._value(key, inner) for key, inner in (spec.get("properties") or {}).items()}
@@ -383,6 +393,11 @@ class _ScoredReply:
         if not properties:
             return []
         item = {key: self._value(key, field) for key, field in properties.items()}
+        step = next((key for key, field in properties.items() if _is_step(field)), None)
+        if step and not item.get("quote") and (shown := self._material.prompt.steps):
+            # There is no final answer to quote from.
+            item[step], _, text = max(shown, key=lambda numbered: len(numbered[2].strip()))
+            item["quote"] = _quote_from(text)
         for key, field in properties.items():
             if any(word in self._scores for word in (*(field.get("enum") or ()), *(field.get("examples") or ()))):
                 return [{**item, key: dimension} for dimension in self._scores]
@@ -408,6 +423,11 @@ class _ScoredReply:
         applies = {word: self._applies(word) for word in words}
         left = [word for word in words if applies[word] is None] or list(words) or ["scored"]
         return next((word for word in words if applies[word]), left[-1])
+
+
+def _is_step(spec: Mapping[str, Any]) -> bool:
+    """Whether a field holds the number of a step, or null."""
+    return spec.get("type") == ["integer", "null"]
 
 
 def _quote_from(response: str) -> str:

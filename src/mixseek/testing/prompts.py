@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from mixseek.domain.steps import Step, StepRole, StepStatus
 from mixseek.lazy_dataclass import dataclass
 
 
@@ -20,6 +21,21 @@ _SECTION = re.compile(r"^<<<(\w+) ([0-9A-Za-z]{16,})>>>$.*?^<<<END \1 \2>>>$", r
 # The same, and all sections with what stands between them, in a prompt whose nonces were taken out.
 _BARE_SECTION = re.compile(r"^<<<(\w+) >>>$.*?^<<<END \1 >>>$", re.MULTILINE | re.DOTALL)
 _FENCED = re.compile(r"^<<<\w+ >>>$.*^<<<END \w+ >>>$", re.MULTILINE | re.DOTALL)
+
+
+# A step of a transcript; the headings of its parts and of what was left out.
+_STEP = re.compile(r"\n<<<STEP (\d+) >>> ([^\n]*)")
+_PART = re.compile(r"^<<<(?:ARGUMENTS|RESULT|CUT|STEPS|PICTURE)\b[^\n]*>>>.*$", re.MULTILINE)
+
+
+def _read_step(heading: str) -> Step:
+    """A step without its texts, from its heading: `tool search · error`."""
+    role, _, tool = heading.partition(" · ")[0].partition(" ")
+    return Step(
+        StepRole(role) if role in set(StepRole) else StepRole.ASSISTANT,
+        tool=tool or None,
+        status=StepStatus.ERROR if " · error" in heading else StepStatus.OK,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +71,15 @@ class Prompt:
     def response(self) -> str:
         """The judged text, whatever the protocol calls it."""
         return next((text for name in ("MODEL_RESPONSE", "RESPONSE", "SUBMISSION") if (text := self.section(name))), "")
+
+    @property
+    def steps(self) -> tuple[tuple[int, Step, str], ...]:
+        """The steps that are shown: number, who acted and how it ended, and all of its texts."""
+        parts = _STEP.split(f"\n{self.section('STEPS')}")[1:]
+        return tuple(
+            (int(number), _read_step(heading), _PART.sub("", text))
+            for number, heading, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        )
 
     def section(self, name: str) -> str:
         """The fenced text of that name; blank when the prompt has none."""

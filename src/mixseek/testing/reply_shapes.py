@@ -69,6 +69,9 @@ def _shape_of_value(value: Any) -> dict[str, Any]:
             return {"type": "number", "description": value}
         case str() if " | " in value:
             words = [word.strip().strip('"') for word in value.split("|")]
+            if set(words) == {"…", "null"}:
+                # The number of a step, if there is one.
+                return {"type": ["integer", "null"]}
             if set(words) == {"true", "false"}:
                 return {"type": "boolean"}
             if all(re.fullmatch(NUMBER, word) for word in words):

@@ -276,6 +276,11 @@ class CheckedReply:
         return self._quotes.locate(text)
 
     @property
+    def _names_steps(self) -> bool:
+        """Whether each quote says in which step it stands."""
+        return self._parameters.steps is not None and bool(self._parameters.steps.evidence_field)
+
+    @property
     def _is_empty(self) -> bool:
         """Nothing can be quoted."""
         return not self._facts.sample.response.strip() and not self._facts.sample.steps
@@ -365,10 +370,18 @@ class CheckedReply:
 
     def _count(self, quotes: list[Quote]) -> None:
         evidence, needed = self._parameters.evidence, self._parameters.evidence.minimum_per_dimension
-        is_empty = self._is_empty
+        is_empty, is_verified = self._is_empty, evidence.policy == "verified"
+        for quote in quotes if is_verified and self._names_steps else ():
+            if quote.location.elsewhere is not None:
+                statement = f"{evidence.field}: {quote.dimension}: {excerpt(quote.text)}"
+                self._fields.violation(f"{statement}: {quote.location.why_not}")
         for key in self._parameters.dimensions:
             given = [quote for quote in quotes if quote.dimension == key and (quote.text.strip() or is_empty)]
-            lost = [quote for quote in given if evidence.policy == "verified" and not _supports(quote, is_empty)]
+            misplaced = [quote for quote in given if self._names_steps and quote.location.elsewhere is not None]
+            if misplaced and is_verified:
+                # Said already, and of each.
+                continue
+            lost = [quote for quote in given if is_verified and not _supports(quote, is_empty)]
             counted = len(given) - len(lost)
             if counted >= needed:
                 continue
@@ -378,8 +391,7 @@ class CheckedReply:
                     f"only {counted} of {len(given)} quotes stand" if len(given) > 1 else "its quote does not stand"
                 )
                 problem = f"{excerpt(lost[0].text)} ({lost[0].location.why_not})"
-                names_step = self._parameters.steps is not None and self._parameters.steps.evidence_field
-                source, there = ("the step that it names", "there") if names_step else ("the response", "in it")
+                source, there = ("the step that it names", "there") if self._names_steps else ("the response", "in it")
                 shortfall = f"needs {needed} from {source}, but {standing} {there}: {problem}"
             self._fields.violation(f"{evidence.field}: {key} {shortfall}")
 

@@ -27,7 +27,7 @@ from mixseek.templating import fence, unused_nonces
 VARIABLES = frozenset(
     {
         *("nonce", QUESTION_NONCE, "question", "response", "ground_truth", "ground_truth_alternatives"),
-        *("steps", "contexts"),
+        *("steps", "steps_use", "contexts"),
         *("sample", "Task_Specific_Rubric", "task_type", "judge"),
         *("instructions", "dimensions", "scale", "task_types", "total", "gates", "verdicts", "thresholds"),
         *("evidence", "reasons", "choices", "texts", "flags", "methods", "reply_example", "reply_mode"),
@@ -154,6 +154,7 @@ def _declared_rules(parameters: ScoredParameters, language: str) -> dict[str, An
         "thresholds": thresholds,
         "evidence": parameters.evidence.model_dump(mode="json"),
         "reasons": parameters.reasons.model_dump(mode="json"),
+        "steps_use": (parameters.steps or StepsUse()).model_dump(mode="json"),
         "choices": [
             {
                 "name": name,

@@ -109,6 +109,8 @@ def _facts(row: JudgedRow, detail: scored_details.ScoredDetail | None) -> Iterab
         yield "total", None if detail.total is None else _of_maximum(detail.total, detail.maximum)
         yield "confidence", detail.confidence
         yield "task type", detail.task_type
+        yield "first wrong step", None if detail.first_wrong_step is None else str(detail.first_wrong_step)
+        yield "left out", detail.left_out
         yield "notes", detail.notes
     yield "extraction", "not in the response: unverified" if row.is_unverified else None
     yield "reasoning score", None if row.reasoning_score is None else str(row.reasoning_score)
@@ -141,6 +143,9 @@ def _quotes_table(detail: scored_details.ScoredDetail) -> TableRows:
 def _found_text(quote: scored_details.Quote) -> str:
     if quote.problem:
         return problem_text(quote.problem)
+    if quote.step is not None and quote.stage:
+        spans = ", ".join(f"{span.start}–{span.end}" for span in quote.part_spans)
+        return f"{quote.stage} in step {quote.step}, {quote.part} {spans}"
     if not (quote.stage or quote.spans):
         return "not looked for"
     return f"{quote.stage or 'found'} at {', '.join(f'{span.start}–{span.end}' for span in quote.spans)}"
