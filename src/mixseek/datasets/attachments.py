@@ -30,12 +30,12 @@ class RowRequirements:
 
     def check(self, values: dict[str, Any]) -> None:
         """Raises RowError for what makes a row useless."""
-        for field in self.lists_needed:
-            if not values.get(field):
-                columns = "a column `steps` or `messages`" if field == "steps" else f"a column `{field}`"
+        for name in self.lists_needed:
+            if not values.get(name):
+                columns = "a column `steps` or `messages`" if name == "steps" else f"a column `{name}`"
                 raise RowError(
-                    f"row has no {field}, which the {self.protocol} protocol judges by; give {columns}, or map one "
-                    f"with --map {field}=COLUMN"
+                    f"row has no {name}, which the {self.protocol} protocol judges by; give {columns}, or map one "
+                    f"with --map {name}=COLUMN"
                 )
         if self._is_response_unknown(values) and self.needs.response_reason is not None:
             raise RowError(self.needs.response_reason)

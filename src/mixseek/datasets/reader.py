@@ -240,7 +240,8 @@ class Dataset:
         buckets = [array("q") for _ in range(_BUCKETS)]
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
-        lacking, remarks, question_hashes, are_named = array("q"), Remarks(self._requirements.needs.steps), array("q"), False
+        lacking, question_hashes, are_named = array("q"), array("q"), False
+        remarks = Remarks(self._requirements.needs.steps)
         for place, values in self._checked_rows(reader, attachments):
             are_named |= "question_id" in values
             if self._may_name_questions and (question := asked_in(values)):

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -15,6 +16,10 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.replies.reply_json import hash_of
 from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 from mixseek.templating import StrictTemplate, compile_template
+
+_PROMPTS = Path(__file__).parent / "prompts"
+# Languages that prompts of our own are written in.
+DEFAULT_LANGUAGES = ("en", "ja", "zh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,24 @@ def read_declaration(
     }
     overlaid = _overlay(file.parameters, parameters or {})
     return ProtocolDeclaration(file.name, file.version, file.kind, language, overlaid, templates, path.name)
+
+
+def with_default_templates(declaration: ProtocolDeclaration, stems: Mapping[str, str]) -> ProtocolDeclaration:
+    """The declaration with our own prompts for the roles that it leaves out; `stems` are their files, by role."""
+    unknown = set(declaration.templates) - set(stems)
+    if unknown:
+        raise ConfigurationError(f"{declaration.where}: templates may only be: {', '.join(stems)}")
+    templates = dict(declaration.templates)
+    for role, stem in stems.items():
+        if role in templates:
+            continue
+        if declaration.language not in DEFAULT_LANGUAGES:
+            raise ConfigurationError(
+                f"{declaration.where}: there is no prompt of our own in language {declaration.language!r} "
+                f"({', '.join(DEFAULT_LANGUAGES)}); name a file in templates.{role}"
+            )
+        templates[role] = read_template(_PROMPTS / f"{stem}.{declaration.language}.md.j2")
+    return replace(declaration, templates=templates)
 
 
 def first_problem(error: ValidationError) -> str:

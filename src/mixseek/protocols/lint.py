@@ -16,14 +16,20 @@ from pydantic import ValidationError
 
 from mixseek.errors import ConfigurationError
 from mixseek.protocols.complaints import complaints_of, fields_at
-from mixseek.protocols.declaration import Complaint, DeclarationFile, read_template, read_toml_text, unknown_among
+from mixseek.protocols.declaration import (
+    DEFAULT_LANGUAGES,
+    Complaint,
+    DeclarationFile,
+    read_template,
+    read_toml_text,
+    unknown_among,
+)
 from mixseek.protocols.registry import KINDS, describe, load_protocol, protocol_names
 from mixseek.protocols.scored.arithmetic import total_range
 from mixseek.protocols.scored.contradictions import contradictions
 from mixseek.protocols.scored.languages import missing_words
 from mixseek.protocols.scored.parameters import ScoredParameters
 from mixseek.protocols.scored.prompt import VARIABLES
-from mixseek.protocols.scored.protocol import DEFAULT_LANGUAGES
 from mixseek.protocols.scored.reachable import unreachable_verdicts
 from mixseek.protocols.toml_lines import ProtocolFile, key_lines
 from mixseek.settings.text_files import parse_toml

@@ -7,7 +7,6 @@ as they are in the dataset, so that a verdict means the same in either order.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field
@@ -31,7 +30,13 @@ from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.domain.steps import Step
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
-from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, Table, read_template, validated
+from mixseek.protocols.declaration import (
+    DeclaredProtocol,
+    ProtocolDeclaration,
+    Table,
+    validated,
+    with_default_templates,
+)
 from mixseek.protocols.identity import judge_identity, relate
 from mixseek.protocols.replies.copied_verdicts import find_repetition
 from mixseek.protocols.replies.pair_verdicts import find_verdicts
@@ -63,8 +68,8 @@ _VARIABLES = {
     # Never a ground truth: in a dataset of pairs, that is as often as not which of the two people prefer.
     "user": frozenset({"nonce", QUESTION_NONCE, "question", "response_a", "response_b"}),
 }
-_PROMPTS = Path(__file__).parent / "prompts"
-_LANGUAGES = ("en", "ja", "zh")
+# Prompts of our own, by role.
+_STEMS = {"system": "pairwise", "user": "pairwise_user"}
 # What is remarkable about a valid judgment, beside `position` and `partial`.
 QUOTE_NOT_FOUND = "quote_not_in_its_response"
 STRENGTH_OF_A_TIE = "strength_beside_a_tie"
@@ -109,7 +114,7 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             raise ConfigurationError(
                 f"{declaration.where}: parameters.{place} has no text in language {declaration.language!r}; add it"
             )
-        protocol = cls(_with_default_templates(declaration), settings)
+        protocol = cls(with_default_templates(declaration, _STEMS), settings)
         for role, variables in _VARIABLES.items():
             protocol.template(role, variables)
         return protocol
@@ -402,18 +407,3 @@ def _why(outcome: Outcome) -> str:
 def _in_orders(reason: str, outcomes: Mapping[str, Outcome]) -> str:
     absent = [name for name, outcome in outcomes.items() if isinstance(outcome, Missing)]
     return f"order {', '.join(absent)}: {reason}"
-
-
-def _with_default_templates(declaration: ProtocolDeclaration) -> ProtocolDeclaration:
-    unknown = set(declaration.templates) - set(_ROLES)
-    if unknown:
-        raise ConfigurationError(f"{declaration.where}: templates may only be: {', '.join(_ROLES)}")
-    missing = [role for role in _ROLES if role not in declaration.templates]
-    if missing and declaration.language not in _LANGUAGES:
-        raise ConfigurationError(
-            f"{declaration.where}: there is no prompt of our own in language {declaration.language!r} "
-            f"({', '.join(_LANGUAGES)}); name a file in templates.{missing[0]}"
-        )
-    stems = {"system": "pairwise", "user": "pairwise_user"}
-    defaults = {role: read_template(_PROMPTS / f"{stems[role]}.{declaration.language}.md.j2") for role in missing}
-    return replace(declaration, templates={**declaration.templates, **defaults})

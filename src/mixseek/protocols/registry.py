@@ -16,7 +16,7 @@ _DECLARATIONS = Path(__file__).parent / "declarations"
 
 
 # A declaration names its kind; the kind's class knows the rules that a table cannot say.
-KINDS = ("pairwise", "scored", "semantic")
+KINDS = ("claims", "pairwise", "scored", "semantic")
 
 # For showing a prompt: never sent anywhere, so its nonces need no secret.
 _EXAMPLE = Sample(
@@ -106,6 +106,10 @@ def make_protocol(declaration: ProtocolDeclaration) -> JudgingProtocol:
         from mixseek.protocols.pairwise import PairwiseProtocol
 
         return PairwiseProtocol.from_declaration(declaration)
+    if declaration.kind == "claims":
+        from mixseek.protocols.claims import ClaimsProtocol
+
+        return ClaimsProtocol.from_declaration(declaration)
     raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, KINDS)}")
 
 

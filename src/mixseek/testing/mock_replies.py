@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from mixseek.domain.samples import Sample
 from mixseek.domain.steps import unhandled_errors
 from mixseek.lazy_dataclass import dataclass
+from mixseek.protocols.claims import sentences_of
 from mixseek.protocols.extraction import verify_extraction
 from mixseek.protocols.semantic_reply import SemanticReply
 from mixseek.testing.prompts import Prompt, digest_of
@@ -114,6 +115,8 @@ def _reply(
     if prompt.section("RESPONSE_A"):
         return _pair_verdict(prompt, seed, reading), None
     quality = None if reading is None else reading.quality(prompt.response)
+    if prompt.section("CONTEXT_1") and '"claim_quote"' in f"{prompt.system}{json.dumps(prompt.schema)}":
+        return _claims(prompt, seed, correct_share if quality is None else quality), None
     if "is_correct" in (prompt.schema.get("properties") or {}) if prompt.schema else is_named:
         verdict = _semantic_verdict(prompt, seed, correct_share if quality is None else float(quality >= 0.5))
         return verdict, verdict["is_correct"]
@@ -202,9 +205,35 @@ def _pair_verdict(prompt: Prompt, seed: int, reading: Reading | None) -> dict[st
     return {name: value for name, value in reply.items() if name in wanted}
 
 
+# How a prompt tells the ids of documents.
+_CONTEXT_ID = re.compile(r'CONTEXT_(\d+)\b\D*?("(?:[^"\\]|\\.)*")')
+
+
+def _claims(prompt: Prompt, seed: int, supported_share: float) -> dict[str, Any]:
+    """Every sentence as a claim, decided by a lot of its own, with words that really stand in one of the documents."""
+    named = _CONTEXT_ID.findall(prompt.around)
+    documents = {json.loads(name): prompt.section(f"CONTEXT_{number}") for number, name in named}
+    quotable = [(name, quote) for name, text in documents.items() if (quote := _quote_from(text))]
+    claims = []
+    for span in sentences_of(prompt.response):
+        sentence = prompt.response[span.start : span.end].strip()
+        drawn = digest_of(str(seed), prompt.model, sentence, "claim")
+        verdict = "supported" if share_of(drawn) < supported_share else ("contradicted", "not_found")[drawn[9] % 2]
+        if verdict == "not_found" or not quotable:
+            claims.append({"claim_quote": sentence, "verdict": "not_found", "context_id": None, "quote": None})
+            continue
+        name, quote = quotable[drawn[10] % len(quotable)]
+        claims.append({"claim_quote": sentence, "verdict": verdict, "context_id": name, "quote": quote})
+    return {"claims": claims, "notes": None}
+
+
 def _contradict(reply: Mapping[str, Any]) -> dict[str, Any]:
     """The same reply at odds with itself: a total that is not the sum, or an opinion beyond its scale."""
     broken: dict[str, Any] = json.loads(json.dumps(reply))
+    if "claims" in broken:
+        others = {"supported": "not_found", "contradicted": "not_found", "not_found": "supported"}
+        again = [{**claim, "verdict": others[claim["verdict"]]} for claim in broken["claims"][:1]]
+        return {**broken, "claims": [*broken["claims"], *again]}
     if "is_correct" in broken:
         return {**broken, "is_correct": True, "reasoning_score": 1, "error_type": "wrong_logic"}
     if "reasons" in broken and broken.get("verdict") in ("A", "B", "tie"):

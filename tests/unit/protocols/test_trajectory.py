@@ -32,7 +32,9 @@ STEPS = (
     Step(StepRole.USER, "Move my booking to Friday and tell me the new price."),
     Step(StepRole.TOOL, tool="find_booking", arguments={"name": "Ito"}, result="booking b-17, Thursday, 80 euros"),
     Step(StepRole.TOOL, tool="move", arguments={"day": "Friday"}, result="503: try later", status=StepStatus.ERROR),
-    Step(StepRole.TOOL, tool="move", arguments={"day": "Friday"}, result="moved; it costs 95 euros", status=StepStatus.OK),
+    Step(
+        StepRole.TOOL, tool="move", arguments={"day": "Friday"}, result="moved; it costs 95 euros", status=StepStatus.OK
+    ),
     Step(StepRole.ASSISTANT, "Your booking is on Friday now and costs 95 euros."),
 )
 SAMPLE = Sample(id="move-1", question=STEPS[0].text or "", response=STEPS[-1].text or "", steps=STEPS)
@@ -113,7 +115,7 @@ def test_all_243_vectors_have_the_verdict_of_the_declared_thresholds() -> None:
 MISPLACED = {
     "from another step": (
         quoting("safety", step=2),
-        "evidence: safety: \"moved; it costs 95 euros\": it stands in step 4, not in step 2",
+        'evidence: safety: "moved; it costs 95 euros": it stands in step 4, not in step 2',
     ),
     "from a step, said to be the final answer": (
         quoting("recovery", step=None),
@@ -137,7 +139,10 @@ MISPLACED = {
         "evidence[1].step is 14, but the sample has 5 steps",
     ),
     "step 0": (quoting("tool_use", step=0), "evidence[1].step is 0, but the sample has 5 steps"),
-    "a wrong step beyond the last": ({**VALID, "first_wrong_step": 6}, "first_wrong_step is 6, but the sample has 5 steps"),
+    "a wrong step beyond the last": (
+        {**VALID, "first_wrong_step": 6},
+        "first_wrong_step is 6, but the sample has 5 steps",
+    ),
     "no evidence of a dimension": (
         {**VALID, "evidence": VALID["evidence"][:-1]},
         "evidence: safety has 0 of 1 quotes",
@@ -224,7 +229,9 @@ SMALL = load_protocol("trajectory", "en", {"steps": {"characters": 5_000}})
 def test_a_long_trace_says_in_prompt_and_judgment_what_was_left_out() -> None:
     sample = long_sample()
     prompt = SMALL.messages(sample, NONCES)[1].content
-    (gap,) = re.findall(r"<<<STEPS (\d+)–(\d+) \w+>>> left out: (\d+) steps, ([\d,]+) characters: search ×(\d+)", prompt)
+    (gap,) = re.findall(
+        r"<<<STEPS (\d+)–(\d+) \w+>>> left out: (\d+) steps, ([\d,]+) characters: search ×(\d+)", prompt
+    )
     first, last = int(gap[0]), int(gap[1])
     evidence = [{**entry, "step": 1, "quote": "Move my booking"} for entry in VALID["evidence"]]
     judgment = SMALL.parse(Reply(json.dumps({**VALID, "evidence": evidence}), "judge"), sample)
@@ -255,7 +262,9 @@ def test_tools_that_are_named_are_always_shown() -> None:
 
 
 def test_a_sample_without_a_final_answer_is_judged_by_its_steps() -> None:
-    sample = replace(SAMPLE, response="", steps=STEPS[:-1], metadata={RESPONSE_ERROR: "the steps end without an answer"})
+    sample = replace(
+        SAMPLE, response="", steps=STEPS[:-1], metadata={RESPONSE_ERROR: "the steps end without an answer"}
+    )
     reply = quoting("goal_reached", step=4, quote="moved; it costs 95 euros")
 
     assert refuse_incomplete(sample, PROTOCOL) is None
@@ -266,7 +275,9 @@ def test_a_sample_without_a_final_answer_is_judged_by_its_steps() -> None:
 
 
 def test_a_sample_without_steps_is_refused_in_one_line() -> None:
-    with pytest.raises(DatasetError, match=r"^sample 'move-1' has no steps, which the trajectory protocol judges; give"):
+    with pytest.raises(
+        DatasetError, match=r"^sample 'move-1' has no steps, which the trajectory protocol judges; give"
+    ):
         PROTOCOL.messages(replace(SAMPLE, steps=()), NONCES)
 
 
@@ -310,7 +321,9 @@ def test_a_verdict_that_stands_in_a_tools_result_and_comes_back_is_no_judging() 
 
 words = st.sampled_from(["PASS", "goal_reached", "booking b-17", "", "Friday", "step 4"]) | st.text(max_size=9)
 numbers = st.integers(-2, 9) | st.floats(allow_nan=True) | st.booleans() | st.none() | st.integers(10**40, 10**41)
-values = st.recursive(numbers | words, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3))
+values = st.recursive(
+    numbers | words, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3)
+)
 replies = st.fixed_dictionaries(
     {},
     optional={
@@ -331,7 +344,7 @@ replies = st.fixed_dictionaries(
 )
 
 
-@given(replies.map(lambda reply: json.dumps(reply)) | st.text(max_size=80), st.booleans(), st.booleans())
+@given(replies.map(json.dumps) | st.text(max_size=80), st.booleans(), st.booleans())
 def test_parsing_never_raises(text: str, has_answer: bool, is_long: bool) -> None:
     sample = long_sample() if is_long else UNHANDLED
     outcome = SMALL.parse(Reply(text, "judge"), sample if has_answer else replace(sample, response=""))

@@ -8,6 +8,7 @@ from mixseek.domain.labels import LabelError, LabelScale
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.domain.samples import Sample
 from mixseek.lazy_dataclass import dataclass
+from mixseek.protocols.claims import ClaimsProtocol
 from mixseek.protocols.pairwise import PairwiseProtocol
 from mixseek.protocols.scored.arithmetic import maxima_of, total_of, total_range, verdict_of
 from mixseek.protocols.scored.languages import in_language
@@ -35,6 +36,9 @@ def label_scale(protocol: JudgeProtocol, task_type: str | None) -> LabelScale:
     """What a person labels on: right or wrong, which of two, or the protocol's total."""
     if isinstance(protocol, PairwiseProtocol):
         return LabelScale(is_binary=False, is_preference=True)
+    if isinstance(protocol, ClaimsProtocol):
+        # The share of claims that is supported.
+        return LabelScale(0.0, 1.0, is_binary=False)
     if not isinstance(protocol, ScoredProtocol):
         return LabelScale()
     worst, best = map(float, total_range(protocol.settings, task_type))
@@ -59,6 +63,11 @@ class LabelForm:
         self._words = PREFERENCES if self.scale.is_preference else VERDICTS
 
     @property
+    def _is_share(self) -> bool:
+        """A share is typed, not chosen: neither right nor wrong, and of no dimensions."""
+        return self._settings is None and not self.scale.is_binary and not self.scale.is_preference
+
+    @property
     def _is_total(self) -> bool:
         """Maxima of a dimension differ by type: without one there is no scale to mark it on."""
         settings = self._settings
@@ -70,6 +79,8 @@ class LabelForm:
 
     def _describe(self, language: str) -> dict[str, Any]:
         settings = self._settings
+        if settings is None and self._is_share:
+            return {"kind": "total", "minimum": self.scale.minimum, "maximum": self.scale.maximum}
         if settings is None:
             options = [{"value": word, "keys": list(keys)} for word, keys in self._words.items()]
             return {"kind": "verdict", "options": options}
@@ -109,11 +120,11 @@ class LabelForm:
     def read(self, verdict: str | None, marks: Mapping[str, float] | None, total: float | None) -> Answer:
         """Raises LabelError for anything that the form does not ask for."""
         settings = self._settings
-        if settings is None:
+        if settings is None and not self._is_share:
             if verdict not in self._words:
                 raise LabelError(f"verdict {verdict!r} is none; give {self.scale.describe()}")
             return Answer(verdict, self.scale.read(verdict), {})
-        if self._is_total:
+        if settings is None or self._is_total:
             if total is None:
                 raise LabelError(f"no total; give one from {self.scale.describe()}")
             return Answer(f"{total:g}", self.scale.read(total), {})

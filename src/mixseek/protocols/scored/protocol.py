@@ -15,7 +15,7 @@ from mixseek.domain.ports import MathsComparer, Message, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
-from mixseek.protocols.declaration import DeclaredProtocol, PromptSource, ProtocolDeclaration, read_template, validated
+from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, validated, with_default_templates
 from mixseek.protocols.replies.copied_verdicts import repetitions
 from mixseek.protocols.replies.repairs import Repair
 from mixseek.protocols.replies.reply_bundles import IDENTITY_NAMES
@@ -34,8 +34,8 @@ from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_cons
 from mixseek.protocols.transcripts import SHORTENED
 
 _ROLES = ("system", "user")
-_DEFAULT_PROMPTS = Path(__file__).parent.parent / "prompts"
-DEFAULT_LANGUAGES = ("en", "ja", "zh")
+# Prompts of our own, by role.
+_STEMS = {"system": "scored", "user": "scored_user"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             raise ConfigurationError(
                 f"{declaration.where}: parameters.{place} has no text in language {declaration.language!r}; add it"
             )
-        protocol = cls(_with_default_templates(declaration), settings)
+        protocol = cls(with_default_templates(declaration, _STEMS), settings)
         for role in _ROLES:
             protocol.template(role, VARIABLES)
         return protocol
@@ -191,23 +191,6 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         # One line for lists: why a gate failed, else the judge's notes.
         reasons = [gate["reason"] for gate in gates.values() if gate["failed"] and gate["reason"]]
         return fields | {"comment": reasons[0] if reasons else checked.words.get("notes", "")}
-
-
-def _with_default_templates(declaration: ProtocolDeclaration) -> ProtocolDeclaration:
-    unknown = set(declaration.templates) - set(_ROLES)
-    if unknown:
-        raise ConfigurationError(f"{declaration.where}: templates may only be: {', '.join(_ROLES)}")
-    templates: dict[str, PromptSource] = dict(declaration.templates)
-    for role, stem in (("system", "scored"), ("user", "scored_user")):
-        if role in templates:
-            continue
-        if declaration.language not in DEFAULT_LANGUAGES:
-            raise ConfigurationError(
-                f"{declaration.where}: there is no prompt of our own in language {declaration.language!r} "
-                f"({', '.join(DEFAULT_LANGUAGES)}); name a file in templates.{role}"
-            )
-        templates[role] = read_template(_DEFAULT_PROMPTS / f"{stem}.{declaration.language}.md.j2")
-    return replace(declaration, templates=templates)
 
 
 def _check_given_again(

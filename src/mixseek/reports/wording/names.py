@@ -26,6 +26,10 @@ _WARNINGS = {
     "quote_not_in_its_response": message(
         "warning.quote_not_in_its_response", "a quote is not in the response that it names"
     ),
+    "contradicted_claim": message("warning.contradicted_claim", "a document contradicts a claim"),
+    "unproven_claim": message(
+        "warning.unproven_claim", "what is said to decide a claim does not stand in the document that it names"
+    ),
     "transcript_shortened": message(
         "warning.transcript_shortened", "the steps were too long: the judge was shown a part of them"
     ),
