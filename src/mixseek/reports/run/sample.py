@@ -43,6 +43,8 @@ def _row_sections(row: JudgedRow, *, with_question: bool) -> Iterator[Section]:
         ]
         yield Section("Scores", [TableRows(("dimension", ">score", "reason"), marks)])
         yield Section("Evidence", [_quotes_table(detail)])
+    if row.fields.get("claims"):
+        yield Section("Claims", [_claims_table(row)])
     if row.rules:
         yield _text_section("Rules, in order", " → ".join(row.rules))
     if row.question and with_question:
@@ -138,6 +140,18 @@ def _quotes_table(detail: scored_details.ScoredDetail) -> TableRows:
         place = (_found_text(quote), "red" if quote.problem else "green")
         rows.append((name_text(quote.dimension), f"“{quote.text}”", place, quote.reason))
     return TableRows(("dimension", "quote", "found", "reason"), rows)
+
+
+def _claims_table(row: JudgedRow) -> TableRows:
+    """What a response was cut into: how each claim stands to the documents, and which words decide it."""
+    rows = []
+    for claim in row.fields["claims"]:
+        style = {"supported": "green", "contradicted": "red"}.get(claim["verdict"], "yellow")
+        problem = f" ({problem_text(claim['problem'])})" if claim.get("problem") else ""
+        proof = f"“{claim['quote']}”{problem}" if claim.get("quote") else NOTHING
+        verdict = (claim["verdict"].replace("_", " "), style)
+        rows.append((f"“{claim['claim_quote']}”", verdict, claim.get("context_id") or NOTHING, proof))
+    return TableRows(("claim", "verdict", "context", "quote"), rows)
 
 
 def _found_text(quote: scored_details.Quote) -> str:
