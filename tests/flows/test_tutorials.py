@@ -19,4 +19,4 @@ def test_a_tutorial_runs_as_written_and_prints_what_is_shown(tmp_path: Path, pag
 
 
 def test_every_protocol_has_its_tutorial() -> None:
-    assert [page.stem for page in PAGES] == ["answers", "cross", "rubric", "semantic"]
+    assert [page.stem for page in PAGES] == ["agents", "answers", "cross", "rubric", "semantic"]

@@ -16,7 +16,7 @@ _RENAMED = {"to": "path", "rater": "judge", "takes": "repeats"}
 _SWITCHES = ("cascade", "keep_going", "retry_refused", "retry_invalid", "bundles", "allow_outside_files")
 # Those whose value is a word of its own; of others only what cannot be the sentence's next word is the value.
 _WORDED = {
-    "protocol": "semantic|pairwise|cross|rubric",
+    "protocol": "semantic|pairwise|cross|rubric|trajectory|grounded",
     "panel": "majority|unanimous|median|mean",
     "language": "en|ja|zh",
     "on": "ray",

@@ -10,7 +10,9 @@ from mixseek.cli.console import ExitCode, print_answer, print_json, print_notice
 from mixseek.cli.options import JsonOption
 from mixseek.domain.documents import DocumentName, with_schema
 
-Name = Annotated[str, Argument(metavar="NAME_OR_FILE", help="semantic, rubric, cross, or a .toml file of your own.")]
+Name = Annotated[
+    str, Argument(metavar="NAME_OR_FILE", help="A built-in such as trajectory, or a .toml file of your own.")
+]
 Language = Annotated[
     str | None, Option(metavar="en|ja|zh", help="Language of the prompt. Default: the protocol's own.")
 ]

@@ -100,8 +100,8 @@ def read_detail(fields: Mapping[str, Any]) -> ScoredDetail | None:
 
 def _left_out(fields: Mapping[str, Any]) -> str | None:
     left_out = fields.get("left_out")
-    said = left_out.get("said") if isinstance(left_out, Mapping) else None
-    return str(said) if said else None
+    summary = left_out.get("summary") if isinstance(left_out, Mapping) else None
+    return str(summary) if summary else None
 
 
 def failed_gates(fields: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...]:

@@ -89,28 +89,28 @@ class Claim:
     """One claim: where it stands in the response, and in which document the quote stands that decides it."""
 
     quote: str
-    found: QuoteFinding
+    location: QuoteFinding
     verdict: ClaimVerdict
     context: str | None = None
     context_quote: str | None = None
-    context_found: QuoteFinding | None = None
+    context_location: QuoteFinding | None = None
 
     @property
     def is_proven(self) -> bool:
-        return self.context_found is None or self.context_found.problem is None
+        return self.context_location is None or self.context_location.problem is None
 
     def document(self) -> dict[str, Any]:
         """The claim for the judgment's fields; spans are of the response, and of the document that is named."""
-        found = self.context_found
+        location = self.context_location
         return {
             "claim_quote": self.quote,
-            "spans": _spans(self.found.spans),
+            "spans": _spans(self.location.spans),
             "verdict": self.verdict.value,
             "context_id": self.context,
             "quote": self.context_quote,
-            "context_spans": [] if found is None else _spans(found.spans),
-            "stage": None if found is None or found.stage is None else found.stage.value,
-            "problem": None if found is None or found.problem is None else found.problem.value,
+            "context_spans": [] if location is None else _spans(location.spans),
+            "stage": None if location is None or location.stage is None else location.stage.value,
+            "problem": None if location is None or location.problem is None else location.problem.value,
         }
 
 
@@ -160,7 +160,7 @@ class ClaimsProtocol(DeclaredProtocol[ClaimsParameters]):
         system, user = (self.template(role, variables) for role, variables in _VARIABLES.items())
         texts = (sample.question, sample.response, *context_texts(sample.contexts))
         nonces = unused_nonces(nonces_told(user, nonces), texts)
-        told = {
+        spoken = {
             "instructions": in_language(self.settings.instructions, self.language),
             "partial_percent": f"{self.settings.partial_at_least:.0%}",
         }
@@ -171,7 +171,7 @@ class ClaimsProtocol(DeclaredProtocol[ClaimsParameters]):
             "contexts": fenced_contexts(sample, nonces),
             "response": fence(sample.response, "RESPONSE", nonces.sample),
         }
-        messages = (Message("system", system.render(told)), Message("user", user.render(variables)))
+        messages = (Message("system", system.render(spoken)), Message("user", user.render(variables)))
         return tuple(
             with_constant_part(message, template, nonces)
             for message, template in zip(messages, (system, user), strict=True)
@@ -209,7 +209,7 @@ class ClaimsProtocol(DeclaredProtocol[ClaimsParameters]):
         if not claims:
             fields.note(Flag.INCOMPLETE_COVERAGE, f"no claims, of a response of {_counted(len(sentences))}")
             return 0
-        spans = [span for claim in claims for span in claim.found.spans]
+        spans = [span for claim in claims for span in claim.location.spans]
         missed = [sentence for sentence in sentences if not any(_overlaps(sentence, span) for span in spans)]
         if len(sentences) - len(missed) < self.settings.least_covered * len(sentences):
             first = excerpt(sample.response[missed[0].start : missed[0].end])
@@ -223,7 +223,10 @@ class ClaimsProtocol(DeclaredProtocol[ClaimsParameters]):
         counts = {verdict: sum(claim.verdict is verdict for claim in claims) for verdict in ClaimVerdict}
         share = counts[ClaimVerdict.SUPPORTED] / len(claims)
         contradicted = [claim for claim in claims if claim.verdict is ClaimVerdict.CONTRADICTED]
-        warnings = {CONTRADICTED_CLAIM: contradicted, UNPROVEN_CLAIM: [one for one in claims if not one.is_proven]}
+        warnings = {
+            CONTRADICTED_CLAIM: contradicted,
+            UNPROVEN_CLAIM: [claim for claim in claims if not claim.is_proven],
+        }
         relation = relate(judge_identity(reply), sample.target_model)
         fields = {
             "claims": [claim.document() for claim in claims],
@@ -264,15 +267,15 @@ def _read_claims(fields: FieldReader, sample: Sample, *, is_verified: bool) -> I
         verdict = entry.choice("verdict", tuple(ClaimVerdict))
         if quote is None or verdict is None:
             continue
-        found = locate_quote(quote, sample.response, question=sample.question)
-        if found.problem is not None:
-            entry.violation(f"{place}.claim_quote {excerpt(quote)} does not stand in the response ({found.problem})")
+        location = locate_quote(quote, sample.response, question=sample.question)
+        if location.problem is not None:
+            entry.violation(f"{place}.claim_quote {excerpt(quote)} does not stand in the response ({location.problem})")
             continue
         if verdict == ClaimVerdict.NOT_FOUND:
             # It needs neither, and proves nothing by either.
-            yield Claim(quote, found, ClaimVerdict.NOT_FOUND)
+            yield Claim(quote, location, ClaimVerdict.NOT_FOUND)
             continue
-        yield from _read_proof(entry, Claim(quote, found, ClaimVerdict(verdict)), sample.contexts, is_verified)
+        yield from _read_proof(entry, Claim(quote, location, ClaimVerdict(verdict)), sample.contexts, is_verified)
 
 
 def _read_proof(entry: FieldReader, claim: Claim, contexts: Sequence[Context], is_verified: bool) -> Iterator[Claim]:
@@ -290,18 +293,18 @@ def _read_proof(entry: FieldReader, claim: Claim, contexts: Sequence[Context], i
         ids = ", ".join(excerpt(context.id) for context in contexts[:12])
         entry.violation(f"{place}.context_id {excerpt(name)} names no context; there are {ids}")
         return
-    found = _locate(quote, named)
-    if found.problem not in (None, QuoteProblem.TOO_SHORT):
+    location = _locate(quote, named)
+    if location.problem not in (None, QuoteProblem.TOO_SHORT):
         other = next((context for context in contexts if locate_quote(quote, context.text).problem is None), None)
         if other is not None:
-            found = QuoteFinding(problem=QuoteProblem.FROM_ANOTHER_CONTEXT)
+            location = QuoteFinding(problem=QuoteProblem.FROM_ANOTHER_CONTEXT)
         where = "" if other is None else f"; it stands in {excerpt(other.id)}"
     else:
         where = ""
-    if found.problem is not None and is_verified:
+    if location.problem is not None and is_verified:
         statement = f"{place}.quote {excerpt(quote)} does not stand in context {excerpt(named[0].id)}"
-        entry.violation(f"{statement} ({found.problem}){where}")
-    yield Claim(claim.quote, claim.found, claim.verdict, named[0].id, quote, found)
+        entry.violation(f"{statement} ({location.problem}){where}")
+    yield Claim(claim.quote, claim.location, claim.verdict, named[0].id, quote, location)
 
 
 def _locate(quote: str, contexts: Iterable[Context]) -> QuoteFinding:
@@ -314,7 +317,7 @@ def _without_repeats(fields: FieldReader, claims: Iterable[Claim]) -> list[Claim
     """Each claim once; one that is listed again with another verdict contradicts itself."""
     distinct: dict[tuple[Span, ...], Claim] = {}
     for claim in claims:
-        first = distinct.setdefault(claim.found.spans, claim)
+        first = distinct.setdefault(claim.location.spans, claim)
         if first.verdict is not claim.verdict:
             statement = f"claims: {excerpt(claim.quote)} is {first.verdict} and {claim.verdict}"
             fields.contradiction(f"{statement}; each claim has one verdict")
@@ -323,11 +326,11 @@ def _without_repeats(fields: FieldReader, claims: Iterable[Claim]) -> list[Claim
 
 def _comment(counts: Mapping[ClaimVerdict, int], contradicted: Sequence[Claim], notes: str) -> str:
     counted = f"{counts[ClaimVerdict.SUPPORTED]} of {sum(counts.values())} claims supported"
-    said = [counted]
+    parts = [counted]
     if contradicted:
         first = contradicted[0]
-        said.append(f"contradicted by {first.context}: {excerpt(first.quote)}")
-    return "; ".join([*said, notes] if notes.strip() else said)
+        parts.append(f"contradicted by {first.context}: {excerpt(first.quote)}")
+    return "; ".join([*parts, notes] if notes.strip() else parts)
 
 
 def _overlaps(sentence: Span, span: Span) -> bool:

@@ -42,15 +42,14 @@ class Location:
         return str(self.finding.problem)
 
     def document(self) -> dict[str, Any]:
-        """The location in a judgment's fields. `spans` are of the response; those of a step are beside its number."""
-        spans = [[span.start, span.end] for span in self.finding.spans]
+        """The location in a judgment's fields; spans are of the response, or of the part of the step that is named."""
         located: dict[str, Any] = {
-            "spans": spans if self.step is None else [],
+            "spans": [[span.start, span.end] for span in self.finding.spans],
             "stage": None if self.finding.stage is None else self.finding.stage.value,
             "problem": None if self.finding.problem is None else self.finding.problem.value,
         }
         if self.step is not None:
-            located |= {"step": self.step, "part": self.part, "part_spans": spans}
+            located |= {"step": self.step, "part": self.part}
         return located
 
 

@@ -107,7 +107,7 @@ class Window:
             "characters": self.characters_left_out,
             "ranges": [[part.first, part.last] for part in self.left_out],
             "shortened": sorted(self.shortened),
-            "said": "; ".join(self._say_what_is_left_out()),
+            "summary": "; ".join(self._say_what_is_left_out()),
         }
 
     def _say_what_is_left_out(self) -> Iterator[str]:
@@ -213,10 +213,10 @@ def _repetitions(steps: Sequence[Step]) -> Iterator[int]:
 
 
 def _affordable(wanted: Iterable[int], steps: Sequence[Step], sizes: Sequence[int], budget: int) -> Iterator[int]:
-    """Steps, as many as there is room for when their texts are shortened as far as they may be; the first anyway."""
+    """Steps, as many as there is room for when their texts are shortened as far as they may be; both ends anyway."""
     for place, number in enumerate(wanted):
         budget -= min(sizes[number - 1], (_LEAST_TEXT + _HEADING) * max(1, len(_texts_of(steps[number - 1]))))
-        if budget < 0 and place:
+        if budget < 0 and place > 1:
             return
         yield number
 

@@ -88,8 +88,8 @@ def test_a_valid_reply_keeps_scores_steps_and_where_each_quote_stands() -> None:
     final, call = judgment.fields["evidence"][:2]
     ((start, end),) = final["spans"]
     assert SAMPLE.response[start:end] == "on Friday now"
-    assert (call["step"], call["part"], call["spans"], call["problem"]) == (4, "arguments", [], None)
-    ((start, end),) = call["part_spans"]
+    assert (call["step"], call["part"], call["problem"]) == (4, "arguments", None)
+    ((start, end),) = call["spans"]
     assert STEPS[3].arguments_text[start:end] == '"day": "Friday"'
 
 

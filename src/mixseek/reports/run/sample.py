@@ -157,12 +157,10 @@ def _claims_table(row: JudgedRow) -> TableRows:
 def _found_text(quote: scored_details.Quote) -> str:
     if quote.problem:
         return problem_text(quote.problem)
-    if quote.step is not None and quote.stage:
-        spans = ", ".join(f"{span.start}–{span.end}" for span in quote.part_spans)
-        return f"{quote.stage} in step {quote.step}, {quote.part} {spans}"
     if not (quote.stage or quote.spans):
         return "not looked for"
-    return f"{quote.stage or 'found'} at {', '.join(f'{span.start}–{span.end}' for span in quote.spans)}"
+    where = "" if quote.step is None else f" in step {quote.step}, {quote.part},"
+    return f"{quote.stage or 'found'}{where} at {', '.join(f'{span.start}–{span.end}' for span in quote.spans)}"
 
 
 def _response(row: JudgedRow) -> Sentence:
