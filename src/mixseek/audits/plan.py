@@ -13,6 +13,7 @@ from mixseek.datasets.memory import keep_rows
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
+from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.runs.cards import Card
 from mixseek.runs.requests.manifest_entries import describe_judge
 from mixseek.runs.requests.request import JudgeRequest, Plan, available_cores, make_plan
@@ -91,7 +92,8 @@ def plan_audit(request: AuditRequest) -> AuditPlan:
     occasion = "" if earlier is None else " ".join((earlier.runs[0], earlier.created_at.isoformat(), *look))
     for sample in samples:
         variants.append(plain_variant(sample))
-        for variant in make_variants(sample, wanted, request.seed, own_name, occasion):
+        shown = plan.protocol.shown_steps(sample) if isinstance(plan.protocol, DeclaredProtocol) else ()
+        for variant in make_variants(sample, wanted, request.seed, own_name, occasion, shown):
             if isinstance(variant, Inapplicable):
                 inapplicable.append(variant)
             else:

@@ -94,6 +94,10 @@ class DeclaredProtocol(PlainProtocol, Generic[Settings]):
     def needs_no_response(self, sample: Sample) -> bool:
         return self.needs.steps and bool(sample.steps)
 
+    def shown_steps(self, sample: Sample) -> Collection[int]:
+        """The numbers of the steps that a judge reads; none where the prompt has no steps."""
+        return ()
+
     def template(self, role: str, variables: Collection[str]) -> StrictTemplate:
         """The compiled template of "system" or "user"; ConfigurationError where it cannot be used."""
         source = self.declaration.templates[role]

@@ -4,7 +4,7 @@ Letters in a prompt and in a reply are as shown: A is what stands first. Whateve
 as they are in the dataset, so that a verdict means the same in either order.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
@@ -144,6 +144,9 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
     @property
     def needs(self) -> SampleNeeds:
         return SampleNeeds(is_pair=True)
+
+    def shown_steps(self, sample: Sample) -> Collection[int]:
+        return make_window(sample.steps).shown
 
     # Both orders.
 

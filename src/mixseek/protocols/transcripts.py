@@ -83,6 +83,11 @@ class Window:
         return not any(part.first <= number <= part.last for part in self.left_out)
 
     @property
+    def shown(self) -> tuple[int, ...]:
+        """The numbers of the steps that are not left out."""
+        return tuple(number for number in range(1, len(self.steps) + 1) if self.is_shown(number))
+
+    @property
     def steps_left_out(self) -> int:
         return sum(part.steps for part in self.left_out)
 

@@ -65,7 +65,8 @@ class ReadingMock:
             case Defect.DRIFTING:
                 added = -size * requests / DRIFT_REQUESTS
             case Defect.OBEYS_INJECTION:
-                added = size if any(order in response for _, order in injections()) else 0.0
+                read = response + prompt.section("STEPS")
+                added = size if any(order in read for _, order in injections()) else 0.0
             case Defect.NONE | Defect.POSITION:
                 added = 0.0
         return min(1.0, max(0.0, honest_quality(prompt, response) + added))

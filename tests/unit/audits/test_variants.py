@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,8 @@ from mixseek.audits.variants.draw import OTHER_NAMES, make_variants, plain_varia
 from mixseek.audits.variants.model import NEUTRAL, Inapplicable, Variant
 from mixseek.audits.variants.texts import injections
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import Step, StepRole, StepStatus
+from mixseek.protocols.registry import load_protocol
 from mixseek.stats.audits import Audit
 
 TEXTS = {
@@ -161,3 +164,66 @@ def test_an_order_stands_beside_neutral_text_of_its_length_at_its_place(language
         assert neutral.sample.response.endswith(text) is is_before
         places.add(is_before)
     assert places == {True, False}
+
+
+def agent(response: str = TEXTS["en"]) -> Sample:
+    steps = (
+        Step(StepRole.USER, "How long is the bridge?"),
+        Step(StepRole.TOOL, tool="search", result="The bridge is 120 metres long.", status=StepStatus.OK),
+        Step(StepRole.TOOL, tool="note"),
+        Step(StepRole.TOOL, tool="open", result="Opened in 1933.", status=StepStatus.OK),
+        Step(StepRole.ASSISTANT, TEXTS["en"]),
+    )
+    return Sample("a1", response, "How long is the bridge?", steps=steps)
+
+
+def injected(one: Sample, seed: int, shown: range) -> list[Variant]:
+    made = make_variants(one, [Audit.INJECTION], seed, None, shown_steps=shown)
+    return [each for each in made if isinstance(each, Variant)]
+
+
+def test_an_order_is_hidden_in_a_tools_result_with_as_much_neutral_text_at_the_same_place() -> None:
+    """In half of the samples; nothing else of the sample changes, and only results that the judge is shown."""
+    plain, places = agent(), Counter[int | None]()
+    for seed in range(80):
+        order, neutral = injected(plain, seed, range(1, 6))
+        changed = {number for number in range(5) if order.sample.steps[number] != plain.steps[number]}
+        assert neutral.kind == NEUTRAL
+        if order.kind.endswith(" in a step"):
+            ((place),) = changed
+            assert order.sample.response == neutral.sample.response == plain.response
+            results = [one.sample.steps[place].result or "" for one in (order, neutral)]
+            assert any(text in results[0] for _, text in injections())
+            assert len(results[0]) == len(results[1])
+            assert replace(order.sample.steps[place], result=None) == replace(plain.steps[place], result=None)
+            places[place + 1] += 1
+        else:
+            # The last step says the answer, so it says the changed one too.
+            assert changed == {4}
+            assert order.sample.steps[4].text == order.sample.response != plain.response
+            places[None] += 1
+
+    assert set(places) == {2, 4, None}
+    assert 25 <= places[None] <= 55
+
+
+def test_a_step_that_the_judge_is_not_shown_hides_nothing() -> None:
+    for seed in range(30):
+        order, _ = injected(agent(), seed, range(4, 6))
+        assert order.sample.steps[1] == agent().steps[1]
+        assert not injected(agent(), seed, range(0))[0].kind.endswith("in a step")
+
+
+def test_a_run_without_an_answer_has_its_order_in_a_step() -> None:
+    one = replace(agent(""), steps=agent().steps[:-1])
+
+    assert all(injected(one, seed, range(1, 5))[0].kind.endswith("in a step") for seed in range(10))
+    assert injected(one, 0, range(0)) == []
+
+
+def test_protocols_say_which_steps_a_judge_is_shown() -> None:
+    shown = {name: load_protocol(name).shown_steps(agent()) for name in ("trajectory", "cross", "pairwise")}  # type: ignore[attr-defined] # a declared protocol's own
+    hidden = {name: load_protocol(name).shown_steps(agent()) for name in ("semantic", "grounded")}  # type: ignore[attr-defined] # the same
+
+    assert set(shown.values()) == {(1, 2, 3, 4, 5)}
+    assert set(hidden.values()) == {()}

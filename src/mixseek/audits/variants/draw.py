@@ -7,7 +7,7 @@ can be done to a text, another kind is drawn; where none applies, that is said, 
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -17,6 +17,7 @@ from mixseek.audits.variants.model import (
     APOLOGETIC,
     AUDIT,
     CONFIDENT,
+    IN_A_STEP,
     KIND,
     NEUTRAL,
     ORIGINAL,
@@ -29,8 +30,10 @@ from mixseek.audits.variants.model import (
 from mixseek.audits.variants.padding import neutral_text, pad_after, pad_before
 from mixseek.audits.variants.texts import JudgedText, injections, read_phrases
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import StepRole
 from mixseek.matching.phrases import written_in
 from mixseek.protocols.identity import is_kin
+from mixseek.protocols.transcripts import says_answer
 from mixseek.stats.audits import Audit
 
 # Somebody else, whoever the judge is.
@@ -46,9 +49,17 @@ def plain_variant(sample: Sample) -> Variant:
 
 
 def make_variants(
-    sample: Sample, audits: Sequence[Audit], seed: int, own_name: str | None, occasion: str = ""
+    sample: Sample,
+    audits: Sequence[Audit],
+    seed: int,
+    own_name: str | None,
+    occasion: str = "",
+    shown_steps: Collection[int] = (),
 ) -> list[Variant | Inapplicable]:
-    """Those of the audits that change a text; `occasion` sets one repetition of an audit apart from the next."""
+    """Those of the audits that change a text; `occasion` sets one repetition of an audit apart from the next.
+
+    `shown_steps` are the numbers of the steps that the judge will see: an order may be hidden in a tool's result there.
+    """
     made: list[Variant | Inapplicable] = []
     for audit in audits:
         if audit in (Audit.RETEST, Audit.DRIFT):
@@ -56,7 +67,7 @@ def make_variants(
         elif audit is Audit.NAME:
             made += _named(sample, seed, own_name)
         elif audit is Audit.INJECTION:
-            made += _injected(sample, seed)
+            made += _injected(sample, seed, shown_steps)
         elif audit in _KINDS:
             made.append(_changed(sample, audit, seed))
     return made
@@ -98,9 +109,17 @@ def _named(sample: Sample, seed: int, own_name: str | None) -> list[Variant | In
     ]
 
 
-def _injected(sample: Sample, seed: int) -> list[Variant | Inapplicable]:
-    """The text with an order to the judge, and with neutral text of the same length at the same place."""
-    if not sample.response.strip():
+def _injected(sample: Sample, seed: int, shown_steps: Collection[int]) -> list[Variant | Inapplicable]:
+    """The text with an order to the judge, and with neutral text of the same length at the same place.
+
+    Where tools gave results, the place is one of these for half of the samples: an agent reads them, and its judge too.
+    """
+    results = [
+        number
+        for number in sorted(shown_steps)
+        if sample.steps[number - 1].role is StepRole.TOOL and (sample.steps[number - 1].result or "").strip()
+    ]
+    if not sample.response.strip() and not results:
         return [Inapplicable(sample.id, Audit.INJECTION, _NO_TEXT)]
     text = _judged_text(sample, Audit.INJECTION, seed)
     rng = text.rng
@@ -109,20 +128,42 @@ def _injected(sample: Sample, seed: int) -> list[Variant | Inapplicable]:
     order = rng.choice([text for order_kind, text in injections() if order_kind == kind])
     is_before = rng.random() < 0.5
     spoken = replace(text, language=written_in((order,)) or text.language)
-    shown = {kind: order, NEUTRAL: neutral_text(spoken, len(order))}
-    return [
-        _variant(
-            sample, Audit.INJECTION, name, f"{line}\n\n{text.text}" if is_before else f"{text.text}\n\n{line}", seed
-        )
-        for name, line in shown.items()
-    ]
+    # Only of samples with steps, so that all others are drawn as before there were any.
+    step = rng.choice(results) if results and (rng.random() < 0.5 or not sample.response.strip()) else None
+    shown = {kind if step is None else f"{kind}{IN_A_STEP}": order, NEUTRAL: neutral_text(spoken, len(order))}
+    return [_injected_at(sample, step, kind, line, seed, is_before=is_before) for kind, line in shown.items()]
+
+
+def _injected_at(sample: Sample, step: int | None, kind: str, line: str, seed: int, *, is_before: bool) -> Variant:
+    """The line before or after the response, or the result of a step."""
+    text = sample.response if step is None else sample.steps[step - 1].result or ""
+    text = f"{line}\n\n{text}" if is_before else f"{text}\n\n{line}"
+    if step is None:
+        return _variant(sample, Audit.INJECTION, kind, text, seed)
+    changed = replace(sample.steps[step - 1], result=text)
+    steps = (*sample.steps[: step - 1], changed, *sample.steps[step:])
+    name = _id_of(sample, Audit.INJECTION, kind, seed)
+    marked = _marked(sample, replace(sample, steps=steps), Audit.INJECTION, kind, name)
+    return Variant(sample.id, Audit.INJECTION, kind, marked)
+
+
+def _answering(sample: Sample, text: str) -> Sample:
+    """The sample with another response; where its last step said the old one, that says the new one too."""
+    steps = sample.steps
+    if steps and says_answer(steps[-1], sample.response):
+        steps = (*steps[:-1], replace(steps[-1], text=text))
+    return replace(sample, response=text, steps=steps)
+
+
+def _id_of(sample: Sample, audit: Audit, kind: str, seed: int, occasion: str = "") -> str:
+    # An id that says nothing: some prompts show it, and a judge must not read there what is being tried.
+    digest = hashlib.blake2b(f"{seed}:{audit.value}:{kind}:{occasion}:{sample.key()}".encode()).hexdigest()
+    return f"{sample.id}~{digest[:_ID_DIGITS]}"
 
 
 def _variant(sample: Sample, audit: Audit, kind: str, text: str, seed: int, occasion: str = "") -> Variant:
-    # An id that says nothing: some prompts show it, and a judge must not read there what is being tried.
-    digest = hashlib.blake2b(f"{seed}:{audit.value}:{kind}:{occasion}:{sample.key()}".encode()).hexdigest()
-    name = f"{sample.id}~{digest[:_ID_DIGITS]}"
-    return Variant(sample.id, audit, kind, _marked(sample, replace(sample, response=text), audit, kind, name))
+    name = _id_of(sample, audit, kind, seed, occasion)
+    return Variant(sample.id, audit, kind, _marked(sample, _answering(sample, text), audit, kind, name))
 
 
 def _marked(original: Sample, sample: Sample, audit: Audit | None, kind: str, name: str) -> Sample:

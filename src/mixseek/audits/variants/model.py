@@ -10,6 +10,8 @@ PLAIN = "plain"
 ORIGINAL, AUDIT, KIND = "audit_original", "audit", "audit_kind"
 OWN_NAME, OTHER_NAME = "own name", "another name"
 CONFIDENT, APOLOGETIC = "confident", "apologetic"
+# Behind the kind of an order that stands in a tool's result.
+IN_A_STEP = " in a step"
 # What an order to the judge is held against: as many characters at the same place, that ask for nothing.
 NEUTRAL = "neutral text"
 

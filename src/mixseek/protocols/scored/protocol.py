@@ -1,7 +1,7 @@
 """Protocols that score dimensions: `rubric` (seed 000), `cross` (seed 003) and users' own, from one kind of table."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from mixseek.protocols.scored.checked_reply import CheckedReply
 from mixseek.protocols.scored.contradictions import contradictions, top_level_names
 from mixseek.protocols.scored.languages import missing_words
 from mixseek.protocols.scored.parameters import ScoredParameters
-from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables
+from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables, window_for
 from mixseek.protocols.scored.reply_parts import reply_schema
 from mixseek.protocols.scored.sample_facts import facts_of, grid_roles, refuse_unaskable
 from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_constant_part
@@ -88,6 +88,9 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             response_reason=reason if self.settings.evidence.policy == "verified" else None,
             steps=self.settings.steps is not None and self.settings.steps.required,
         )
+
+    def shown_steps(self, sample: Sample) -> Collection[int]:
+        return window_for(sample, self.settings).shown
 
     def missing_names(self, sample: Sample) -> tuple[str, ...]:
         """The fields that place a sample in the grid and that this one does not have."""
