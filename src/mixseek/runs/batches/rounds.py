@@ -27,6 +27,8 @@ from mixseek.text.phrases import plural
 _SLOWER, _SLOWEST = 1.5, 10.0
 # Nobody is waited for: so many samples share each wait for the disk.
 _AT_HAND = 1_024
+# A batch that was asked for a moment ago may come into its provider's list a moment later.
+_SETTLE_SECONDS = 10.0
 # A signal is looked for this often.
 _GLANCE_SECONDS = 0.2
 
@@ -145,7 +147,8 @@ class BatchRun:
         for handler in self.handlers:
             is_over |= await handler.look()
         if any(handler.is_unsure for handler in self.handlers):
-            await asyncio.sleep(min(options.poll_seconds, 10.0))
+            if not await self._rest(min(options.poll_seconds, _SETTLE_SECONDS)):
+                return is_over
             for handler in self.handlers:
                 is_over |= await handler.look()
         return is_over
