@@ -155,6 +155,11 @@ def test_from_python_a_batch_wants_a_workspace(tmp_path: Path, monkeypatch: pyte
         spec = spec_of("openai", server)
         with pytest.raises(ConfigurationError, match="workspace"):
             library.judge(riddles(2), judges=spec, batch=True)
+        with pytest.raises(ConfigurationError, match="workspace"):
+            library.answer([{"id": "q", "question": "What is 2 + 2?"}], targets=spec, batch=True)
+        write_settings(tmp_path / "mixseek.toml", "openai", server, batch=True)
+        with pytest.raises(ConfigurationError, match="workspace"):
+            library.judge(riddles(2), judges="j")
         assert server.server.ledger.summary()["batches"] == {}
         run = library.judge(riddles(2), judges=spec, batch=True, wait=True, poll=0.05, workspace="ws", run="r")
 

@@ -17,6 +17,7 @@ from mixseek.api.options import (
     check_options,
     in_thread,
     name_judge,
+    refuse_batches_nobody_keeps,
     signature_of,
     wait_for,
 )
@@ -184,6 +185,8 @@ def make_order(questions: Data, options: Mapping[str, Any]) -> AnswerOrder:
         keeps_empty_run=True,
         environment=os.environ,
     )
+    if temporary is not None:
+        refuse_batches_nobody_keeps(request.live.batches, request.targets, request.configured)
     return AnswerOrder(request, given.get("progress", True), temporary)
 
 

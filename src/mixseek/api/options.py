@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from functools import cache
@@ -34,10 +34,10 @@ from mixseek.judges.function import function_judge
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.requests.given_options import GATES, make_request, several
 from mixseek.runs.requests.named import NamedJudge
-from mixseek.runs.requests.request import JudgeRequest
+from mixseek.runs.requests.request import BatchOptions, JudgeRequest
 from mixseek.settings.declared import Declared, declarations
 from mixseek.settings.load import load_settings
-from mixseek.settings.models import Language
+from mixseek.settings.models import JudgeSettings, Language
 from mixseek.settings.options import JudgeOptions
 from mixseek.settings.race import EvaluationFile
 from mixseek.storage.workspace import Workspace
@@ -121,11 +121,20 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         keeps_empty_run=True,
         environment=os.environ,
     )
-    if temporary is not None and request.live.batches.is_for_all:
-        raise ConfigurationError("batch: nothing would be left of what is paid for; give workspace")
+    if temporary is not None:
+        refuse_batches_nobody_keeps(request.live.batches, request.judges, request.configured)
     gates = Gates(**{name: limit for name, limit in request.gates.items() if name in GATES})
     baseline = find_against(request, given, is_kept=temporary is None)
     return JudgeOrder(request, gates, baseline, given.get("progress", True), temporary)
+
+
+def refuse_batches_nobody_keeps(
+    batches: BatchOptions, judges: Sequence[NamedJudge], configured: Mapping[str, JudgeSettings]
+) -> None:
+    """Raises ConfigurationError for requests left with a provider by a run whose workspace goes with the process."""
+    settings = (configured.get(judge) for judge in judges if isinstance(judge, str))
+    if batches.is_for_all or any(judge.batch for judge in settings if judge is not None):
+        raise ConfigurationError("batch: nothing would be left of what is paid for; give workspace")
 
 
 class KeptAnswers(NamedTuple):
