@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from mixseek.analysis import model, report_data, scored_model
 from mixseek.analysis.agreement import Agreement, SelfConsistency
+from mixseek.analysis.checked_model import CheckSummary
 from mixseek.analysis.model import ScoreSummary
 from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain import counts
@@ -57,6 +58,7 @@ class ReportInput:
     pairs: PairsReport | None = None  # where two responses were judged at a time
     models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
     labels: Mapping[str, str] = field(default_factory=dict)  # judge to what a reader knows it by
+    checks: tuple[CheckSummary, ...] = ()  # where something was checked without a judge
 
 
 # A wording that is unique to each row explains nothing in a table; the rows themselves carry it.
@@ -84,6 +86,7 @@ def build_report(source: ReportInput) -> report_data.ReportData:
         pairs=source.pairs,
         models=source.models,
         labels=source.labels,
+        checks=source.checks,
     )
 
 

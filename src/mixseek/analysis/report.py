@@ -10,6 +10,7 @@ from typing import Any
 
 from mixseek.analysis.agreement import Agreement, build_agreement, build_consistency
 from mixseek.analysis.build import ReportInput, build_report
+from mixseek.analysis.checked import summarise_checks
 from mixseek.analysis.headline import with_corrected
 from mixseek.analysis.kept_headline import keep_headline
 from mixseek.analysis.labels.of_run import load_corrected_and_people
@@ -104,6 +105,7 @@ def load_explanations(index: RunIndex) -> dict[str, Any]:
         "warnings": index.counts(counts.WarningCount),
         "reasoning": index.counts(counts.ReasoningCount),
         "reasks": index.counts(counts.ReaskCount),
+        "checks": summarise_checks(index.counts(counts.CheckCount)),
     }
 
 

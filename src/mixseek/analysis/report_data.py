@@ -5,6 +5,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from mixseek.analysis.agreement import Agreement, SelfConsistency
+from mixseek.analysis.checked_model import CheckSummary
 from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ShownCount
 from mixseek.analysis.scored_model import ScoredReport
 from mixseek.analysis.votes.system_board import Board
@@ -43,6 +44,7 @@ class ReportData:
     corrected: "CorrectedReport | None" = None  # where people have labelled some of the texts
     pairs: "PairsReport | None" = None  # where two responses were judged at a time
     asked: tuple[tuple[Message, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
+    checks: tuple[CheckSummary, ...] = ()  # where something was checked without a judge
     board: Board | None = None  # of systems that were compared two by two
 
     def label_of(self, judge: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.analysis import model
+from mixseek.analysis.checked_model import CheckSummary
 from mixseek.analysis.labels.corrected import CorrectedReport
 from mixseek.analysis.model import Headline, ScoreSummary
 from mixseek.analysis.target_pairs import PairsReport
@@ -51,6 +52,7 @@ class RunSummary:
     notices: tuple[str, ...] = ()  # what a person was told before the first call
     corrected: CorrectedReport | None = None  # where people have labelled some of the texts
     pairs: PairsReport | None = None  # where two responses were judged at a time
+    checks: tuple[CheckSummary, ...] = ()  # where something was checked without a judge
 
     @property
     def is_complete(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from mixseek.analysis.build import ReportInput, ReportUnits, build_report, summarise_scores
+from mixseek.analysis.checked import summarise_checks
 from mixseek.analysis.headline import LEADING, build_headline
 from mixseek.analysis.kept_headline import keep_headline
 from mixseek.analysis.manifests import dataset_name, is_panel
@@ -13,7 +14,7 @@ from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ScoreSumma
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.target_pairs import PairsReport, build_pairs
 from mixseek.domain.counting import USUAL, Counting
-from mixseek.domain.counts import NO_UNITS, OutcomeCount, ReaskCount, RunFacts
+from mixseek.domain.counts import NO_UNITS, CheckCount, OutcomeCount, ReaskCount, RunFacts
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.domain.scored_counts import FailureGroup, TakeSpread
@@ -99,7 +100,7 @@ def summarise_run(
         pairs = load_pairs(index, panel)
         cells = index.counts(OutcomeCount, final_only=False)
         units = index.unit_sums("judge")
-        calls = tuple(index.call_accounts())
+        calls, checks = tuple(index.call_accounts()), summarise_checks(index.counts(CheckCount))
         spreads = tuple(index.counts(TakeSpread)) if manifest.repeats > 1 else ()
         reasks = tuple(index.counts(ReaskCount))
         # Only a cascade has judgments that another one followed.
@@ -109,14 +110,13 @@ def summarise_run(
             labels = tuple(index.judge_labels(manifest.judge_names).values())
             keep_headline(workspace, run, headline, calls, labels, is_preference=facts.has_pairs)
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
-    known = {judge.name: judge.parameters.get("warning") for judge in manifest.judges}
     return RunSummary(
         header=run_header(manifest),
         dataset=manifest.dataset,
         judges=manifest.judge_names,
         cascade=manifest.cascade,
         repeats=manifest.repeats,
-        warnings=tuple((name, str(warning)) for name, warning in known.items() if warning),
+        warnings=known_warnings(manifest),
         workspace=workspace.root,
         journal=run.journal,
         manifest=run.manifest,
@@ -134,7 +134,14 @@ def summarise_run(
         all_by_judge={name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()},
         reasks=reasks,
         pairs=pairs,
+        checks=checks,
     )
+
+
+def known_warnings(manifest: Manifest) -> tuple[tuple[str, str], ...]:
+    """What judges are known to be weak at, by their names."""
+    known = {judge.name: judge.parameters.get("warning") for judge in manifest.judges}
+    return tuple((name, str(warning)) for name, warning in known.items() if warning)
 
 
 def summarise_whole(index: RunIndex, final: Sequence[OutcomeCount]) -> tuple[ScoreSummary, ScoreSummary]:

@@ -18,6 +18,7 @@ from mixseek.domain.ports import JudgingProtocol, MathsComparer, is_plain
 from mixseek.domain.samples import Sample
 from mixseek.engine.offline import judge_reply, judge_shown, refuse_incomplete
 from mixseek.errors import ConfigurationError
+from mixseek.judges.specs import CHECKS_JUDGE, decide_by_checks
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.semantic import read_log_score
 from mixseek.storage.durable import digest_file, storage_error
@@ -186,7 +187,8 @@ class ArchiveCheck:
         if not isinstance(text, str):
             yield Problem(path, ProblemKind.DIFFERS, "not a file of this archive: `reply` is not there")
             return
-        yield from self._hold_against(path, self._judge(text, row, sample), row)
+        judgment = self._protocol.complete(sample, self._judge(text, row, sample))
+        yield from self._hold_against(path, judgment, row)
 
     def _read_presentations(self, path: str, text: str, row: Mapping[str, Any], sample: Sample) -> Iterator[Problem]:
         """Every reply in its own presentation, then what they come to together."""
@@ -201,7 +203,7 @@ class ArchiveCheck:
                 name: judge_reply(Reply(str(text), row["judge"], details=details), sample, protocol.present(name))
                 for name, text in replies.items()
             }
-            yield from self._hold_against(path, protocol.combine(outcomes), row)
+            yield from self._hold_against(path, protocol.complete(sample, protocol.combine(outcomes)), row)
 
     def _hold_against(self, path: str, judgment: Outcome, row: Mapping[str, Any]) -> Iterator[Problem]:
         is_in_valid_room = path.startswith(f"{names.VALID_ROOM}/")
@@ -229,6 +231,8 @@ class ArchiveCheck:
                 assert_never(unexpected)
 
     def _judge(self, text: str, row: Mapping[str, Any], sample: Sample) -> ValidJudgment | InvalidJudgment | Undecided:
+        if row["judge"] == CHECKS_JUDGE:
+            return decide_by_checks(sample, self._protocol)
         if row.get("is_ruled"):
             return self._protocol.decide(sample, self._maths)
         scorer = row["judge"].removeprefix(WITNESS_PREFIX)

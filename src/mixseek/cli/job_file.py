@@ -14,6 +14,7 @@ import typer
 from pydantic import Field
 from typer import TyperException
 
+from mixseek.checks.declare import read_checks
 from mixseek.cli.answer import answer
 from mixseek.cli.commands import Command
 from mixseek.cli.judge import judge
@@ -29,6 +30,8 @@ from mixseek.settings.text_files import decode_text, parse_toml, read_bounded
 
 # Tables of the file that are no options.
 _JUDGES, _JOBS, _ANSWERS = "judges", "jobs", "answers"
+# A table that is the option `check` by names, and that option.
+_CHECKS, _CHECK = "checks", "check"
 # In the table of answers: prompts by name, and the questions, which are DATA on a command line.
 _VARIANTS, _QUESTIONS, _DATA = "variants", "questions", "data"
 # Where jobs may stand beside the settings.
@@ -193,7 +196,7 @@ class JobReader:
         self.keys = {key_of(parameter): parameter for parameter in self.command.params}
 
     def check_keys(self, table: Mapping[str, Any], job: str | None) -> None:
-        known = [key for key in (*self.keys, *STEPS) if key not in self.run_options]
+        known = [key for key in (*self.keys, *STEPS, _CHECKS) if key not in self.run_options]
         for key in table:
             if key in self.run_options:
                 raise ConfigurationError(f"{self.place(key, job)}: stands on the command line of `mixseek run`")
@@ -216,8 +219,24 @@ class JobReader:
             return self.place(key, name if key in own_table or key not in values else None)
 
         steps = {key: self.read_step(key, values[key], where(key)) for key in STEPS if key in values}
-        options = {key: value for key, value in values.items() if key not in STEPS}
+        options = {key: value for key, value in values.items() if key not in (*STEPS, _CHECKS, _CHECK)}
+        if checks := [*self.read_checks(_CHECK, values, where), *self.read_checks(_CHECKS, values, where)]:
+            options[_CHECK] = checks
         return Job(name, self.parse(self.command, options, where), steps)
+
+    def read_checks(self, key: str, values: Mapping[str, Any], where: Callable[[str], str]) -> list[str]:
+        """Lines, or a table of named checks, as the option takes them; schemas lie beside this file."""
+        given = values.get(key, ())
+        try:
+            checks = read_checks(
+                [given] if isinstance(given, str) else given,
+                lambda name: decode_text(read_bounded(Path(self.beside(name)))),
+            )
+        except OSError as error:
+            raise ConfigurationError(f"{where(key)}: {error.filename}: cannot be read ({error.strerror})") from error
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{where(key)}: {error}") from error
+        return [json.dumps(document, ensure_ascii=False) for document in checks.documents]
 
     def read_answers(self, table: Any, document: Mapping[str, Any]) -> AnswersJob:
         """What is asked before anything is judged; its name is the file's unless it has one."""

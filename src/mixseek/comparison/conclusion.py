@@ -5,7 +5,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
-from mixseek.analysis.gates import GateResult, Gates, check_gates
+from mixseek.analysis.gates import GateResult, Gates, check_failed_checks, check_gates
 from mixseek.analysis.run_summary import RunSummary
 from mixseek.analysis.summarise import failure_groups, first_failed_rows
 from mixseek.comparison.baseline import Baseline, compare_with_baseline
@@ -54,6 +54,8 @@ class Conclusion:
 def conclude_run(summary: RunSummary, gates: Gates, baseline: Baseline | None = None) -> Conclusion:
     """Incomplete comes before any gate: its numbers are not the last ones."""
     checked: tuple[AnyGate, ...] = check_gates(gates, summary.headlines, has_pairs=summary.pairs is not None)
+    if gates.max_failed_checks is not None:
+        checked += (check_failed_checks(gates.max_failed_checks, summary.checks),)
     compared = None
     if baseline is not None:
         compared = compare_with_baseline(summary.workspace, baseline, summary.header.run_id)

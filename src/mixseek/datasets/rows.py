@@ -8,16 +8,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mixseek.checks.declare import row_checks
 from mixseek.datasets.importers.reading.cells import read_cell
 from mixseek.datasets.importers.samples.messages import conversation_text, role_of
 from mixseek.datasets.importers.samples.transcript import transcript_of
 from mixseek.datasets.importers.samples.turns import Turn, Unread, turns_of
 from mixseek.datasets.importers.samples.values import as_rows
 from mixseek.datasets.step_columns import COLUMN_FIELDS, STEP_FIELDS, StepError, read_contexts, read_steps
+from mixseek.domain.check_findings import ROW_CHECKS
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.domain.samples import HUMAN_PREFERENCE, LOG_SCORES, RESPONSE_ERROR, Sample
 from mixseek.domain.steps import StepRole, StepStatus
-from mixseek.errors import DatasetError
+from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
 
 # Read when the canonical column is absent and nothing is mapped; the first that is present wins.
@@ -172,6 +174,7 @@ class RowReader:
             read_messages(values, row[_MESSAGES], plan)
             extras = tuple(column for column in extras if column != _MESSAGES) if "steps" in values else extras
         values["metadata"] = {**read_metadata(row, extras), **values.get("metadata", {})}
+        refuse_wrong_checks(values["metadata"])
 
     def _check_lists(self, values: Mapping[str, Any], plan: ColumnPlan) -> None:
         """What was mapped to steps or contexts is some; a column that only has their name stays what it was."""
@@ -287,6 +290,17 @@ def read_messages(values: dict[str, Any], cell: Any, plan: ColumnPlan) -> None:
         values["steps"] = transcript.steps
         if "question" not in plan.fields:
             values["question"] = transcript.question
+
+
+def refuse_wrong_checks(metadata: Mapping[str, Any]) -> None:
+    """Raises RowError for expectations that nobody could check."""
+    if ROW_CHECKS not in metadata:
+        return
+    try:
+        row_checks(metadata)
+    except ConfigurationError as error:
+        advice = f"`{ROW_CHECKS}` holds what is checked of the row; call the column otherwise where it holds more"
+        raise RowError(f"`{ROW_CHECKS}`: {error} ({advice})") from error
 
 
 def answer_from_steps(values: dict[str, Any]) -> None:

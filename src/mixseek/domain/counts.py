@@ -100,6 +100,7 @@ class RunFacts:
     has_reasons: bool
     has_warnings: bool
     has_reasoning_scores: bool
+    has_checks: bool  # judgments with findings of checks
     samples: int  # that the journal holds: fewer than the dataset where a run was stopped
     has_pairs: bool
     has_targets: bool
@@ -298,6 +299,17 @@ class WarningCount:
     judge: str
     warning: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCount:
+    """Samples of one target by what one check made of them; whoever judged them, each counts once."""
+
+    check: str
+    target: str | None
+    failed: int
+    passed: int
+    not_applicable: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,8 @@ class Missing:
     is_permanent: bool = False
     # A filter of the endpoint's refused it.
     is_withheld: bool = False
+    # What is known of the sample all the same.
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

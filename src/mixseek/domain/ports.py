@@ -100,6 +100,9 @@ class JudgeProtocol(Protocol):
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         """One outcome of all, by presentation."""
 
+    def complete(self, sample: Sample, outcome: Outcome) -> Outcome:
+        """What became of a sample, with what is known of it whoever judged: the findings of checks."""
+
     @property
     def expected_tokens(self) -> int:
         """What a reply takes; only for estimates before the endpoint has said how many tokens they were."""
@@ -162,6 +165,9 @@ class PlainProtocol:
 
     def combine(self, outcomes: Mapping[str, Outcome]) -> Outcome:
         (outcome,) = outcomes.values()
+        return outcome
+
+    def complete(self, sample: Sample, outcome: Outcome) -> Outcome:
         return outcome
 
     @property

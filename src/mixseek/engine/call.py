@@ -170,6 +170,12 @@ class CallContext:
 
 
 async def ask_repeat(context: CallContext, slot: LiveSlot, pending: PendingSample, repeat: int) -> Outcome:
+    """What becomes of one repeat, with what is known of the sample whoever judges."""
+    outcome = await ask_shown(context, slot, pending, repeat)
+    return context.protocol.complete(pending.sample, outcome)
+
+
+async def ask_shown(context: CallContext, slot: LiveSlot, pending: PendingSample, repeat: int) -> Outcome:
     """What becomes of one repeat: of the sample as it is, or of all presentations that the protocol wants together."""
     refused = refuse_incomplete(pending.sample, context.protocol)
     if refused is not None:

@@ -83,6 +83,13 @@ def judge_one(
 
 
 def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
+    """One judge's answer to the sample, with what is known of it whoever judges."""
+    judged = ask_shown(judge, sample, protocol)
+    outcome = protocol.complete(sample, judged.outcome)
+    return judged if outcome is judged.outcome else replace(judged, outcome=outcome)
+
+
+def ask_shown(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     """One judge's answer to the sample as it is, or to all presentations that the protocol wants together."""
     if is_plain(protocol):
         return ask_once(judge, sample, protocol)
@@ -101,7 +108,9 @@ def ask(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
 
 def ask_once(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     """One judge's answer, parsed by the protocol where it is text."""
-    refused = refuse_incomplete(sample, protocol)
+    # Whoever judges by the steps can do without a final answer.
+    needs_response = getattr(judge, "needs_response", True) or not sample.steps
+    refused = refuse_incomplete(sample, protocol) if needs_response else None
     match judge.reply(sample, protocol):
         case Reply() as reply:
             judgment = read_recorded(reply, sample, protocol)

@@ -70,6 +70,8 @@ COLUMNS = {
     "judge_is_wrong": f"""CASE WHEN status = 'valid' AND score IS NOT NULL AND people_share IS NOT NULL
         THEN abs(score - people_share) >= {APART} END""",
     "judges_differ": "is_divided",
+    # What checks made of the sample, as a JSON list.
+    "check_findings": "checks",
     "steps": "sample.steps",
     "steps_b": "sample.steps_b",
     "contexts": "sample.contexts",

@@ -63,16 +63,17 @@ INSERT INTO replies
         WHERE t = 'reply')
 
 -- name: outcome
--- Whether the extracted answer stands in the response is null where nobody looked. Warnings are a JSON list.
+-- Whether the extracted answer stands in the response is null where nobody looked. Warnings and findings of checks are
+-- JSON lists.
 INSERT INTO outcomes
     SELECT key, NULL, judge, coalesce(list_position($judges, judge), len($judges) + 1), coalesce(take, 1), true,
         status, method, score, verdict, try_cast(said[1] AS BOOLEAN), said[2], try_cast(said[3] AS INTEGER), said[4],
-        try_cast(said[5] AS BOOLEAN), said[6], fields, span, rules, flags, repairs, reason,
+        try_cast(said[5] AS BOOLEAN), said[6], said[7], fields, span, rules, flags, repairs, reason,
         coalesce(method = 'self_judge', false), coalesce(permanent, false), coalesce(lost_tries, 0),
         lost_bill
     FROM (
         SELECT *, json_extract_string(fields, ['$.is_correct', '$.extracted_answer', '$.reasoning_score',
-            '$.error_type', '$.extraction_verified', '$.warnings']) AS said
+            '$.error_type', '$.extraction_verified', '$.warnings', '$.checks']) AS said
         FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
             maximum_object_size = $object_bytes,
             columns = {t: 'VARCHAR', key: 'VARCHAR', judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR',
@@ -226,7 +227,7 @@ CREATE OR REPLACE TABLE facts AS SELECT * FROM
         count(*) FILTER (NOT is_control AND list_contains(rules, $needs_maths)) AS needs_maths,
         count(*) FILTER (lost_tries > 0) > 0 AS has_lost_tries, count(*) FILTER (len(flags) > 0) > 0 AS has_flags,
         count(reason) > 0 AS has_reasons, count(*) FILTER (len(warnings) > 2) > 0 AS has_warnings,
-        count(reasoning_score) > 0 AS has_reasoning_scores
+        count(reasoning_score) > 0 AS has_reasoning_scores, count(checks) > 0 AS has_checks
         FROM (SELECT *, is_final AND NOT is_control AS is_whole FROM outcomes)),
     (SELECT count(*) AS samples, count(length_b) > 0 AS has_pairs,
         count(coalesce(target_model, target_b)) > 0 AS has_targets, count(prompt_variant) > 0 AS has_variants,

@@ -70,6 +70,15 @@ SELECT judge, count(*), count(*) FILTER (verdicts = 1), avg(spread)
         FROM outcomes WHERE status = 'valid' GROUP BY judge, judge_order, key HAVING count(*) > 1)
     GROUP BY judge, judge_order ORDER BY judge_order, judge
 
+-- name: CheckCount
+-- The findings of a sample are the same whoever judged it.
+SELECT item.check, target_model, count(*) FILTER (item.state = 'failed'), count(*) FILTER (item.state = 'passed'),
+    count(*) FILTER (item.state = 'not_applicable')
+    FROM (SELECT target_model, unnest(from_json(checks, '[{"check":"VARCHAR","state":"VARCHAR"}]')) AS item
+        FROM (SELECT key, any_value(target_model) AS target_model, any_value(checks ORDER BY position) AS checks
+            FROM judged WHERE checks IS NOT NULL GROUP BY key))
+    GROUP BY item.check, target_model ORDER BY item.check, target_model NULLS LAST
+
 -- name: RuleCount
 -- A rule that stands twice in a trace counts once.
 SELECT judge, rule, status, count(*), coalesce(sum(score) FILTER (status = 'valid'), 0)

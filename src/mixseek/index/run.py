@@ -61,6 +61,7 @@ _NEEDED = {
     "FlagCount": "has_flags",
     "ReasonCount": "has_reasons",
     "WarningCount": "has_warnings",
+    "CheckCount": "has_checks",
     "ReasoningCount": "has_reasoning_scores",
     "ReaskCount": "has_replies",
     "TakeSpread": "has_repeats",

@@ -39,7 +39,7 @@ CREATE TABLE outcomes (
     key VARCHAR, position BIGINT, judge VARCHAR, judge_order INTEGER, take INTEGER, is_final BOOLEAN,
     status VARCHAR, method VARCHAR, score DOUBLE, verdict VARCHAR,
     is_correct BOOLEAN, extracted_answer VARCHAR, reasoning_score INTEGER, error_type VARCHAR,
-    is_verified BOOLEAN, warnings VARCHAR,
+    is_verified BOOLEAN, warnings VARCHAR, checks VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
     reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER,
     lost_bill STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))

@@ -23,7 +23,7 @@ from mixseek.lazy_dataclass import dataclass
 JudgeFunction = Callable[..., Any]
 PROVIDER = "function"
 # Names that say what another kind of judge does.
-_TAKEN = ("rules", "replay", "log")
+_TAKEN = ("rules", "checks", "replay", "log")
 _REASON_CHARACTERS = 500
 
 

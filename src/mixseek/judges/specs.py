@@ -13,7 +13,10 @@ from mixseek.errors import ConfigurationError, suggest
 from mixseek.judges.endpoint.address import PROVIDERS, means_address, refuse_address, resolve_target
 from mixseek.judges.math_verify import find_maths
 from mixseek.lazy_dataclass import dataclass
+from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.settings.models import JudgeSettings
+
+CHECKS_JUDGE = "checks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,29 @@ class RulesJudge:
         return protocol.decide(sample, self.maths)
 
 
+@dataclass(frozen=True, slots=True)
+class ChecksJudge:
+    """Offline and without cost; undecided where no check applies."""
+
+    name: str = CHECKS_JUDGE
+    # Steps say enough where no final answer came.
+    needs_response: bool = False
+
+    def reply(self, sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | Undecided:
+        """An outcome at once, by the checks of the protocol, of the request and of the sample's own row."""
+        return decide_by_checks(sample, protocol)
+
+
+def decide_by_checks(sample: Sample, protocol: JudgeProtocol) -> ValidJudgment | Undecided:
+    """What the checks alone say; nothing under a protocol that cannot have any."""
+    if not isinstance(protocol, DeclaredProtocol):
+        return Undecided(f"the {protocol.name} protocol is not declared in a file, so it has no checks")
+    return protocol.decide_by_checks(sample)
+
+
 JUDGE_FORMS = {
     "rules": "the protocol's own rules, offline",
+    "checks": "the checks of the protocol, of --check and of rows, offline",
     "replay": "replies that stand in the dataset's column `reply`",
     "replay:FILE": "replies in a file: JSON lines matched by id; FILE#JUDGE takes one judge's",
     "log:SCORER": "what the scorer of another tool's log said, which stays with its samples; `log` is all of them",
@@ -56,6 +80,8 @@ def make_judge(
     kind, colon, path = spec.partition(":")
     if spec == "rules":
         return RulesJudge(maths=find_maths())
+    if spec == "checks":
+        return ChecksJudge()
     if kind == "log" and path:
         from mixseek.judges.log_scores import LogScoreJudge
 
@@ -73,7 +99,7 @@ def make_judge(
 def is_live(spec: str, configured: Mapping[str, JudgeSettings]) -> bool:
     """True when the judge has to be waited for; a name that nobody knows is not, and `make_judge` says so."""
     kind, colon, _ = spec.partition(":")
-    if kind in ("rules", "replay", "log"):
+    if kind in ("rules", "checks", "replay", "log"):
         return False
     return spec in configured or (bool(colon) and kind in _LIVE_KINDS)
 
@@ -125,8 +151,8 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
         (name for name, provider in PROVIDERS.items() if kind.lower().startswith(provider.model_prefixes)), None
     )
     available = f"available: {', '.join([*JUDGE_FORMS, *configured])}"
-    if kind == "rules":
-        advice = f"'rules' takes nothing after the colon; {available}"
+    if kind in ("rules", "checks"):
+        advice = f"{kind!r} takes nothing after the colon; {available}"
     elif kind == "log":
         advice = f"write log:SCORER with a scorer of the log, which `mixseek import LOG` lists; {available}"
     elif kind == "replay":
@@ -141,7 +167,7 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
     elif kind in _LIVE_KINDS:
         advice = f"write {kind}:MODEL, or add [judges.{kind}] to mixseek.toml"
     else:
-        advice = f"{suggest(kind, ('rules', 'replay', *configured))} {available}".lstrip()
+        advice = f"{suggest(kind, ('rules', 'checks', 'replay', *configured))} {available}".lstrip()
     return ConfigurationError(f"unknown judge {spec!r}; {advice}")
 
 

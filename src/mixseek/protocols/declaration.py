@@ -1,7 +1,7 @@
 """A protocol as a file: TOML for what a table can say, Jinja2 templates beside it for what is asked."""
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +9,20 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from mixseek.checks.declare import read_checks
+from mixseek.checks.find import fails_gate, find_all
+from mixseek.checks.settled import NO_CHECKS, CheckSet, documents_of
+from mixseek.domain.check_findings import (
+    CHECKS_FIELD,
+    ROW_CHECKS,
+    SCORE_BEFORE_CHECKS,
+    VERDICT_BEFORE_CHECKS,
+    CheckFinding,
+    CheckState,
+    failed_checks,
+    finding_documents,
+)
+from mixseek.domain.judgments import Method, Outcome, Responded, Undecided, ValidJudgment
 from mixseek.domain.ports import PlainProtocol
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, suggest
@@ -57,6 +71,36 @@ class ProtocolDeclaration:
     parameters: Mapping[str, Any]
     templates: Mapping[str, PromptSource]  # by role: "system", "user"
     where: str
+    # Its own, and those that a request has added.
+    checks: CheckSet = NO_CHECKS
+
+
+@dataclass(frozen=True, slots=True)
+class CheckWords:
+    """The verdicts of a protocol that checks can give, and what of its fields says the same as the verdict."""
+
+    passed: str
+    failed: str
+    has_is_correct: bool = False
+
+    def fields(self, *, is_kept: bool) -> dict[str, Any]:
+        """Nothing is assessed but whether the checks were kept."""
+        if not self.has_is_correct:
+            return {}
+        unknown = dict.fromkeys(("extracted_answer", "reasoning_score", "error_type"))
+        return {"is_correct": is_kept, **unknown}
+
+
+DEFAULT_CHECK_WORDS = CheckWords("passed", "failed")
+
+
+def describe_failed(findings: Sequence[CheckFinding]) -> str:
+    """One line for lists: which checks failed, and in which step."""
+    texts = [
+        f"{finding.check}: {finding.detail}{'' if finding.step is None else f' (step {finding.step})'}"
+        for finding in findings
+    ]
+    return f"Failed: {'; '.join(texts)}."
 
 
 Settings = TypeVar("Settings", bound=BaseModel)
@@ -98,6 +142,47 @@ class DeclaredProtocol(PlainProtocol, Generic[Settings]):
         """The numbers of the steps that a judge reads; none where the prompt has no steps."""
         return ()
 
+    @property
+    def checks(self) -> CheckSet:
+        """What is checked of every sample without a judge."""
+        return self.declaration.checks
+
+    @property
+    def check_words(self) -> CheckWords | None:
+        """What a sample is called that keeps its checks, and one that fails some; None where no verdict says that."""
+        return None
+
+    def complete(self, sample: Sample, outcome: Outcome) -> Outcome:
+        """The findings among its fields; a failed check changes the verdict only where the protocol says so."""
+        if not self.checks and ROW_CHECKS not in sample.metadata:
+            return outcome
+        # Of a pair nobody could say which of the two failed.
+        if isinstance(outcome, Responded) or CHECKS_FIELD in outcome.fields or self.needs.is_pair:
+            return outcome
+        findings = find_all(self.checks, sample)
+        fields = {**outcome.fields, CHECKS_FIELD: finding_documents(findings)}
+        words = self.check_words
+        is_changed = fails_gate(self.checks, findings)
+        if words is None or not is_changed or not isinstance(outcome, ValidJudgment):
+            return replace(outcome, fields=fields)
+        fields |= {VERDICT_BEFORE_CHECKS: outcome.verdict, SCORE_BEFORE_CHECKS: outcome.score}
+        fields |= words.fields(is_kept=False) if outcome.score else {}
+        return replace(outcome, score=0.0, verdict=words.failed, fields=fields)
+
+    def decide_by_checks(self, sample: Sample) -> ValidJudgment | Undecided:
+        """What the checks alone say; undecided where none applies."""
+        findings = find_all(self.checks, sample)
+        found_fields: dict[str, Any] = {CHECKS_FIELD: finding_documents(findings)}
+        words = self.check_words or DEFAULT_CHECK_WORDS
+        failed = failed_checks(findings)
+        passed = [finding for finding in findings if finding.state is CheckState.PASSED]
+        if not failed and not passed:
+            return Undecided("no check applies to the sample", fields=found_fields)
+        verdict = words.failed if failed else words.passed
+        comment = describe_failed(failed) if failed else f"{len(passed)} of {len(findings)} checks passed, none failed."
+        fields = {**words.fields(is_kept=not failed), "comment": comment, **found_fields}
+        return ValidJudgment(float(not failed), verdict, fields, Method.RULES)
+
     def template(self, role: str, variables: Collection[str]) -> StrictTemplate:
         """The compiled template of "system" or "user"; ConfigurationError where it cannot be used."""
         source = self.declaration.templates[role]
@@ -114,6 +199,9 @@ class DeclaredProtocol(PlainProtocol, Generic[Settings]):
             "templates": {role: source.text for role, source in self.declaration.templates.items()},
             "schema": schema,
         }
+        if self.checks.is_gate:
+            # Only then do they decide a verdict; else a run with other checks asks the same.
+            asked["checks"] = documents_of(self.checks.checks)
         return hash_of(asked)
 
 
@@ -142,6 +230,8 @@ class DeclarationFile(Table):
     parameters: dict[str, Any] = Field(default_factory=dict)
     # Roles to files beside this one; a kind may have prompts of its own for roles that are left out.
     templates: dict[str, str] = Field(default_factory=dict)
+    # By name, each as a line or a table (see `checks.declare`); and whether a failed one changes the verdict.
+    checks: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _default_is_offered(self) -> "DeclarationFile":
@@ -168,7 +258,11 @@ def read_declaration(
         for role, pattern in file.templates.items()
     }
     overlaid = _overlay(file.parameters, parameters or {})
-    return ProtocolDeclaration(file.name, file.version, file.kind, language, overlaid, templates, path.name)
+    try:
+        checks = read_checks(file.checks, lambda name: read_toml_text(path.parent / name), takes_gate=True)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path.name}: checks: {error}") from error
+    return ProtocolDeclaration(file.name, file.version, file.kind, language, overlaid, templates, path.name, checks)
 
 
 def with_default_templates(declaration: ProtocolDeclaration, stems: Mapping[str, str]) -> ProtocolDeclaration:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mixseek.checks.declare import distinct
+from mixseek.checks.settled import NO_CHECKS, CheckSet
 from mixseek.domain.ports import JudgeProtocol, JudgingProtocol, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.domain.steps import Context, Step, StepRole, StepStatus
@@ -16,7 +18,7 @@ _DECLARATIONS = Path(__file__).parent / "declarations"
 
 
 # A declaration names its kind; the kind's class knows the rules that a table cannot say.
-KINDS = ("claims", "pairwise", "scored", "semantic")
+KINDS = ("checks", "claims", "pairwise", "scored", "semantic")
 
 # For showing a prompt: never sent anywhere, so its nonces need no secret.
 _EXAMPLE = Sample(
@@ -91,8 +93,45 @@ def earlier_protocols(protocol: JudgeProtocol) -> Iterator[JudgingProtocol]:
     return map(make_protocol, () if declaration is None else earlier_versions(declaration))
 
 
+def checks_of(protocol: JudgeProtocol) -> CheckSet:
+    """What is checked under it; nothing where it is not declared in a file."""
+    return protocol.checks if isinstance(protocol, DeclaredProtocol) else NO_CHECKS
+
+
+def with_checks(protocol: JudgeProtocol, checks: CheckSet) -> JudgeProtocol:
+    """The protocol with more checks beside its own; ConfigurationError where two go by one name."""
+    if not checks:
+        return protocol
+    if not isinstance(protocol, DeclaredProtocol):
+        raise ConfigurationError(f"the {protocol.name} protocol is not declared in a file, so it takes no checks")
+    declared = protocol.checks
+    added = distinct((*declared.checks, *checks.checks))[len(declared.checks) :]
+    return make_protocol(replace(protocol.declaration, checks=replace(declared, beside=added)))
+
+
+def refuse_checks(protocol: JudgingProtocol) -> JudgingProtocol:
+    """Raises ConfigurationError for checks that the protocol could not make anything of."""
+    if not isinstance(protocol, DeclaredProtocol) or not protocol.checks:
+        return protocol
+    if protocol.needs.is_pair:
+        raise ConfigurationError(
+            f"checks: the {protocol.name} protocol compares two responses, and a check is about one; check them in a "
+            "run of their own"
+        )
+    if protocol.checks.is_gate and protocol.check_words is None:
+        raise ConfigurationError(
+            f"{protocol.declaration.where}: checks.gate: the verdict of the {protocol.name} protocol is derived from "
+            "its scores, so a failed check cannot change it; leave gate out, and use --max-failed-checks"
+        )
+    return protocol
+
+
 def make_protocol(declaration: ProtocolDeclaration) -> JudgingProtocol:
     """The protocol that a declaration declares, wherever it was read from."""
+    return refuse_checks(_make_kind(declaration))
+
+
+def _make_kind(declaration: ProtocolDeclaration) -> JudgingProtocol:
     # Each kind is loaded when it is asked for: the matcher behind `semantic` and the checks behind `scored` are large.
     if declaration.kind == "semantic":
         from mixseek.protocols.semantic import SemanticProtocol
@@ -110,6 +149,10 @@ def make_protocol(declaration: ProtocolDeclaration) -> JudgingProtocol:
         from mixseek.protocols.claims import ClaimsProtocol
 
         return ClaimsProtocol.from_declaration(declaration)
+    if declaration.kind == "checks":
+        from mixseek.protocols.checks import ChecksProtocol
+
+        return ChecksProtocol.from_declaration(declaration)
     raise ConfigurationError(f"{declaration.where}: unknown kind {unknown_among(declaration.kind, KINDS)}")
 
 

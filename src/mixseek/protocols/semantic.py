@@ -15,7 +15,7 @@ from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.readings import Decision
-from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, validated
+from mixseek.protocols.declaration import CheckWords, DeclaredProtocol, ProtocolDeclaration, validated
 from mixseek.protocols.extraction import (
     LOW_REASONING_SCORE,
     Extraction,
@@ -81,6 +81,10 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
     @cached_property
     def hash(self) -> str:
         return self.hash_with(self.parameters, self.reply_schema)
+
+    @property
+    def check_words(self) -> CheckWords:
+        return CheckWords("correct", "incorrect", has_is_correct=True)
 
     @property
     def needs(self) -> SampleNeeds:

@@ -10,6 +10,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from mixseek.protocols.registry import checks_of
 from mixseek.runs.requests.manifest_entries import describe_judge, describe_protocol
 from mixseek.runs.requests.named import AnyJudge, is_remote, replays_file
 from mixseek.runs.requests.request import Plan
@@ -34,6 +35,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         repeats=plan.repeats,
         network_used=any(is_remote(judge) and "base_url" in judge.description for judge in plan.judges),
         gates=plan.request.gates,
+        checks=tuple(checks_of(plan.protocol).documents),
         panel=plan.request.panel,
         cut_off=plan.request.cut_off,
         undecided=plan.request.undecided,

@@ -21,6 +21,7 @@ from mixseek.schemas.parts import (
     Anything,
     BaselineDocument,
     CallsDocument,
+    CheckDocument,
     ConsistencyDocument,
     CorrectedDocument,
     FirstReplies,
@@ -71,6 +72,7 @@ class SummaryDocument(Score):
     notices: Sequence[str]
     corrected: CorrectedDocument | None
     pairs: PairsDocument | None
+    checks: Sequence[CheckDocument]
 
 
 class UnusableRow(TypedDict):
@@ -192,6 +194,7 @@ class ReportDocument(TypedDict):
     calls: Mapping[str, CallsDocument]
     corrected: CorrectedDocument | None
     pairs: PairsDocument | None
+    checks: Sequence[CheckDocument]
     html: str | None
     # Of `mixseek report`, which can hold a run against a baseline; the viewer has none.
     baseline: NotRequired[BaselineDocument | None]

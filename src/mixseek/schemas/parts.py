@@ -308,9 +308,30 @@ class GateDocument(TypedDict):
     actual: float | None
     met: bool
     judge: NotRequired[str | None]
+    # Of a gate on checks: the one that failed most often, and how often.
+    check: NotRequired[str | None]
+    detail: NotRequired[str | None]
     on: NotRequired[str]
     baseline: NotRequired[str]
     why: NotRequired[str]
+
+
+class CheckedDocument(TypedDict):
+    """How often a check failed, of the samples that it applied to."""
+
+    failed: int
+    applied: int
+    not_applicable: int
+    failed_share: float | None
+
+
+class CheckedTarget(CheckedDocument):
+    target: str | None
+
+
+class CheckDocument(CheckedDocument):
+    check: str
+    targets: Sequence[CheckedTarget]
 
 
 class PairCountsDocument(TypedDict):

@@ -274,7 +274,7 @@ class JudgeOptions(CallOptions, BatchingOptions, ReplyOptions, SampleOptions, As
             flags=("--judge",),
             metavar="SPEC",
             typed_as=list[str],
-            help="rules, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE, replay, "
+            help="rules, checks, provider:model, provider:model@base_url, a name in mixseek.toml, replay:FILE, replay, "
             "log:SCORER or log; repeat for more. Default: rules.",
             in_python="One or several: specs, functions of your own, judge objects. Default: rules.",
         ),
@@ -296,6 +296,18 @@ class JudgeOptions(CallOptions, BatchingOptions, ReplyOptions, SampleOptions, As
             typed_as=PanelRule,
             help="How several judges become one verdict: majority, unanimous, median or mean. Default: majority where "
             "answers are right or wrong, else median.",
+        ),
+    ]
+    checks: Annotated[
+        "str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None",
+        Declared(
+            group=Group.ASKED,
+            flags=("--check",),
+            metavar="CHECK",
+            typed_as=list[str],
+            help="Check every sample without a judge, e.g. uses:TOOL, not-uses:TOOL, order:A,B, 'count:TOOL<=2', "
+            "answer-contains:TEXT, no-unhandled-errors, 'steps<=12'; repeat for more (see docs/checks.md).",
+            in_python='Checks that need no judge: lines such as `"uses:search"`, tables, or a dict of both by name.',
         ),
     ]
     repeats: Annotated[
@@ -384,6 +396,15 @@ class JudgeOptions(CallOptions, BatchingOptions, ReplyOptions, SampleOptions, As
             metavar=SHARE,
             help="Exit 1 when more of the valid ones call an answer correct that is not in the response.",
             in_python="Gate: no larger share of the valid ones may call an answer correct that is not in the response.",
+        ),
+    ]
+    max_failed_checks: Annotated[
+        float | None,
+        Declared(
+            group=Group.GATES,
+            metavar=SHARE,
+            help="Exit 1 when a check failed in more of the samples that it applies to, e.g. 5%.",
+            in_python="Gate: no check may fail in a larger share of the samples that it applies to.",
         ),
     ]
     require_card: Annotated[

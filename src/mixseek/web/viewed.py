@@ -203,8 +203,8 @@ class ViewedRun:
         _, record, _ = self.judgments.sample(sample_id)
         if entry is None or not record:
             raise ConfigurationError(f"run {self.run.name}: no sample {sample_id!r} before a judge {judge!r}")
-        if entry.kind == "rules":
-            raise ConfigurationError("the rules read no prompt: they look at the response itself")
+        if entry.kind in ("rules", "checks"):
+            raise ConfigurationError(f"the {entry.kind} read no prompt: they look at the sample itself")
         protocol = protocol_of_run(self.run, self.manifest).for_judge(entry.model or judge)
         # A workspace may have no key yet, or none for this user, and asking here must not make one.
         sample = decode_sample(record["sample"])
@@ -239,5 +239,5 @@ def expected_judgments(manifest: Manifest) -> int | None:
     if manifest.cascade and len(manifest.judges) > 1:
         return None
     # Rules and replays are asked once, whatever is repeated.
-    asked = [manifest.repeats if judge.kind not in ("rules", "replay") else 1 for judge in manifest.judges]
+    asked = [manifest.repeats if judge.kind not in ("rules", "checks", "replay") else 1 for judge in manifest.judges]
     return manifest.sample_count * sum(asked)

@@ -81,6 +81,11 @@ function explanation(row) {
     parts.push(make("ul", { class: "flags" }, ...row.flags.map(([flag, detail]) =>
       make("li", {}, make("b", {}, filterLink("flag", flag)), " ", ...visibleNodes(detail)))));
   }
+  if (row.checks) {
+    parts.push(make("ul", { class: "flags checks" }, ...row.checks.map(([check, step, detail]) =>
+      make("li", {}, make("b", {}, say("checked.failed_check", "Check failed: {check}", { check })), " ", ...visibleNodes(detail),
+        step === null ? null : ` (${say("checked.in_step", "step {step}", { step })})`))));
+  }
   if (row.warnings) {
     parts.push(make("ul", { class: "flags warnings" }, ...row.warnings.map((warning) => make("li", {}, make("b", {}, filterLink("warning", warning))))));
   }

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from mixseek.analysis.model import tone_of
+from mixseek.domain.check_findings import failed_checks, read_findings
 from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.domain.scored_details import Quote, ScoredDetail, read_detail
 from mixseek.reports.excerpts import Excerpt, excerpt_of, field_limit, left_out, utf16_offset
@@ -111,6 +112,10 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
                 "reasoning": row.reasoning_score,
                 "unverified": row.is_unverified,
                 "warnings": row.warnings,
+                "checks": [
+                    [finding.check, finding.step, finding.detail]
+                    for finding in failed_checks(read_findings(row.fields))
+                ],
                 "repeat": row.take if row.take > 1 else None,
                 "reasks": row.ask - 1,
                 "orders": orders_text(row.fields) if row.response_b is not None else None,
@@ -120,6 +125,11 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
         ),
         **(_detail(row, detail, response, limit) if detail else {}),
     }
+
+
+def _failed_checks(row: JudgedRow) -> list[list[Any]]:
+    """The name, the step and the detail of each check that failed."""
+    return [[finding.check, finding.step, finding.detail] for finding in failed_checks(read_findings(row.fields))]
 
 
 def yes_or_no(fact: bool | None) -> str | None:

@@ -6,9 +6,11 @@ from typing import Any
 from mixseek.analysis import model
 from mixseek.analysis.model import Tone
 from mixseek.domain import scored_details
+from mixseek.domain.check_findings import read_findings
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.steps import STEP_TEXTS, StepStatus, step_text
 from mixseek.presentation.sections import GAP, MARKED, QUIET, Section, Sentence, TableRows, Words
+from mixseek.reports.checked import findings_section
 from mixseek.reports.excerpts import Excerpt, left_out, split_at_span
 from mixseek.reports.pair_words import orders_text
 from mixseek.reports.wording.names import name_text, problem_text, warning_text
@@ -43,6 +45,8 @@ def _row_sections(row: JudgedRow, *, with_question: bool) -> Iterator[Section]:
         ]
         yield Section("Scores", [TableRows(("dimension", ">score", "reason"), marks)])
         yield Section("Evidence", [_quotes_table(detail)])
+    if findings_of_checks := read_findings(row.fields):
+        yield findings_section(findings_of_checks)
     if row.fields.get("claims"):
         yield Section("Claims", [_claims_table(row)])
     if row.rules:

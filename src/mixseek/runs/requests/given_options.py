@@ -7,13 +7,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from mixseek.checks.declare import read_checks
+from mixseek.checks.settled import CheckSet
 from mixseek.domain.counting import read_counting
-from mixseek.runs.requests.request import BatchOptions, ClusterOptions, JudgeRequest, LiveOptions, PairBudget
+from mixseek.protocols.declaration import read_toml_text
+from mixseek.runs.requests.request import CHECKS, BatchOptions, ClusterOptions, JudgeRequest, LiveOptions, PairBudget
 from mixseek.settings.declared import declarations
 from mixseek.settings.models import Settings
 from mixseek.settings.options import JudgeOptions
 
-GATES = ("fail_under", "max_invalid", "max_undecided", "max_unverified", "max_cut_off")
+GATES = ("fail_under", "max_invalid", "max_undecided", "max_unverified", "max_cut_off", "max_failed_checks")
 
 
 def several(given: Any) -> Sequence[Any]:
@@ -44,13 +47,17 @@ def batch_options(given: Mapping[str, Any]) -> BatchOptions:
 
 def make_request(data: str, given: Mapping[str, Any], settings: Settings, **known: Any) -> JudgeRequest:
     """What is given wins over the environment, that over mixseek.toml; `known` is what only the caller knows."""
-    protocol = given.get("protocol", settings.judge.protocol)
+    judges = tuple(known.get("judges", given.get("judges", settings.judge.judges)))
+    # Whoever judges by checks alone, and says nothing of a protocol, asks for nothing but them.
+    is_checked_alone = judges == (CHECKS,) and "protocol" not in settings.judge.model_fields_set
+    protocol = given.get("protocol", CHECKS if is_checked_alone else settings.judge.protocol)
     is_loaded = not isinstance(protocol, str | os.PathLike)
     panel, counting = given.get("panel"), read_counting(given.get("cut_off"), given.get("undecided"))
     fields: dict[str, Any] = {
         "protocol": protocol if is_loaded else str(protocol),
-        "language": given.get("language", None if is_loaded else settings.judge.language),
-        "judges": tuple(given.get("judges", settings.judge.judges)),
+        "checks": read_given_checks(given.get("checks", ())),
+        "language": given.get("language", None if is_loaded or is_checked_alone else settings.judge.language),
+        "judges": judges,
         "cascade": given.get("cascade", settings.judge.cascade and panel is None),
         "panel": panel,
         "cut_off": counting.cut_off,
@@ -66,6 +73,12 @@ def make_request(data: str, given: Mapping[str, Any], settings: Settings, **know
         "card_max_age": timedelta(days=given["card_max_age"]) if "card_max_age" in given else None,
     }
     return JudgeRequest(data=data, **{**fields, **plain_fields(given), **known})
+
+
+def read_given_checks(given: Any) -> CheckSet:
+    """The checks of an option; files of schemas lie where the command was given."""
+    lines = (given,) if isinstance(given, str) else given
+    return read_checks(lines, lambda name: read_toml_text(Path(name)))
 
 
 def plain_fields(given: Mapping[str, Any]) -> dict[str, Any]:

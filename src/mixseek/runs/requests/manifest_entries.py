@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.domain.ports import JudgeProtocol
-from mixseek.judges.specs import RulesJudge
+from mixseek.judges.specs import ChecksJudge, RulesJudge
 from mixseek.runs.requests.named import AnyJudge, is_remote, replays_file
 from mixseek.storage.journal.manifest import REPLIES_BYTES, REPLIES_SHA256, JudgeEntry, ProtocolEntry
 
@@ -42,6 +42,8 @@ def describe_judge(judge: AnyJudge) -> JudgeEntry:
         # What decides a rules verdict: our own text, and the version of math-verify, or that it was not there.
         maths = judge.maths
         parameters = {"rules_sha256": digest_rules(), "math_verify": None if maths is None else maths.version}
+    if isinstance(judge, ChecksJudge):
+        parameters = {"rules_sha256": digest_rules("mixseek.checks")}
     if replays_file(judge):
         parameters = {REPLIES_SHA256: judge.sha256, REPLIES_BYTES: judge.length_bytes}
     if getattr(judge, "bundles", False):
@@ -50,9 +52,9 @@ def describe_judge(judge: AnyJudge) -> JudgeEntry:
 
 
 @cache
-def digest_rules() -> str:
-    """A digest over the text of every module that matches answers, and of the phrases they look for."""
-    room = Path(str(resources.files("mixseek.matching")))
+def digest_rules(package: str = "mixseek.matching") -> str:
+    """A digest over the text of every module that matches answers, or checks, and of the phrases they look for."""
+    room = Path(str(resources.files(package)))
     digest = hashlib.sha256()
     for path in sorted((*room.rglob("*.py"), *room.rglob("*.toml"))):
         digest.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

@@ -6,6 +6,8 @@ from typing import Any
 
 import orjson
 
+from mixseek.checks.declare import read_checks
+from mixseek.checks.settled import NO_CHECKS, CheckSet, documents_of
 from mixseek.domain.ports import JudgeProtocol, JudgingProtocol
 from mixseek.errors import ConfigurationError, reason_of
 from mixseek.protocols.declaration import PromptSource, ProtocolDeclaration
@@ -22,6 +24,15 @@ def protocol_record(protocol: JudgeProtocol) -> dict[str, Any]:
     declaration: ProtocolDeclaration | None = getattr(protocol, "declaration", None)
     if declaration is None:
         raise ConfigurationError(f"protocol {protocol.name!r} is not declared in a file, so it cannot be kept")
+    checks = declaration.checks
+    # Only where there are some: what was kept before there were any stays what it was.
+    checked = {
+        "checks": {
+            "gate": checks.is_gate,
+            "protocol": documents_of(checks.checks),
+            "beside": documents_of(checks.beside),
+        }
+    }
     return {
         "name": protocol.name,
         "version": protocol.version,
@@ -30,6 +41,7 @@ def protocol_record(protocol: JudgeProtocol) -> dict[str, Any]:
         "hash": protocol.hash,
         "parameters": protocol.parameters,
         "templates": {role: source.text for role, source in declaration.templates.items()},
+        **(checked if checks else {}),
     }
 
 
@@ -38,7 +50,12 @@ def restore_protocol(record: Mapping[str, Any], where: str) -> JudgingProtocol:
     try:
         templates = {role: PromptSource(text, f"{where}: {role}") for role, text in record["templates"].items()}
         kept: dict[str, Any] = {name: record[name] for name in ("name", "version", "kind", "language", "parameters")}
-        declaration = ProtocolDeclaration(**kept, templates=templates, where=where)
+        kept_checks = record.get("checks")
+        checks = NO_CHECKS
+        if kept_checks is not None:
+            declared, beside = (read_checks(kept_checks[name]).checks for name in ("protocol", "beside"))
+            checks = CheckSet(declared, kept_checks["gate"], beside)
+        declaration = ProtocolDeclaration(**kept, templates=templates, where=where, checks=checks)
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{where}: not a protocol ({error})") from error
     return make_protocol(declaration)

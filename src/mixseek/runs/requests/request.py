@@ -10,11 +10,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mixseek.checks.settled import NO_CHECKS, CheckSet
 from mixseek.datasets.answer_runs import PREFIX, answers_source, names_answers, resolve_answers
 from mixseek.datasets.attachments import RowRequirements
 from mixseek.datasets.pairing import PairChoice, read_choice
 from mixseek.datasets.reader import Dataset, Survey, open_dataset
 from mixseek.datasets.rubric_files import RubricDirectory
+from mixseek.domain.check_findings import ROW_CHECKS
 from mixseek.domain.counting import Counting, CutOffChoice, UndecidedChoice
 from mixseek.domain.judgments import Method
 from mixseek.domain.lines import LONGEST_LINE_BYTES
@@ -22,10 +24,10 @@ from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import JudgeProtocol, LiveJudge
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
-from mixseek.judges.specs import RulesJudge
+from mixseek.judges.specs import ChecksJudge, RulesJudge
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol
-from mixseek.protocols.registry import earlier_protocols, load_protocol, names_version
+from mixseek.protocols.registry import checks_of, earlier_protocols, load_protocol, names_version, with_checks
 from mixseek.runs.requests.log_scorers import expand_scorers, is_log_judge
 from mixseek.runs.requests.manifest_entries import describe_judge
 from mixseek.runs.requests.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
@@ -39,6 +41,15 @@ if TYPE_CHECKING:
     from mixseek.judges.replay import FileReplayJudge
 
 RULES = Method.RULES.value
+# The judge, and the kind of the protocol that only it can judge by.
+CHECKS = "checks"
+
+
+def refuse_unfit_judges(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
+    """Raises ConfigurationError for a judge that has nothing to say under the protocol."""
+    refuse_absent_rules(protocol, judges)
+    refuse_log_scores(protocol, judges)
+    refuse_checks_judge(protocol, judges)
 
 
 def refuse_absent_rules(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
@@ -58,6 +69,33 @@ def refuse_log_scores(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> No
         raise ConfigurationError(
             f"judge {named!r}: the score of another tool is no judgment by the {protocol.name} protocol; "
             "use --protocol semantic, which asks the same: correct or not"
+        )
+
+
+def refuse_checks_judge(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
+    """Checks say whether a sample keeps them; a protocol without such verdicts has no word for that."""
+    kind = protocol.declaration.kind if isinstance(protocol, DeclaredProtocol) else None
+    names = [judge.name for judge in judges]
+    other = next((name for name in names if name != CHECKS), None)
+    if kind == CHECKS and other is not None:
+        raise ConfigurationError(
+            f"judge {other!r}: the {protocol.name} protocol is decided by checks alone; use --judge checks, or name "
+            "another --protocol: what its judges say then stands beside the checks"
+        )
+    has_words = isinstance(protocol, DeclaredProtocol) and protocol.check_words is not None
+    if CHECKS in names and not has_words:
+        raise ConfigurationError(
+            f"judge 'checks': the {protocol.name} protocol has no verdict for a failed check; leave --judge checks "
+            "out (findings stand beside every judge's verdict), or use --protocol checks"
+        )
+
+
+def refuse_absent_checks(protocol: JudgeProtocol, judges: Sequence[AnyJudge], survey: Survey) -> None:
+    """Raises ConfigurationError where there is nothing to check: everything would be left undecided."""
+    if any(judge.name == CHECKS for judge in judges) and not checks_of(protocol) and ROW_CHECKS not in survey.columns:
+        raise ConfigurationError(
+            "judge 'checks': there is nothing to check; declare some with --check uses:TOOL, in a table [checks] of "
+            f"the protocol or the job, or in a column `{ROW_CHECKS}` of the data"
         )
 
 
@@ -150,6 +188,8 @@ class JudgeRequest:
     bundles: bool = False
     # Replace those of the protocol's file; part of its hash.
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    # What is checked of every sample, beside what the protocol's file declares.
+    checks: CheckSet = NO_CHECKS
     # A Markdown rubric, or a directory with one for each task.
     rubric: Path | None = None
     # Judges see the reasoning that stands beside a response.
@@ -182,12 +222,12 @@ class JudgeRequest:
     def load_protocol(self) -> JudgeProtocol:
         """The protocol of that name, with what the request changes; one given as an object is taken as it is."""
         if isinstance(self.protocol, str):
-            return load_protocol(self.protocol, self.language, self.parameters)
+            return with_checks(load_protocol(self.protocol, self.language, self.parameters), self.checks)
         if self.language is not None or self.parameters:
             raise ConfigurationError(
                 f"the {self.protocol.name} protocol is loaded already; give language and parameters to load_protocol"
             )
-        return self.protocol
+        return with_checks(self.protocol, self.checks)
 
 
 class SampleSource(Protocol):
@@ -276,12 +316,12 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     workspace = Workspace(request.workspace)
     if request.run is not None:
         workspace.run(request.run)
-    refuse_absent_rules(protocol, judges)
-    refuse_log_scores(protocol, judges)
+    refuse_unfit_judges(protocol, judges)
     grid = PlannedGrid(request.planned) if request.planned is not None else None
     dataset = open_requested(request, workspace, protocol, judges, grid)
     refuse_blind_rules(dataset, judges)
     survey = dataset.survey()
+    refuse_absent_checks(protocol, judges, survey)
     # Bundled replies name their samples in their own words, so they are laid out before anything is judged.
     judges = tuple(
         judge.matched_to(lambda: chain.from_iterable(dataset.batches(_MATCHED_AT_ONCE)))
@@ -303,7 +343,8 @@ def make_plan(request: JudgeRequest, cores: int) -> Plan:
     protocol = begun_with(request, protocol, run_by)
     # Rules are pure computation and spread well; a replay file would be opened again by every process, and a class of
     # the user's may not be found there.
-    spreads = isinstance(protocol, DeclaredProtocol) and all(isinstance(judge, RulesJudge) for judge in judges)
+    computed = (RulesJudge, ChecksJudge)
+    spreads = isinstance(protocol, DeclaredProtocol) and all(isinstance(judge, computed) for judge in judges)
     workers = (request.workers or cores) if spreads else 1
     return Plan(request, workspace, run_by(protocol), dataset, samples, protocol, judges, workers, holes, grid)
 
@@ -417,6 +458,8 @@ def options_of(
         options["pairs"] = f"{request.pairs}|{request.seed}"
     if request.shows_reasoning:
         options["shows_reasoning"] = True
+    if checks := checks_of(request.load_protocol()):
+        options["checks"] = checks.documents
     if request.budget is not None:
         options["budget"] = f"{request.budget.pairs}|{request.budget.top}|{request.seed}"
     return options

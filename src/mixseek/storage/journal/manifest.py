@@ -107,6 +107,8 @@ class Manifest(ManifestPart):
     # Independent takes of each judge that has to be waited for; rules are asked once.
     repeats: int = 1
     gates: Mapping[str, float] = Field(default_factory=dict)
+    # What was checked of every sample, as documents.
+    checks: tuple[Mapping[str, Any], ...] = ()
     # The rule that several judges become one by, where the user named one; it changes no judgment.
     panel: PanelRule | None = None
     # What means take of what was cut off and of what is undecided, where the user said so; no judgment changes.
@@ -168,6 +170,7 @@ class Manifest(ManifestPart):
                 *([judge.without_replies for judge in run.judges] for run in (self, request)),
             ),
             *replies,
+            ("list of checks", list(self.checks), list(request.checks)),
             ("cascade", self.cascade, request.cascade),
             ("number of repeats", self.repeats, request.repeats),
         ):

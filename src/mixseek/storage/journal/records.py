@@ -194,7 +194,7 @@ def decode_outcome(data: Mapping[str, Any]) -> Outcome:
             fields = {name: value for name, value in data["fields"].items() if name != "extracted_answer"}
             return Undecided(data["reason"], tuple(data["rules"]), span, data["fields"]["extracted_answer"], fields)
         case Status.MISSING:
-            return Missing(data["reason"], data.get("permanent", False), data.get("withheld", False))
+            return Missing(data["reason"], data.get("permanent", False), data.get("withheld", False), data["fields"])
         case unexpected:
             assert_never(unexpected)
 
