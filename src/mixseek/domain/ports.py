@@ -11,6 +11,13 @@ from mixseek.domain.samples import Sample
 from mixseek.lazy_dataclass import dataclass
 
 
+class Picture(NamedTuple):
+    """A picture that a prompt speaks of: the line that says so, and its data URL or path."""
+
+    line: str
+    source: str
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     role: str  # "system" or "user"; "assistant" in a conversation that is filled in
@@ -18,6 +25,8 @@ class Message:
     # How many of its first characters all prompts of a run begin with, and all of those with the same task rubric.
     run_constant: int = 0
     rubric_constant: int = 0
+    # Where the judge's endpoint takes pictures, they are sent behind their lines.
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def document(self) -> dict[str, str]:

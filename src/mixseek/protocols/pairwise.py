@@ -50,7 +50,7 @@ from mixseek.protocols.scored.languages import in_language, missing_words, spoke
 from mixseek.protocols.scored.parameters import Dimension, Words
 from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_constant_part
 from mixseek.protocols.step_quotes import StepQuotes
-from mixseek.protocols.transcripts import SHORTENED, fence_response, make_window, step_texts
+from mixseek.protocols.transcripts import SHORTENED, fence_response, make_window, pictures_of, step_texts
 from mixseek.templating import fence, unused_nonces
 
 # What becomes of quotes that do not stand in the response they are said to be from.
@@ -216,7 +216,12 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
                 "question": fence(sample.question, "QUESTION", nonces.question),
             },
         }
-        asked = Message("user", user.render(variables["user"]))
+        pictures = [
+            picture
+            for steps in (shown.steps, shown.steps_b)
+            for picture in pictures_of(make_window(steps), nonces.sample)
+        ]
+        asked = Message("user", user.render(variables["user"]), pictures=tuple(pictures))
         return (
             constant_message("system", system.render(variables["system"])),
             with_constant_part(asked, user, nonces),

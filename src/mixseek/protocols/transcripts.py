@@ -19,6 +19,7 @@ from dataclasses import field
 from itertools import groupby
 from typing import NamedTuple
 
+from mixseek.domain.ports import Picture
 from mixseek.domain.steps import Step, StepRole, StepStatus
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.shown_texts import shown_name
@@ -175,9 +176,20 @@ def fence_response(response: str, window: Window, label: str, nonce: str, langua
     return fence(text, label, nonce, has_headings=True)
 
 
+def pictures_of(window: Window, nonce: str) -> tuple[Picture, ...]:
+    """The pictures of the steps that are shown, by the lines that the transcript has for them."""
+    shown = [(number, window.steps[number - 1]) for number in window.shown]
+    return tuple(picture for number, step in shown for picture in _pictures(number, step, nonce))
+
+
+def _pictures(number: int, step: Step, nonce: str) -> Iterator[Picture]:
+    for place, source in enumerate(step.images, start=1):
+        yield Picture(f"<<<PICTURE {number}.{place} {nonce}>>> [picture left out]", source)
+
+
 def says_answer(step: Step, answer: str | None) -> bool:
     """Whether all that the step holds is the final answer."""
-    is_plain = step.role is StepRole.ASSISTANT and step.result is None and step.arguments is None
+    is_plain = step.role is StepRole.ASSISTANT and step.result is None and step.arguments is None and not step.images
     return is_plain and bool(answer) and (step.text or "").strip() == (answer or "").strip()
 
 
@@ -279,8 +291,7 @@ def _render_step(number: int, step: Step, nonce: str, length: int | None, is_ans
     if step.result is not None:
         yield f"<<<RESULT {number} {nonce}>>>"
         yield _shortened(step.result, number, nonce, length)
-    for place, _ in enumerate(step.images, start=1):
-        yield f"<<<PICTURE {number}.{place} {nonce}>>> [picture left out]"
+    yield from (picture.line for picture in _pictures(number, step, nonce))
 
 
 def _shortened(text: str, number: int, nonce: str, length: int | None) -> str:

@@ -108,6 +108,11 @@ class JudgeSettings(Table):
         description="Whether OpenAI, Azure and Anthropic are told which part of a prompt is constant, so that they "
         "take it from a cache of their own; replies that mixseek itself keeps are another matter (`--no-cache`).",
     )
+    images: bool = Field(
+        default=False,
+        description="Whether the model takes pictures: those of steps (data URLs, or files that are pictures) are sent "
+        "to endpoints that speak as OpenAI or Anthropic do. Otherwise a prompt says that they are left out.",
+    )
     price_batch: float | None = Field(
         default=None,
         ge=0,

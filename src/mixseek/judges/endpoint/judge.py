@@ -35,6 +35,7 @@ from mixseek.judges.endpoint.control_tokens import split_control_tokens
 from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory, Wire
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
 from mixseek.judges.endpoint.openai_chat import OpenAIChat
+from mixseek.judges.endpoint.pictures import with_pictures
 from mixseek.judges.endpoint.prompt_cache import prefix_names
 from mixseek.judges.endpoint.refusals import read_refusal
 from mixseek.judges.keys.redaction import Redaction
@@ -113,6 +114,7 @@ class EndpointJudge:
             "base_url": target.base_url,
             "model": target.model,
             **decoding(settings, take=1),
+            **({"images": True} if settings.images else {}),
             **{name: value for name, value in extra.items() if value},
         }
         # Keys in a table are refused; one that stands in a model's name is at least not written down.
@@ -157,7 +159,10 @@ class EndpointJudge:
             messages, split = split_control_tokens(call.messages)
             call = replace(call, messages=messages) if split else call
         dialect = self._dialects.of(self.target, wire)
-        return Prepared(wire.body(call, self.target, dialect), dialect, split)
+        body = wire.body(call, self.target, dialect)
+        if self.target.settings.images and wire is self.wire:
+            body = with_pictures(body, call.messages, self.target.wire)
+        return Prepared(body, dialect, split)
 
     def read_document(self, call: Call, document: Mapping[str, Any], wire: Wire) -> Answer:
         """The answer out of a batch's result; raises like `call`."""

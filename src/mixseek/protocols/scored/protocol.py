@@ -31,7 +31,7 @@ from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, promp
 from mixseek.protocols.scored.reply_parts import reply_schema
 from mixseek.protocols.scored.sample_facts import facts_of, grid_roles, refuse_unaskable
 from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_constant_part
-from mixseek.protocols.transcripts import SHORTENED
+from mixseek.protocols.transcripts import SHORTENED, pictures_of
 
 _ROLES = ("system", "user")
 # Prompts of our own, by role.
@@ -105,9 +105,14 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         variables = prompt_variables(facts, nonces, self.judge, self.settings, self.language, shown)
         used = Nonces(variables[QUESTION_NONCE], variables["nonce"])
         identity, rubric = variables["sample"], variables["Task_Specific_Rubric"]
+        pictures = pictures_of(window_for(sample, self.settings), used.sample)
+        asked = [
+            Message("system", system.render(variables)),
+            Message("user", user.render(variables), pictures=pictures),
+        ]
         return tuple(
-            with_constant_part(Message(role, template.render(variables)), template, used, identity, rubric)
-            for role, template in zip(_ROLES, (system, user), strict=True)
+            with_constant_part(message, template, used, identity, rubric)
+            for message, template in zip(asked, (system, user), strict=True)
         )
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
