@@ -50,6 +50,7 @@ FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
         *("cross.jsonl", "cross_replies_aster-1.jsonl", "cross_replies_cedar-7.jsonl"),
         *("rubric.jsonl", "rubric_replies_kiri-judge.jsonl", "rubric_replies_sumi-judge.jsonl"),
         *("tasks/lighthouse-facts.md", "tasks/rain-letter.md", "tasks/slow-city.md"),
+        *("trajectory.jsonl", "trajectory_replies_buoy-judge.jsonl", "trajectory_replies_kelp-judge.jsonl"),
         *("lenient_replies.jsonl", "people.jsonl", "pairs.jsonl", "pairs_replies.jsonl"),
         *(RACE, "competition/replies.jsonl"),
         *("questions/harbour.jsonl", "questions/terse.md", "questions/stepwise.md"),
@@ -57,7 +58,11 @@ FILES = {DATA: "semantic.jsonl", REPLIES: "semantic_replies.jsonl"} | {
     )
 }
 # Protocol to the judges whose replies were recorded.
-EXAMPLES = {"rubric": ("kiri-judge", "sumi-judge"), "cross": ("aster-1", "cedar-7")}
+EXAMPLES = {
+    "rubric": ("kiri-judge", "sumi-judge"),
+    "cross": ("aster-1", "cedar-7"),
+    "trajectory": ("buoy-judge", "kelp-judge"),
+}
 EXECUTION = "salty-sea"
 # Questions that two recorded models were asked in two ways; what is judged of it has the same name.
 ANSWERS, ASKED, WAYS = "harbour", ("aster-1", "birch-2"), ("terse", "stepwise")
