@@ -38,6 +38,7 @@ _SIGNATURES = (
     in_row("actualOutput", "input"),
     in_row("turns"),
 )
+_JOINED_BY = "|"
 # What a turn holds beside its text and its tools.
 _UNREAD = ("mcp_tools_called", "mcp_resources_called", "mcp_prompts_called")
 
@@ -122,7 +123,10 @@ def said_in_case(case: Mapping[str, Any]) -> dict[str, Any]:
     question, response = question_text(case.get("input")), as_text(field_of(case, "actual_output"))
     turns = [Turn(StepRole.USER, "user", question), *tool_turns(case)]
     transcript = transcript_of([*turns, Turn(StepRole.ASSISTANT, "assistant", response)] if response else turns)
-    contexts = contexts_of_value(field_of(case, "retrieval_context"))
+    given = field_of(case, "retrieval_context")
+    # A table has them in one cell, as DeepEval writes it.
+    is_joined = isinstance(given, str) and isinstance(read_cell(given), str)
+    contexts = contexts_of_value(given.split(_JOINED_BY) if is_joined else given)
     return {"question": question, "response": response, "steps": transcript.steps, "contexts": contexts}
 
 

@@ -112,7 +112,8 @@ def read_promptfoo_row(row: Mapping[str, Any], names: QuestionNames, are_several
     if row.get("failureReason") == _FAILED_BY_ERROR or (not response and row.get("error")):
         error = as_text(row.get("error")) or "the provider failed without a word"
     label, raw = as_text(prompt.get("label")), as_text(prompt.get("raw"))
-    answer, stop = read_answer(response.get("output")), as_text(response.get("finishReason"))
+    output = spoken_and_called(response.get("output"))
+    answer, stop = read_answer(output), as_text(response.get("finishReason"))
     flagged = as_table(response.get("guardrails")).get("flagged") is True
     return LoggedSample(
         question_id=names.name(as_text(case.get("description")), variables or raw),
@@ -127,9 +128,23 @@ def read_promptfoo_row(row: Mapping[str, Any], names: QuestionNames, are_several
         stop_reason=stop if stop not in (None, "stop") or not flagged else "guardrail",
         scores=promptfoo_scores(row),
         metadata={**as_table(case.get("metadata")), "vars": variables},
-        steps=promptfoo_steps(raw or promptfoo_question(variables, raw), response.get("output"), stop),
+        steps=promptfoo_steps(raw or promptfoo_question(variables, raw), output, stop),
         contexts=contexts_in(variables, _CONTEXT_VARIABLES)[1],
     )
+
+
+def spoken_and_called(output: Any) -> Any:
+    """What promptfoo made a text of: the blocks of an answer, of which the calls of Anthropic are JSON."""
+    if not isinstance(output, str) or "tool_use" not in output:
+        return output
+    blocks: list[Any] = []
+    for block in output.split("\n\n"):
+        call = read_cell(block)
+        if is_call(as_table(call)) and as_table(call).get("type") == "tool_use":
+            blocks.append(call)
+        else:
+            blocks.append({"type": "text", "text": block})
+    return blocks if any(block["type"] == "tool_use" for block in blocks) else output
 
 
 def promptfoo_steps(prompt: str, output: Any, stop: str | None) -> tuple[Step, ...]:

@@ -38,6 +38,8 @@ def read_genai(span: RawSpan) -> Span:
     kind = kind_of_span(about)
     requests, replies = asked_in(about, span.events), said_in(about, span.events)
     stops = about.get("gen_ai.response.finish_reasons")
+    # Some writers name the error, and leave the status unset.
+    error = span.error if span.error is not None else as_text(about.get("error.type"))
     arguments = next((about[name] for name in _ARGUMENTS if about.get(name) is not None), None)
     result = next((about[name] for name in _RESULTS if about.get(name) is not None), None)
     return Span(
@@ -48,7 +50,7 @@ def read_genai(span: RawSpan) -> Span:
         begin=span.begin,
         end=span.end,
         name=as_text(about.get("gen_ai.tool.name")) or as_text(about.get("traceloop.entity.name")) or span.name,
-        error=span.error,
+        error=error,
         request_messages=requests,
         reply_messages=replies,
         stop=as_text(stops[0]) if isinstance(stops, list) and stops else as_text(stops or None),

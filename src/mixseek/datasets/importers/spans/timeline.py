@@ -278,6 +278,8 @@ def sample_of(traces: Sequence[Trace], unread: Unread, *, marks_failures: bool =
     root = last.root
     error = error_of(last)
     answer = final_answer(transcript, root)
+    if answer.text is None and not any(is_captured(trace) for trace in traces):
+        answer = Answer(None, "the trace holds no messages of its models: their content was not captured")
     asked = asked_of(root) if len(traces) == 1 else ""
     # What went into a chain may be another text than its prompt.
     is_spoken = asked.strip() in [text.strip() for text in transcript.user_texts]
@@ -294,6 +296,12 @@ def sample_of(traces: Sequence[Trace], unread: Unread, *, marks_failures: bool =
         contexts=contexts,
         **{"target_model": next(iter(models)) if len(models) == 1 else None, **fields},
     )
+
+
+def is_captured(trace: Trace) -> bool:
+    """Whether a model that was asked said what, or failed; without a model there is nothing to capture."""
+    models = [span for span in trace.spans if span.kind is SpanKind.MODEL]
+    return not models or any(messages_of(span.reply_messages) or span.error is not None for span in models)
 
 
 def asked_of(root: Span | None) -> str:

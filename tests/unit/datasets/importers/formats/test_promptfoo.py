@@ -24,13 +24,17 @@ def test_tool_calls_of_a_promptfoo_result_are_no_response(output: Any, tmp_path:
 
 def test_the_text_before_a_call_is_no_response_where_only_the_stop_reason_says_so(tmp_path: Path) -> None:
     """promptfoo writes the blocks of Anthropic into one text."""
-    row = log_files.promptfoo_row(
-        0, 0, response={"output": f"Let me see.\n\n{json.dumps(USE)}", "finishReason": "tool_use"}
-    )
-    (read,) = rows_of(log_files.write_lines(tmp_path / "results.jsonl", [row]))
+    outputs = (f"Let me see.\n\n{json.dumps(USE)}", "Let me see.")
+    rows = [
+        log_files.promptfoo_row(number, 0, response={"output": output, "finishReason": "tool_use"})
+        for number, output in enumerate(outputs)
+    ]
+    called, silent = rows_of(log_files.write_lines(tmp_path / "results.jsonl", rows))
 
-    assert read["response"] is None
-    assert "tool_use" in read["response_error"]
+    assert (called["response"], silent["response"]) == (None, None)
+    assert called["withheld_text"] == silent["withheld_text"] == "Let me see."
+    assert "a call of the tool look_up" in called["response_error"]
+    assert "tool_use" in silent["response_error"]
 
 
 def test_the_rows_of_a_promptfoo_table_keep_their_text_unless_it_is_a_call(tmp_path: Path) -> None:

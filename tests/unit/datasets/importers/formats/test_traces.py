@@ -526,3 +526,46 @@ def test_a_plain_dataset_is_no_log_of_ragas(tmp_path: Path) -> None:
     path = log_files.write_lines(tmp_path / "rows.jsonl", [{"user_input": "1+1?", "output": "2"}] * 2)
 
     assert recognise(path) is None
+
+
+def test_a_trace_whose_messages_were_not_captured_says_so(tmp_path: Path) -> None:
+    """Its tools are there, and nobody takes a result for the end of the run."""
+    spans = trace_files.genai_spans("t1")
+    for span in spans:
+        span["attributes"] = [item for item in span["attributes"] if "messages" not in item["key"]]
+    (row,) = rows_of(log_files.write_json(tmp_path / "t.json", trace_files.request(spans)))
+
+    assert (row["response"], told(row)) == (None, CALLS)
+    assert "content was not captured" in row["response_error"]
+
+
+def test_a_tool_that_names_its_error_failed_also_without_a_status(tmp_path: Path) -> None:
+    spans = trace_files.genai_spans("t1")
+    tool = next(span for span in spans if span["name"] == "tool3")
+    tool["attributes"].append(trace_files.attribute("error.type", "Timeout"))
+    (row,) = rows_of(log_files.write_json(tmp_path / "t.json", trace_files.request(spans)))
+
+    assert [failed for _, _, failed in told(row)] == [True, True, False]
+
+
+def test_a_call_that_promptfoo_wrote_into_a_text_is_no_answer(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "id": "u1", "name": "find_parcel", "input": {"number": 77}}
+    rows = [
+        log_files.promptfoo_row(0, 0, response={"output": f"{PLAN}\n\n{json.dumps(call)}", "finishReason": "tool_use"}),
+        log_files.promptfoo_row(1, 0, response={"output": 'Say "tool_use".\n\n{}', "finishReason": "stop"}),
+    ]
+    called, plain = rows_of(log_files.write_lines(tmp_path / "results.jsonl", rows))
+
+    assert (called["response"], called["withheld_text"]) == (None, PLAN)
+    assert told(called) == [(*CALLS[0][:2], False)]
+    assert (plain["response"], "steps" in plain) == ('Say "tool_use".\n\n{}', False)
+
+
+def test_a_table_of_deepeval_has_its_documents_in_one_cell(tmp_path: Path) -> None:
+    header = ["input", "actual_output", "retrieval_context", "tools_called"]
+    calls = [{"name": "multiply", "input_parameters": {"a": 6, "b": 9}, "output": {"value": 54}}]
+    path = log_files.write_table(tmp_path / "c.csv", header, [[QUESTION, ANSWER, "One.|Two.", json.dumps(calls)]])
+    (row,) = rows_of(path)
+
+    assert [context["text"] for context in row["contexts"]] == ["One.", "Two."]
+    assert told(row) == [CALLS[1]]
