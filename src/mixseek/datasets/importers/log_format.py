@@ -70,6 +70,8 @@ class LogFormat:
     open: Callable[[Sniffed], Log]
     # Asked where names alone do not tell; the file shows a signature then.
     confirm: Callable[[Sniffed], bool] | None = None
+    # Where its logs never hold a score, nobody has to look for what scores mean before samples are read.
+    has_scores: bool = True
 
 
 @dataclass(frozen=True, slots=True)

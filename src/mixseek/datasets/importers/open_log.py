@@ -38,7 +38,7 @@ class OpenLog:
         """The scales, by a pass over all samples, once: what a value means is said by all values of its scorer."""
         if not self.scales:
             scales = ScoreScales()
-            for sample in self.log.samples([]):
+            for sample in self.log.samples([]) if self.format.has_scores else ():
                 scales.note(sample.scores)
             self.scales.append(scales)
         return self.scales[0]

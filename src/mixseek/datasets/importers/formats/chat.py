@@ -74,4 +74,4 @@ def system_of(row: Mapping[str, Any]) -> list[Turn]:
     return [Turn(StepRole.SYSTEM, "", text)] if text else []
 
 
-FORMAT = LogFormat("chat", "chat", _SIGNATURES, opening(read_chat), is_chat)
+FORMAT = LogFormat("chat", "chat", _SIGNATURES, opening(read_chat), is_chat, has_scores=False)

@@ -11,6 +11,7 @@ from mixseek.datasets.importers.spans.otlp import RawSpan, unflatten
 from mixseek.datasets.importers.spans.timeline import Span, SpanKind
 from mixseek.datasets.step_columns import read_arguments
 
+CONVERSATION = "gen_ai.conversation.id"
 _OPERATION = "gen_ai.operation.name"
 _MODEL_OPERATIONS = frozenset({"chat", "text_completion", "generate_content", "completion", "responses"})
 _KINDS = {"execute_tool": SpanKind.TOOL, "retrieval": SpanKind.RETRIEVER}
@@ -59,7 +60,6 @@ def read_genai(span: RawSpan) -> Span:
         arguments=read_arguments(arguments),
         result=as_text(result),
         contexts=contexts_of_value(about.get("gen_ai.retrieval.documents")) if kind is SpanKind.RETRIEVER else (),
-        thread=as_text(about.get("gen_ai.conversation.id")),
     )
 
 

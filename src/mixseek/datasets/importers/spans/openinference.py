@@ -11,6 +11,7 @@ from mixseek.datasets.importers.spans.timeline import Span, SpanKind
 from mixseek.datasets.step_columns import read_arguments
 from mixseek.domain.steps import Context
 
+SESSION = "session.id"
 _KIND = "openinference.span.kind"
 _KINDS = {"LLM": SpanKind.MODEL, "TOOL": SpanKind.TOOL, "RETRIEVER": SpanKind.RETRIEVER}
 _INPUT, _OUTPUT = "input.value", "output.value"
@@ -53,7 +54,6 @@ def read_openinference(span: RawSpan) -> Span:
         arguments=read_arguments(arguments),
         result=as_text(about.get(_OUTPUT)),
         contexts=documents_of(about) if kind is SpanKind.RETRIEVER else (),
-        thread=as_text(about.get("session.id")),
     )
 
 

@@ -60,8 +60,6 @@ class Span:
     arguments: Any = None
     result: str | None = None
     contexts: tuple[Context, ...] = ()
-    # The conversation that it belongs to.
-    thread: str | None = None
     # What a root says beside that.
     metadata: Mapping[str, Any] = field(default_factory=dict)
 

@@ -32,24 +32,27 @@ _TIME_END = "Z"
 # A tree of this depth is none that somebody ran.
 _DEEPEST = 100
 
+# The trace that a run belongs to, and the run.
+Run = tuple[str, Mapping[str, Any]]
+
 
 def read_langsmith_runs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """The run at the root answers; those below it are its steps."""
     unread, reading_notices = Unread(), list[str]()
     samples = without_root = 0
 
-    def spans() -> Iterator[Span]:
+    def rows() -> Iterator[Run]:
         reading_notices.clear()
         for number, row in sniffed.rows(reading_notices):
             if "run_type" not in row:
                 raise DatasetError(f"{sniffed.path}: row {number}: a LangSmith run without `run_type`")
-            yield from spans_of(row, parent_of(row), trace_name(row) or str(number))
+            yield trace_name(row) or str(number), row
 
-    for members in grouped(spans, lambda span: span.trace, lambda span: span.thread):
-        traces = traces_of(members)
+    for runs in grouped(rows, lambda run: run[0], lambda run: thread_of(run[1])):
+        traces = traces_of(span for trace, row in runs for span in spans_of(row, parent_of(row), trace))
         complete = [trace for trace in traces if any(span.parent is None for span in trace.spans)]
         without_root += sum(len(trace.spans) for trace in traces if trace not in complete)
-        thread = next((span.thread for span in members if span.thread), None)
+        thread = next(filter(None, (thread_of(row) for _, row in runs)), None)
         for conversation in conversations_of(complete):
             samples += 1
             yield sample_of(conversation, unread, **described(conversation, thread))
@@ -61,6 +64,12 @@ def read_langsmith_runs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSa
     if without_root:
         notices.append(f"{without_root:,} runs are steps of runs that are not in the file, and are left out")
     notices.extend(describe_unread(unread))
+
+
+def thread_of(row: Mapping[str, Any]) -> str | None:
+    """The thread that the metadata of a run names."""
+    metadata = as_table(as_table(read_cell(row.get("extra"))).get("metadata"))
+    return next((as_text(metadata[name]) for name in _THREADS if metadata.get(name)), None)
 
 
 def described(conversation: list[Trace], thread: str | None) -> dict[str, Any]:
@@ -110,7 +119,6 @@ def span_of(row: Mapping[str, Any], identity: str, parent: str | None, trace: st
         arguments=arguments_of(inputs) if kind in (SpanKind.TOOL, SpanKind.RETRIEVER) else None,
         result=result_of(outputs, message) if kind in (SpanKind.TOOL, SpanKind.RETRIEVER) else None,
         contexts=contexts_of_value(as_table(outputs).get("documents")) if kind is SpanKind.RETRIEVER else (),
-        thread=next((as_text(metadata[name]) for name in _THREADS if metadata.get(name)), None),
         metadata={name: row[name] for name in _ROOT_FIELDS if row.get(name)},
     )
 
@@ -175,4 +183,4 @@ def trace_name(row: Mapping[str, Any]) -> str | None:
     return as_text(row.get("trace_id")) or first or as_text(row.get("parent_run_id")) or as_text(row.get("id"))
 
 
-FORMAT = LogFormat("langsmith_runs", "LangSmith runs", _SIGNATURES, opening(read_langsmith_runs))
+FORMAT = LogFormat("langsmith_runs", "LangSmith runs", _SIGNATURES, opening(read_langsmith_runs), has_scores=False)

@@ -140,7 +140,6 @@ def spans_of(row: Mapping[str, Any], trace: str) -> Iterator[Span]:
             arguments=read_arguments(inputs),
             result=result_text(outputs),
             contexts=contexts_of_value(outputs) if kind is SpanKind.RETRIEVER else (),
-            thread=session_of(row),
         )
 
 

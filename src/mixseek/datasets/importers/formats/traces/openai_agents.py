@@ -102,4 +102,6 @@ def read_runs(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     notices.extend(describe_unread(unread))
 
 
-FORMAT = LogFormat("openai_agents", "runs of the OpenAI Agents SDK", _SIGNATURES, opening(read_runs), holds_items)
+FORMAT = LogFormat(
+    "openai_agents", "runs of the OpenAI Agents SDK", _SIGNATURES, opening(read_runs), holds_items, has_scores=False
+)

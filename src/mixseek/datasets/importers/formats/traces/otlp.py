@@ -7,8 +7,9 @@ from mixseek.datasets.importers.reading.groups import grouped
 from mixseek.datasets.importers.reading.sniffing import Sniffed
 from mixseek.datasets.importers.samples.record import LoggedSample
 from mixseek.datasets.importers.samples.turns import Unread, describe_unread
-from mixseek.datasets.importers.spans.genai import is_genai, read_genai
-from mixseek.datasets.importers.spans.openinference import is_openinference, read_openinference
+from mixseek.datasets.importers.samples.values import as_text
+from mixseek.datasets.importers.spans.genai import CONVERSATION, is_genai, read_genai
+from mixseek.datasets.importers.spans.openinference import SESSION, is_openinference, read_openinference
 from mixseek.datasets.importers.spans.otlp import RESOURCES, RawSpan, read_spans
 from mixseek.datasets.importers.spans.timeline import Span, SpanKind, conversations_of, sample_of, traces_of
 from mixseek.errors import DatasetError
@@ -18,25 +19,20 @@ _SIGNATURES = (*(in_object(name) for name in RESOURCES), *(in_row(name) for name
 
 def read_traces(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     """Each conversation is a sample: the traces with its name, or a trace without one."""
-    unread = Unread()
-    counts = {"traces": 0, "others": 0, "silent": 0, "rootless": 0}
+    unread, reading_notices = Unread(), list[str]()
+    counts = {"traces": 0, "silent": 0, "rootless": 0}
 
-    def spans() -> Iterator[Span]:
-        counts["others"] = 0
+    def spans() -> Iterator[RawSpan]:
         reading_notices.clear()
-        for raw in read_spans(sniffed, reading_notices):
-            span = span_of(raw)
-            counts["others"] += span.kind is SpanKind.OTHER and span.parent is not None
-            yield span
+        return read_spans(sniffed, reading_notices)
 
-    reading_notices: list[str] = []
-    for members in grouped(spans, lambda span: span.trace, lambda span: span.thread):
-        traces = traces_of(members)
+    for members in grouped(spans, lambda span: span.trace, thread_of):
+        traces = traces_of(map(span_of, members))
         # Traces of what is no agent stand in the same files: requests to a server, queries of a database.
         telling = [trace for trace in traces if any(span.kind is not SpanKind.OTHER for span in trace.spans)]
         counts["silent"] += len(traces) - len(telling)
         counts["rootless"] += sum(trace.root is None or trace.root.parent is not None for trace in telling)
-        thread = next((span.thread for span in members if span.thread), None)
+        thread = next(filter(None, map(thread_of, members)), None)
         for conversation in conversations_of(telling):
             counts["traces"] += len(conversation)
             names = [trace.spans[0].trace for trace in conversation]
@@ -59,6 +55,11 @@ def read_traces(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]:
     notices.extend(describe_unread(unread))
 
 
+def thread_of(span: RawSpan) -> str | None:
+    """The conversation that a span names, under either convention."""
+    return next((as_text(span.attributes[name]) for name in (SESSION, CONVERSATION) if span.attributes.get(name)), None)
+
+
 def span_of(raw: RawSpan) -> Span:
     """The span in our words, read by whichever conventions it follows."""
     if is_openinference(raw):
@@ -68,4 +69,4 @@ def span_of(raw: RawSpan) -> Span:
     return Span(raw.id, raw.trace, SpanKind.OTHER, raw.parent, raw.begin, raw.end, raw.name, raw.error)
 
 
-FORMAT = LogFormat("otlp", "OpenTelemetry traces", _SIGNATURES, opening(read_traces))
+FORMAT = LogFormat("otlp", "OpenTelemetry traces", _SIGNATURES, opening(read_traces), has_scores=False)

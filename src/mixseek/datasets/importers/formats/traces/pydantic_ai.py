@@ -70,4 +70,6 @@ def read_histories(sniffed: Sniffed, notices: Notices) -> Iterator[LoggedSample]
     notices.extend(describe_unread(unread))
 
 
-FORMAT = LogFormat("pydantic_ai", "pydantic-ai runs", _SIGNATURES, opening(read_histories), holds_history)
+FORMAT = LogFormat(
+    "pydantic_ai", "pydantic-ai runs", _SIGNATURES, opening(read_histories), holds_history, has_scores=False
+)
