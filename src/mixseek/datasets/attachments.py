@@ -20,6 +20,8 @@ class RowRequirements:
     needs: SampleNeeds = field(default_factory=SampleNeeds)
     # False where replies were recorded and the judged text may be unknown.
     response: bool = True
+    # Whether steps are judged even where there is no final answer.
+    judges_steps: bool = False
     # Whether a recorded reply may be about many samples, and becomes a row for each.
     bundles: bool = False
     rubrics: RubricDirectory | None = None

@@ -241,7 +241,7 @@ class Dataset:
         rows = without_truth = 0
         incomplete: Counter[str] = Counter()
         lacking, question_hashes, are_named = array("q"), array("q"), False
-        remarks = Remarks(self._requirements.needs.steps)
+        remarks = Remarks(self._requirements.judges_steps)
         for place, values in self._checked_rows(reader, attachments):
             are_named |= "question_id" in values
             if self._may_name_questions and (question := asked_in(values)):

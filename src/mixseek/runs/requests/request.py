@@ -387,6 +387,7 @@ def open_requested(
         protocol=protocol.name,
         needs=needs,
         response=not is_recorded,
+        judges_steps=needs.steps or not any(getattr(judge, "needs_response", True) for judge in judges),
         rubrics=RubricDirectory(request.rubric) if request.rubric is not None else None,
         bundles=request.bundles,
         scores=any(is_log_judge(judge.name) for judge in judges),
