@@ -9,7 +9,7 @@ from tests.flows.running import mixseek_here, read_jsonl, the_one_line, write_js
 from mixseek.protocols.registry import protocol_names
 
 GOOD = "task_type: fact\n\n## Critical Fail Conditions\n- Invents a source.\n"
-LANGUAGES = {"semantic": "en", "rubric": "ja", "cross": "zh", "pairwise": "en"}
+LANGUAGES = {**dict.fromkeys(protocol_names(), "en"), "rubric": "ja", "cross": "zh"}
 
 
 def reply(**changes: object) -> dict[str, object]:
@@ -177,8 +177,11 @@ def test_show_speaks_the_protocols_own_language(name: str, tmp_path: Path) -> No
 
     assert shown["language"] == LANGUAGES[name]
     assert mixseek_here("protocol", "hash", name, cwd=tmp_path).stdout.strip() == shown["hash"]
-    assert shown["messages"][0]["content"].rstrip() in plain
-    assert ("## Fields of the reply" in plain) == (shown["documentation"] is not None) == (name in ("rubric", "cross"))
+    # Checks ask nobody.
+    assert all(message["content"].rstrip() in plain for message in shown["messages"][:1])
+    assert bool(shown["messages"]) == (name != "checks")
+    is_scored = name in ("rubric", "cross", "trajectory")
+    assert ("## Fields of the reply" in plain) == (shown["documentation"] is not None) == is_scored
 
 
 def test_show_takes_a_file_and_a_language(tmp_path: Path) -> None:

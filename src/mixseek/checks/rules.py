@@ -13,11 +13,10 @@ from mixseek.checks.json_schema import schema_problem, show, subset_problem
 from mixseek.checks.patterns import SafePattern
 from mixseek.domain.check_findings import CheckState
 from mixseek.domain.samples import RESPONSE_ERROR, Sample
-from mixseek.domain.steps import Step, StepRole, StepStatus, json_text
+from mixseek.domain.steps import Step, StepRole, StepStatus, json_text, unhandled_errors
 from mixseek.lazy_dataclass import dataclass
 
 _NO_STEPS = "the sample has no steps"
-_FAILED_STATUSES = (StepStatus.ERROR, StepStatus.CUT_OFF)
 
 
 class Examined(NamedTuple):
@@ -288,19 +287,12 @@ class NoUnhandledErrors:
             return not_applicable(_NO_STEPS)
         if not any(step.status for step in sample.steps):
             return not_applicable("the steps do not say how they ended")
-        failures = 0
-        for number, step in enumerate(sample.steps, 1):
-            if step.status is not StepStatus.ERROR:
-                continue
-            failures += 1
-            if not any(is_repeated_well(step, later) for later in sample.steps[number:]):
-                what = step.tool if step.role is StepRole.TOOL else f"the {step.role.value}"
-                return failed(f"{what} failed and was not repeated with success", number)
-        return passed("no step failed" if not failures else "every failed step was repeated with success")
-
-
-def is_repeated_well(step: Step, later: Step) -> bool:
-    return (later.role, later.tool) == (step.role, step.tool) and later.status not in _FAILED_STATUSES
+        if unhandled := unhandled_errors(sample.steps):
+            step = sample.steps[unhandled[0] - 1]
+            what = step.tool if step.role is StepRole.TOOL else f"the {step.role.value}"
+            return failed(f"{what} failed and was not repeated with success", unhandled[0])
+        has_failed = any(step.status is StepStatus.ERROR for step in sample.steps)
+        return passed("every failed step was repeated with success" if has_failed else "no step failed")
 
 
 @dataclass(frozen=True, slots=True)
