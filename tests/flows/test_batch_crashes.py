@@ -176,6 +176,30 @@ def test_a_batch_that_no_list_can_tell_of_waits_for_a_person(tmp_path: Path, dat
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_list_that_is_too_long_to_be_looked_through_proves_nothing(
+    wire: str, tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not among its latest may stand behind them: nothing is paid for again before a person says so."""
+    with serving() as server:
+        write_settings(tmp_path / "mixseek.toml", wire, server)
+        judge(data, "j", "--batch", cwd=tmp_path)
+        port = port_of(server)
+    cut(tmp_path, "intended" if wire == "anthropic" else "uploaded")
+    with loopback(MockOptions(batches=BatchOptions()), port) as server:
+        with monkeypatch.context() as patch:
+            patch.setattr(handling, "MOST_LISTED", 0)
+            doubtful = judge(data, "j", *WAIT, cwd=tmp_path)
+        asked = server.server.ledger.summary()["requests_in_batches"]
+        freed = mixseek_here("batches", "--resubmit", "r/b0001", "--workspace", "ws", cwd=tmp_path)
+        done = judge(data, "j", *WAIT, cwd=tmp_path)
+
+    assert doubtful.returncode == 4, doubtful.stderr
+    assert "may have been submitted, and is not among the latest" in doubtful.stderr
+    assert asked == {}
+    assert (freed.returncode, done.returncode) == (0, 0), done.stderr
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_key_that_is_refused_says_nothing_about_a_batch_in_doubt(status: int, tmp_path: Path, data: Path) -> None:
     """With the right key it is looked for again, and found."""

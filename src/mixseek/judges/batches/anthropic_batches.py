@@ -6,14 +6,11 @@ from typing import Any
 
 from mixseek.judges.batches.door import BatchDoor, named
 from mixseek.judges.batches.lines import LineFormat
-from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
+from mixseek.judges.batches.wires import MOST_PAGES, PAGE, BatchView, Limits, Phase, Submission
 from mixseek.judges.endpoint.answers import count, encoded, items, mapping, text_or_none
 from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
 from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.lazy_dataclass import dataclass
-
-_PAGE = 100
-_MOST_PAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +42,8 @@ class AnthropicBatches:
     async def list(self, door: BatchDoor) -> list[BatchView]:
         views: list[BatchView] = []
         after = ""
-        for _ in range(_MOST_PAGES):
-            url = f"{door.target.url('/v1/messages/batches')}?limit={_PAGE}{after}"
+        for _ in range(MOST_PAGES):
+            url = f"{door.target.url('/v1/messages/batches')}?limit={PAGE}{after}"
             document = await door.get(url)
             rows = items(document.get("data"))
             views += [self._view(door, row) for row in rows]

@@ -7,14 +7,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from mixseek.judges.batches.door import BatchDoor, named
 from mixseek.judges.batches.lines import LineFormat
-from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
+from mixseek.judges.batches.wires import MOST_PAGES, PAGE, BatchView, Limits, Phase, Submission
 from mixseek.judges.endpoint.answers import encoded, items, mapping, text_or_none
 from mixseek.judges.endpoint.gemini_content import GeminiContent
 from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.lazy_dataclass import dataclass
 
-_PAGE = 100
-_MOST_PAGES = 20
 # Older answers say JOB_STATE_…, newer ones BATCH_STATE_….
 _PHASES = {
     "SUCCEEDED": Phase.ENDED,
@@ -61,8 +59,8 @@ class GeminiOperations:
     async def list(self, door: BatchDoor) -> list[BatchView]:
         views: list[BatchView] = []
         after = ""
-        for _ in range(_MOST_PAGES):
-            document = await door.get(f"{_root(door, '/batches')}?pageSize={_PAGE}{after}")
+        for _ in range(MOST_PAGES):
+            document = await door.get(f"{_root(door, '/batches')}?pageSize={PAGE}{after}")
             views += [self._view(door, row) for row in items(document.get("operations") or document.get("batches"))]
             token = text_or_none(document.get("nextPageToken"))
             if token is None:

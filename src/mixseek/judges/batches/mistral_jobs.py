@@ -6,15 +6,13 @@ from typing import Any
 
 from mixseek.judges.batches.door import BatchDoor, named
 from mixseek.judges.batches.lines import LineFormat
-from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
+from mixseek.judges.batches.wires import MOST_PAGES, PAGE, BatchView, Limits, Phase, Submission
 from mixseek.judges.endpoint.answers import count, encoded, items, mapping, text_or_none
 from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.judges.endpoint.openai_chat import OpenAIChat
 from mixseek.lazy_dataclass import dataclass
 
 _LABEL = "mixseek"
-_PAGE = 100
-_MOST_PAGES = 20
 _PHASES = {
     "SUCCESS": Phase.ENDED,
     "TIMEOUT_EXCEEDED": Phase.ENDED,
@@ -64,11 +62,11 @@ class MistralJobs:
 
     async def list(self, door: BatchDoor) -> list[BatchView]:
         views: list[BatchView] = []
-        for page in range(_MOST_PAGES):
-            url = f"{door.target.url('/batch/jobs')}?page={page}&page_size={_PAGE}"
+        for page in range(MOST_PAGES):
+            url = f"{door.target.url('/batch/jobs')}?page={page}&page_size={PAGE}"
             rows = items((await door.get(url)).get("data"))
             views += [self._view(door, row) for row in rows]
-            if len(rows) < _PAGE:
+            if len(rows) < PAGE:
                 break
         return views
 

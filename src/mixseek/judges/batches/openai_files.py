@@ -7,7 +7,7 @@ from typing import Any
 from mixseek.domain.ports import Usage
 from mixseek.judges.batches.door import BatchDoor, named
 from mixseek.judges.batches.lines import LineFormat
-from mixseek.judges.batches.wires import BatchView, Limits, Phase, Submission
+from mixseek.judges.batches.wires import MOST_PAGES, PAGE, BatchView, Limits, Phase, Submission
 from mixseek.judges.endpoint.answers import count, encoded, items, mapping, text_or_none
 from mixseek.judges.endpoint.judge import EndpointJudge
 from mixseek.judges.endpoint.openai_chat import OpenAIChat
@@ -15,10 +15,8 @@ from mixseek.lazy_dataclass import dataclass
 
 _ENDPOINT = "/v1/chat/completions"
 _LABEL = "mixseek"
-_PAGE = 100
 # Expired and cancelled ones have what was finished, and that is billed.
 _ENDED = frozenset({"completed", "expired", "cancelled"})
-_MOST_PAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +61,8 @@ class OpenAIFiles:
     async def list(self, door: BatchDoor) -> list[BatchView]:
         views: list[BatchView] = []
         after = ""
-        for _ in range(_MOST_PAGES):
-            document = await door.get(_with_query(door.target.url("/batches"), f"limit={_PAGE}{after}"))
+        for _ in range(MOST_PAGES):
+            document = await door.get(_with_query(door.target.url("/batches"), f"limit={PAGE}{after}"))
             rows = items(document.get("data"))
             views += [self._view(door, row) for row in rows]
             if not document.get("has_more") or not rows:

@@ -14,6 +14,9 @@ from mixseek.lazy_dataclass import dataclass
 
 # Of every limit of a provider, so much is used: their counting is not ours.
 MARGIN = 0.9
+# Lists are looked through from the latest batch on, so far: what is not there by then may stand behind it.
+PAGE, MOST_PAGES = 100, 20
+MOST_LISTED = PAGE * MOST_PAGES
 
 
 class Limits(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mixseek.errors import JudgeCallError, MixseekError, PermanentJudgeError, TransientJudgeError
 from mixseek.judges.batches.door import BatchDoor, UncertainError
-from mixseek.judges.batches.wires import BatchView, Phase, Submission
+from mixseek.judges.batches.wires import MOST_LISTED, BatchView, Phase, Submission
 from mixseek.judges.endpoint.errors import StatusError
 from mixseek.runs.batches.bills import billed_unread
 from mixseek.runs.batches.desk import BatchDesk, Bill
@@ -166,12 +166,7 @@ class BatchHandler:
         except PermanentJudgeError as error:
             if _status(error) in _ABOUT_ACCESS:
                 raise
-            self._ledger.note(entry.name, Stage.ORPHANED, reason=str(error))
-            self._notify(
-                f"batch {entry.name} of {plural(len(entry.intent.requests), 'request')} may have been submitted, and "
-                f"its provider has no list to look into ({error}); `mixseek batches` says how to go on"
-            )
-            return False
+            return self._orphan(entry, f"its provider has no list to look into ({error})")
         view = self._pick(entry, listed)
         if view is not None:
             self._notify(f"batch {entry.name} was submitted before this command was started: it is {view.id}")
@@ -179,9 +174,19 @@ class BatchHandler:
             is_guess = not self._wire.keeps_label
             self._ledger.note(entry.name, Stage.SUBMITTED, id=view.id, state=view.state, is_guess=is_guess)
             return await self._follow(self._ledger.entry(entry.name))
+        if len(listed) >= MOST_LISTED and self._wire.name != "files":
+            return self._orphan(entry, f"is not among the latest {len(listed):,} of its provider")
         self._missed[entry.name] += 1
         if self._missed[entry.name] > 1 or datetime.now(UTC) - entry.began_at > _SETTLED_AFTER:
             return self._withdraw(entry, "the provider has never heard of it")
+        return False
+
+    def _orphan(self, entry: BatchEntry, reason: str) -> bool:
+        """A person has to say before anything is paid for again."""
+        self._ledger.note(entry.name, Stage.ORPHANED, reason=reason)
+        requests = plural(len(entry.intent.requests), "request")
+        words = f"batch {entry.name} of {requests} may have been submitted, and {reason}"
+        self._notify(f"{words}; `mixseek batches` says how to go on")
         return False
 
     @property
