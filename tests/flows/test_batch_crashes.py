@@ -200,6 +200,30 @@ def test_a_list_that_is_too_long_to_be_looked_through_proves_nothing(
     assert (freed.returncode, done.returncode) == (0, 0), done.stderr
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.5], ids=["ended", "running"])
+def test_batches_in_doubt_of_one_size_are_told_apart_by_their_results(
+    seconds: float, tmp_path: Path, data: Path
+) -> None:
+    """Where there are no labels the first may take another's for its own, until it sees whose answers are in it."""
+    with serving(seconds=seconds) as server:
+        write_settings(tmp_path / "mixseek.toml", "anthropic", server, batch_requests=3)
+        judge(data, "j", "--batch", cwd=tmp_path)
+        path = tmp_path / "ws" / "runs" / "r" / "batches.jsonl"
+        intents = [event for event in ledger(tmp_path) if event["event"] == "intended"]
+        moments = [event["at"] for event in intents]
+        # The nearest in time is never the right one.
+        turned = [{**event, "at": at} for event, at in zip(intents, [*moments[1:], moments[0]], strict=True)]
+        path.write_text("".join(f"{json.dumps(event)}\n" for event in turned))
+        done = judge(data, "j", *WAIT, cwd=tmp_path)
+        account = server.server.ledger.summary()
+
+    assert len(intents) == 3
+    assert done.returncode == 0, done.stderr
+    assert "is somebody else's" in path.read_text()
+    assert account["requests_in_batches"] == {"anthropic-batch": COUNT}
+    assert journal_bill(tmp_path) == pytest.approx(provider_bill(account, "anthropic"))
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_key_that_is_refused_says_nothing_about_a_batch_in_doubt(status: int, tmp_path: Path, data: Path) -> None:
     """With the right key it is looked for again, and found."""

@@ -3,8 +3,8 @@
 import asyncio
 import secrets
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -78,8 +78,8 @@ class BatchHandler:
         self._refusals = 0
         self._refused: str | None = None
         self._has_brought = False
-        # Batches without a label that turned out to be somebody else's.
-        self._foreign: set[str] = set()
+        # By batch in doubt, those without a label that turned out not to be it: they may be another one in doubt.
+        self._foreign: defaultdict[str, set[str]] = defaultdict(set)
         self._unsure: dict[str, Sequence[Waiting]] = {}
         self._resting_until = 0.0
         self._rest_seconds = _FIRST_REST_SECONDS
@@ -200,7 +200,7 @@ class BatchHandler:
     def _pick(self, entry: BatchEntry, listed: Sequence[BatchView]) -> BatchView | None:
         if self._wire.keeps_label:
             return next((view for view in listed if _is_of(entry, view)), None)
-        taken = {known.id for known in self._ledger.entries() if known.id} | set(self._others()) | self._foreign
+        taken = ids_taken(self._ledger.entries()) | set(self._others()) | self._foreign[entry.name]
         earliest = entry.began_at - _CLOCKS_DIFFER
         candidates = [
             view
@@ -328,7 +328,7 @@ class BatchHandler:
         """A batch that was found without a label, and is about other requests."""
         self._desk.results.forget(entry)
         assert entry.id is not None
-        self._foreign.add(entry.id)
+        self._foreign[entry.name].add(entry.id)
         for name in entry.results:
             (self._run.batch_files / name).unlink(missing_ok=True)
         words = f"{entry.id} is somebody else's"
@@ -496,6 +496,11 @@ class BatchHandler:
     async def close(self) -> None:
         await self._door.close()
         self._desk.close()
+
+
+def ids_taken(entries: Iterable[BatchEntry]) -> set[str]:
+    """Batches that are known to be ours; of a guess that, nobody knows before its results are here."""
+    return {entry.id for entry in entries if entry.id and not (entry.is_guess and entry.stage is Stage.SUBMITTED)}
 
 
 def _is_full_queue(code: str, reason: str) -> bool:

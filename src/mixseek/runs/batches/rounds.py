@@ -13,7 +13,7 @@ from mixseek.judges.batches.registry import batch_judge
 from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.batches.check import share_of_price
 from mixseek.runs.batches.desk import BatchDesk
-from mixseek.runs.batches.handling import BatchHandler
+from mixseek.runs.batches.handling import BatchHandler, ids_taken
 from mixseek.runs.live import AskedBefore, Asking, Earlier, judge_rounds, live_batches, live_slots
 from mixseek.runs.requests.request import BatchOptions, Plan
 from mixseek.storage.batch_ledger import BatchEntry, BatchLedger, Stage, read_ledger
@@ -223,6 +223,6 @@ class BatchRun:
 
 
 def known_ids(workspace: Workspace) -> set[str]:
-    """Every batch that any run of the workspace knows by its id."""
+    """Every batch that is known to be some run's of the workspace."""
     runs = [*workspace.runs(), *workspace.answer_runs()]
-    return {entry.id for run in runs for entry in read_ledger(run.batches) if entry.id is not None}
+    return {name for run in runs for name in ids_taken(read_ledger(run.batches))}
