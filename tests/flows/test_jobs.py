@@ -4,7 +4,7 @@ import json
 import re
 import signal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import pytest
 from tests.flows.live import KEYS, begin, read_until, wait_until
@@ -47,7 +47,10 @@ def example_of(parameter: Any) -> Any:
     if parameter.is_flag:
         return True
     examples = {"KEY=VALUE": {"a": {"b": "c"}}, "FIELD=COLUMN": {"response": "output"}, "SHARE": "50%", "RULE": "mean"}
+    examples["CHECK"] = ["uses:search"]
     metavar = parameter.metavar
+    if choices := get_args(parameter.type_descriptor.annotation) if metavar is None else ():
+        return choices[0]
     return examples.get(metavar, 3 if metavar in ("N", "K", "USD", "SECONDS", "DAYS") else "x")
 
 

@@ -26,7 +26,7 @@ def test_each_form_makes_its_judge_and_is_its_name(tmp_path: Path) -> None:
 
 
 FORMS = (
-    "available: rules, replay, replay:FILE, log:SCORER, PROVIDER:MODEL, PROVIDER:MODEL@BASE_URL, "
+    "available: rules, checks, replay, replay:FILE, log:SCORER, PROVIDER:MODEL, PROVIDER:MODEL@BASE_URL, "
     "gguf:PATH, pydantic-ai:PROVIDER:MODEL, NAME"
 )
 
