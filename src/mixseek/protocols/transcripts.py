@@ -32,6 +32,8 @@ DEFAULT_BUDGET = 60_000
 LEAST_BUDGET = 1_000
 # What a heading takes, about.
 _HEADING = 80
+# What a line takes that says what was left out, about.
+_GAP = 200
 # A text that has to be shortened keeps so much, half of it from its end; steps beyond what that allows are left out.
 _LEAST_TEXT = 200
 # Of steps that are left out, so many tools are named.
@@ -135,11 +137,14 @@ def make_window(
     if sum(sizes) <= budget:
         return Window(steps)
     wanted = _wanted(steps, set(named), tools)
+    # Each of them may stand alone between steps that are left out.
+    budget -= min(budget // 2, _GAP * len(wanted))
     shortened: dict[int, int] = {}
     if sum(sizes[number - 1] for number in wanted) > budget:
         # Even what must be there is too much: its longest texts are shortened alike, and nothing else has room.
         wanted = list(_affordable(wanted, steps, sizes, budget))
-        length = _common_length([text for number in wanted for text in _texts_of(steps[number - 1])], budget)
+        texts = [text for number in wanted for text in _texts_of(steps[number - 1])]
+        length = _common_length(texts, budget - _HEADING * len(wanted))
         shortened = {
             number: length for number in wanted if any(len(text) > length for text in _texts_of(steps[number - 1]))
         }
@@ -204,7 +209,7 @@ def _texts_of(step: Step) -> tuple[str, ...]:
 
 
 def _size(step: Step) -> int:
-    return step.characters + _HEADING * max(1, len(_texts_of(step)))
+    return step.characters + _HEADING * (1 + len(_texts_of(step)))
 
 
 def _wanted(steps: Sequence[Step], named: Collection[int], tools: Collection[str]) -> list[int]:
@@ -232,7 +237,8 @@ def _repetitions(steps: Sequence[Step]) -> Iterator[int]:
 def _affordable(wanted: Iterable[int], steps: Sequence[Step], sizes: Sequence[int], budget: int) -> Iterator[int]:
     """Steps, as many as there is room for when their texts are shortened as far as they may be; both ends anyway."""
     for place, number in enumerate(wanted):
-        budget -= min(sizes[number - 1], (_LEAST_TEXT + _HEADING) * max(1, len(_texts_of(steps[number - 1]))))
+        shortest = _HEADING + (_LEAST_TEXT + 2 * _HEADING) * len(_texts_of(steps[number - 1]))
+        budget -= min(sizes[number - 1], shortest)
         if budget < 0 and place > 1:
             return
         yield number
@@ -240,7 +246,8 @@ def _affordable(wanted: Iterable[int], steps: Sequence[Step], sizes: Sequence[in
 
 def _common_length(texts: Sequence[str], budget: int) -> int:
     """The even number of characters to which the longest texts are shortened, so that all keep to the budget."""
-    room = budget - _HEADING * len(texts)
+    # A text has a heading, and, where it is cut, a line that says so.
+    room = budget - 2 * _HEADING * len(texts)
     lengths = sorted(map(len, texts))
     for place, length in enumerate(lengths):
         share = room // (len(lengths) - place)

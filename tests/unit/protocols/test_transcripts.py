@@ -164,7 +164,7 @@ def test_a_window_keeps_both_ends_failures_their_repetition_and_what_is_named() 
 
 def test_what_is_left_out_is_said_by_number_length_and_tool() -> None:
     steps = (PLAIN[0], *(search(number) for number in range(30)), Step(StepRole.ASSISTANT, "z" * 500), PLAIN[-1])
-    window = make_window(steps, LEAST_BUDGET)
+    window = make_window(steps, 1_600)
     text = render_steps(window, NONCE)
     (gap,) = window.left_out
 
@@ -220,6 +220,17 @@ def test_thousands_of_failures_do_not_break_the_budget() -> None:
 
     assert {1, 2, 4_999, 5_000} <= set(numbers_of(window))
     assert len(render_steps(window, NONCE)) < 1.2 * DEFAULT_BUDGET
+
+
+def test_failures_of_many_tools_between_steps_that_are_left_out_keep_to_the_budget() -> None:
+    """What says what was left out takes room as well: a line after each of a hundred failures."""
+    status = {True: StepStatus.ERROR, False: StepStatus.OK}
+    steps = tuple(
+        Step(StepRole.TOOL, tool=f"tool-{number % 7}", result="x" * 550, status=status[number % 50 == 0])
+        for number in range(3_000)
+    )
+
+    assert len(render_steps(make_window(steps), NONCE)) < 1.1 * DEFAULT_BUDGET
 
 
 def test_contexts_stand_in_fences_of_their_own_where_a_template_shows_them(tmp_path: Any) -> None:
