@@ -182,7 +182,7 @@ class _Step:
 
 
 def _steps_of(left: Sequence[CascadeItem], tier: int) -> list[_Step]:
-    """From the most confident threshold down."""
+    """Every threshold with what it would decide, the most confident first."""
     read = [(reading.confidence, item) for item in left if (reading := item.readings[tier]) is not None]
     read.sort(key=itemgetter(0), reverse=True)
     tally, place, steps = Tally(likeness_of(left, tier)), 0, []

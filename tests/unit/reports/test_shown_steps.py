@@ -83,3 +83,34 @@ def test_a_quote_of_a_step_is_no_place_in_the_response() -> None:
     assert Quote("d", "q", "", (Span(0, 1),), "exact", None).is_in_response
     assert not Quote("d", "q", "", (Span(0, 1),), "exact", None, step=1).is_in_response
     assert not Quote("d", "q", "", (Span(0, 1),), "exact", None, context="c").is_in_response
+
+
+def test_claims_bring_two_quotes_each_where_they_stand() -> None:
+    """The claim's words in the response, and the document's in the document that they are from."""
+    claims = [
+        {"claim_quote": "free", "spans": [[3, 7]], "verdict": "contradicted", "context_id": "b"}
+        | {"quote": "6 euros", "context_spans": [[6, 13]], "stage": "exact", "problem": None},
+        {"claim_quote": "It", "spans": [[0, 2]], "verdict": "not_found", "context_id": None}
+        | {"quote": None, "context_spans": [], "stage": None, "problem": None},
+    ]
+    row = JudgedRow(
+        id="1",
+        judge="j",
+        status=Status.VALID,
+        response="It free",
+        fields={"claims": claims},
+        contexts=[{"id": "a", "text": "nothing"}, {"id": "b", "text": "costs 6 euros"}],
+    )
+
+    (shown,) = rows_payload([row], 1_000_000)["rows"]
+
+    assert shown["claims"] == [
+        {"verdict": "contradicted", "text": "free", "context": "b", "quote": "6 euros"},
+        {"verdict": "not_found", "text": "It"},
+    ]
+    assert [(quote.get("context"), quote.get("spans")) for quote in shown["quotes"]] == [
+        (None, [[3, 7]]),
+        ("b", [[6, 13]]),
+        (None, [[0, 2]]),
+        (None, None),
+    ]

@@ -19,7 +19,7 @@ function fact(label, ...content) {
 /** What was found beside what was right; nobody looks for an answer in either of two responses. */
 function answerBox(row) {
   const { sample } = row;
-  if (sample.response_b !== undefined) return null;
+  if (sample.response_b !== undefined || row.claims) return null;
   const found = row.answer === undefined
     ? make("span", { class: "quiet" }, row.status === "invalid" || row.status === "missing" ? say("judgment.not_judged", "not judged") : say("judgment.none_found", "none found"))
     : formedBlock("answer", row.answer);
@@ -66,6 +66,7 @@ function facts(row) {
   if (row.sample.qid !== undefined) list.append(fact(say("word.question", "Question"), ...nameNodes(row.sample.qid)));
   if (row.sample.variant !== undefined) list.append(fact(say("word.variant", "Variant"), filterLink("variant", row.sample.variant)));
   if (row.type !== undefined) list.append(fact(say("word.task_type", "Task type"), ...visibleNodes(row.type), row.inferred ? make("span", { class: "soft" }, ` ${say("judgment.inferred_by_the_judge", "inferred by the judge")}`) : null));
+  if (row.wrong_step !== undefined) list.append(fact(say("steps.first_wrong", "First wrong step"), make("b", {}, countText(row.wrong_step))));
   if (row.confidence !== undefined) list.append(fact(say("judgment.confidence", "Confidence"), ...visibleNodes(CONFIDENCES[row.confidence] ?? row.confidence)));
   if (row.control) list.append(fact(say("judgment.method", "Method"), make("b", {}, say("judgment.self_judgment", "self-judgment")), make("span", { class: "soft" }, ` ${say("judgment.a_control_in_no_mean", "a control, in no mean")}`)));
   else if (row.family) list.append(fact(say("judgment.method", "Method"), say("judgment.same_family_other_model", "same family, other model")));
@@ -86,6 +87,7 @@ function explanation(row) {
       make("li", {}, make("b", {}, say("checked.failed_check", "Check failed: {check}", { check })), " ", ...visibleNodes(detail),
         step === null ? null : ` (${say("checked.in_step", "step {step}", { step })})`))));
   }
+  if (row.left_out !== undefined) parts.push(make("p", { class: "cut" }, say("steps.judge_was_not_shown", "The judge was not shown all of it:"), " ", ...visibleNodes(row.left_out)));
   if (row.warnings) {
     parts.push(make("ul", { class: "flags warnings" }, ...row.warnings.map((warning) => make("li", {}, make("b", {}, filterLink("warning", warning))))));
   }

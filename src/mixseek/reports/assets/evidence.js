@@ -50,6 +50,8 @@ const STAGES = {
 };
 const PROBLEMS = {
   not_found: say("judgment.not_in_the_response", "not in the response"), from_question: say("judgment.from_the_question", "from the question"), from_rubric: say("judgment.from_the_rubric", "from the rubric"),
+  from_another_step: say("judgment.from_another_step", "in another step than the one it names"),
+  from_another_context: say("judgment.from_another_context", "in another document than the one it names"),
   too_short: say("judgment.too_short_to_prove_anything", "too short to prove anything"),
 };
 
@@ -73,12 +75,41 @@ function quoteItem(row, quote, place) {
     jump, quote.reason ? formedBlock("why", quote.reason) : null);
 }
 
+const CLAIM_VERDICTS = {
+  supported: say("claims.supported", "supported"), contradicted: say("claims.contradicted", "contradicted"), not_found: say("claims.not_found", "not found"),
+};
+const CLAIM_TONES = { supported: "good", contradicted: "bad", not_found: "undecided" };
+
+/** A claim with its words, and those of the document that decide it; each leads to where it stands. */
+function claimItem(row, claim, place) {
+  const jump = (number) => {
+    const quote = row.quotes[number];
+    return quote.spans ? make("button", { type: "button", class: "text-button", onclick: () => lightQuote(row, number) }, ...nameNodes(jumpText(quote))) : null;
+  };
+  const proof = claim.quote === undefined ? null : make("p", { class: "claim-proof" },
+    make("q", { lang: languageOf(claim.quote), dir: "auto" }, ...visibleNodes(claim.quote)), " ",
+    claim.problem === undefined ? jump(2 * place + 1) : make("span", { class: "problem" }, PROBLEMS[claim.problem] ?? claim.problem));
+  return make("li", { class: `claim tone-${CLAIM_TONES[claim.verdict] ?? "mixed"}` },
+    make("b", { class: "badge" }, CLAIM_VERDICTS[claim.verdict] ?? claim.verdict), " ",
+    make("q", { lang: languageOf(claim.text), dir: "auto" }, ...visibleNodes(claim.text)), " ", jump(2 * place), proof);
+}
+
+function claimSection(row) {
+  if (!row.claims) return null;
+  const supported = row.claims.filter((claim) => claim.verdict === "supported").length;
+  const words = say("claims.supported_of", "{n} of {total} supported", { n: countText(supported), total: countText(row.claims.length) });
+  return make("section", { class: "claims" }, make("h3", {}, say("claims.claims", "Claims"), " ", make("span", { class: "soft" }, words)),
+    make("ul", {}, ...row.claims.map((claim, place) => claimItem(row, claim, place))));
+}
+
 function quoteSection(row) {
+  if (row.claims) return claimSection(row);
   if (!row.quotes) return null;
   const missing = row.quotes.filter((quote) => quote.problem).length;
   const isLookedFor = row.quotes.some((quote) => quote.problem || quote.stage || quote.spans);
   const counts = { n: countText(row.quotes.length), missing: countText(missing) };
   const words = missing ? say("judgment.quotes_without_support", "{n} quotes, {missing} without support", counts)
+    : isLookedFor && !row.quotes.every(isOfResponse) ? say("steps.quotes_all_there", "{n} quotes, each where it is said to stand", counts)
     : isLookedFor ? say("judgment.quotes_all_there", "{n} quotes, all in the response", counts)
       : say("judgment.quotes_not_looked_for", "{n} quotes, not looked for", counts);
   return make("section", {}, make("h3", {}, say("word.evidence", "Evidence"), " ", make("span", { class: "soft" }, words)),
@@ -86,6 +117,7 @@ function quoteSection(row) {
 }
 
 function legend(row) {
+  if (row.claims) return null;
   const named = [...new Set((row.quotes ?? []).filter((quote) => quote.spans).map((quote) => quote.dimension))];
   if (!named.length) return null;
   return make("p", { class: "legend" }, ...named.map((name) =>
@@ -104,6 +136,7 @@ function quotePieces(row, start, end, isFromHere) {
 }
 
 function noteOf(row, covering) {
+  if (row.claims) return [...new Set(covering.map((index) => CLAIM_VERDICTS[row.quotes[index].dimension] ?? row.quotes[index].dimension))].join("\n");
   return covering.map((index) => `${row.quotes[index].dimension ?? NO_DIMENSION}: ${row.quotes[index].reason || NO_REASON}`).join("\n");
 }
 
@@ -111,10 +144,11 @@ function quoteMark(row, text, covering, isLast) {
   const names = [...new Set(covering.map((index) => row.quotes[index].dimension))];
   const numbers = names.map((name) => dimensionNumber(name) || "–").join("·");
   const note = noteOf(row, covering);
-  const mark = make("mark", { class: `quote ${dimensionClass(names[0])}`, title: note, tabindex: "0", "data-quotes": covering.join(" "), onclick: () => tellNote(row, note) },
-    ...visibleNodes(text), isLast ? make("sup", {}, numbers) : null);
+  const colour = row.claims ? `claim-mark tone-${CLAIM_TONES[names[0]] ?? "mixed"}` : dimensionClass(names[0]);
+  const mark = make("mark", { class: `quote ${colour}`, title: note, tabindex: "0", "data-quotes": covering.join(" "), onclick: () => tellNote(row, note) },
+    ...visibleNodes(text), isLast && !row.claims ? make("sup", {}, numbers) : null);
   mark.addEventListener("keydown", (event) => { if (event.key === "Enter") tellNote(row, note); });
-  if (names.length > 1) {
+  if (names.length > 1 && !row.claims) {
     // Several dimensions rest on the same words: one band for each.
     const bands = names.map((name, place) => {
       const number = ((dimensionNumber(name) - 1 + 8) % 8) + 1;

@@ -1,7 +1,7 @@
 """The judgments inside a page: each sample once, each text within a budget, spans in the page's own units."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from operator import attrgetter
 from typing import Any
@@ -121,6 +121,8 @@ def _row(row: JudgedRow, detail: ScoredDetail | None, sample: int, response: Exc
                 "orders": orders_text(row.fields) if row.response_b is not None else None,
                 "wrong": yes_or_no(row.is_wrong),
                 "against": row.differs_from,
+                "quotes": _claim_quotes(row, response, limit),
+                "claims": [_claim(claim) for claim in _claims_of(row)],
             }
         ),
         **(_detail(row, detail, response, limit) if detail else {}),
@@ -152,6 +154,8 @@ def _detail(row: JudgedRow, detail: ScoredDetail, response: Excerpt, limit: int)
                 "inferred": detail.inferred_task_type,
                 "family": detail.same_family,
                 "notes": detail.notes,
+                "wrong_step": detail.first_wrong_step,
+                "left_out": detail.left_out,
             }
         ),
     }
@@ -182,6 +186,41 @@ def _quote(quote: Quote, quoted: Excerpt) -> dict[str, Any]:
             }
         ),
     }
+
+
+def _claims_of(row: JudgedRow) -> Sequence[Mapping[str, Any]]:
+    """What a response was cut into, under a protocol that does so."""
+    claims = row.fields.get("claims")
+    return claims if isinstance(claims, list) else ()
+
+
+def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
+    """A claim by its verdict; its words and those of the document are the next two quotes."""
+    return _without_empty(
+        {
+            "verdict": claim["verdict"],
+            "text": phrases.shortened(claim["claim_quote"], _QUOTE_LIMIT),
+            "context": claim.get("context_id"),
+            "quote": phrases.shortened(claim.get("quote") or "", _QUOTE_LIMIT),
+            "problem": claim.get("problem"),
+        }
+    )
+
+
+def _claim_quotes(row: JudgedRow, response: Excerpt, limit: int) -> list[dict[str, Any]]:
+    """Two for each claim, so that both are highlighted where they stand: the claim's words, and the document's."""
+    quotes = []
+    for claim in _claims_of(row):
+        verdict, context = claim["verdict"], claim.get("context_id")
+        places = (
+            (claim["claim_quote"], claim.get("spans"), None),
+            (claim.get("quote"), claim.get("context_spans"), context),
+        )
+        for text, spans, of_context in places:
+            located = tuple([Span(start, end) for start, end in spans or ()])
+            quote = Quote(verdict, text or "", "", located, claim.get("stage"), None, context=of_context)
+            quotes.append(_quote(quote, _quoted(row, quote, response, limit)))
+    return quotes
 
 
 def _first_span(row: JudgedRow, detail: ScoredDetail | None) -> Span | None:
