@@ -18,6 +18,7 @@ from tests.flows.batches import KEYS, WIRES, journal_bill, judge, provider_bill,
 from tests.flows.live import riddles
 from tests.flows.loopback import loopback
 from tests.flows.running import COMMAND, environment, write_jsonl
+from tests.waiting import PATIENCE_SECONDS
 
 from mixseek.testing.batches.faults import BatchFault
 from mixseek.testing.batches.jobs import BatchOptions
@@ -101,7 +102,8 @@ def test_kills_at_any_moment_lose_nothing_and_pay_nothing_twice(
                 seconds = moments.uniform(0.3, LONGEST_LIFE_SECONDS)
                 if number % 3 == 0:
                     assassin.aim(process)
-                    seconds *= 5
+                    # It dies when its next batch is made, however long that takes.
+                    seconds = PATIENCE_SECONDS
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(seconds)
                 process.kill()
