@@ -1,6 +1,6 @@
 """kill -9 at random moments of a run in batches, every fault planted: nothing lost, nothing paid for twice.
 
-BATCH_KILLS_ROWS=20000 BATCH_KILLS=30 makes it as large as a night's run; that takes about ten minutes for each wire.
+BATCH_KILLS_ROWS=5000 BATCH_KILLS=30 makes it 20,000 judgments in four wires; that takes ten minutes for each of them.
 """
 
 import contextlib
