@@ -34,7 +34,7 @@ from mixseek.reports.trust import (
 from mixseek.reports.wording.numbers import NOTHING, coefficient_text
 from mixseek.reports.wording.scales import scale_text
 from mixseek.stats.raters import Measure
-from mixseek.text.messages import COMMA, message
+from mixseek.text.messages import COMMA, counted, message
 
 # A terminal shows the shape of a run; the page has more, and the document all of it.
 _ITEMS_SHOWN, _ITEMS_ON_PAGE = 8, 200
@@ -216,7 +216,8 @@ def _disagreement_section(agreement: Agreement, maximum: float | None) -> Sectio
         message("panel.the_strictest_first", "the strictest first"),
     )
     title = message("panel.where_judges_differ", "Where judges differ")
-    note = message("panel.furthest_apart_first", "{n} samples, furthest apart first", n=agreement.disagreements)
+    samples = counted(agreement.disagreements, "sample")
+    note = message("panel.furthest_apart_first", "{samples}, furthest apart first", samples=samples)
     table = TableRows(heads, rows, _ITEMS_SHOWN, name="disagreements", label=title, page_limit=_ITEMS_ON_PAGE)
     rest = agreement.disagreements - len(agreement.items)
     more = message("panel.more_in_the_document", "{n} more: --json has all of them", n=rest)
