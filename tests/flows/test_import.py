@@ -103,6 +103,8 @@ def test_the_summary_counts_everything_by_its_name(tmp_path: Path) -> None:
         "first_errors": [{"id": "a#2", "error": "boom"}],
         "companions": [],
         "notices": [],
+        "with_steps": 0,
+        "with_contexts": 0,
         "to": None,
     }
 
@@ -262,7 +264,7 @@ def test_a_dataset_without_scores_has_no_such_judge(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("samples.csv", "ends in .jsonl"), ("no/s.jsonl", "there is no directory")]
+    ("name", "words"), [("samples.xlsx", ".parquet"), ("no/s.jsonl", "there is no directory")]
 )
 def test_a_target_that_cannot_be_written_is_said_before_the_log_is_read(name: str, words: str, tmp_path: Path) -> None:
     done = mixseek_here("import", log_files.inspect_json(tmp_path), "--to", tmp_path / name, cwd=tmp_path)
