@@ -263,9 +263,7 @@ def test_a_dataset_without_scores_has_no_such_judge(tmp_path: Path) -> None:
     assert "holds no scores of another tool" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "words"), [("samples.xlsx", ".parquet"), ("no/s.jsonl", "there is no directory")]
-)
+@pytest.mark.parametrize(("name", "words"), [("samples.xlsx", ".parquet"), ("no/s.jsonl", "there is no directory")])
 def test_a_target_that_cannot_be_written_is_said_before_the_log_is_read(name: str, words: str, tmp_path: Path) -> None:
     done = mixseek_here("import", log_files.inspect_json(tmp_path), "--to", tmp_path / name, cwd=tmp_path)
 
