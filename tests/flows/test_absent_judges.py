@@ -23,9 +23,12 @@ def patient_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mixseek.engine.retry.FIRST_PATIENCE_SECONDS", 0.5)
 
 
-@pytest.mark.parametrize("count", [1, 40])
-def test_an_address_where_nobody_listens_is_given_up(count: int, tmp_path: Path, patient_for_a_moment: None) -> None:
-    """The wait is named, and how to wait longer; no run is left behind."""
+@pytest.mark.parametrize(("count", "patience"), [(1, 0.5), (40, 2.0)])
+def test_an_address_where_nobody_listens_is_given_up(
+    count: int, patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wait is named, and how to wait longer; no run is left behind. Several must have failed before it is over."""
+    monkeypatch.setattr("mixseek.engine.retry.FIRST_PATIENCE_SECONDS", patience)
     data = write_jsonl(tmp_path / "data.jsonl", riddles(count))
     done = judge(data, NOBODY, cwd=tmp_path)
 

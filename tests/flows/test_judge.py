@@ -10,6 +10,7 @@ import pytest
 from tests.flows.running import COMMAND, environment, mixseek, mixseek_here, read_jsonl, sums, the_one_line, write_jsonl
 
 SUMMARY_KEYS = {
+    "checks",
     "responses",
     "finished",
     "pairs",

@@ -401,6 +401,8 @@ async def send_booked(booking: "Booking") -> "tuple[Reply, asyncio.Future[None]]
                 # While the call still has its place: nobody is let in before its reply has left this process.
                 return booking.keep(answer)
             booking.charge_lost()
+        if slot.prefixes is not None:
+            slot.prefixes.let_go(booking.call.messages)
         await slot.endpoint.rest(answer)
 
 

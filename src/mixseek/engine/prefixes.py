@@ -67,6 +67,16 @@ class PrefixQueue:
                     prefix.leader.set_result(None)
                 prefix.leader = None
 
+    def let_go(self, messages: Sequence[Message]) -> None:
+        """A request with this beginning got no reply: nobody waits for it any longer.
+
+        Whether the endpoint is down shows only when others have asked it.
+        """
+        for name in self._prefixes_of(messages):
+            prefix = self._known.get(name)
+            if prefix is not None and prefix.leader is not None and not prefix.leader.done():
+                prefix.leader.set_result(None)
+
     async def _wait(self, leader: "asyncio.Future[None]", *, is_of_run: bool) -> None:
         if not is_of_run and self._waiting >= self._most_waiting:
             return

@@ -20,7 +20,7 @@ from mixseek.domain.ports import (
     constant_message,
     is_plain,
 )
-from mixseek.domain.samples import Sample
+from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.engine.questions import Answered, Asker, Question
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.evaluator.scores import POINTS, Direction, EvaluationRequest, MetricScore, MissingMetric, Scale
@@ -28,6 +28,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.prompt_builder.builder import UserPromptBuilder
 from mixseek.prompt_builder.constants import LANGUAGES
 from mixseek.prompt_builder.models import EvaluatorPromptContext
+from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.identity import method_of
 from mixseek.protocols.replies.copied_verdicts import repetitions
 from mixseek.protocols.replies.repairs import Repair, ReplyMode
@@ -442,6 +443,13 @@ class ProtocolMetric(BaseMetric):
             raise ConfigurationError(
                 f"metric {self.name}: the {protocol.name} protocol compares two responses, and a metric scores one; "
                 "choose another, or compare outputs with `mixseek judge --protocol pairwise --pairs all`"
+            )
+        needs = protocol.needs if isinstance(protocol, DeclaredProtocol) else SampleNeeds()
+        if needs.steps or needs.contexts:
+            judged = "steps" if needs.steps else "contexts"
+            raise ConfigurationError(
+                f"metric {self.name}: the {protocol.name} protocol judges {judged}, and a submission has none; choose "
+                f"another, or judge what was exported with `mixseek judge --protocol {protocol.name}`"
             )
         self.protocol = protocol
         self._asker = asker

@@ -180,6 +180,29 @@ def test_rubrics_that_went_cold_are_forgotten() -> None:
     asyncio.run(run())
 
 
+def test_nobody_waits_for_a_first_one_that_got_no_reply() -> None:
+    """It is asked again and again; whether the endpoint is down shows when others ask it, too."""
+
+    async def run() -> None:
+        calls = Calls()
+        follower_asked = asyncio.Event()
+
+        async def follow() -> None:
+            async with calls.queue.turn([Message("system", "run")]):
+                follower_asked.set()
+
+        async with calls.queue.turn([Message("system", "run")]):
+            task = asyncio.create_task(follow())
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert not follower_asked.is_set()
+            calls.queue.let_go([Message("system", "run")])
+            await follower_asked.wait()
+            await task
+
+    asyncio.run(run())
+
+
 def test_calls_of_a_run_follow_the_first_of_their_beginning() -> None:
     """Through the engine: when the first reply comes, nobody else has been asked yet."""
     asked_by_reply: list[int] = []

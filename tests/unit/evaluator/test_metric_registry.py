@@ -36,7 +36,7 @@ NEEDED: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(set(protocol_names()) - {"pairwise"}))
+@pytest.mark.parametrize("kind", sorted(set(protocol_names()) - {"pairwise", "trajectory", "grounded"}))
 def test_every_protocol_of_one_response_is_a_metric(kind: str) -> None:
     """By its own name, with what it needs to know about the task."""
     assert isinstance(make(kind, **NEEDED.get(kind, {})), ProtocolMetric)
@@ -46,6 +46,13 @@ def test_a_protocol_of_two_responses_is_no_metric() -> None:
     """A metric scores one submission; said before the first round is paid for."""
     with pytest.raises(ConfigurationError, match="metric m: the pairwise protocol compares two responses"):
         make("pairwise")
+
+
+@pytest.mark.parametrize(("kind", "judged"), [("trajectory", "steps"), ("grounded", "contexts")])
+def test_a_protocol_of_steps_or_documents_is_no_metric(kind: str, judged: str) -> None:
+    """A submission is a text."""
+    with pytest.raises(ConfigurationError, match=f"metric m: the {kind} protocol judges {judged}, and a submission"):
+        make(kind)
 
 
 @pytest.mark.parametrize(("kind", "named"), [("semantic", "ground_truth"), ("rubric", "rubric")])

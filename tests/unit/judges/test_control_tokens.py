@@ -19,6 +19,7 @@ from tests.unit.protocols.prompt_attacks import TURNS
 
 from mixseek.domain.ports import Answer, Message
 from mixseek.domain.samples import Sample
+from mixseek.domain.steps import Context, Step, StepRole
 from mixseek.judges.endpoint import judge as endpoint_judge
 from mixseek.judges.endpoint.address import resolve_target
 from mixseek.judges.endpoint.control_tokens import ControlTokens, split_control_tokens
@@ -147,6 +148,8 @@ def test_our_own_prompts_hold_none(name: str, language: str) -> None:
         target_model="m",
         rubric="task_type: fact\n",
         response_b="b",
+        steps=(Step(StepRole.TOOL, tool="t", arguments={}, result="r"),),
+        contexts=(Context("c", "d"),),
     )
     messages = load_protocol(name, language).messages(sample, NONCES)
 

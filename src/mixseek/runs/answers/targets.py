@@ -9,7 +9,7 @@ from mixseek.settings.models import JudgeSettings
 
 _RECORDED = "replay:"
 # What judges texts and writes none.
-_NO_WRITERS = ("rules", "log", "replay")
+_NO_WRITERS = ("rules", "checks", "log", "replay")
 
 
 def get_targets(
@@ -36,7 +36,9 @@ def get_targets(
     except ConfigurationError as error:
         # The words are those of judges, whose specs these are; of these, some write nothing.
         message = str(error).replace("unknown judge ", "unknown target ", 1)
-        message = message.replace("available: rules, replay, replay:FILE, log:SCORER, ", "available: replay:FILE, ", 1)
+        message = message.replace(
+            "available: rules, checks, replay, replay:FILE, log:SCORER, ", "available: replay:FILE, ", 1
+        )
         raise ConfigurationError(message.replace("judge '", "target '", 1)) from error
 
 
