@@ -108,9 +108,7 @@ def ask_shown(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
 
 def ask_once(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
     """One judge's answer, parsed by the protocol where it is text."""
-    # Whoever judges by the steps can do without a final answer.
-    needs_response = getattr(judge, "needs_response", True) or not sample.steps
-    refused = refuse_incomplete(sample, protocol) if needs_response else None
+    refused = refuse_incomplete(sample, protocol) if needs_response(judge) or not sample.steps else None
     match judge.reply(sample, protocol):
         case Reply() as reply:
             judgment = read_recorded(reply, sample, protocol)
@@ -126,6 +124,11 @@ def ask_once(judge: Judge, sample: Sample, protocol: JudgeProtocol) -> Judged:
             return Judged(sample, judge.name, outcome)
         case unexpected:
             assert_never(unexpected)
+
+
+def needs_response(judge: object) -> bool:
+    """Whether a judge can do nothing without a final answer; one that goes by the steps says that it can."""
+    return bool(getattr(judge, "needs_response", True))
 
 
 def refuse_incomplete(sample: Sample, protocol: JudgeProtocol) -> InvalidJudgment | None:

@@ -16,7 +16,7 @@ from mixseek.domain.judgments import Flag, InvalidJudgment, Reply, Span, Undecid
 from mixseek.domain.ports import MathsComparer, Message, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.domain.steps import Context
-from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.errors import DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.evidence.quotes import QuoteFinding, QuoteProblem, locate_quote
 from mixseek.protocols.declaration import (
@@ -32,7 +32,7 @@ from mixseek.protocols.replies.repairs import Repair, ReplyMode
 from mixseek.protocols.replies.reply_fields import FieldReader, closed_object
 from mixseek.protocols.replies.reply_json import excerpt
 from mixseek.protocols.replies.reply_reader import read_reply
-from mixseek.protocols.scored.languages import in_language, missing_words
+from mixseek.protocols.scored.languages import in_language, refuse_missing_words
 from mixseek.protocols.scored.parameters import Words
 from mixseek.protocols.shown_texts import (
     QUESTION_NONCE,
@@ -122,10 +122,7 @@ class ClaimsProtocol(DeclaredProtocol[ClaimsParameters]):
     def from_declaration(cls, declaration: ProtocolDeclaration) -> Self:
         """Everything that can be wrong with a declaration is found here, before the first sample."""
         settings = validated(ClaimsParameters, declaration)
-        for place in missing_words(settings, declaration.language):
-            raise ConfigurationError(
-                f"{declaration.where}: parameters.{place} has no text in language {declaration.language!r}; add it"
-            )
+        refuse_missing_words(settings, declaration)
         protocol = cls(with_default_templates(declaration, _STEMS), settings)
         for role, variables in _VARIABLES.items():
             protocol.template(role, variables)

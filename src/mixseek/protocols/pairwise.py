@@ -28,7 +28,7 @@ from mixseek.domain.panels import AB, BA, PairState, Preference, combine_orders
 from mixseek.domain.ports import MathsComparer, Message, Nonces, constant_message
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.domain.steps import Step
-from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.errors import DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import (
     DeclaredProtocol,
@@ -46,7 +46,7 @@ from mixseek.protocols.replies.reply_fields import FieldReader, closed_object
 from mixseek.protocols.replies.reply_json import excerpt, excerpt_text
 from mixseek.protocols.replies.reply_reader import read_reply, violations
 from mixseek.protocols.replies.thought import without_thought
-from mixseek.protocols.scored.languages import in_language, missing_words, spoken
+from mixseek.protocols.scored.languages import in_language, refuse_missing_words, spoken
 from mixseek.protocols.scored.parameters import Dimension, Words
 from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_constant_part
 from mixseek.protocols.step_quotes import StepQuotes
@@ -110,10 +110,7 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
     def from_declaration(cls, declaration: ProtocolDeclaration) -> Self:
         """Everything that can be wrong with a declaration is found here, before the first sample."""
         settings = validated(PairwiseParameters, declaration)
-        for place in missing_words(settings, declaration.language):
-            raise ConfigurationError(
-                f"{declaration.where}: parameters.{place} has no text in language {declaration.language!r}; add it"
-            )
+        refuse_missing_words(settings, declaration)
         protocol = cls(with_default_templates(declaration, _STEMS), settings)
         for role, variables in _VARIABLES.items():
             protocol.template(role, variables)

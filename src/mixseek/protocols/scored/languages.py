@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mixseek.protocols.declaration import Table
+from mixseek.errors import ConfigurationError
+from mixseek.protocols.declaration import ProtocolDeclaration, Table
 from mixseek.protocols.scored.parameters import Words
 
 _TEXTS = frozenset({"instructions", "title", "description"})
@@ -17,6 +18,14 @@ def in_language(words: Words, language: str) -> str:
 def spoken(table: Table, language: str) -> dict[str, Any]:
     """A table's fields as a template sees them: its texts in the prompt's language."""
     return {name: in_language(value, language) if name in _TEXTS else value for name, value in table}
+
+
+def refuse_missing_words(parameters: Table, declaration: ProtocolDeclaration) -> None:
+    """ConfigurationError that names the first place without a text in the declaration's language."""
+    for place in missing_words(parameters, declaration.language):
+        raise ConfigurationError(
+            f"{declaration.where}: parameters.{place} has no text in language {declaration.language!r}; add it"
+        )
 
 
 def missing_words(parameters: Table, language: str) -> list[str]:

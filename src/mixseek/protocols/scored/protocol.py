@@ -25,7 +25,7 @@ from mixseek.protocols.replies.reply_reader import read_reply, violations
 from mixseek.protocols.scored.arithmetic import SCORED, maxima_of, score_of, total_range
 from mixseek.protocols.scored.checked_reply import CheckedReply
 from mixseek.protocols.scored.contradictions import contradictions, top_level_names
-from mixseek.protocols.scored.languages import missing_words
+from mixseek.protocols.scored.languages import refuse_missing_words
 from mixseek.protocols.scored.parameters import ScoredParameters
 from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables, window_for
 from mixseek.protocols.scored.reply_parts import reply_schema
@@ -51,10 +51,7 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         settings = validated(ScoredParameters, declaration)
         for problem in contradictions(settings):
             raise ConfigurationError(f"{declaration.where}: parameters.{problem}")
-        for place in missing_words(settings, declaration.language):
-            raise ConfigurationError(
-                f"{declaration.where}: parameters.{place} has no text in language {declaration.language!r}; add it"
-            )
+        refuse_missing_words(settings, declaration)
         protocol = cls(with_default_templates(declaration, _STEMS), settings)
         for role in _ROLES:
             protocol.template(role, VARIABLES)

@@ -23,6 +23,7 @@ from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import JudgeProtocol, LiveJudge
 from mixseek.domain.samples import Sample, SampleNeeds
+from mixseek.engine.offline import needs_response
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.judges.specs import ChecksJudge, RulesJudge
 from mixseek.lazy_dataclass import dataclass
@@ -387,7 +388,7 @@ def open_requested(
         protocol=protocol.name,
         needs=needs,
         response=not is_recorded,
-        judges_steps=needs.steps or not any(getattr(judge, "needs_response", True) for judge in judges),
+        judges_steps=needs.steps or not any(map(needs_response, judges)),
         rubrics=RubricDirectory(request.rubric) if request.rubric is not None else None,
         bundles=request.bundles,
         scores=any(is_log_judge(judge.name) for judge in judges),
