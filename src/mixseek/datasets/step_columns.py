@@ -87,21 +87,24 @@ def read_seconds(value: Any, number: int) -> float | None:
 
 def read_contexts(value: Any) -> tuple[Context, ...] | None:
     """The contexts, numbered where they have no id; None where the value is no text and no list of texts."""
-    items = read_cell(value)
-    if isinstance(items, str):
-        items = [items] if items.strip() else []
-    if isinstance(items, Mapping):
-        items = [items]
-    if not isinstance(items, list | tuple) or not items:
-        return None
-    contexts = [read_context(item, number) for number, item in enumerate(items, 1)]
-    if any(context is None for context in contexts):
+    contexts = [read_context(item, number) for number, item in enumerate(listed_documents(value), 1)]
+    if not contexts or any(context is None for context in contexts):
         return None
     given = [context for context in contexts if context is not None]
     names = [context.id for context in given]
     if doubled := next((name for name in names if names.count(name) > 1), None):
         raise StepError(f"two contexts have the id {doubled!r}; a quote would not say which it is from")
     return tuple(given)
+
+
+def listed_documents(value: Any) -> list[Any]:
+    """What may be documents: a text, an object, or the items of a list; nothing for anything else."""
+    items = read_cell(value)
+    if isinstance(items, str):
+        items = [items] if items.strip() else []
+    if isinstance(items, Mapping):
+        items = [items]
+    return list(items) if isinstance(items, list | tuple) else []
 
 
 def read_context(item: Any, number: int) -> Context | None:

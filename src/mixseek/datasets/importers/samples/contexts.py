@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mixseek.datasets.importers.reading.cells import read_cell
-from mixseek.datasets.step_columns import read_context
+from mixseek.datasets.step_columns import listed_documents, read_context
 from mixseek.domain.steps import Context
 
 # What tools call a column of them; the first that holds some counts.
@@ -25,14 +24,8 @@ def contexts_in(
 
 def contexts_of_value(value: Any) -> tuple[Context, ...]:
     """A text, an object or a list of them as contexts; none where one is neither."""
-    items = read_cell(value)
-    if isinstance(items, str):
-        items = [items] if items.strip() else []
-    if isinstance(items, Mapping):
-        items = [items]
-    if not isinstance(items, list | tuple) or not items:
-        return ()
-    contexts = [read_context(plain_document(item), number) for number, item in enumerate(items, 1)]
+    items = enumerate(listed_documents(value), 1)
+    contexts = [read_context(plain_document(item), number) for number, item in items]
     return () if None in contexts else distinct(context for context in contexts if context is not None)
 
 
