@@ -9,7 +9,7 @@ from scripts.generated_pages import write_or_compare
 from typer import Context
 
 from mixseek.cli.app import command
-from mixseek.cli.console import ExitCode
+from mixseek.cli.terminal.console import ExitCode
 
 TARGET = Path(__file__).parent.parent / "docs" / "cli.md"
 # Fixed, so that the page does not depend on the terminal that wrote it.

@@ -12,7 +12,7 @@ from tests.flows.running import COMMAND, environment, mixseek_here, the_one_line
 
 from mixseek.cli.app import TREE
 from mixseek.cli.app import command as whole_command
-from mixseek.cli.commands import Wanted
+from mixseek.cli.parsing.commands import Wanted
 from mixseek.settings.declared import Group
 
 COMMANDS = (
@@ -63,11 +63,12 @@ def test_a_command_loads_no_other(tmp_path: Path) -> None:
     """A fifth of what a short command took was loading and parsing the options of all the others."""
     code = (
         "import sys; from mixseek.cli.main import main; main(['runs', '--workspace', '.']); "
-        "print([name for name in ('runs', 'judge', 'audit') if f'mixseek.cli.{name}' in sys.modules])"
+        "names = ('reading.runs', 'asking.judge', 'asking.audit'); "
+        "print([name for name in names if f'mixseek.cli.{name}' in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
 
-    assert done.stdout.splitlines()[-1] == "['runs']"
+    assert done.stdout.splitlines()[-1] == "['reading.runs']"
 
 
 @pytest.mark.parametrize("name", sorted(TREE))

@@ -12,10 +12,10 @@ from tests.flows.loopback import loopback
 from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
 from typer import Option
 
-from mixseek.cli.console import ExitCode
-from mixseek.cli.job_file import STEPS, command_of, key_of, read_jobs
-from mixseek.cli.judge import judge
-from mixseek.cli.run import BY_GRAVITY, run
+from mixseek.cli.asking.job_file import STEPS, command_of, key_of, read_jobs
+from mixseek.cli.asking.judge import judge
+from mixseek.cli.asking.run import BY_GRAVITY, run
+from mixseek.cli.terminal.console import ExitCode
 from mixseek.testing.mock_server import MockOptions
 
 OWN = frozenset(key_of(one) for one in command_of(run).params) - {"workspace"}
@@ -83,7 +83,7 @@ def test_a_new_option_is_a_key_at_once(tmp_path: Path, monkeypatch: pytest.Monke
     def judge_with_colour(data: str, deepest_blue: Annotated[int, Option(min=3, max=5)] = 3) -> None:
         """Another command."""
 
-    monkeypatch.setattr("mixseek.cli.job_file.judge", judge_with_colour)
+    monkeypatch.setattr("mixseek.cli.asking.job_file.judge", judge_with_colour)
     path = write_job(tmp_path, 'data = "x"\ndeepest_blue = 4\n')
     (job,) = read_jobs(path, (), OWN).jobs
 

@@ -10,7 +10,7 @@ from tests.flows.cross_material import cross_reply, outputs, recorded
 from tests.flows.running import mixseek, mixseek_here, the_one_line, write_jsonl
 from tests.unit.competition.competitions import begin, play
 
-from mixseek.cli import console
+from mixseek.cli.terminal import console
 from mixseek.competition.store import AggregationStore
 
 WIDTH = 80

@@ -10,7 +10,7 @@ from tests.flows.live import wait_until
 from tests.flows.running import hold_at, mixseek_here, start_anew, sums, write_jsonl
 from tests.flows.warm import Begun, hearing
 
-from mixseek.cli.stopping import stopping_on_signals, stops_received
+from mixseek.cli.terminal.stopping import stopping_on_signals, stops_received
 
 # At which write it is held: the number of the moment, and of which file. The first is before there is anything.
 MOMENTS = {

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from mixseek.cli.commands import Command, Commands, Wanted
-from mixseek.cli.console import print_result
+from mixseek.cli.parsing.commands import Command, Commands, Wanted
+from mixseek.cli.terminal.console import print_result
 from mixseek.lazy_dataclass import dataclass
 
 # Plain help: rich alone would cost 0.12 s of CPU before the first letter.
@@ -49,7 +49,7 @@ def root(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a command is written, as `file:function` of this room: loaded when somebody wants just that command."""
+    """Where a command is written, as `subject.file:function` of this room: loaded when somebody wants just that one."""
 
     path: str
 
@@ -96,51 +96,57 @@ def family(heading: Wanted, about: str | Place, **paths: str) -> Family:
 
 # By what a person wants, in the order a newcomer meets them; the first eight are those that matter.
 TREE: Mapping[str, Single | Family] = {
-    "demo": Single(Wanted.FIRST, Place("judge:demo")),
-    "judge": Single(Wanted.FIRST, Place("judge:judge")),
-    "report": Single(Wanted.FIRST, Place("report:report")),
-    "view": Single(Wanted.FIRST, Place("view:view")),
-    "compare": Single(Wanted.FIRST, Place("compare:compare")),
-    "init": Single(Wanted.FIRST, Place("init:init")),
-    "run": Single(Wanted.FIRST, Place("run:run")),
-    "doctor": Single(Wanted.FIRST, Place("init:doctor")),
-    "answer": Single(Wanted.JUDGE, Place("answer:answer")),
-    "evaluate": Single(Wanted.JUDGE, Place("evaluate:evaluate")),
-    "show": Single(Wanted.READ, Place("report:show")),
-    "stats": Single(Wanted.READ, Place("stats:stats")),
-    "audit": Single(Wanted.TRUST, Place("audit:audit")),
-    "compete": Single(Wanted.COMPETE, Place("compete:compete")),
-    "leaderboard": Single(Wanted.COMPETE, Place("leaderboard:leaderboard")),
-    "export": Single(Wanted.SHARE, Place("report:export")),
-    "archive": Single(Wanted.SHARE, Place("report:archive")),
-    "import": Single(Wanted.JUDGE, Place("judge:import_log")),
-    "schema": Single(Wanted.TOOLS, Place("schema:schema")),
-    "serve-mock": Single(Wanted.TOOLS, Place("judges:serve_mock")),
-    "plan": Single(Wanted.TRUST, Place("label:plan"), is_hidden=True),
-    "batches": Single(Wanted.READ, Place("batches:list_left")),
-    "runs": family(Wanted.READ, Place("runs:runs"), rm="runs:remove", mv="runs:move", gc="runs:collect"),
+    "demo": Single(Wanted.FIRST, Place("asking.judge:demo")),
+    "judge": Single(Wanted.FIRST, Place("asking.judge:judge")),
+    "report": Single(Wanted.FIRST, Place("reading.report:report")),
+    "view": Single(Wanted.FIRST, Place("reading.view:view")),
+    "compare": Single(Wanted.FIRST, Place("reading.compare:compare")),
+    "init": Single(Wanted.FIRST, Place("asking.init:init")),
+    "run": Single(Wanted.FIRST, Place("asking.run:run")),
+    "doctor": Single(Wanted.FIRST, Place("asking.init:doctor")),
+    "answer": Single(Wanted.JUDGE, Place("asking.answer:answer")),
+    "evaluate": Single(Wanted.JUDGE, Place("competition.evaluate:evaluate")),
+    "show": Single(Wanted.READ, Place("reading.report:show")),
+    "stats": Single(Wanted.READ, Place("reading.stats:stats")),
+    "audit": Single(Wanted.TRUST, Place("asking.audit:audit")),
+    "compete": Single(Wanted.COMPETE, Place("competition.compete:compete")),
+    "leaderboard": Single(Wanted.COMPETE, Place("competition.leaderboard:leaderboard")),
+    "export": Single(Wanted.SHARE, Place("reading.report:export")),
+    "archive": Single(Wanted.SHARE, Place("reading.report:archive")),
+    "import": Single(Wanted.JUDGE, Place("asking.judge:import_log")),
+    "schema": Single(Wanted.TOOLS, Place("reading.schema:schema")),
+    "serve-mock": Single(Wanted.TOOLS, Place("asking.judges:serve_mock")),
+    "plan": Single(Wanted.TRUST, Place("reading.label:plan"), is_hidden=True),
+    "batches": Single(Wanted.READ, Place("asking.batches:list_left")),
+    "runs": family(
+        Wanted.READ,
+        Place("reading.runs:runs"),
+        rm="reading.runs:remove",
+        mv="reading.runs:move",
+        gc="reading.runs:collect",
+    ),
     "label": family(
         Wanted.TRUST,
         "What people say about judged texts: draw, fill in, take in.",
-        **{"sample": "label:sample_labels", "import": "label:import_sheet"},
-        status="label:label_state",
-        plan="label:plan",
+        **{"sample": "reading.label:sample_labels", "import": "reading.label:import_sheet"},
+        status="reading.label:label_state",
+        plan="reading.label:plan",
     ),
     "protocol": family(
         Wanted.JUDGE,
         "What is asked of a judge: look at it, write your own.",
-        show="protocol:show_protocol",
-        new="protocol:new_protocol",
-        lint="protocol:lint_protocols",
-        hash="protocol:protocol_hash",
+        show="asking.protocol:show_protocol",
+        new="asking.protocol:new_protocol",
+        lint="asking.protocol:lint_protocols",
+        hash="asking.protocol:protocol_hash",
     ),
-    "judges": family(Wanted.JUDGE, Place("judges:list_judges"), check="judges:check"),
-    "models": family(Wanted.TOOLS, "Weights for judging on this machine.", install="judges:install_model"),
+    "judges": family(Wanted.JUDGE, Place("asking.judges:list_judges"), check="asking.judges:check"),
+    "models": family(Wanted.TOOLS, "Weights for judging on this machine.", install="asking.judges:install_model"),
     "cache": family(
         Wanted.TOOLS,
         "Replies that were paid for once, for all runs of a workspace.",
-        size="cache:show_cache",
-        prune="cache:prune",
+        size="asking.cache:show_cache",
+        prune="asking.cache:prune",
     ),
 }
 

@@ -27,7 +27,7 @@ def run() -> None:
     on_stop(leave)
     load_quickly()
     from mixseek.cli.app import called, command
-    from mixseek.cli.streams import guard_streams
+    from mixseek.cli.terminal.streams import guard_streams
 
     # Loaded here, while a signal may end the process at any line, and there when `main` asks for it.
     command(called(sys.argv[1:]))
@@ -70,7 +70,7 @@ def leave(signum: int, frame: FrameType | None) -> None:
 
 def interrupt(signum: int, frame: FrameType | None) -> None:
     """SIGTERM is Ctrl-C from somebody else, and a hang-up is one from a terminal that is gone."""
-    from mixseek.cli.stopping import stops_received
+    from mixseek.cli.terminal.stopping import stops_received
 
     if is_hang_up(signum):
         leave_terminals(_terminals)
@@ -83,7 +83,7 @@ def interrupt(signum: int, frame: FrameType | None) -> None:
 
 def leave_or_print(unraisable: "sys.UnraisableHookArgs") -> None:
     """A stop that came inside a destructor could not be raised: all ends here, as after a second Ctrl-C."""
-    from mixseek.cli.stopping import stops_received
+    from mixseek.cli.terminal.stopping import stops_received
 
     if stops_received:
         os._exit(130)
@@ -96,7 +96,7 @@ def main(arguments: list[str]) -> int:
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
     from mixseek.cli.app import called, command
-    from mixseek.cli.failures import end_of
+    from mixseek.cli.terminal.failures import end_of
 
     parsed = command(called(arguments))
     return end_of(lambda: parsed.main(arguments, prog_name="mixseek", standalone_mode=False), debug=debug)

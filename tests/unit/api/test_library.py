@@ -15,9 +15,9 @@ from tests.cases import each
 from tests.flows.running import mixseek_here, sums, write_jsonl
 
 import mixseek
-from mixseek.cli.audit import audit as audit_command
-from mixseek.cli.judge import judge as judge_command
-from mixseek.cli.options import parse_share
+from mixseek.cli.asking.audit import audit as audit_command
+from mixseek.cli.asking.judge import judge as judge_command
+from mixseek.cli.parsing.options import parse_share
 from mixseek.domain.judgments import Missing, Reply
 from mixseek.domain.ports import JudgeProtocol
 from mixseek.errors import ConfigurationError, DatasetError

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mixseek.cli.competing import BarWatcher, show_teams, write_event
+from mixseek.cli.competition.competing import BarWatcher, show_teams, write_event
 from mixseek.round_controller.team import Stage, TeamEvent, watch_nothing
 
 

@@ -7,8 +7,8 @@ import typer
 from tests.cases import each
 
 from mixseek import errors
-from mixseek.cli.console import ExitCode
-from mixseek.cli.failures import describe_bug, describe_usage_error, exit_code_of
+from mixseek.cli.terminal.console import ExitCode
+from mixseek.cli.terminal.failures import describe_bug, describe_usage_error, exit_code_of
 
 EXPECTED = {
     "MixseekError": ExitCode.INTERNAL,

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from mixseek.cli import judging
-from mixseek.cli.console import ExitCode, notify_json
+from mixseek.cli.asking import judging
 from mixseek.cli.main import main
-from mixseek.cli.progress import show_progress
+from mixseek.cli.terminal.console import ExitCode, notify_json
+from mixseek.cli.terminal.progress import show_progress
 from mixseek.runs.progress import LineProgress, Meter
 from mixseek.runs.requests.request import JudgeRequest, LiveOptions
 

@@ -9,8 +9,8 @@ from tests.flows.running import mixseek_here, sums, the_one_line, write_jsonl
 import mixseek
 from mixseek.api.old_keywords import renew_keywords
 from mixseek.cli.app import command
-from mixseek.cli.job_file import read_jobs
-from mixseek.cli.old_spellings import COMMANDS, RENAMED, renew
+from mixseek.cli.asking.job_file import read_jobs
+from mixseek.cli.parsing.old_spellings import COMMANDS, RENAMED, renew
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cases import each
 
-from mixseek.cli.options import parse_mapping, parse_parameters, parse_share
+from mixseek.cli.parsing.options import parse_mapping, parse_parameters, parse_share
 
 
 @pytest.mark.parametrize(

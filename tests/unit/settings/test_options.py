@@ -12,9 +12,9 @@ from typer import TyperException
 import mixseek
 from mixseek.api.options import check_options, kinds_of, wording_of
 from mixseek.cli.app import command
-from mixseek.cli.job_file import command_of, key_of, read_jobs
-from mixseek.cli.judge import judge
-from mixseek.cli.options import option_of
+from mixseek.cli.asking.job_file import command_of, key_of, read_jobs
+from mixseek.cli.asking.judge import judge
+from mixseek.cli.parsing.options import option_of
 from mixseek.errors import ConfigurationError
 from mixseek.runs.requests.request import JudgeRequest, LiveOptions
 from mixseek.settings.declared import SHARE, Declared, declarations, kind_on_command_line

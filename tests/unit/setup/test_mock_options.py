@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.cases import each
 
-from mixseek.cli.judges import serve_mock
+from mixseek.cli.asking.judges import serve_mock
 from mixseek.errors import ConfigurationError
 from mixseek.setup.judges import read_batch_options
 from mixseek.testing import mock_server

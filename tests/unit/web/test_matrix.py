@@ -14,7 +14,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.unit.domain.test_response_states import REASONS, TEXTS
 from tests.unit.web.viewing import Client, judge_rows, look
 
-from mixseek.cli.console import ExitCode
+from mixseek.cli.terminal.console import ExitCode
 from mixseek.datasets.endings import state_of_sample
 from mixseek.domain.judgments import Status
 from mixseek.domain.response_states import ResponseState

@@ -1,0 +1,1 @@
+"""Commands about teams: competitions, their evaluator, leader boards."""

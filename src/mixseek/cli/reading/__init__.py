@@ -1,0 +1,1 @@
+"""Commands that read what is there: reports, comparisons, statistics, labels, runs, the viewer."""

@@ -1,0 +1,1 @@
+"""What every command shares with its terminal: streams, progress, signals, failures and exit codes."""
