@@ -129,7 +129,7 @@ class JudgedAnswer:
         """What `mixseek show` shows, in colour where this is read on a terminal and kept nowhere else."""
         from rich.console import Console
 
-        from mixseek.analysis.sample_rows import load_sample
+        from mixseek.analysis.run.sample_rows import load_sample
         from mixseek.presentation.render.terminal import print_sections
         from mixseek.reports.excerpts import cut_row
         from mixseek.reports.run.sample import sample_sections
@@ -254,7 +254,7 @@ def split_columns(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, A
 
 def settle(run: "Run") -> "list[tuple[str, PanelState, str | None, float | None]]":
     """Id, state, verdict and score of each sample, after the rule of the panel."""
-    from mixseek.analysis.summarise import settle_run
+    from mixseek.analysis.run.summarise import settle_run
     from mixseek.domain.panels import PanelState
     from mixseek.index.run import open_run_index
     from mixseek.storage.journal.manifest import read_manifest

@@ -30,7 +30,7 @@ from tests.flows.running import mixseek_here, write_jsonl
 from tests.once import made_once
 
 import mixseek
-from mixseek.reports.statistics import statistics_document
+from mixseek.reports.ratings.statistics import statistics_document
 from mixseek.testing.mock_server import MockOptions
 
 Number = float | None

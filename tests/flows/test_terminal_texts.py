@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 from tests.flows.document_material import WORKSPACE, first_sample, make_runs, place_of_runs
 
-from mixseek.analysis.report import load_report
-from mixseek.analysis.sample_rows import load_sample
+from mixseek.analysis.run.report import load_report
+from mixseek.analysis.run.sample_rows import load_sample
 from mixseek.presentation.render.terminal import print_sections
 from mixseek.presentation.sections import Section
 from mixseek.reports.run.report import report_sections

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from mixseek.analysis.build import grouped, in_order
 from mixseek.analysis.checked_model import CheckedGroup, CheckSummary
+from mixseek.analysis.run.build import grouped, in_order
 from mixseek.domain.counts import CheckCount
 
 

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any, TypeVar
 
 from mixseek.analysis import scored_model
-from mixseek.analysis.agreement import Agreement
-from mixseek.analysis.build import grouped, in_order, natural_key, summarise_scores, tally, tally_verdicts
+from mixseek.analysis.run.agreement import Agreement
+from mixseek.analysis.run.build import grouped, in_order, natural_key, summarise_scores, tally, tally_verdicts
 from mixseek.domain import scored_counts
 from mixseek.domain.counts import NO_UNITS, UnitGroups, UnitSums
 from mixseek.domain.judgments import Status

@@ -1,6 +1,6 @@
 """What a run found under a protocol with dimensions, as plain data. Means are shares of the maximum, 0..1."""
 
-from mixseek.analysis.model import ScoreSummary, Tally
+from mixseek.analysis.run.model import ScoreSummary, Tally
 from mixseek.domain.judgments import Status
 from mixseek.domain.scored_counts import CoverageSizes, Disagreement, EvidenceProblem
 from mixseek.lazy_dataclass import dataclass

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from mixseek.analysis.judged import judge_dataset
-from mixseek.analysis.summarise import summarise_run
+from mixseek.analysis.run.judged import judge_dataset
+from mixseek.analysis.run.summarise import summarise_run
 from mixseek.api.options import (
     Data,
     JudgeOrder,

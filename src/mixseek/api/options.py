@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from mixseek.analysis.gates import Gates
+from mixseek.analysis.run.gates import Gates
 from mixseek.api.old_keywords import renew_keywords
 from mixseek.api.words import without_flags
 from mixseek.comparison.baseline import Baseline, find_baseline

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import duckdb
 
-from mixseek.analysis.exported import export_labelled
-from mixseek.analysis.gates import Gates
 from mixseek.analysis.labels.of_run import load_corrected
 from mixseek.analysis.ratings.found import Statistics
 from mixseek.analysis.ratings.relation import RatingColumns, RatingSource
 from mixseek.analysis.ratings.statistics import StatisticsRequest, load_statistics
-from mixseek.analysis.report import load_report
-from mixseek.analysis.run_summary import RunSummary
-from mixseek.analysis.summarise import summarise_run
+from mixseek.analysis.run.exported import export_labelled
+from mixseek.analysis.run.gates import Gates
+from mixseek.analysis.run.report import load_report
+from mixseek.analysis.run.summarise import summarise_run
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.votes.found import VoteStatistics
 from mixseek.analysis.votes.statistics import VotesAsked, load_votes
 from mixseek.analysis.votes.system_board import SystemBoard

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.judged import judge_dataset
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.judged import judge_dataset
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.audits.card import make_card
 from mixseek.audits.plan import AuditRequest, plan_audit
 from mixseek.audits.views import render_card_page

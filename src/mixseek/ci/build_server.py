@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from mixseek.analysis.gates import GateResult
-from mixseek.analysis.model import Headline
-from mixseek.analysis.summarise import settle_run
+from mixseek.analysis.run.gates import GateResult
+from mixseek.analysis.run.model import Headline
+from mixseek.analysis.run.summarise import settle_run
 from mixseek.ci.report import MOST_CASES, WORST_SHOWN, CiCase, CiReport, make_case, render_junit, render_markdown
 from mixseek.comparison.model import Comparison, DropResult
 from mixseek.comparison.pairs import read_changed

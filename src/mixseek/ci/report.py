@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from xml.etree import ElementTree as Xml
 
-from mixseek.analysis.gates import GateResult
-from mixseek.analysis.model import outcome_word
+from mixseek.analysis.run.gates import GateResult
+from mixseek.analysis.run.model import outcome_word
 from mixseek.comparison.model import DropResult
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.scored_details import read_detail

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.manifests import dataset_name
-from mixseek.analysis.summarise import panel_rule
+from mixseek.analysis.run.summarise import panel_rule
+from mixseek.analysis.workspace.manifests import dataset_name
 from mixseek.comparison.model import ComparedSide, Comparison, Drift, GroupDifference
 from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.panels import PanelRule

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
-from mixseek.analysis.gates import GateResult, Gates, check_failed_checks, check_gates
-from mixseek.analysis.run_summary import RunSummary
-from mixseek.analysis.summarise import failure_groups, first_failed_rows
+from mixseek.analysis.run.gates import GateResult, Gates, check_failed_checks, check_gates
+from mixseek.analysis.run.summarise import failure_groups, first_failed_rows
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.comparison.baseline import Baseline, compare_with_baseline
 from mixseek.comparison.drop_gate import baseline_document, check_drop
 from mixseek.comparison.model import Comparison, DropResult

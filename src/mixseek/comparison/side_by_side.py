@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
-from mixseek.analysis.headline import summarise_group
-from mixseek.analysis.manifests import dataset_name
-from mixseek.analysis.model import ScoreSummary
-from mixseek.analysis.summarise import settle_run, summarise_whole
+from mixseek.analysis.run.headline import summarise_group
+from mixseek.analysis.run.model import ScoreSummary
+from mixseek.analysis.run.summarise import settle_run, summarise_whole
+from mixseek.analysis.workspace.manifests import dataset_name
 from mixseek.domain.counting import Counting
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, PanelGroup, ResponseCounts, UnitSums
 from mixseek.domain.panels import PanelRule, PanelState

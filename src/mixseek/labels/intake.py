@@ -8,7 +8,7 @@ from pathlib import Path
 from mixseek.analysis.labels.of_run import ScaleOf, load_corrected, load_plan, open_labelled, scale_for
 from mixseek.analysis.labels.plan import PlanReport
 from mixseek.analysis.labels.units import FoundText, LabelUnits
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.domain.labels import Draw, Label, LabelError, TextLabels, collect_labels
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.errors import ConfigurationError, DatasetError, MixseekError

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis import model, report_data
+from mixseek.analysis.run import model, report_data
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.scored_details import document_of
 from mixseek.reports.accounts import call_documents

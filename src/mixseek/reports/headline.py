@@ -6,8 +6,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from mixseek.analysis.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
-from mixseek.analysis.model import Beside, Breakdown, FinishedMean, Headline, ScoreSummary, split_of
+from mixseek.analysis.run.headline import NAME_CHARACTERS, SHOWN_AFTER_JUDGE
+from mixseek.analysis.run.model import Beside, Breakdown, FinishedMean, Headline, ScoreSummary, split_of
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.panels import PanelRule
 from mixseek.presentation.pictures import Axis, Estimate, IntervalPlot

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from shlex import quote
 from typing import Any
 
-from mixseek.analysis.model import ScoreSummary, split_of
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.model import ScoreSummary, split_of
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import ReaskCount
 from mixseek.domain.documents import DocumentName, schema_id

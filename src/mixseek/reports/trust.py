@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mixseek.analysis.agreement import Agreement, SelfConsistency
+from mixseek.analysis.run.agreement import Agreement, SelfConsistency
 from mixseek.reports.wording.names import verdict_text
 from mixseek.reports.wording.numbers import NOTHING, coefficient_ends_text, percent
 from mixseek.reports.wording.scales import of_maximum_text, range_text, scale_text

@@ -5,7 +5,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from mixseek.analysis.model import RuleUsage
+from mixseek.analysis.run.model import RuleUsage
 from mixseek.analysis.scored_model import ScoredReport
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.judgments import JudgedRow

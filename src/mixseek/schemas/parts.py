@@ -6,7 +6,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from mixseek.analysis.labels.corrected import CalibrationPoint, ConfusionRow, JudgeMean, JudgeShare
-from mixseek.analysis.model import PanelCounts
+from mixseek.analysis.run.model import PanelCounts
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.labels import LabelScale
 from mixseek.domain.ports import Latency

@@ -7,10 +7,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.judged import judge_dataset
 from mixseek.analysis.labels.corrected import CorrectedReport
-from mixseek.analysis.report import load_report
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.judged import judge_dataset
+from mixseek.analysis.run.report import load_report
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.votes.system_board import Board
 from mixseek.audits.examine import run_audit, write_card
 from mixseek.audits.plan import AuditRequest

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from mixseek.analysis.run_list import list_runs
+from mixseek.analysis.workspace.run_list import list_runs
 from mixseek.datasets.answer_runs import OPEN, PREFIX, STATES
 from mixseek.domain.samples import RESPONSE_ERROR
 from mixseek.errors import ConfigurationError

@@ -6,18 +6,18 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mixseek.analysis.kept_headline import KeptHeadline
-from mixseek.analysis.run_list import RunLine, choose_pair
+from mixseek.analysis.workspace.kept_headline import KeptHeadline
+from mixseek.analysis.workspace.run_list import RunLine, choose_pair
 from mixseek.lazy_dataclass import dataclass
 from mixseek.presentation.pictures import SHARES, IntervalPlot
 from mixseek.presentation.render.drawings import plot_svg
 from mixseek.reports.accounts import known_cost_text
 from mixseek.reports.answers import WORDS, answered_text, plan_words
 from mixseek.reports.headline import beside_mean_text, headline_interval_text, headline_mean_text, score_sentence
-from mixseek.reports.run_list import run_place, trend_sections
 from mixseek.reports.wording.names import moment_text, name_text
 from mixseek.reports.wording.numbers import NOTHING
 from mixseek.reports.wording.scores import no_interval_sentence
+from mixseek.reports.workspace.run_list import run_place, trend_sections
 from mixseek.runs.answers.listed import AnswerLine
 from mixseek.text.messages import Message, message, verbatim
 from mixseek.web.languages import say_in_language

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from mixseek.analysis.build import natural_key
+from mixseek.analysis.run.build import natural_key
 from mixseek.index.listing import ListQuery
 from mixseek.index.matrix import (
     ACROSS,

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import web
 
-from mixseek.analysis.summarise import run_header
+from mixseek.analysis.run.summarise import run_header
 from mixseek.comparison.compare import LISTED, CompareRequest
 from mixseek.comparison.views.page import comparison_context
 from mixseek.competition.boards import load_leader_board

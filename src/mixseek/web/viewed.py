@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mixseek.analysis.labels.units import has_label_column
-from mixseek.analysis.model import BAD_AT_MOST, tone_of
-from mixseek.analysis.run_list import RunLine, list_runs
+from mixseek.analysis.run.model import BAD_AT_MOST, tone_of
+from mixseek.analysis.workspace.run_list import RunLine, list_runs
 from mixseek.competition.boards import list_competitions
 from mixseek.competition.views.board import CompetitionLine
 from mixseek.domain.labels import text_digest
@@ -20,7 +20,7 @@ from mixseek.index.listing import JudgmentList, ListQuery, open_list
 from mixseek.index.matrix import Matrix
 from mixseek.lazy_dataclass import dataclass
 from mixseek.reports.pages.payload import rows_payload
-from mixseek.reports.run_list import runs_document
+from mixseek.reports.workspace.run_list import runs_document
 from mixseek.runs.answers.listed import AnswerLine, list_answers
 from mixseek.runs.requests.protocol_record import protocol_of_run
 from mixseek.storage.journal.manifest import Manifest, read_manifest

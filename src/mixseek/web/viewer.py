@@ -12,11 +12,11 @@ from typing import Any
 
 from aiohttp import web
 
-from mixseek.analysis.model import BAD_AT_MOST
-from mixseek.analysis.report import load_report
-from mixseek.analysis.report_data import ReportData
-from mixseek.analysis.run_list import RunLine
-from mixseek.analysis.summarise import summarise_run
+from mixseek.analysis.run.model import BAD_AT_MOST
+from mixseek.analysis.run.report import load_report
+from mixseek.analysis.run.report_data import ReportData
+from mixseek.analysis.run.summarise import summarise_run
+from mixseek.analysis.workspace.run_list import RunLine
 from mixseek.comparison.compare import LISTED, CompareRequest, load_comparison
 from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.comparison.pairs import read_listed

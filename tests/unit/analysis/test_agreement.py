@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.reports.counting import Unit, sums_of
 
-from mixseek.analysis.agreement import Agreement, build_agreement
+from mixseek.analysis.run.agreement import Agreement, build_agreement
 from mixseek.domain.counts import Ratings
 from mixseek.reports.trust import agreement_document, agreement_sentence, coefficient_interval_text, compared_text
 from mixseek.stats.raters import Measure

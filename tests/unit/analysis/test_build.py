@@ -6,9 +6,9 @@ import pytest
 from tests.cases import each
 from tests.unit.reports.counting import count_rows
 
-from mixseek.analysis.build import ReportInput, build_report, in_order
-from mixseek.analysis.model import Detail, RunHeader, Tone, tone_of
-from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run.build import ReportInput, build_report, in_order
+from mixseek.analysis.run.model import Detail, RunHeader, Tone, tone_of
+from mixseek.analysis.run.report_data import ReportData
 from mixseek.domain.counts import FlagCount, ReasonCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Status
 from mixseek.reports.wording.scores import control_sentence

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from tests.cases import each
 
-from mixseek.analysis.gates import Gates, check_gates
-from mixseek.analysis.model import ScoreSummary
+from mixseek.analysis.run.gates import Gates, check_gates
+from mixseek.analysis.run.model import ScoreSummary
 from mixseek.domain.counts import ResponseCounts, StatusCounts
 
 

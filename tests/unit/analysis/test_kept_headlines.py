@@ -15,15 +15,15 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
-from mixseek.analysis import run_list
-from mixseek.analysis.kept_headline import LEADING_GROUPS, read_headline
-from mixseek.analysis.report import load_report
-from mixseek.analysis.run_list import RunLine, choose_pair, list_runs, read_line
-from mixseek.analysis.summarise import summarise_run
+from mixseek.analysis.run.report import load_report
+from mixseek.analysis.run.summarise import summarise_run
+from mixseek.analysis.workspace import run_list
+from mixseek.analysis.workspace.kept_headline import LEADING_GROUPS, read_headline
+from mixseek.analysis.workspace.run_list import RunLine, choose_pair, list_runs, read_line
 from mixseek.domain.labels import Label
 from mixseek.domain.panels import PanelRule
 from mixseek.index.loading import index_run
-from mixseek.reports.run_list import runs_document
+from mixseek.reports.workspace.run_list import runs_document
 from mixseek.storage.journal.manifest import RunStatus, read_manifest, write_manifest
 from mixseek.storage.labels import LabelStore
 from mixseek.storage.workspace import RunDirectory, Workspace

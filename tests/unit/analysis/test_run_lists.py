@@ -17,8 +17,8 @@ from tests.unit.storage.material import (
     make_sample,
 )
 
-from mixseek.analysis.report import load_report
-from mixseek.analysis.run_list import list_runs
+from mixseek.analysis.run.report import load_report
+from mixseek.analysis.workspace.run_list import list_runs
 from mixseek.domain.counts import StatusCounts
 from mixseek.domain.judgments import Outcome
 from mixseek.errors import StorageError
@@ -28,7 +28,7 @@ from mixseek.presentation.render.terminal import print_sections
 from mixseek.reports.documents import report_document
 from mixseek.reports.pages.html import render_html
 from mixseek.reports.run.report import report_sections
-from mixseek.reports.run_list import runs_document
+from mixseek.reports.workspace.run_list import runs_document
 from mixseek.storage.journal.manifest import JournalSeal, RunStatus, write_manifest
 
 

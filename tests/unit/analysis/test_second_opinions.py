@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.unit.storage.material import make_run, make_sample
 
-from mixseek.analysis.report import StoredRows
+from mixseek.analysis.run.report import StoredRows
 from mixseek.domain.judgments import InvalidJudgment, JudgedRow, Method, Status, ValidJudgment
 from mixseek.domain.people import APART, PeopleVerdict
 from mixseek.index.listing import ListQuery, open_list

@@ -11,11 +11,11 @@ from tests.unit.reports.counting import units_of
 from tests.unit.storage.material import INVALID, UNDECIDED, make_manifest, make_run, make_sample
 from tests.unit.storage.scored_material import UNUSABLE, output, quote, scored
 
-from mixseek.analysis.gates import Gates, check_gates
 from mixseek.analysis.labels.of_run import open_labelled
-from mixseek.analysis.report import load_report
-from mixseek.analysis.run_summary import RunSummary
-from mixseek.analysis.summarise import load_units, summarise_run
+from mixseek.analysis.run.gates import Gates, check_gates
+from mixseek.analysis.run.report import load_report
+from mixseek.analysis.run.summarise import load_units, summarise_run
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.domain.judgments import Method, Outcome, Reply, ValidJudgment
 from mixseek.domain.labels import text_digest
 from mixseek.domain.samples import Sample

@@ -51,7 +51,7 @@ _PAGES = ("mixseek.reports.pages.html", "jinja2")
     [
         (["--help"], (*_JUDGING, *_PAGES, "duckdb", "rich", "pydantic")),
         (["report", "a"], (*_JUDGING, *_SCORING, "mixseek.ci.build_server", "asyncio")),
-        (["show", "a", "q1"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.analysis.report")),
+        (["show", "a", "q1"], (*_JUDGING, *_PAGES, "mixseek.protocols.declaration", "mixseek.analysis.run.report")),
         (
             ["runs"],
             (*_JUDGING, *_PAGES, *_COMPETING, "mixseek.protocols.declaration", "mixseek.archive.write", "duckdb"),

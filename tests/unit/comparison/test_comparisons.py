@@ -6,9 +6,9 @@ import pytest
 from tests.unit.storage.material import make_manifest, make_run
 from tests.unit.storage.scored_material import UNUSABLE, output, scored, scored_lines
 
-from mixseek.analysis.gates import Gates, check_gates
-from mixseek.analysis.report import load_report
-from mixseek.analysis.summarise import summarise_run
+from mixseek.analysis.run.gates import Gates, check_gates
+from mixseek.analysis.run.report import load_report
+from mixseek.analysis.run.summarise import summarise_run
 from mixseek.comparison.side_by_side import compare_runs
 from mixseek.comparison.views.side_by_side import comparison_document
 from mixseek.domain.judgments import Method, Outcome

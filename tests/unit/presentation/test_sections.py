@@ -13,8 +13,8 @@ from rich.console import Console
 
 import mixseek
 from mixseek.analysis.ratings.found import RaterLine, Statistics
-from mixseek.analysis.report_data import ReportData
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.report_data import ReportData
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.votes.found import VoteStatistics
 from mixseek.analysis.votes.system_board import Board, SystemBoard
 from mixseek.audits import views as cards
@@ -72,8 +72,9 @@ from mixseek.presentation.sections import (
     Words,
     sections_of,
 )
-from mixseek.reports import boards, dry_run, statistics, summary, votes
+from mixseek.reports import dry_run, summary
 from mixseek.reports.archives import archived_sections
+from mixseek.reports.ratings import boards, statistics, votes
 from mixseek.reports.run import report
 from mixseek.runs.cards import Card
 from mixseek.runs.dry_run import DryRun

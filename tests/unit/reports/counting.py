@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mixseek.analysis.build import ReportInput, ReportUnits
-from mixseek.analysis.model import RunHeader
+from mixseek.analysis.run.build import ReportInput, ReportUnits
+from mixseek.analysis.run.model import RunHeader
 from mixseek.domain.counts import (
     OWN_PARTS,
     FlagCount,

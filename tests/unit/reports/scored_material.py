@@ -9,11 +9,11 @@ from typing import Any
 from tests.unit.reports import counting
 from tests.unit.reports.counting import Unit, count_rows
 
-from mixseek.analysis.agreement import Agreement, build_agreement
-from mixseek.analysis.build import build_report
-from mixseek.analysis.headline import build_headline
-from mixseek.analysis.model import Headline, RunHeader
-from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run.agreement import Agreement, build_agreement
+from mixseek.analysis.run.build import build_report
+from mixseek.analysis.run.headline import build_headline
+from mixseek.analysis.run.model import Headline, RunHeader
+from mixseek.analysis.run.report_data import ReportData
 from mixseek.analysis.scored import ScoredInput, build_scored
 from mixseek.analysis.scored_model import ScoredReport
 from mixseek.domain.counts import NO_UNITS, PanelGroup, Ratings, UnitGroups, UnitSums

@@ -11,8 +11,8 @@ from tests.unit.reports.counting import count_rows
 from tests.unit.reports.test_html import read
 from tests.unit.reports.test_terminal import ROWS, printed, report_of
 
-from mixseek.analysis.build import build_report
-from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run.build import build_report
+from mixseek.analysis.run.report_data import ReportData
 from mixseek.domain.ports import CallAccount, Latency
 from mixseek.reports.accounts import (
     account_notes,

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 from tests.unit.reports.counting import Unit, sums_of
 
-from mixseek.analysis.headline import build_headline, summarise_group
-from mixseek.analysis.model import Headline
+from mixseek.analysis.run.headline import build_headline, summarise_group
+from mixseek.analysis.run.model import Headline
 from mixseek.domain.counts import PanelGroup
 from mixseek.domain.panels import PanelRule, PanelState
 from mixseek.reports.headline import (

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from tests.unit.reports.scored_material import headline_of, page_report
 
-from mixseek.analysis.headline import with_corrected
 from mixseek.analysis.labels.corrected import CorrectedGroup, CorrectedReport, JudgeMean, LabelFacts
-from mixseek.analysis.model import Beside, Headline
+from mixseek.analysis.run.headline import with_corrected
+from mixseek.analysis.run.model import Beside, Headline
 from mixseek.reports.pages.html import render_html
 from mixseek.stats.estimates import Corrected, Drawing, State
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.cases import each
 from tests.unit.reports.counting import count_rows
 
-from mixseek.analysis.build import build_report
-from mixseek.analysis.model import RunHeader
-from mixseek.analysis.report_data import MOST_LISTED, ReportData
+from mixseek.analysis.run.build import build_report
+from mixseek.analysis.run.model import RunHeader
+from mixseek.analysis.run.report_data import MOST_LISTED, ReportData
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.presentation.render.html import link_to
 from mixseek.reports.pages.html import LIBRARIES, SCRIPTS, STYLES, libraries_script, manifest_entries, render_html

@@ -12,8 +12,8 @@ import pytest
 from tests.unit.reports import scored_material as scored
 from tests.unit.reports.counting import count_rows
 
-from mixseek.analysis.build import build_report
-from mixseek.analysis.model import RunHeader
+from mixseek.analysis.run.build import build_report
+from mixseek.analysis.run.model import RunHeader
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.scored_counts import DimensionBucket, DimensionCell
 from mixseek.reports.pages.html import render_html

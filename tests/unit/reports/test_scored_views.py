@@ -19,7 +19,7 @@ from tests.unit.reports.scored_material import (
     scored_report,
 )
 
-from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run.report_data import ReportData
 from mixseek.analysis.scored_model import ScaleMean
 from mixseek.domain.judgments import Status
 from mixseek.domain.scored_counts import (

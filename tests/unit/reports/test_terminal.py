@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.console import Console
 from tests.unit.reports.counting import count_rows
 
-from mixseek.analysis.build import build_report
-from mixseek.analysis.model import RunHeader
-from mixseek.analysis.report_data import ReportData
-from mixseek.analysis.run_list import RunLine
+from mixseek.analysis.run.build import build_report
+from mixseek.analysis.run.model import RunHeader
+from mixseek.analysis.run.report_data import ReportData
+from mixseek.analysis.workspace.run_list import RunLine
 from mixseek.domain.counts import ReaskCount, StatusCounts
 from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
 from mixseek.presentation.render.terminal import print_sections
@@ -20,7 +20,7 @@ from mixseek.presentation.sections import page_section
 from mixseek.reports.pages.html import render_html
 from mixseek.reports.run.report import report_sections
 from mixseek.reports.run.sample import sample_sections
-from mixseek.reports.run_list import run_list_sections
+from mixseek.reports.workspace.run_list import run_list_sections
 
 WIDTHS = (20, 60, 80, 120, 200)
 ROW = JudgedRow(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.cases import each
 
-from mixseek.analysis.model import JudgeSummary, ScoreSummary, Tally
+from mixseek.analysis.run.model import JudgeSummary, ScoreSummary, Tally
 from mixseek.domain.counts import StatusCounts
 from mixseek.reports.wording.names import moment_text
 from mixseek.reports.wording.numbers import coefficient_text, percent, strength_text

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from mixseek.analysis.judged import judge_dataset
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.judged import judge_dataset
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.domain.ports import ProgressSink
 from mixseek.runs.judge import Interruption
 from mixseek.runs.requests.request import JudgeRequest

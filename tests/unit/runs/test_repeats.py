@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mixseek.analysis.summarise import summarise_run
+from mixseek.analysis.run.summarise import summarise_run
 from mixseek.domain.judgments import Method, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.reports.summary import describe_summary, summary_document

@@ -13,8 +13,8 @@ from tests.flows.running import write_jsonl
 from tests.unit.web.test_views import rows_of
 from tests.unit.web.viewing import Client, judge_rows, look
 
-from mixseek.analysis.exported import export_rows
-from mixseek.analysis.report import load_report
+from mixseek.analysis.run.exported import export_rows
+from mixseek.analysis.run.report import load_report
 from mixseek.domain.labels import Label, text_digest
 from mixseek.presentation.sections import Fitting, Link, Shaded, TableRows
 from mixseek.reports.labels import corrected_sections

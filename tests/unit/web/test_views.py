@@ -19,8 +19,8 @@ from mixseek.analysis.votes.system_board import Board
 from mixseek.comparison import compare
 from mixseek.domain.panels import PanelRule
 from mixseek.index import listing
-from mixseek.reports.boards import board_sentences
 from mixseek.reports.labels import estimator_text
+from mixseek.reports.ratings.boards import board_sentences
 from mixseek.reports.wording import scores
 from mixseek.reports.wording.scores import level_text
 from mixseek.stats.estimates import SENTENCES, Estimator

@@ -11,7 +11,7 @@ from mixseek.analysis.labels.corrected import CorrectedReport, JudgeAgainstPeopl
 from mixseek.analysis.labels.judges import judges_against_people
 from mixseek.analysis.labels.plan import PlanReport, build_plan
 from mixseek.analysis.labels.units import LabelUnits, ensure_texts, has_label_column, open_units
-from mixseek.analysis.summarise import panel_rule
+from mixseek.analysis.run.summarise import panel_rule
 from mixseek.domain.labels import (
     Draw,
     Label,

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
-from mixseek.analysis.agreement import between
 from mixseek.analysis.labels.pool import NO_SCORE, LabelPool
 from mixseek.analysis.ratings.found import (
     AgreementSection,
@@ -22,7 +21,8 @@ from mixseek.analysis.ratings.found import (
 from mixseek.analysis.ratings.relation import MOST_CATEGORIES, Rater, Ratings, RatingSource, SilentRater, flag_of
 from mixseek.analysis.ratings.run import open_run
 from mixseek.analysis.ratings.table import open_table
-from mixseek.analysis.report import opinions_of_run
+from mixseek.analysis.run.agreement import between
+from mixseek.analysis.run.report import opinions_of_run
 from mixseek.analysis.votes.boards import unscored_notes
 from mixseek.domain import counts
 from mixseek.errors import ConfigurationError

@@ -37,7 +37,7 @@ def list_left(
       mixseek batches --cancel batch_6a1f
       mixseek batches --resubmit march/b0003
     """
-    from mixseek.reports.batch_list import batch_list_sections, batches_document
+    from mixseek.reports.workspace.batch_list import batch_list_sections, batches_document
     from mixseek.runs.batches.listed import BatchList, free_requests, list_batches
 
     if cancel is not None and resubmit is not None:

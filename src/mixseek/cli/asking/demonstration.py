@@ -26,9 +26,9 @@ from mixseek.presentation.sections import (
     page_section,
 )
 from mixseek.reports.answers import WORDS, answers_document
-from mixseek.reports.boards import board_document, standing_ranges
 from mixseek.reports.headline import score_document
 from mixseek.reports.labels import corrected_document, corrected_text, judges_text
+from mixseek.reports.ratings.boards import board_document, standing_ranges
 from mixseek.reports.summary import summary_document
 from mixseek.setup.demo import DemoCell, DemoExample, DemoLine, DemoResult
 

@@ -47,7 +47,7 @@ def judge(
       mixseek judge answers.parquet --judge rules --on ray --address 10.0.0.1:6379 --workspace /shared/ws
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
     """
-    from mixseek.analysis.gates import Gates
+    from mixseek.analysis.run.gates import Gates
     from mixseek.cli.asking.judging import JobPart, JudgeOrder, run_judge
     from mixseek.comparison.baseline import find_baseline
     from mixseek.runs.requests.given_options import GATES, make_request

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from mixseek.analysis.gates import Gates
-from mixseek.analysis.judged import judge_dataset
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.gates import Gates
+from mixseek.analysis.run.judged import judge_dataset
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.cli.terminal.console import ExitCode, Notify, print_answer
 from mixseek.cli.terminal.progress import HowTold, show_progress
 from mixseek.cli.terminal.stopping import stopping_on_signals

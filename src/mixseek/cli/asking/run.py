@@ -21,7 +21,7 @@ from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from mixseek.analysis.run_summary import RunSummary
+    from mixseek.analysis.run.summary import RunSummary
     from mixseek.ci.build_server import CiTargets
     from mixseek.ci.report import CiReport
     from mixseek.cli.asking.answering import AnswersPart

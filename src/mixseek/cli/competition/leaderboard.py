@@ -75,7 +75,7 @@ def leaderboard(
     from mixseek.competition.views.board import leader_board_document
     from mixseek.competition.views.sections import leader_board_sections
     from mixseek.presentation.sections import shown_sections
-    from mixseek.reports.boards import board_document
+    from mixseek.reports.ratings.boards import board_document
     from mixseek.settings.load import load_settings
 
     columns = RatingColumns(

@@ -26,7 +26,7 @@ from mixseek.cli.terminal.console import ExitCode, notify_plainly, print_answer,
 from mixseek.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from mixseek.analysis.gates import GateResult
+    from mixseek.analysis.run.gates import GateResult
     from mixseek.comparison.model import DropGate, DropResult
     from mixseek.domain.counting import Counting
     from mixseek.domain.counts import ResponseCounts
@@ -86,7 +86,7 @@ def compare(
       mixseek compare latest --variant A --variant B --target gpt-5 --json
       mixseek compare bbh-march bbh-april --max-drop 2% --gate-on lower
     """
-    from mixseek.analysis.gates import check_cut_off
+    from mixseek.analysis.run.gates import check_cut_off
     from mixseek.ci.build_server import comparison_report, write_ci
     from mixseek.comparison.compare import LISTED, LISTED_IN_JSON, CompareRequest, load_comparison
     from mixseek.comparison.drop_gate import check_drop
@@ -166,7 +166,7 @@ def with_gates(
     """The result with what became of the gate on cut-off responses, of a run or of both sides of a comparison."""
     if max_cut_off is None:
         return held
-    from mixseek.analysis.gates import check_cut_off
+    from mixseek.analysis.run.gates import check_cut_off
     from mixseek.comparison.views.sections import gate_document
 
     checked = [check_cut_off(max_cut_off, counts, side) for side, counts in responses.items()]

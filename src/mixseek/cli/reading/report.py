@@ -74,7 +74,7 @@ def report(
       mixseek report bbh-april --baseline bbh-march --max-drop 2%
       mixseek report bbh-april --junit junit.xml --github-summary
     """
-    from mixseek.analysis.report import load_report
+    from mixseek.analysis.run.report import load_report
     from mixseek.domain.counting import read_counting
     from mixseek.presentation.sections import page_section
     from mixseek.reports.documents import report_document
@@ -151,7 +151,7 @@ def show(
         raise BadParameter(f"one run and one id, not {len(names)} names", param_hint="'[RUN] ID'")
     if (answered := show_answers(names, workspace_path(workspace), as_json=as_json)) is not None:
         return answered
-    from mixseek.analysis.sample_rows import load_sample
+    from mixseek.analysis.run.sample_rows import load_sample
     from mixseek.reports.excerpts import cut_row
     from mixseek.reports.run.sample import sample_sections
 
@@ -205,7 +205,7 @@ def export(
     if (answers := find_answers(kept, run)) is not None:
         name, rows = answers.name, export_answers(kept, answers, to)
     else:
-        from mixseek.analysis.exported import export_rows
+        from mixseek.analysis.run.exported import export_rows
 
         name, rows = export_rows(kept.root, run, to)
     if as_json:

@@ -56,8 +56,8 @@ def runs(
         return None
     if cost:
         return print_spending(workspace_path(workspace), as_json=as_json)
-    from mixseek.analysis.run_list import list_runs
-    from mixseek.reports.run_list import run_list_sections, runs_document
+    from mixseek.analysis.workspace.run_list import list_runs
+    from mixseek.reports.workspace.run_list import run_list_sections, runs_document
 
     lines, problems = list_runs(workspace_path(workspace))
     competitions = find_competitions(workspace_path(workspace))
@@ -73,7 +73,7 @@ def runs(
         if lines or not (competitions or answers):
             yield from run_list_sections(lines)
         if answers:
-            from mixseek.reports.answer_list import answer_list_sections
+            from mixseek.reports.workspace.answer_list import answer_list_sections
 
             yield from answer_list_sections(answers)
         if competitions:
@@ -86,8 +86,8 @@ def runs(
 
 def print_spending(workspace: Path, *, as_json: bool) -> ExitCode:
     """Read from the journals, which alone know when a reply came."""
-    from mixseek.analysis.spending import read_spent
-    from mixseek.reports.spending import spending_document, spending_sections
+    from mixseek.analysis.workspace.spending import read_spent
+    from mixseek.reports.workspace.spending import spending_document, spending_sections
 
     rows, problems = read_spent(workspace)
     for problem in problems:

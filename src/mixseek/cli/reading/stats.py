@@ -128,8 +128,8 @@ def stats(
     from mixseek.analysis.ratings.statistics import StatisticsRequest, load_statistics
     from mixseek.analysis.votes.statistics import VotesAsked, load_votes
     from mixseek.presentation.sections import sections_of
-    from mixseek.reports.statistics import statistics_document
-    from mixseek.reports.votes import votes_document
+    from mixseek.reports.ratings.statistics import statistics_document
+    from mixseek.reports.ratings.votes import votes_document
     from mixseek.settings.load import load_settings
     from mixseek.stats.estimates import Drawing
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from mixseek.analysis.model import outcome_word, tone_of
+from mixseek.analysis.run.model import outcome_word, tone_of
 from mixseek.comparison.model import ChangedSample, Comparison
 from mixseek.comparison.views import words
 from mixseek.comparison.views.sections import difference_ranges, group_sections, side_table

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.gates import GateResult
+from mixseek.analysis.run.gates import GateResult
 from mixseek.comparison.model import Comparison, DropResult, GroupDifference
 from mixseek.comparison.views.words import (
     bare,

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mixseek.analysis import model
+from mixseek.analysis.run import model
 from mixseek.comparison import side_by_side as several_runs
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.presentation.sections import GAP, QUIET, Cell, Section, Sentence, TableRows, notes, sections_of
 from mixseek.reports.headline import score_document
-from mixseek.reports.run_list import SHORT_COUNTS, count_cells
 from mixseek.reports.wording.scores import bounds_sentence, interval_text, score_text
+from mixseek.reports.workspace.run_list import SHORT_COUNTS, count_cells
 
 
 def comparison_document(comparison: several_runs.RunComparison) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from shlex import quote
 
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.domain.judgments import Method
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.scored_counts import FailureGroup

@@ -8,10 +8,10 @@ from mixseek.competition.views.sections import place_sections, round_place, scor
 from mixseek.competition.views.words import opinion_text, points_text, scale_text
 from mixseek.presentation.pictures import line_style
 from mixseek.presentation.sections import Section
-from mixseek.reports.boards import standing_sections
 from mixseek.reports.excerpts import Excerpt, field_limit
 from mixseek.reports.pages.html import asset_text, manifest_entries, render_page
 from mixseek.reports.pages.result_page import Chapter, ResultPage, render_result_page
+from mixseek.reports.ratings.boards import standing_sections
 
 STYLES = ("tokens.css", "page.css", "summary.css", "scored.css", "leaderboard.css")
 SCRIPT = "leaderboard.js"

@@ -16,15 +16,16 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from mixseek.analysis.model import BAD_AT_MOST, ScoreSummary
-from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run.model import BAD_AT_MOST, ScoreSummary
+from mixseek.analysis.run.report_data import ReportData
 from mixseek.presentation.pictures import SHARES, Axis, Bar, IntervalPlot
 from mixseek.presentation.render.drawings import axis_svg, bar_svg, bounds_swatch_svg, plot_svg, position
 from mixseek.presentation.render.html import Say, chapter_html, link_to, panels_html, part_html
 from mixseek.presentation.sections import Section
-from mixseek.reports import accounts, boards, checked, headline, labels, pair_words, trust, votes
+from mixseek.reports import accounts, checked, headline, labels, pair_words, trust
 from mixseek.reports.pages.compiled import CompiledTemplates
 from mixseek.reports.pages.packed_rows import PackedRows
+from mixseek.reports.ratings import boards, votes
 from mixseek.reports.run import judges, ranking, responses, scored
 from mixseek.reports.run import trust as trust_views
 from mixseek.reports.wording import names, numbers, scales, scores

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from mixseek.analysis.build import natural_key
+from mixseek.analysis.run.build import natural_key
 from mixseek.domain.judgments import JudgedRow
 from mixseek.domain.response_states import UNFINISHED
 from mixseek.reports.excerpts import cut_row

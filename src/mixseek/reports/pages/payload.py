@@ -6,7 +6,7 @@ from itertools import compress
 from operator import attrgetter
 from typing import Any
 
-from mixseek.analysis.model import tone_of
+from mixseek.analysis.run.model import tone_of
 from mixseek.domain.check_findings import failed_checks, read_findings
 from mixseek.domain.judgments import JudgedRow, Span
 from mixseek.domain.scored_details import Quote, ScoredDetail, read_detail

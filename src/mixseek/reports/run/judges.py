@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from mixseek.analysis import model
-from mixseek.analysis.model import Tone
-from mixseek.analysis.report_data import ReportData
+from mixseek.analysis.run import model
+from mixseek.analysis.run.model import Tone
+from mixseek.analysis.run.report_data import ReportData
 from mixseek.domain.judgments import Flag, Status
 from mixseek.presentation.pictures import SHARES, Bar, Strip
 from mixseek.presentation.sections import (
@@ -25,7 +25,6 @@ from mixseek.presentation.sections import (
 )
 from mixseek.reports.headline import score_plot
 from mixseek.reports.run.sample import STYLES
-from mixseek.reports.run_list import COUNTS, count_head
 from mixseek.reports.wording.names import NO_NAME, NO_TASK, state_text, verdict_text, warning_text
 from mixseek.reports.wording.numbers import NOTHING, percent
 from mixseek.reports.wording.scales import maximum_text, scale_text
@@ -41,6 +40,7 @@ from mixseek.reports.wording.scores import (
     reasoning_text,
     score_text,
 )
+from mixseek.reports.workspace.run_list import COUNTS, count_head
 from mixseek.text.messages import Message, message
 
 # A terminal shows the shape of a run; the page and the export hold the rest.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from mixseek.analysis.model import Beside, Breakdown, GroupSummary, Headline, ScoreSummary
+from mixseek.analysis.run.model import Beside, Breakdown, GroupSummary, Headline, ScoreSummary
 from mixseek.presentation.pictures import Axis
 from mixseek.presentation.sections import (
     GAP,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mixseek.analysis import report_data
+from mixseek.analysis.run import report_data
 from mixseek.presentation.sections import GAP, Divider, Section, Sentence, notes, sections_of
 from mixseek.reports.accounts import call_sections
 from mixseek.reports.checked import checked_sections

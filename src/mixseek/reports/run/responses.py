@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mixseek.analysis.model import GroupSummary, Headline, ScoreSummary
+from mixseek.analysis.run.model import GroupSummary, Headline, ScoreSummary
 from mixseek.domain.response_states import UNFINISHED, ResponseState
 from mixseek.presentation.sections import QUIET, Cell, Link, Section, TableRows, number_head
 from mixseek.reports.headline import column_word, headline_bounds_text, headline_mean_text

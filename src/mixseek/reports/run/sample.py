@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mixseek.analysis import model
-from mixseek.analysis.model import Tone
+from mixseek.analysis.run import model
+from mixseek.analysis.run.model import Tone
 from mixseek.domain import scored_details
 from mixseek.domain.check_findings import read_findings
 from mixseek.domain.judgments import JudgedRow

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mixseek.analysis import model, scored_model
+from mixseek.analysis import scored_model
+from mixseek.analysis.run import model
 from mixseek.presentation.pictures import Axis, Bar, Histogram, IntervalPlot, Strip
 from mixseek.presentation.sections import (
     GAP,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from mixseek.analysis.agreement import Agreement, SelfConsistency
+from mixseek.analysis.run.agreement import Agreement, SelfConsistency
 from mixseek.analysis.target_pairs import JudgePairs, PairsReport
 from mixseek.presentation.sections import (
     QUIET,

@@ -12,7 +12,7 @@ from mixseek.text.messages import Message, counted, join, message, verbatim
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mixseek.analysis.model import ScoreSummary
+    from mixseek.analysis.run.model import ScoreSummary
     from mixseek.domain.counts import ResponseCounts
 
 _ENDED = {

@@ -11,8 +11,8 @@ from mixseek.stats.intervals import IntervalMethod, QuestionSizes
 from mixseek.text.messages import Message, counted, join, message
 
 if TYPE_CHECKING:
-    from mixseek.analysis import model, report_data
-    from mixseek.analysis.model import ScoreSummary
+    from mixseek.analysis.run import model, report_data
+    from mixseek.analysis.run.model import ScoreSummary
     from mixseek.stats.intervals import Bounds, Interval
     from mixseek.stats.raters import EqualItems
 
@@ -192,7 +192,7 @@ def shown_sentence(report: "report_data.ReportData") -> Message:
     """How many judgments the page lists; all, unless no browser could open so many."""
     total = report.rows_total
     if not report.is_complete:
-        from mixseek.analysis import report_data
+        from mixseek.analysis.run import report_data
 
         some = "Of {total} judgments, at most {most} of each kind and judge are listed."
         return message("report.some_are_listed", some, total=total, most=report_data.LISTED_OF_EACH_KIND)

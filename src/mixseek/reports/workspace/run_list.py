@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
-from mixseek.analysis import run_list
-from mixseek.analysis.kept_headline import KeptHeadline
-from mixseek.analysis.model import GroupSummary
+from mixseek.analysis.run.model import GroupSummary
+from mixseek.analysis.workspace import run_list
+from mixseek.analysis.workspace.kept_headline import KeptHeadline
 from mixseek.domain import counts
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.scored_details import document_of

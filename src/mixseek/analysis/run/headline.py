@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mixseek.analysis.labels.corrected import CorrectedGroup, CorrectedReport
-from mixseek.analysis.model import (
+from mixseek.analysis.run.model import (
     Beside,
     Breakdown,
     FinishedMean,

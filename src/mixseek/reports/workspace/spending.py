@@ -5,7 +5,7 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
-from mixseek.analysis.spending import Spent
+from mixseek.analysis.workspace.spending import Spent
 from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.presentation.sections import Cell, Head, Section, TableRows, notes
 from mixseek.reports.accounts import known_cost_text, usd_text

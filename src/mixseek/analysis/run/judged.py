@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mixseek.analysis.labels.of_run import load_corrected
-from mixseek.analysis.run_summary import RunSummary
-from mixseek.analysis.summarise import summarise_run
+from mixseek.analysis.run.summarise import summarise_run
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.runs.judge import Interruption, judge_planned, prepare_run, unmatched_replies
 from mixseek.runs.live import ProgressMaker, RunObserver, fewer_collections
 from mixseek.runs.requests.request import JudgeRequest

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from mixseek.analysis.model import FinishedMean, GroupSummary, Headline, PanelCounts, ScoreSummary
+from mixseek.analysis.run.model import FinishedMean, GroupSummary, Headline, PanelCounts, ScoreSummary
 from mixseek.domain.counting import Counting, CutOffChoice, UndecidedChoice
 from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.panels import PanelRule

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from mixseek.analysis.agreement import Agreement, SelfConsistency
 from mixseek.analysis.checked_model import CheckSummary
-from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ShownCount
+from mixseek.analysis.run.agreement import Agreement, SelfConsistency
+from mixseek.analysis.run.model import Headline, JudgeSummary, RunHeader, ShownCount
 from mixseek.analysis.scored_model import ScoredReport
 from mixseek.analysis.votes.system_board import Board
 from mixseek.domain.judgments import JudgedRow

@@ -6,10 +6,11 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import field
 from typing import Any, TypeVar
 
-from mixseek.analysis import model, report_data, scored_model
-from mixseek.analysis.agreement import Agreement, SelfConsistency
+from mixseek.analysis import scored_model
 from mixseek.analysis.checked_model import CheckSummary
-from mixseek.analysis.model import ScoreSummary
+from mixseek.analysis.run import model, report_data
+from mixseek.analysis.run.agreement import Agreement, SelfConsistency
+from mixseek.analysis.run.model import ScoreSummary
 from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, UnitGroups, UnitSums

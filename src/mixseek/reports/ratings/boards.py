@@ -29,8 +29,8 @@ from mixseek.presentation.sections import (
     sections_of,
 )
 from mixseek.reports.headline import rule_text
+from mixseek.reports.ratings.statistics import interval_document
 from mixseek.reports.responses import responses_document, unfinished_notes
-from mixseek.reports.statistics import interval_document
 from mixseek.reports.wording.numbers import (
     NOTHING,
     coefficient_text,

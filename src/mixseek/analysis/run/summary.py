@@ -5,10 +5,10 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis import model
 from mixseek.analysis.checked_model import CheckSummary
 from mixseek.analysis.labels.corrected import CorrectedReport
-from mixseek.analysis.model import Headline, ScoreSummary
+from mixseek.analysis.run import model
+from mixseek.analysis.run.model import Headline, ScoreSummary
 from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain import counts
 from mixseek.domain.counts import ReaskCount

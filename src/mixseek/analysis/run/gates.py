@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from mixseek.analysis.checked_model import CheckSummary
-from mixseek.analysis.model import ScoreSummary, split_of
+from mixseek.analysis.run.model import ScoreSummary, split_of
 from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.response_states import ResponseState
 from mixseek.lazy_dataclass import dataclass

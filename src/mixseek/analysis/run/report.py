@@ -8,16 +8,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from mixseek.analysis.agreement import Agreement, build_agreement, build_consistency
-from mixseek.analysis.build import ReportInput, build_report
 from mixseek.analysis.checked import summarise_checks
-from mixseek.analysis.headline import with_corrected
-from mixseek.analysis.kept_headline import keep_headline
 from mixseek.analysis.labels.of_run import load_corrected_and_people
-from mixseek.analysis.report_data import LISTED_OF_EACH_KIND, ReportData
-from mixseek.analysis.scored import ScoredInput, build_scored
-from mixseek.analysis.scored_model import ScoredReport
-from mixseek.analysis.summarise import (
+from mixseek.analysis.run.agreement import Agreement, build_agreement, build_consistency
+from mixseek.analysis.run.build import ReportInput, build_report
+from mixseek.analysis.run.headline import with_corrected
+from mixseek.analysis.run.report_data import LISTED_OF_EACH_KIND, ReportData
+from mixseek.analysis.run.summarise import (
     cascade_name,
     combine_judges,
     is_own_choice,
@@ -27,7 +24,10 @@ from mixseek.analysis.summarise import (
     run_header,
     settle_run,
 )
+from mixseek.analysis.scored import ScoredInput, build_scored
+from mixseek.analysis.scored_model import ScoredReport
 from mixseek.analysis.votes.boards import board_of_run
+from mixseek.analysis.workspace.kept_headline import keep_headline
 from mixseek.domain import counts, scored_counts
 from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import OutcomeCount, UnitSums

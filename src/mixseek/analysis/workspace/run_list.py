@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mixseek.analysis.kept_headline import KeptHeadline, read_headline
-from mixseek.analysis.manifests import dataset_name, is_panel
+from mixseek.analysis.workspace.kept_headline import KeptHeadline, read_headline
+from mixseek.analysis.workspace.manifests import dataset_name, is_panel
 from mixseek.archive.upkeep import is_half_renamed
 from mixseek.domain.counts import StatusCounts
 from mixseek.errors import StorageError

@@ -5,14 +5,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from mixseek.analysis.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.analysis.checked import summarise_checks
-from mixseek.analysis.headline import LEADING, build_headline
-from mixseek.analysis.kept_headline import keep_headline
-from mixseek.analysis.manifests import dataset_name, is_panel
-from mixseek.analysis.model import Headline, JudgeSummary, RunHeader, ScoreSummary
-from mixseek.analysis.run_summary import RunSummary
+from mixseek.analysis.run.build import ReportInput, ReportUnits, build_report, summarise_scores
+from mixseek.analysis.run.headline import LEADING, build_headline
+from mixseek.analysis.run.model import Headline, JudgeSummary, RunHeader, ScoreSummary
+from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.target_pairs import PairsReport, build_pairs
+from mixseek.analysis.workspace.kept_headline import keep_headline
+from mixseek.analysis.workspace.manifests import dataset_name, is_panel
 from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import NO_UNITS, CheckCount, OutcomeCount, ReaskCount, RunFacts
 from mixseek.domain.judgments import JudgedRow, Status

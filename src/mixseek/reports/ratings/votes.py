@@ -9,7 +9,7 @@ from mixseek.domain.shown import shown_html, shown_text
 from mixseek.presentation.render.html import result_html
 from mixseek.presentation.render.terminal import result_text
 from mixseek.presentation.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
-from mixseek.reports.statistics import interval_document
+from mixseek.reports.ratings.statistics import interval_document
 from mixseek.reports.wording.numbers import NOTHING, estimate_text, lead_ends_text, lead_text, p_text, percent
 from mixseek.stats.intervals import Interval, wilson_interval
 from mixseek.stats.jury import ASSUMPTION

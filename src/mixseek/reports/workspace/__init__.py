@@ -1,0 +1,1 @@
+"""Lists of what a workspace holds, in words and for programs: runs, answer runs, batches, spending."""
