@@ -12,6 +12,7 @@ import orjson
 
 from mixseek.archive import write as names
 from mixseek.archive.write import ARCHIVE_VERSION, SEALED
+from mixseek.domain.confidence import columns_of
 from mixseek.domain.judgments import InvalidJudgment, Missing, Outcome, Reply, Responded, Undecided, ValidJudgment
 from mixseek.domain.panels import WITNESS_PREFIX
 from mixseek.domain.ports import JudgingProtocol, MathsComparer, is_plain
@@ -309,11 +310,20 @@ def compare(path: str, judgment: ValidJudgment, row: Mapping[str, Any]) -> Itera
         ("verdict", judgment.verdict, row.get("verdict")),
         ("total", judgment.fields.get("total"), row.get("total")),
         ("method", judgment.method.value, row.get("method")),
+        # Archives of an older mixseek say nothing of these.
+        *((name, value, row[name]) for name, value in certainty_columns(judgment).items() if name in row),
     ):
         # Numbers were written and read again.
         is_near = isinstance(now, int | float) and isinstance(then, int | float) and abs(now - then) <= _TOLERANCE
         if now != then and not is_near:
             yield Problem(path, ProblemKind.DIFFERS, f"{name} is {now}, the index says {then}")
+
+
+def certainty_columns(judgment: ValidJudgment) -> dict[str, Any]:
+    """How sure the judge is, by the names that it has in the index."""
+    confidence = judgment.confidence
+    columns = {"confidence_value": None, "confidence_source": None} if confidence is None else columns_of(confidence)
+    return {**columns, "expected_score": judgment.expected_score}
 
 
 def describe_row(row: Mapping[str, Any]) -> str:

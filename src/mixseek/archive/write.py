@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import orjson
 
+from mixseek.domain.confidence import columns_of, read_confidence
 from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Status, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
@@ -543,6 +544,7 @@ def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: Provenance)
         "is_ruled": outcome.get("method") == Method.RULES,
         "verdict": outcome.get("verdict"),
         "score": outcome.get("score"),
+        **certainty_columns(outcome),
         "total": fields.get("total"),
         "scores": fields.get("scores"),
         "flags": list(dict.fromkeys(item["flag"] for item in outcome.get("flags", ()))),
@@ -553,6 +555,14 @@ def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: Provenance)
         "response_sha256": hashlib.sha256(judged.sample["response"].encode("utf-8", "surrogatepass")).hexdigest(),
         "timestamp": (known.timestamp or claimed_day(judged)) if outcome["status"] in ROOMS else None,
     }
+
+
+def certainty_columns(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """How sure the judge is; nothing where nothing says so."""
+    confidence = read_confidence(outcome.get("confidence"))
+    columns = {} if confidence is None else columns_of(confidence)
+    expected = outcome.get("expected_score")
+    return columns if expected is None else {**columns, "expected_score": expected}
 
 
 def write_row(row: Mapping[str, Any], index: BinaryIO, table: "csv.DictWriter[str]") -> None:

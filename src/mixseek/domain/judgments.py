@@ -5,9 +5,13 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from mixseek.domain.confidence import Confidence, ConfidenceSource
 from mixseek.domain.people import PeopleVerdict
 from mixseek.domain.response_states import UNFINISHED, ResponseState
 from mixseek.lazy_dataclass import dataclass
+
+# Among the fields of a judgment without reasons and quotes.
+UNEXPLAINED = "is_unexplained"
 
 
 class Status(StrEnum):
@@ -92,6 +96,15 @@ class ValidJudgment:
     span: Span | None = None
     rules: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
+    # How sure the judge is of the verdict; None where nothing says so.
+    confidence: Confidence | None = None
+    # 0..1: the mean of the score over all that the judge might have given. None where that is not known.
+    expected_score: float | None = None
+
+    @property
+    def is_unexplained(self) -> bool:
+        """Whether the judge gave neither reasons nor quotes, because it was asked for numbers alone."""
+        return self.fields.get(UNEXPLAINED) is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +184,13 @@ class JudgedRow:
     method: str | None = None
     score: float | None = None
     verdict: str | None = None
+    # How sure the judge is of the verdict, what says so, and the probability of each verdict (`domain.confidence`).
+    confidence_value: float | None = None
+    confidence_source: ConfidenceSource | None = None
+    confidence_shares: Mapping[str, float] = field(default_factory=dict)
+    confidence_outside: float | None = None
+    expected_score: float | None = None
+    is_unexplained: bool = False
     is_correct: bool | None = None
     extracted_answer: str | None = None
     reasoning_score: int | None = None

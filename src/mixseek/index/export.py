@@ -56,7 +56,12 @@ COLUMNS = {
     "total": "{total: number}",
     "total_maximum": "{total_maximum: number}",
     "scores": "nullif(said.scores::VARCHAR, 'null')",
+    # The word that a judge writes of itself, where its protocol asks for one.
     "confidence": "{confidence: text}",
+    "confidence_value": "confidence_value",
+    "confidence_source": "confidence_source",
+    "expected_score": "expected_score",
+    "is_unexplained": "coalesce(is_unexplained, false)",
     "critical_fail": "{critical_fail: flag}",
     "same_family": "{same_family: flag}",
     "response_b": "sample.response_b",
@@ -98,6 +103,7 @@ _CSV_FORMS = {
 _NUMBERS_AND_FLAGS = (
     *("score", "is_correct", "span", "reasoning_score", "take", "total", "total_maximum"),
     *("critical_fail", "same_family", "people_share", "judge_is_wrong", "judges_differ"),
+    *("confidence_value", "expected_score", "is_unexplained"),
 )
 # What a spreadsheet would take for a formula is text to us; a plain number is a number to both.
 _NEUTRALISED = r"""CASE WHEN left({0}, 1) IN ('=', '+', '-', '@', chr(9), chr(13))

@@ -70,16 +70,18 @@ INSERT INTO outcomes
         status, method, score, verdict, try_cast(said[1] AS BOOLEAN), said[2], try_cast(said[3] AS INTEGER), said[4],
         try_cast(said[5] AS BOOLEAN), said[6], said[7], fields, span, rules, flags, repairs, reason,
         coalesce(method = 'self_judge', false), coalesce(permanent, false), coalesce(lost_tries, 0),
-        lost_bill
+        lost_bill, confidence.value, confidence.source, confidence.shares, confidence.outside, expected_score,
+        coalesce(try_cast(said[8] AS BOOLEAN), false)
     FROM (
         SELECT *, json_extract_string(fields, ['$.is_correct', '$.extracted_answer', '$.reasoning_score',
-            '$.error_type', '$.extraction_verified', '$.warnings', '$.checks']) AS said
+            '$.error_type', '$.extraction_verified', '$.warnings', '$.checks', '$.is_unexplained']) AS said
         FROM read_json($journal, format = 'newline_delimited', ignore_errors = true,
             maximum_object_size = $object_bytes,
             columns = {t: 'VARCHAR', key: 'VARCHAR', judge: 'VARCHAR', status: 'VARCHAR', method: 'VARCHAR',
                 score: 'DOUBLE', verdict: 'VARCHAR', fields: 'JSON', span: 'BIGINT[]', rules: 'VARCHAR[]',
                 flags: 'STRUCT(flag VARCHAR, detail VARCHAR)[]', repairs: 'VARCHAR[]', reason: 'VARCHAR',
-                take: 'INTEGER', permanent: 'BOOLEAN', lost_tries: 'INTEGER',
+                take: 'INTEGER', permanent: 'BOOLEAN', lost_tries: 'INTEGER', expected_score: 'DOUBLE',
+                confidence: 'STRUCT(value DOUBLE, source VARCHAR, shares VARCHAR, outside DOUBLE)',
                 lost_bill: 'STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))'})
         WHERE t = 'outcome')
 

@@ -16,10 +16,11 @@ import duckdb
 import orjson
 
 from mixseek.datasets.endings import state_of_sample
+from mixseek.domain.confidence import columns_of, read_confidence
 from mixseek.domain.counting import USUAL, Counting
 from mixseek.domain.counts import OWN_PARTS, OrderCount, PairCounts, RunFacts, UnitGroups, UnitSums
 from mixseek.domain.judge_names import label_judges
-from mixseek.domain.judgments import Finding, Flag, JudgedRow, Span, Status
+from mixseek.domain.judgments import UNEXPLAINED, Finding, Flag, JudgedRow, Span, Status
 from mixseek.domain.panels import PanelRule
 from mixseek.domain.ports import PLAIN, CallAccount, Latency
 from mixseek.domain.scored_counts import CoverageCell, CoverageCounts, ScoredUnits
@@ -455,16 +456,16 @@ def read_row(
         span=Span(*outcome["span"]) if outcome_field("span") else None,
         rules=tuple(outcome_field("rules", ())),
         repairs=tuple(outcome_field("repairs", ())),
-        flags=tuple([Finding(Flag(item["flag"]), item["detail"]) for item in outcome["flags"]])
-        if outcome_field("flags")
-        else (),
+        flags=tuple([Finding(Flag(item["flag"]), item["detail"]) for item in outcome_field("flags") or ()]),
         fields=fields,
+        **(read_certainty(outcome) if "confidence" in outcome or "expected_score" in outcome else {}),
         # What a protocol says is taken where it is of this kind.
         is_correct=of_kind(field("is_correct"), bool),
         extracted_answer=of_kind(field("extracted_answer"), str),
         reasoning_score=of_kind(field("reasoning_score"), int),
         error_type=of_kind(field("error_type"), str),
         comment=of_kind(field("comment"), str),
+        is_unexplained=field(UNEXPLAINED) is True,
         raw_reply=join_presentations(replies) if replies else None,
         ask=(of_kind((replies[-1].get("details") or {}).get("ask"), int) or 1) if replies else 1,
         id=sample["id"],
@@ -482,6 +483,12 @@ def read_row(
         response_state=state_of_sample(sample),
         response_state_b=state_of_sample(sample, is_second=True),
     )
+
+
+def read_certainty(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """How sure the judge is, as the fields of a row."""
+    confidence, fields = read_confidence(outcome.get("confidence")), {"expected_score": outcome.get("expected_score")}
+    return fields if confidence is None else {**fields, **columns_of(confidence)}
 
 
 def join_presentations(replies: Sequence[Mapping[str, Any]]) -> str | None:

@@ -42,7 +42,12 @@ CREATE TABLE outcomes (
     is_verified BOOLEAN, warnings VARCHAR, checks VARCHAR,
     fields JSON, span BIGINT[], rules VARCHAR[], flags STRUCT(flag VARCHAR, detail VARCHAR)[], repairs VARCHAR[],
     reason VARCHAR, is_control BOOLEAN, is_permanent BOOLEAN, lost_tries INTEGER,
-    lost_bill STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12))
+    lost_bill STRUCT(input_tokens BIGINT, output_tokens BIGINT, cost_usd DECIMAL(24, 12)),
+    -- How sure the judge is (`domain.confidence`): the shares are a JSON object, by verdict. All null where nothing says so.
+    confidence_value DOUBLE, confidence_source VARCHAR, confidence_shares VARCHAR, confidence_outside DOUBLE,
+    expected_score DOUBLE,
+    -- Neither reasons nor quotes were asked for.
+    is_unexplained BOOLEAN
 );
 
 -- Every judgment with its sample. Unverified: called correct by an answer that does not stand in the response.

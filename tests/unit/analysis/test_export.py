@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.unit.storage.material import (
 )
 from tests.unit.storage.test_records import ANY_OUTCOME, SAMPLES
 
+from mixseek.domain.confidence import Confidence, ConfidenceSource
 from mixseek.domain.judgments import Missing, Outcome, Reply, status_of
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, StorageError
@@ -64,6 +66,34 @@ def every_outcome(tmp_path: Path) -> RunDirectory:
         )
     ]
     return make_run(tmp_path, lines)[1]
+
+
+def test_how_sure_a_judge_is_stands_beside_the_word_that_it_wrote(tmp_path: Path) -> None:
+    """In all three formats, and in the rows that pages and `show` are made of; a judgment without is empty there."""
+    shares = {"PASS": 0.75, "FAIL": 0.25}
+    sure = replace(
+        SCORED,
+        confidence=Confidence(0.75, ConfidenceSource.LOGPROBS, shares, 0.125),
+        expected_score=0.625,
+        fields={**SCORED.fields, "is_unexplained": True},
+    )
+    lines = [*judged_lines(make_sample(1), {"rules": sure}), *judged_lines(make_sample(2), {"rules": SCORED})]
+    run = make_run(tmp_path, lines)[1]
+    names = ("confidence", "confidence_value", "confidence_source", "expected_score", "is_unexplained")
+    in_files = {name: [[row[column] for column in names] for row in exported(run, name)]
+                for name in ("a.jsonl", "a.csv", "a.parquet")}  # fmt: skip
+    with open_run_index(workspace_of(run), run) as index:
+        first, second = index.rows()
+
+    known, unknown = ["medium", 0.75, "logprobs", 0.625, True], ["medium", None, None, None, False]
+    assert in_files == {
+        "a.jsonl": [known, unknown],
+        "a.csv": [["medium", "0.75", "logprobs", "0.625", "true"], ["medium", "", "", "", "false"]],
+        "a.parquet": [known, unknown],
+    }
+    assert (first.confidence_value, first.confidence_source, first.expected_score) == (0.75, "logprobs", 0.625)
+    assert (first.confidence_shares, first.confidence_outside, first.is_unexplained) == (shares, 0.125, True)
+    assert (second.confidence_value, second.confidence_shares, second.is_unexplained) == (None, {}, False)
 
 
 def test_every_outcome_becomes_a_row_with_every_column(tmp_path: Path) -> None:

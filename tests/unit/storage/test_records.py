@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.examples import many
 from tests.unit.storage.material import OUTCOMES, make_sample
 
+from mixseek.domain.confidence import Confidence, ConfidenceSource
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -72,9 +73,19 @@ SAMPLES = st.builds(
     rubric=MAYBE,
     metadata=st.dictionaries(TEXT, JSON, max_size=3),
 )
+SHARE = st.floats(0, 1)
+CONFIDENCES = st.builds(
+    Confidence,
+    value=SHARE,
+    source=st.sampled_from(ConfidenceSource),
+    shares=st.dictionaries(TEXT, SHARE, max_size=3),
+    outside=st.none() | SHARE,
+)
 VALID = st.builds(
     ValidJudgment,
     score=st.floats(0, 1),
+    confidence=st.none() | CONFIDENCES,
+    expected_score=st.none() | SHARE,
     verdict=TEXT,
     fields=st.dictionaries(TEXT, JSON, max_size=3),
     method=st.sampled_from(Method),

@@ -10,6 +10,7 @@ from typing import Any, Self
 from jinja2 import StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
+from mixseek.domain.confidence import WRITTEN_WORDS, Confidence, written_confidence
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
@@ -34,6 +35,8 @@ from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_cons
 from mixseek.protocols.transcripts import SHORTENED, pictures_of
 
 _ROLES = ("system", "user")
+# A choice of this name says how sure the judge is.
+CONFIDENCE_CHOICE = "confidence"
 # Prompts of our own, by role.
 _STEMS = {"system": "scored", "user": "scored_user"}
 
@@ -137,7 +140,14 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             return InvalidJudgment(findings, repairs, {"evidence": quotes} if quotes else {})
         score = score_of(self.settings, checked.total, checked.task_type)
         judgment_fields = self._fields_of(checked, quotes) | {"reply": dict(reading.value)}
-        return ValidJudgment(score, checked.verdict or "", judgment_fields, checked.relation.method, repairs=repairs)
+        return ValidJudgment(
+            score,
+            checked.verdict or "",
+            judgment_fields,
+            checked.relation.method,
+            repairs=repairs,
+            confidence=self._written_confidence(checked.words),
+        )
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """There are no rules for quality: a judge has to be asked."""
@@ -159,6 +169,14 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             undeclared_verdict=SCORED,
             **declared_variables(self.settings, self.language, None),
         )
+
+    def _written_confidence(self, words: Mapping[str, str]) -> Confidence | None:
+        """How sure the judge says that it is, where it is asked in words."""
+        choice = self.settings.choices.get(CONFIDENCE_CHOICE)
+        # Other words, or a part of these, are an order that nobody has told.
+        if choice is None or set(choice.options) != set(WRITTEN_WORDS):
+            return None
+        return written_confidence(words.get(CONFIDENCE_CHOICE, ""))
 
     def _fields_of(self, checked: CheckedReply, quotes: list[dict[str, Any]]) -> dict[str, Any]:
         settings = self.settings

@@ -8,7 +8,8 @@
 An outcome of a repeat (`--repeats`) ends with `"take":2` and so on; without it, it is the first take. `"lost_tries":3`
 counts requests that brought no reply, over all processes of the run, and `"lost_bill":{…}` says what their answers
 without a reply took all the same (`input_tokens`, `output_tokens`, `cost_usd`); `"permanent":true` says that asking
-again for what is missing changes nothing, and `"withheld":true` that a filter refused it.
+again for what is missing changes nothing, and `"withheld":true` that a filter refused it. A valid judgment of which
+that is known ends with `"confidence":{"value":…,"source":…,"shares":{…},"outside":…}` and `"expected_score":…`.
 
 Text that UTF-8 cannot hold (an unpaired surrogate) stands in the line as U+FFFD, so that every JSON reader accepts
 the line; the record as it was is then kept beside it, in `exact`.
@@ -25,6 +26,7 @@ from typing import Any, assert_never
 
 import orjson
 
+from mixseek.domain.confidence import read_confidence
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -129,6 +131,10 @@ def encode_outcome(
     if any(lost[1:]):
         record["lost_bill"] = dict(zip(lost._fields[1:], lost[1:], strict=True))
     match outcome:
+        case ValidJudgment():
+            # Where nobody knows them, the line is what it always was.
+            record |= {} if outcome.confidence is None else {"confidence": outcome.confidence.document()}
+            record |= {} if outcome.expected_score is None else {"expected_score": outcome.expected_score}
         case InvalidJudgment():
             record["flags"] = [{"flag": finding.flag, "detail": finding.detail} for finding in outcome.findings]
         case Undecided():
@@ -186,6 +192,8 @@ def decode_outcome(data: Mapping[str, Any]) -> Outcome:
                 span=span,
                 rules=tuple(data["rules"]),
                 repairs=tuple(data["repairs"]),
+                confidence=read_confidence(data.get("confidence")),
+                expected_score=data.get("expected_score"),
             )
         case Status.INVALID:
             findings = tuple(Finding(Flag(item["flag"]), item["detail"]) for item in data["flags"])
