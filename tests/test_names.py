@@ -15,6 +15,7 @@ FINISHED_ROOMS = (
     "api",
     "archive",
     "audits",
+    "cascades",
     "checks",
     "ci",
     "cli",
