@@ -31,6 +31,9 @@ class Tier(Table):
     name: Name
     # Several are a panel: the majority's verdict counts, and the share that gave it is its confidence.
     judges: tuple[Name, ...] = Field(min_length=1)
+    # Judges of earlier tiers, whose verdicts are there already: they decide nothing here, but how many of all of them
+    # gave this tier's verdict is its confidence (source `panel`).
+    beside: tuple[Name, ...] = ()
     # How often each judge is asked about the same text.
     repeats: int = Field(default=1, strict=True, ge=1, le=1000)
     # Where its confidence comes from; a tier without one decides all or nothing.

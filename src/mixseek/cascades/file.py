@@ -61,9 +61,13 @@ class Cascade(Table):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"tiers: two are called {name!r}; give one of them another name")
+        earlier: set[str] = set()
         for tier in self.tiers:
-            if len({*tier.judges}) < len(tier.judges):
+            if len({*tier.judges, *tier.beside}) < len(tier.judges) + len(tier.beside):
                 raise ValueError(f"tiers: {tier.name!r} names a judge twice; name each once, and raise its repeats")
+            if unasked := [name for name in tier.beside if name not in earlier]:
+                raise ValueError(f"tiers: {tier.name!r} has {unasked[0]!r} beside it, which no earlier tier asks")
+            earlier |= {*tier.judges}
         if self.cascade.last not in (PEOPLE, names[-1]):
             raise ValueError(
                 f"cascade.last: {self.cascade.last!r} is neither {PEOPLE!r} nor the last tier, {names[-1]!r}"

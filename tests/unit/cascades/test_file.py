@@ -97,6 +97,8 @@ def test_only_tiers_that_decide_are_asked() -> None:
         ("agree = 0.95", "agree = 0.95\nagre = 0.9", "unknown key 'cascade.agre'; did you mean 'agree'?"),
         ("agree = 0.95", "agree = ", "not valid TOML: Invalid value (at line 4, column 9)"),
         ('last = "people"', 'last = "small"', "cascade.last: 'small' is neither 'people' nor the last tier, 'large'"),
+        ("threshold = 1.0", 'beside = ["a"]', "tiers: 'large' has 'a' beside it, which no earlier tier asks"),
+        ("threshold = 1.0", 'beside = ["openai:large"]', "tiers: 'large' names a judge twice"),
         ("threshold = 1.0", "threshold = nan", "tiers.2.threshold: Input should be"),
         ("threshold = 1.0", "threshold = 1.5", "tiers.2.threshold: Input should be less than or equal to 1"),
         ("price = 1.0", "price = -1", "tiers.2.price: Input should be greater than or equal to 0"),
