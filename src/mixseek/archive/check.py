@@ -21,6 +21,7 @@ from mixseek.engine.offline import judge_reply, judge_shown, refuse_incomplete
 from mixseek.errors import ConfigurationError
 from mixseek.judges.specs import CHECKS_JUDGE, decide_by_checks
 from mixseek.lazy_dataclass import dataclass
+from mixseek.protocols.replies.token_shares import LOGPROBS
 from mixseek.protocols.semantic import read_log_score
 from mixseek.storage.durable import digest_file, storage_error
 from mixseek.storage.journal.records import SampleRecord, decode_object, decode_record
@@ -199,9 +200,10 @@ class ArchiveCheck:
         elif is_plain(protocol):
             yield Problem(path, ProblemKind.DIFFERS, f"the {protocol.name} protocol shows a sample in one way only")
         else:
-            details = row.get("reply_details") or {}
+            details, tokens = row.get("reply_details") or {}, row.get("presentation_tokens") or {}
+            by_name = {name: {**details, LOGPROBS: tokens[name]} if name in tokens else details for name in replies}
             outcomes: dict[str, Outcome] = {
-                name: judge_reply(Reply(str(text), row["judge"], details=details), sample, protocol.present(name))
+                name: judge_reply(Reply(str(text), row["judge"], details=by_name[name]), sample, protocol.present(name))
                 for name, text in replies.items()
             }
             yield from self._hold_against(path, protocol.complete(sample, protocol.combine(outcomes)), row)

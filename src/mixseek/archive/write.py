@@ -27,6 +27,7 @@ from mixseek.index.loading import NOT_JUDGED
 from mixseek.index.run import JudgedTake, open_run_index
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.identity import relate
+from mixseek.protocols.replies.token_shares import LOGPROBS
 from mixseek.storage.documents import encode_document
 from mixseek.storage.durable import (
     digest_file,
@@ -118,7 +119,16 @@ _REPLAY = "replay"
 _SEMANTIC_FIELDS = ("is_correct", "extracted_answer", "reasoning_score", "error_type", "comment")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 # Of what the endpoint said about a reply, what a protocol may look at when it reads the reply again.
-_READ_DETAILS = ("judge_model", "finish_reason", "reserialised", "model", "unusable", "bundle", "presentation")
+_READ_DETAILS = (
+    "judge_model",
+    "finish_reason",
+    "reserialised",
+    "model",
+    "unusable",
+    "bundle",
+    "presentation",
+    LOGPROBS,
+)
 
 
 @dataclass(slots=True)
@@ -550,7 +560,7 @@ def index_row(judged: JudgedTake, outcome: Mapping[str, Any], known: Provenance)
         "flags": list(dict.fromkeys(item["flag"] for item in outcome.get("flags", ()))),
         "reason": outcome.get("reason"),
         "reply_details": read_details(judged),
-        **({"presentations": list(judged.shown)} if judged.shown else {}),
+        **presentation_columns(judged),
         "sha256": None,
         "response_sha256": hashlib.sha256(judged.sample["response"].encode("utf-8", "surrogatepass")).hexdigest(),
         "timestamp": (known.timestamp or claimed_day(judged)) if outcome["status"] in ROOMS else None,
@@ -563,6 +573,14 @@ def certainty_columns(outcome: Mapping[str, Any]) -> dict[str, Any]:
     columns = {} if confidence is None else columns_of(confidence)
     expected = outcome.get("expected_score")
     return columns if expected is None else {**columns, "expected_score": expected}
+
+
+def presentation_columns(judged: JudgedTake) -> dict[str, Any]:
+    """The ways in which the sample was shown, and what the tokens of each reply said where that is known."""
+    if not judged.shown:
+        return {}
+    tokens = {name: reply["details"][LOGPROBS] for name, reply in judged.shown.items() if LOGPROBS in reply["details"]}
+    return {"presentations": list(judged.shown), **({"presentation_tokens": tokens} if tokens else {})}
 
 
 def write_row(row: Mapping[str, Any], index: BinaryIO, table: "csv.DictWriter[str]") -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from mixseek.lazy_dataclass import dataclass
 
+# Probabilities that an endpoint gives may miss their sum by so much: it rounds.
+SUM_TOLERANCE = 0.02
 # The words of seed 000, the surest first. An order, and no probabilities.
 WRITTEN_WORDS = ("high", "medium", "low")
 

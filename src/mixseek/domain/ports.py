@@ -113,6 +113,10 @@ class JudgeProtocol(Protocol):
         """What became of a sample, with what is known of it whoever judged: the findings of checks."""
 
     @property
+    def verdict_fields(self) -> tuple[tuple[str, ...], ...]:
+        """The paths, in the reply's object, of the fields that the verdict is made of; none where nobody can tell."""
+
+    @property
     def expected_tokens(self) -> int:
         """What a reply takes; only for estimates before the endpoint has said how many tokens they were."""
 
@@ -178,6 +182,10 @@ class PlainProtocol:
 
     def complete(self, sample: Sample, outcome: Outcome) -> Outcome:
         return outcome
+
+    @property
+    def verdict_fields(self) -> tuple[tuple[str, ...], ...]:
+        return ()
 
     @property
     def expected_tokens(self) -> int:
@@ -247,6 +255,8 @@ class Call:
     max_tokens: int | None = None
     # For estimates.
     expected_tokens: int = EXPECTED_OUTPUT_TOKENS
+    # Of the reply's object, the fields that a verdict is read from, each by its path.
+    verdict_fields: tuple[tuple[str, ...], ...] = ()
 
 
 class ReplyKey(NamedTuple):

@@ -317,7 +317,15 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
         messages = ask_again(messages, ask.objections, protocol.language, nonces.sample)
     schema, sample = context.protocol.reply_schema, context.protocol.show(pending.sample)
     call = Call(
-        pending.key, messages, schema, ask.wanted.repeat, ask.number, sample, ask.limit, protocol.expected_tokens
+        pending.key,
+        messages,
+        schema,
+        ask.wanted.repeat,
+        ask.number,
+        sample,
+        ask.limit,
+        protocol.expected_tokens,
+        protocol.verdict_fields,
     )
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     context.under_way[key] = future

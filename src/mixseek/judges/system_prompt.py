@@ -1,7 +1,7 @@
 """A model with a system prompt of its own, whatever it is behind."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -41,6 +41,11 @@ class PromptedJudge:
         """Those of the judge inside."""
         prefixes_of = getattr(self.judge, "cached_prefixes", None)
         return () if prefixes_of is None else prefixes_of(messages)
+
+    def tell_to(self, notify: Callable[[str], None]) -> None:
+        """Whatever the judge inside finds out."""
+        if (tell_to := getattr(self.judge, "tell_to", None)) is not None:
+            tell_to(notify)
 
     async def call(self, call: Call) -> Answer:
         """Raises what the judge inside raises."""

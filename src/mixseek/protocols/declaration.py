@@ -167,7 +167,8 @@ class DeclaredProtocol(PlainProtocol, Generic[Settings]):
             return replace(outcome, fields=fields)
         fields |= {VERDICT_BEFORE_CHECKS: outcome.verdict, SCORE_BEFORE_CHECKS: outcome.score}
         fields |= words.fields(is_kept=False) if outcome.score else {}
-        return replace(outcome, score=0.0, verdict=words.failed, fields=fields)
+        # How sure the judge is was said of another verdict.
+        return replace(outcome, score=0.0, verdict=words.failed, fields=fields, confidence=None, expected_score=None)
 
     def decide_by_checks(self, sample: Sample) -> ValidJudgment | Undecided:
         """What the checks alone say; undecided where none applies."""

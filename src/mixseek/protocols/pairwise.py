@@ -4,13 +4,16 @@ Letters in a prompt and in a reply are as shown: A is what stands first. Whateve
 as they are in the dataset, so that a verdict means the same in either order.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field
 
+from mixseek.domain.confidence import Confidence, ConfidenceSource, confidence_in, expected_value
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -30,6 +33,7 @@ from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.domain.steps import Step
 from mixseek.errors import DatasetError
 from mixseek.lazy_dataclass import dataclass
+from mixseek.protocols.certainty import NO_CONFIDENCE, Certainty, certainty_of_tokens
 from mixseek.protocols.declaration import (
     DeclaredProtocol,
     ProtocolDeclaration,
@@ -39,6 +43,7 @@ from mixseek.protocols.declaration import (
 )
 from mixseek.protocols.identity import judge_identity, relate
 from mixseek.protocols.replies.copied_verdicts import find_repetition
+from mixseek.protocols.replies.field_places import FieldPath
 from mixseek.protocols.replies.pair_verdicts import find_verdicts
 from mixseek.protocols.replies.refusals import UNRELATED
 from mixseek.protocols.replies.repairs import Repair, ReplyMode
@@ -61,6 +66,9 @@ QuotePolicy = Literal["record", "verified", "off"]
 Orders = Literal["both", "ab", "ba"]
 FIELDS = ("comment", "reasons", "verdict", "strength")
 _PREFERENCES = tuple(Preference)
+_VERDICT_PATH = ("verdict",)
+_SPELT_VERDICTS = {preference.value: preference.value for preference in Preference}
+_SCORES = {preference.value: preference.score for preference in Preference}
 _SIDES = (Preference.A.value, Preference.B.value)
 _ROLES = ("system", "user")
 _VARIABLES = {
@@ -144,6 +152,10 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
 
     def shown_steps(self, sample: Sample) -> Collection[int]:
         return make_window(sample.steps).shown
+
+    @property
+    def verdict_fields(self) -> tuple[FieldPath, ...]:
+        return (_VERDICT_PATH,)
 
     # Both orders.
 
@@ -344,7 +356,52 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             **({"left_out": shortened} if shortened else {}),
         }
         method = Method.SELF_JUDGE if is_own else Method.CROSS_JUDGE
-        return ValidJudgment(verdict.score, verdict.value, fields, method, repairs=repairs)
+        certainty = self._certainty(checked.verdict, reply)
+        return ValidJudgment(
+            verdict.score,
+            verdict.value,
+            {**fields, **certainty.fields},
+            method,
+            repairs=repairs,
+            confidence=certainty.confidence,
+            expected_score=certainty.expected_score,
+        )
+
+    def _certainty(self, shown: Preference, reply: Reply) -> Certainty:
+        """Said of A and B as they are in the dataset; the tokens are those of the letters as shown."""
+        certainty = certainty_of_tokens(reply, _VERDICT_PATH, _SPELT_VERDICTS, shown.value, _SCORES)
+        confidence = certainty.confidence
+        if self.presentation != BA or confidence is None or certainty.expected_score is None:
+            return certainty
+        shares = {Preference(name).swapped.value: share for name, share in confidence.shares.items()}
+        return certainty._replace(
+            confidence=replace(confidence, shares=shares), expected_score=1.0 - certainty.expected_score
+        )
+
+
+def certainty_of_orders(valid: Sequence[ValidJudgment], verdict: Preference) -> Certainty:
+    """How sure a judge is of a pair that it saw in several orders, each in a request of its own.
+
+    Where each order says how likely every verdict was, two such draws come to each verdict of the pair as likely as
+    the products say. Otherwise nothing is known but what the orders said: the share of them with the verdict.
+    """
+    unknown = next((judgment.fields[NO_CONFIDENCE] for judgment in valid if NO_CONFIDENCE in judgment.fields), None)
+    fields = {} if unknown is None else {NO_CONFIDENCE: unknown}
+    known = [judgment.confidence for judgment in valid if judgment.confidence is not None]
+    if len(valid) == 1:
+        return Certainty(valid[0].confidence, valid[0].expected_score, fields)
+    if len(known) < len(valid):
+        verdicts = Counter(judgment.verdict for judgment in valid)
+        shares = {name: count / len(valid) for name, count in verdicts.items()}
+        agreed = Confidence(shares.get(verdict.value, 0.0), ConfidenceSource.ORDERS, shares)
+        return Certainty(agreed, expected_value(shares, _SCORES), fields)
+    masses: dict[str, float] = dict.fromkeys(_SCORES, 0.0)
+    first, second = known
+    for (name, share), (other, other_share) in itertools.product(first.shares.items(), second.shares.items()):
+        masses[combine_orders(Preference(name), Preference(other))[0].value] += share * other_share
+    outside = 1.0 - (1.0 - (first.outside or 0.0)) * (1.0 - (second.outside or 0.0))
+    confidence = confidence_in(verdict.value, masses, first.source, outside)
+    return Certainty(confidence, None if confidence is None else expected_value(confidence.shares, _SCORES), fields)
 
 
 def _combined(valid: Mapping[str, ValidJudgment], orders: Mapping[str, Any]) -> ValidJudgment:
@@ -373,7 +430,16 @@ def _combined(valid: Mapping[str, ValidJudgment], orders: Mapping[str, Any]) -> 
     is_own = any(judgment.method is Method.SELF_JUDGE for judgment in valid.values())
     method = Method.SELF_JUDGE if is_own else first.method
     repairs = tuple(dict.fromkeys(repair for judgment in valid.values() for repair in judgment.repairs))
-    return ValidJudgment(verdict.score, verdict.value, fields, method, repairs=repairs)
+    certainty = certainty_of_orders(tuple(valid.values()), verdict)
+    return ValidJudgment(
+        verdict.score,
+        verdict.value,
+        {**fields, **certainty.fields},
+        method,
+        repairs=repairs,
+        confidence=certainty.confidence,
+        expected_score=certainty.expected_score,
+    )
 
 
 def _order_fields(outcome: Outcome) -> dict[str, Any]:

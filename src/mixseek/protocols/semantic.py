@@ -15,6 +15,7 @@ from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.readings import Decision
+from mixseek.protocols.certainty import certainty_of_tokens
 from mixseek.protocols.declaration import CheckWords, DeclaredProtocol, ProtocolDeclaration, validated
 from mixseek.protocols.extraction import (
     LOW_REASONING_SCORE,
@@ -26,6 +27,7 @@ from mixseek.protocols.extraction import (
 )
 from mixseek.protocols.identity import method_of
 from mixseek.protocols.replies.copied_verdicts import repetitions
+from mixseek.protocols.replies.field_places import FieldPath
 from mixseek.protocols.replies.repairs import Repair
 from mixseek.protocols.replies.reply_fields import FieldReader
 from mixseek.protocols.replies.reply_reader import read_reply
@@ -55,6 +57,9 @@ _VARIABLES = {
         }
     ),
 }
+_VERDICT_PATH = ("is_correct",)
+_SPELT_VERDICTS = {"correct": "true", "incorrect": "false"}
+_SCORES = {"correct": 1.0, "incorrect": 0.0}
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,10 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
     @cached_property
     def hash(self) -> str:
         return self.hash_with(self.parameters, self.reply_schema)
+
+    @property
+    def verdict_fields(self) -> tuple[FieldPath, ...]:
+        return (_VERDICT_PATH,)
 
     @property
     def check_words(self) -> CheckWords:
@@ -146,8 +155,17 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         verdict = "correct" if checked.is_correct else "incorrect"
         judgment_fields = checked._asdict() | {"extraction_verified": extraction.verified}
         judgment_fields["warnings"] = [*extraction.warnings, *warned]
-        method, score = method_of(reply, sample), float(checked.is_correct is True)
-        return ValidJudgment(score, verdict, judgment_fields, method, span=extraction.span, repairs=repairs)
+        certainty = certainty_of_tokens(reply, _VERDICT_PATH, _SPELT_VERDICTS, verdict, _SCORES)
+        return ValidJudgment(
+            _SCORES[verdict],
+            verdict,
+            {**judgment_fields, **certainty.fields},
+            method_of(reply, sample),
+            span=extraction.span,
+            repairs=repairs,
+            confidence=certainty.confidence,
+            expected_score=certainty.expected_score,
+        )
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> ValidJudgment | Undecided:
         """What the rules can say; they give no reasoning score, because they did not assess any reasoning."""

@@ -155,6 +155,11 @@ class Panel:
         }
 
         def make_slot(judge: LiveJudge) -> LiveSlot:
+            tell_to: Callable[[Callable[[str], None]], None] | None = getattr(judge, "tell_to", None)
+            if tell_to is not None:
+                tell_to(lambda words: notify(f"{judge.name}: {words}"))
+            elif self.settings_of(judge).logprobs:
+                notify(f"{judge.name}: has no token probabilities (logprobs) to give: it judges without")
             settings, endpoint = self.settings_of(judge), endpoints[judge.endpoint]
             price, asked = price_of(judge, settings), traced(judge, tracer)
             if gate is not None:

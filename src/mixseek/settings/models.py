@@ -108,6 +108,19 @@ class JudgeSettings(Table):
         description="Whether OpenAI, Azure and Anthropic are told which part of a prompt is constant, so that they "
         "take it from a cache of their own; replies that mixseek itself keeps are another matter (`--no-cache`).",
     )
+    logprobs: bool = Field(
+        default=False,
+        description="Whether the endpoint is asked for the probabilities of tokens, from which a judgment gets its "
+        "confidence and its expected score ([probabilities](probabilities.md)). One that has none says so once, and "
+        "judges without.",
+    )
+    top_logprobs: int | None = Field(
+        default=None,
+        ge=1,
+        le=20,
+        description="With `logprobs`: how many alternatives of a token; the most that the endpoint is known to give "
+        "where it is not given. Lowered, and told, where the endpoint refuses so many.",
+    )
     images: bool = Field(
         default=False,
         description="Whether the model takes pictures: those of steps (data URLs, or files that are pictures) are sent "

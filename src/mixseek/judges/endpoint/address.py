@@ -19,6 +19,9 @@ from mixseek.judges.keys.shapes import looks_like_key
 from mixseek.lazy_dataclass import dataclass
 from mixseek.settings.models import JudgeSettings, WireFormat
 
+# Alternatives of a token that every host with logprobs gives.
+FEWEST_TOP_LOGPROBS = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Provider:
@@ -36,6 +39,7 @@ class Provider:
     model_prefixes: tuple[str, ...] = ()
     marks_prefix: bool = False
     batch: str | None = None
+    top_logprobs: int = FEWEST_TOP_LOGPROBS
 
 
 PROVIDERS = TypeAdapter(dict[str, Provider]).validate_python(
@@ -76,6 +80,8 @@ class Target:
     escapes_control_tokens: bool = False
     # Whether the endpoint is told which part of a prompt is constant.
     marks_prefix: bool = False
+    # How many alternatives of each token the endpoint is asked for; 0 where nobody asks for probabilities.
+    top_logprobs: int = 0
 
     @property
     def endpoint(self) -> str:
@@ -159,7 +165,17 @@ def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environme
         escapes_control_tokens=provider.escapes_control_tokens and is_own_host,
         # Wherever it is: who does not know the words says so once.
         marks_prefix=settings.cache and (provider.marks_prefix or wire is WireFormat.ANTHROPIC),
+        top_logprobs=_count_top_logprobs(spec, settings, wire, provider if is_own_host else Provider()),
     )
+
+
+def _count_top_logprobs(spec: str, settings: JudgeSettings, wire: WireFormat, host: Provider) -> int:
+    """How many were asked for, or what the host is known to give; none in a format that has none."""
+    if settings.top_logprobs is not None and not settings.logprobs:
+        raise ConfigurationError(f"judge {spec!r}: top_logprobs is for judges with logprobs = true; add that")
+    if not settings.logprobs or wire is WireFormat.ANTHROPIC:
+        return 0
+    return settings.top_logprobs or host.top_logprobs
 
 
 def _checked_label(name: str, settings: JudgeSettings) -> str:

@@ -28,6 +28,8 @@ class Dialect(NamedTuple):
     limit_parameter: str
     # Whether it takes what says which part of a prompt is constant.
     marks_prefix: bool = True
+    # How many alternatives of a token it gives at most; 0 where it gives no probabilities at all.
+    most_logprobs: int = 20
 
 
 class ReadAnswer(NamedTuple):
@@ -39,6 +41,8 @@ class ReadAnswer(NamedTuple):
     model: str | None
     request_id: str | None
     extra: Mapping[str, Any]
+    # Tokens with their probabilities, as the endpoint wrote them.
+    logprobs: Any = None
 
 
 class NoReplyError(Exception):
@@ -79,7 +83,7 @@ def decoding(settings: JudgeSettings, take: int, max_tokens: int | None = None) 
 
 def without_keys(reading: ReadAnswer, redaction: Redaction) -> ReadAnswer:
     """The same without the keys that the endpoint has repeated, and in which parts it did; decoded, they are plain."""
-    masked = [part if part is reading.usage else redaction.document(part) for part in reading]
+    masked = [part if part is reading.usage or part is None else redaction.document(part) for part in reading]
     if masked == list(reading):
         return reading
     held = [name for name, part, before in zip(reading._fields, masked, reading, strict=True) if part != before]

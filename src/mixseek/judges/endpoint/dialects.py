@@ -20,6 +20,7 @@ class DialectMemory:
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Dialect] = {}
         self._switched: set[tuple[str, str]] = set()
+        self._lowered: set[tuple[str, str]] = set()
 
     def of(self, target: Target, wire: Wire) -> Dialect:
         """What is believed now."""
@@ -35,6 +36,8 @@ class DialectMemory:
         if used.marks_prefix and refusal.is_about("prompt_cache"):
             self._known[key] = used._replace(marks_prefix=False)
             return self._known[key]
+        if refusal.names_logprobs and (most := min(target.top_logprobs, used.most_logprobs)):
+            return self._learn_logprobs(key, used, refusal, most)
         has_two_names = target.wire is WireFormat.OPENAI and target.settings.max_tokens is not None
         if has_two_names and _is_about_limit_parameter(used.limit_parameter, refusal):
             if key in self._switched:
@@ -50,6 +53,18 @@ class DialectMemory:
             learnt = used._replace(schema=later[0])
         self._known[key] = learnt
         return learnt
+
+    def forget_logprobs(self, target: Target, wire: Wire) -> None:
+        """An answer came without any."""
+        self._known[target.base_url, target.model] = self.of(target, wire)._replace(most_logprobs=0)
+
+    def _learn_logprobs(self, key: tuple[str, str], used: Dialect, refusal: Refusal, most: int) -> Dialect:
+        """The number that the refusal allows, once; none after that, and where it names none."""
+        allowed = refusal.allowed_logprobs
+        is_lower = allowed is not None and 0 < allowed < most and key not in self._lowered
+        self._lowered.add(key)
+        self._known[key] = used._replace(most_logprobs=allowed if is_lower and allowed else 0)
+        return self._known[key]
 
 
 def _is_about_limit_parameter(name: str, refusal: Refusal) -> bool:

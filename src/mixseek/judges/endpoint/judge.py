@@ -5,7 +5,7 @@ import difflib
 import hashlib
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -34,6 +34,7 @@ from mixseek.judges.endpoint.connection import CONNECT_TIMEOUT_SECONDS, open_ses
 from mixseek.judges.endpoint.control_tokens import split_control_tokens
 from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory, Wire
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
+from mixseek.judges.endpoint.logprobs import compact_logprobs
 from mixseek.judges.endpoint.openai_chat import OpenAIChat
 from mixseek.judges.endpoint.pictures import with_pictures
 from mixseek.judges.endpoint.prompt_cache import prefix_names
@@ -41,14 +42,18 @@ from mixseek.judges.endpoint.refusals import read_refusal
 from mixseek.judges.keys.redaction import Redaction
 from mixseek.judges.keys.secret import Secret
 from mixseek.judges.keys.shapes import looks_like_credential, names_variable, without_credentials
+from mixseek.protocols.replies.token_shares import LOGPROBS
 from mixseek.settings.models import WireFormat
 
 _WIRES: Mapping[WireFormat, Wire] = {WireFormat.OPENAI: OpenAIChat(), WireFormat.ANTHROPIC: AnthropicMessages()}
 _SHOWN_MODELS = 12
 _WRONG_PATH = "the path may be wrong: a base URL often ends in /v1"
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id")
-# Schema → object → none, and the other name for the token limit: no endpoint can send us round more often.
-_MAX_DIALECTS = 4
+# Schema → object → none, the other name for the token limit, fewer alternatives of a token and none: no endpoint can
+# send us round more often.
+_MAX_DIALECTS = 6
+# Endings of replies that are none: their tokens are elsewhere, or nowhere.
+_NO_REPLY = ("refusal", "content_filter", "tool_calls")
 
 
 class Received(NamedTuple):
@@ -88,6 +93,8 @@ class EndpointJudge:
         self._dialects = dialects
         self._session: aiohttp.ClientSession | None = None
         self._advising: asyncio.Future[str] | None = None
+        self._notify: Callable[[str], None] | None = None
+        self._told_limits: set[int] = set()
         self._url = URL(target.url(self.wire.path), encoded=True)
         # For connecting alone: aiohttp's own limit for a whole call costs a sixth of it, asyncio's next to nothing.
         connect_seconds = min(CONNECT_TIMEOUT_SECONDS, target.settings.timeout_seconds)
@@ -115,6 +122,8 @@ class EndpointJudge:
             "model": target.model,
             **decoding(settings, take=1),
             **({"images": True} if settings.images else {}),
+            **({"logprobs": True} if settings.logprobs else {}),
+            **({} if settings.top_logprobs is None else {"top_logprobs": settings.top_logprobs}),
             **{name: value for name, value in extra.items() if value},
         }
         # Keys in a table are refused; one that stands in a model's name is at least not written down.
@@ -189,9 +198,41 @@ class EndpointJudge:
     ) -> Answer:
         if prepared.split:
             reading = reading._replace(extra={**reading.extra, "defused_control_tokens": prepared.split})
-        reading = without_keys(reading, self._redaction)
+        reading = without_keys(self._with_verdict_tokens(call, prepared, reading), self._redaction)
         who = (self.target.name, f"{self.target.provider}:{self.target.model}")
         return make_answer(call, who, reading, seconds, prepared.dialect.schema, requests)
+
+    def tell_to(self, notify: Callable[[str], None]) -> None:
+        """Who is told, once, what the endpoint turned out not to have."""
+        self._notify = notify
+
+    def _with_verdict_tokens(self, call: Call, prepared: Prepared, reading: ReadAnswer) -> ReadAnswer:
+        """Keeps the tokens that a verdict is read from; where none came, that is learnt."""
+        given, reading = reading.logprobs, reading._replace(logprobs=None)
+        if not self.target.settings.logprobs or not call.verdict_fields:
+            return reading
+        kept = compact_logprobs(reading.text, given, call.verdict_fields)
+        was_asked = "logprobs" in prepared.body
+        if was_asked and not items(given) and reading.text and reading.finish_reason not in _NO_REPLY:
+            self._dialects.forget_logprobs(self.target, self.wire)
+        self._tell_of_logprobs()
+        return reading._replace(extra={**reading.extra, LOGPROBS: kept})
+
+    def _tell_of_logprobs(self) -> None:
+        """Says it once for each number of alternatives that turned out to be the most."""
+        wanted = self.target.top_logprobs
+        most = min(wanted, self._dialects.of(self.target, self.wire).most_logprobs)
+        if (most and most == wanted) or most in self._told_limits or self._notify is None:
+            return
+        self._told_limits.add(most)
+        if most:
+            self._notify(
+                f"gives at most {most} alternatives of a token, not {wanted}: top_logprobs is {most} from now on"
+            )
+        else:
+            self._notify(
+                "gives no token probabilities (logprobs): it judges without, and without a confidence from them"
+            )
 
     async def _with_advice(self, failure: JudgeCallError) -> JudgeCallError:
         """A wrong path or model ends the run: with the words that a check would have for it."""
@@ -260,7 +301,10 @@ class EndpointJudge:
         cause = failure.__cause__
         # OpenRouter says 404 when no provider of a model supports the parameters.
         if isinstance(cause, StatusError) and cause.status in (400, 404, 422):
-            return self._dialects.learn(self.target, wire or self.wire, used, cause.refusal)
+            learnt = self._dialects.learn(self.target, wire or self.wire, used, cause.refusal)
+            if learnt is not None and self.target.top_logprobs:
+                self._tell_of_logprobs()
+            return learnt
         return None
 
     def _document(self, received: Received) -> Mapping[str, Any]:

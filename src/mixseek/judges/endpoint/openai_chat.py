@@ -44,6 +44,8 @@ class OpenAIChat:
         if call.reply_schema and dialect.schema is not SchemaMode.NONE:
             is_whole = dialect.schema is SchemaMode.JSON_SCHEMA
             body["response_format"] = schema_format(call.reply_schema) if is_whole else {"type": "json_object"}
+        if most := min(target.top_logprobs, dialect.most_logprobs):
+            body |= {"logprobs": True, "top_logprobs": most}
         return {**body, **target.settings.body}
 
     def usage(self, document: Mapping[str, Any]) -> Usage:
@@ -83,7 +85,8 @@ class OpenAIChat:
                 text, finish_reason = refusal, "refusal"
             elif calls:
                 finish_reason = "tool_calls"
-        return reading_of(document, text, finish_reason, self.usage(document), extra)
+        reading = reading_of(document, text, finish_reason, self.usage(document), extra)
+        return reading._replace(logprobs=mapping(choice.get("logprobs")).get("content"))
 
 
 def _marking(messages: Sequence[Message], model: str) -> dict[str, Any]:

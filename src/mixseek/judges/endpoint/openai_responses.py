@@ -38,4 +38,5 @@ def read_response(document: Mapping[str, Any]) -> ReadAnswer:
     refusal = joined(part.get("refusal") for part in parts if part.get("type") == "refusal")
     reason = "refusal" if refusal else _REASONS.get(incomplete or "", incomplete) or "stop"
     names = text_or_none(document.get("model")), text_or_none(document.get("id"))
-    return ReadAnswer(text or refusal, reason, response_usage(document), *names, {})
+    tokens = [token for part in parts for token in items(part.get("logprobs"))]
+    return ReadAnswer(text or refusal, reason, response_usage(document), *names, {}, tokens or None)

@@ -13,6 +13,12 @@ from mixseek.lazy_dataclass import dataclass
 _REFUSALS = tomllib.loads((Path(__file__).parent / "refusals.toml").read_text(encoding="utf-8"))
 _WORDINGS = {subject: re.compile("|".join(wordings), re.IGNORECASE) for subject, wordings in _REFUSALS.items()}
 _LEADING_NAME = re.compile(r"^([a-z_]{2,}(?:\.[\w.-]+|\[\d+\][\w.]*)?): ")
+# Before a number: the most that an endpoint allows ("<= 20", "less than or equal to 5", "max allowed: 20", "[0, 5]").
+_ALLOWED = re.compile(
+    r"(?:[<≤]=?|less than or equal to|at most|up to|max(?:imum)?(?: value)?(?: allowed)?(?: is| of|:)?|no more than"
+    r"|(?:between|from) \d+ (?:and|to)|not exceed|not be (?:greater|more|larger) than|[\[(]\d+,)\s*(\d{1,3})\b",
+    re.IGNORECASE,
+)
 _BODY_ROOT = re.compile(r"[.\[]")
 _TITLE, _END_OF_TITLE = re.compile(r"<title>", re.IGNORECASE), re.compile(r"</title>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
@@ -47,6 +53,19 @@ class Refusal:
         """The way in which the reply's shape was asked for is what it objects to."""
         is_named = _WORDINGS["schema"].search(self.parameter or "") is not None
         return (is_named or self.is_about("schema")) and not self.is_about_this_sample
+
+    @property
+    def names_logprobs(self) -> bool:
+        """Probabilities of tokens, or how many of them, are what it objects to."""
+        if self.parameter is not None and _WORDINGS["logprobs"].search(self.parameter):
+            return True
+        return self.is_about("logprobs") and not self.is_about_this_sample
+
+    @property
+    def allowed_logprobs(self) -> int | None:
+        """How many alternatives of a token it says that there may be."""
+        limit = _ALLOWED.search(self.message)
+        return None if limit is None else int(limit[1])
 
     def names_any(self, parameters: Iterable[str]) -> bool:
         """True when one of the parameters that were sent is blamed; the sample's own text does not count."""

@@ -10,7 +10,6 @@ from typing import Any, Self
 from jinja2 import StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from mixseek.domain.confidence import WRITTEN_WORDS, Confidence, written_confidence
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
@@ -18,12 +17,14 @@ from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, validated, with_default_templates
 from mixseek.protocols.replies.copied_verdicts import repetitions
+from mixseek.protocols.replies.field_places import FieldPath
 from mixseek.protocols.replies.repairs import Repair
 from mixseek.protocols.replies.reply_bundles import IDENTITY_NAMES
 from mixseek.protocols.replies.reply_fields import FieldReader
 from mixseek.protocols.replies.reply_json import excerpt
 from mixseek.protocols.replies.reply_reader import read_reply, violations
 from mixseek.protocols.scored.arithmetic import SCORED, maxima_of, score_of, total_range
+from mixseek.protocols.scored.certainty import GivenScores, certainty_of_reply, verdict_paths
 from mixseek.protocols.scored.checked_reply import CheckedReply
 from mixseek.protocols.scored.contradictions import contradictions, top_level_names
 from mixseek.protocols.scored.languages import refuse_missing_words
@@ -35,8 +36,6 @@ from mixseek.protocols.shown_texts import QUESTION_NONCE, nonces_told, with_cons
 from mixseek.protocols.transcripts import SHORTENED, pictures_of
 
 _ROLES = ("system", "user")
-# A choice of this name says how sure the judge is.
-CONFIDENCE_CHOICE = "confidence"
 # Prompts of our own, by role.
 _STEMS = {"system": "scored", "user": "scored_user"}
 
@@ -70,6 +69,10 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         return self.hash_with(
             json.dumps(self.parameters, ensure_ascii=False), json.dumps(self.reply_schema, ensure_ascii=False)
         )
+
+    @property
+    def verdict_fields(self) -> tuple[FieldPath, ...]:
+        return verdict_paths(self.settings)
 
     def for_judge(self, judge: str) -> Self:
         """The same protocol, which tells the judge its name and the method in the prompt."""
@@ -140,13 +143,17 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             return InvalidJudgment(findings, repairs, {"evidence": quotes} if quotes else {})
         score = score_of(self.settings, checked.total, checked.task_type)
         judgment_fields = self._fields_of(checked, quotes) | {"reply": dict(reading.value)}
+        failed = {name: bool(is_failed) for name, (is_failed, _) in checked.gates.items()}
+        given = GivenScores(checked.scores, failed, checked.task_type)
+        certainty = certainty_of_reply(reply, self.settings, given, checked.words)
         return ValidJudgment(
             score,
             checked.verdict or "",
-            judgment_fields,
+            {**judgment_fields, **certainty.fields},
             checked.relation.method,
             repairs=repairs,
-            confidence=self._written_confidence(checked.words),
+            confidence=certainty.confidence,
+            expected_score=certainty.expected_score,
         )
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
@@ -169,14 +176,6 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             undeclared_verdict=SCORED,
             **declared_variables(self.settings, self.language, None),
         )
-
-    def _written_confidence(self, words: Mapping[str, str]) -> Confidence | None:
-        """How sure the judge says that it is, where it is asked in words."""
-        choice = self.settings.choices.get(CONFIDENCE_CHOICE)
-        # Other words, or a part of these, are an order that nobody has told.
-        if choice is None or set(choice.options) != set(WRITTEN_WORDS):
-            return None
-        return written_confidence(words.get(CONFIDENCE_CHOICE, ""))
 
     def _fields_of(self, checked: CheckedReply, quotes: list[dict[str, Any]]) -> dict[str, Any]:
         settings = self.settings
