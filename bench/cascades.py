@@ -1,9 +1,10 @@
 """`make coverage`, fifth part: how often a cascade's certificate promises more agreement than there is.
 
-Two judges, the cheap one first, whose errors are as much alike within a question as the ICC says: judges that are as
-often wrong whatever their confidence, judges that are the less wrong the surer they are, and one at the very edge of
-what was asked for. 200 labels, drawn row by row or as whole questions. A draw misses where the decided items agree less
-often than the certificate says; the most that is allowed is delta and a point.
+Judges, the cheap one first, whose errors are as much alike within a question as the ICC says: judges that are as
+often wrong whatever their confidence, judges that are the less wrong the surer they are, one at the very edge of what
+was asked for, and ones that would spoil what those before them decide. 200 labels, drawn row by row or as whole
+questions. A draw misses where the decided items agree less often than the certificate says; the most that is allowed
+is delta and a point.
 """
 
 import argparse
@@ -35,6 +36,9 @@ SHAPES = (
     Shape("never surer", (0.051, 0.051), (0.0, 0.0)),
     Shape("surer, less wrong", (0.1, 0.05), (0.9, 0.9)),
     Shape("at the edge", (0.052, 0.03), (0.0, 0.9)),
+    # What the first decides is right often enough; what the second would add makes it too little.
+    Shape("sure, then not", (0.04, 0.09), (1.0, 0.0)),
+    Shape("three, ever surer", (0.05, 0.09, 0.06), (1.0, 0.0, 0.5)),
 )
 
 

@@ -34,6 +34,8 @@ LONG_FUNCTIONS: dict[str, str] = {
             "statistics",
             "leaderboard",
             "audit",
+            "plan_tiers",
+            "plan_cascade",
         ),
         "a command's signature is its list of options",
     ),

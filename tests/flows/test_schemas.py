@@ -133,6 +133,8 @@ def make_workspace(place: Path) -> None:
     ok("label", "sample", "panel", "--n", "6", "--to", "sheet.csv", "-w", "ws", cwd=place)
     fill(place / "sheet.csv", place / "filled.csv", lambda row: "correct")
     write_tables(place)
+    labelled = "".join(f"{n},ada,1\n{n},gold,1\n" for n in range(20))
+    (place / "labelled.csv").write_text("item,judge,score\n" + labelled, encoding="utf-8")
     ok("archive", "rules", "--to", "archive", "-w", "ws", cwd=place)
     (place / "job.toml").write_text('data = "sums.jsonl"\njudge = "rules"\nexport = "rows.csv"\n', encoding="utf-8")
     (place / "metrics.toml").write_text(METRICS, encoding="utf-8")
@@ -176,6 +178,7 @@ ASKED: list[tuple[DocumentName, str]] = [
     (DocumentName.LABEL_IMPORT, "label import filled.csv --rater mia"),
     (DocumentName.LABEL_STATUS, "label status panel"),
     (DocumentName.PLAN, "label plan panel"),
+    (DocumentName.CASCADE_PLAN, "cascade plan labelled.csv --human gold --agree 60% -q"),
     (DocumentName.PROTOCOL, "protocol show cross"),
     (DocumentName.PROTOCOL_NEW, "protocol new my.toml"),
     (DocumentName.PROTOCOL_LINT, "protocol lint my.toml"),

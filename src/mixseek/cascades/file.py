@@ -142,9 +142,9 @@ _INLINE = {"parameters", "prompts", "thresholds"}
 
 
 def _table_lines(table: Mapping[str, Any], place: tuple[str, ...]) -> Iterator[str]:
-    """A table as TOML, its own keys first; an empty list is what its absence means, too."""
+    """A table as TOML, its own keys first; empty ones are what their absence means, too."""
     for key, value in table.items():
-        if value != [] and not _is_table(key, value) and not _is_table_list(value):
+        if value not in ([], {}) and not _is_table(key, value) and not _is_table_list(value):
             yield f"{_key_text(key)} = {_value_text(value)}"
     for key, value in table.items():
         name = ".".join(map(_key_text, (*place, key)))

@@ -132,6 +132,11 @@ TREE: Mapping[str, Single | Family] = {
         status="reading.label:label_state",
         plan="reading.label:plan",
     ),
+    "cascade": family(
+        Wanted.TRUST,
+        "Which judge may decide what without people, shown on labels and written down.",
+        plan="reading.cascade:plan_tiers",
+    ),
     "protocol": family(
         Wanted.JUDGE,
         "What is asked of a judge: look at it, write your own.",

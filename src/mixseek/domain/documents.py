@@ -47,6 +47,7 @@ class DocumentName(StrEnum):
     LABEL_IMPORT = "label-import"
     LABEL_STATUS = "label-status"
     PLAN = "plan"
+    CASCADE_PLAN = "cascade-plan"
     PROTOCOL = "protocol"
     PROTOCOL_NEW = "protocol-new"
     PROTOCOL_LINT = "protocol-lint"

@@ -63,6 +63,7 @@ DECLARED: dict[DocumentName, Declared] = {
     DocumentName.LABEL_IMPORT: Declared(ImportResult, ("label import",)),
     DocumentName.LABEL_STATUS: Declared(of_runs.LabelStatusDocument, ("label status",)),
     DocumentName.PLAN: Declared(of_runs.PlanDocument, ("plan",)),
+    DocumentName.CASCADE_PLAN: Declared(of_numbers.CascadePlanDocument, ("cascade plan",)),
     DocumentName.PROTOCOL: Declared(of_tools.ProtocolDocument, ("protocol show",)),
     DocumentName.PROTOCOL_NEW: Declared(of_tools.ProtocolNewDocument, ("protocol new",)),
     DocumentName.PROTOCOL_LINT: Declared(of_tools.ProtocolLintDocument, ("protocol lint",)),

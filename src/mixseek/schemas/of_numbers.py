@@ -5,6 +5,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from mixseek.cascades.certificate import Certificate, CertifiedLabels, CertifiedSource
+from mixseek.cascades.plan import PlannedTier, PlanState
 from mixseek.comparison.model import ComparedSide
 from mixseek.domain.pair_counts import StatusPairs
 from mixseek.schemas.parts import (
@@ -380,6 +382,32 @@ class BoardDocument(StrengthsDocument):
     agreement: OrderAgreementDocument | None
     responses: Mapping[str, ResponsesDocument]
     notes: Sequence[str]
+
+
+class CascadePlanDocument(TypedDict):
+    """What may be decided without people; `certificate` is None where nothing may, and `path` is its file."""
+
+    state: PlanState
+    agree: float
+    confidence: float
+    last: str
+    texts: int
+    questions: int
+    labels: CertifiedLabels
+    sources: Sequence[CertifiedSource]
+    tiers: Sequence[PlannedTier]
+    decided: int
+    decided_share: float
+    agreement: float | None
+    interval: Interval | None
+    best: float | None
+    labels_needed: int | None
+    cost: float | None
+    dearest: float | None
+    cost_share: float | None
+    notes: Sequence[str]
+    path: str | None
+    certificate: Certificate | None
 
 
 class GroupDifferenceDocument(DifferenceDocument):

@@ -1,10 +1,12 @@
 """Which judge of a cascade may decide what, so that its decisions agree with people as often as was asked for.
 
 Tiers stand in the order of their price; one decides an item where its confidence is at least its threshold, and hands
-on the rest. Thresholds are tested from the most confident downwards on the labelled items that no earlier tier decides
+on the rest. What is promised is about all decided items together, so that is what is tested: those that earlier tiers
+decide and those that this one would add. A tier's thresholds are tested from the most confident downwards
 (fixed-sequence testing): the first that is not shown to hold ends the sequence, so that however many are tried, the
-chance that any of them misses is at most the tier's share of delta. Which thresholds there are, and where the sequence
-begins, depends on confidences and on who was labelled, never on what people said.
+chance that any of them misses is at most the tier's share of delta. A tier that could not be tested, or never failed,
+hands its share on. Which thresholds there are, and where the sequence begins, depends on confidences, on who was
+labelled and on how much alike the rows of a question are, never on how often people disagree.
 
 The rows of one question resemble each other: they count for as many independent ones as their likeness leaves.
 """
@@ -23,8 +25,11 @@ from mixseek.stats.distributions import beta_cdf, beta_quantile
 MOST_THRESHOLDS = 40
 # Labelled disagreements that the first step of a sequence can bear, where there are labels enough.
 _BORNE_AT_FIRST = 1
+# Labels of its own that a tier begins with, where earlier tiers decide something already.
+_FEWEST_OWN = 10
 # So many steps lie between a first one without any disagreement and one with some, where steps are fine.
 _FINE_STEPS = 3
+_ROUNDING = 1e-6
 # What is taken of the likeness of one question's rows before it is seen, and for how many pairs of rows that counts.
 _USUAL_LIKENESS, _USUAL_PAIRS = 0.3, 20
 
@@ -89,10 +94,12 @@ class TierPlan:
     evidence: Evidence
     # The best agreement of any threshold with evidence enough to be tested; None where there is none.
     best: float | None = None
-    # Labelled items more, in the same mix, that would let its next threshold be tested with as good a result.
+    # Labels more, drawn as all of them were, with which its next threshold would hold if they said what these say.
     labels_needed: int | None = None
     # Thresholds that were tested, with their p-values, in their order.
     tested: tuple[tuple[float, float], ...] = field(default=())
+    # None of its thresholds failed, be it that none could be tested: its share of delta is another tier's.
+    has_never_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,27 +125,25 @@ class CascadePlan:
         """The best agreement that any tier reaches where it was tested."""
         return max((tier.best for tier in self.tiers if tier.best is not None), default=None)
 
-    def cost_share(self, prices: Sequence[float]) -> float | None:
-        """What is paid, against the dearest tier on every item; None where nothing has a price."""
-        dearest = max(prices, default=0.0) * self.items
-        paid = sum(price * tier.reached for price, tier in zip(prices, self.tiers, strict=True))
-        return paid / dearest if dearest else None
-
 
 def plan_cascade(items: Sequence[CascadeItem], agree: float, delta: float) -> CascadePlan:
-    """Thresholds by fixed-sequence tests, tier after tier, each at its share of delta."""
+    """Thresholds by fixed-sequence tests, tier after tier.
+
+    Each tier has its share of delta, and what earlier ones left over: those that were not tested, or never failed.
+    """
     tiers = len(items[0].readings) if items else 0
-    together = Tally(max((likeness_of(items, tier) for tier in range(tiers)), default=0.0))
-    left, plans = list(items), []
+    likeness = [likeness_of(items, tier) for tier in range(tiers)]
+    left, decided, plans, spare = list(items), _Decided(), [], 0.0
+    labelled = sum(item.is_labelled for item in items)
     for tier in range(tiers):
-        plan = _plan_tier(left, tier, 1 - agree, delta / tiers)
+        share = delta / tiers + spare
+        plan = _plan_tier(left, decided, tier, likeness[tier], _Test(1 - agree, share, labelled))
         plans.append(plan)
+        spare = share if plan.has_never_failed else 0.0
         if plan.threshold is not None:
-            for item in left:
-                if _is_decided(item, tier, plan.threshold):
-                    together.add(item, tier)
+            decided.add([item for item in left if _is_decided(item, tier, plan.threshold)], tier, likeness[tier])
             left = [item for item in left if not _is_decided(item, tier, plan.threshold)]
-    return CascadePlan(agree, delta, len(items), tuple(plans), together.evidence())
+    return CascadePlan(agree, delta, len(items), tuple(plans), decided.tally().evidence())
 
 
 def _is_decided(item: CascadeItem, tier: int, threshold: float) -> bool:
@@ -146,60 +151,112 @@ def _is_decided(item: CascadeItem, tier: int, threshold: float) -> bool:
     return reading is not None and reading.confidence >= threshold
 
 
-def _plan_tier(left: Sequence[CascadeItem], tier: int, most_wrong: float, delta: float) -> TierPlan:
-    steps = _steps_of(left, tier)
-    first = _first_step(steps, most_wrong, delta)
+class _Decided:
+    """Items that tiers so far decide, each with its tier."""
+
+    def __init__(self) -> None:
+        self._items: list[tuple[CascadeItem, int]] = []
+        self._likeness = 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._items
+
+    def add(self, items: Sequence[CascadeItem], tier: int, likeness: float) -> None:
+        self._items += [(item, tier) for item in items]
+        self._likeness = max(self._likeness, likeness)
+
+    def tally(self, likeness: float = 0.0) -> "Tally":
+        """What their labels say, if one more tier decided some whose rows are so much alike."""
+        tally = Tally(max(self._likeness, likeness))
+        for item, tier in self._items:
+            tally.add(item, tier)
+        return tally
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """What a tier is held to: the share that may be wrong, its part of delta, and how many labels there are in all."""
+
+    most_wrong: float
+    delta: float
+    labelled: int
+
+    def p(self, evidence: Evidence) -> float:
+        return miss_p(evidence, self.most_wrong)
+
+    def labels_of(self, share: float | None) -> int | None:
+        """A share of all labels, as a number of them."""
+        return None if share is None else max(1, math.ceil(share * self.labelled - _ROUNDING))
+
+
+def _plan_tier(left: Sequence[CascadeItem], decided: _Decided, tier: int, likeness: float, test: _Test) -> TierPlan:
+    steps = _steps_of(left, decided, tier, likeness)
+    first = _first_step(steps, test, is_first=decided.is_empty)
     if first is None:
         most = steps[-1].evidence if steps else Evidence(0, 0.0, 0.0)
-        needed = _more_to_begin(most, most_wrong, delta)
-        return TierPlan(TierState.TOO_FEW_LABELS, None, len(left), 0, most, labels_needed=needed)
+        needed = test.labels_of(_more_to_begin(most, test))
+        return TierPlan(TierState.TOO_FEW_LABELS, None, len(left), 0, most, labels_needed=needed, has_never_failed=True)
     held: _Step | None = None
     failed: _Step | None = None
     tested = []
     for step in steps[first:]:
-        p = miss_p(step.evidence, most_wrong)
+        p = test.p(step.together)
         tested.append((step.threshold, p))
-        if p > delta:
+        if p > test.delta:
             failed = step
             break
         held = step
     best = max(step.evidence.agreement or 0.0 for step in steps[first:])
-    needed = None if failed is None else more_labels(failed.evidence, most_wrong, delta)
+    needed = None if failed is None else test.labels_of(more_labels(failed.together, test.most_wrong, test.delta))
     if held is None:
-        return TierPlan(TierState.NOT_SHOWN, None, len(left), 0, steps[first].evidence, best, needed, tuple(tested))
+        evidence = steps[first].evidence
+        # Nobody disagrees with this tier, and those before it leave no room for what may still come.
+        is_no = evidence.disagreements > 0
+        state = TierState.NOT_SHOWN if is_no else TierState.TOO_FEW_LABELS
+        return TierPlan(state, None, len(left), 0, evidence, best, needed, tuple(tested))
     return TierPlan(
-        TierState.DECIDES, held.threshold, len(left), held.items, held.evidence, best, needed, tuple(tested)
+        TierState.DECIDES,
+        held.threshold,
+        len(left),
+        held.items,
+        held.evidence,
+        best,
+        needed,
+        tuple(tested),
+        has_never_failed=failed is None,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A threshold that may be tested: what it would decide, and what is known of that."""
+    """A threshold that may be tested: what it would decide, and what is known of that, alone and with all before it."""
 
     threshold: float
     items: int
     evidence: Evidence
+    together: Evidence
 
 
-def _steps_of(left: Sequence[CascadeItem], tier: int) -> list[_Step]:
+def _steps_of(left: Sequence[CascadeItem], decided: _Decided, tier: int, likeness: float) -> list[_Step]:
     """Every threshold with what it would decide, the most confident first."""
     read = [(reading.confidence, item) for item in left if (reading := item.readings[tier]) is not None]
     read.sort(key=itemgetter(0), reverse=True)
-    tally, place, steps = Tally(likeness_of(left, tier)), 0, []
+    alone, together, place, steps = Tally(likeness), decided.tally(likeness), 0, []
     for threshold in thresholds_of([confidence for confidence, _ in read]):
         while place < len(read) and read[place][0] >= threshold:
-            tally.add(read[place][1], tier)
+            alone.add(read[place][1], tier)
+            together.add(read[place][1], tier)
             place += 1
-        steps.append(_Step(threshold, tally.items, tally.evidence()))
+        steps.append(_Step(threshold, alone.items, alone.evidence(), together.evidence()))
     return steps
 
 
-def _more_to_begin(evidence: Evidence, most_wrong: float, delta: float) -> int | None:
-    """Labels more, of the same worth, with which a first threshold could be tested."""
+def _more_to_begin(evidence: Evidence, test: _Test) -> float | None:
+    """Labels more, as a share of those that are there, with which a first threshold could be tested."""
     if not evidence.labelled:
         return None
-    fewest = fewest_labels(most_wrong, delta)
-    return max(1, math.ceil(fewest * evidence.labelled / evidence.effective) - evidence.labelled)
+    return fewest_labels(test.most_wrong, test.delta) / evidence.effective - 1
 
 
 def thresholds_of(confidences: Sequence[float]) -> list[float]:
@@ -212,19 +269,18 @@ def thresholds_of(confidences: Sequence[float]) -> list[float]:
     return sorted({ordered[place] for place in places}, reverse=True)
 
 
-def _first_step(steps: Sequence[_Step], most_wrong: float, delta: float) -> int | None:
+def _first_step(steps: Sequence[_Step], test: _Test, *, is_first: bool) -> int | None:
     """Where the sequence begins: the most confident step that could hold at all.
 
     Where steps are fine, it begins at the first that could hold although somebody disagrees: little is given away for
-    it, and one slip of a sure judge does not end everything.
+    it, and one slip of a sure judge does not end everything. A tier that others come before begins with some labels of
+    its own, for the same reason.
     """
-    fewest, patient = (fewest_labels(most_wrong, delta, borne) for borne in (0, _BORNE_AT_FIRST))
-    worths = [step.evidence.effective for step in steps]
-    sure = next((place for place, worth in enumerate(worths) if worth >= fewest), None)
-    borne = next((place for place, worth in enumerate(worths) if worth >= patient), None)
-    if sure is None or borne is None or borne - sure < _FINE_STEPS:
-        return sure
-    return borne
+    fewest = fewest_labels(test.most_wrong, test.delta)
+    patient = fewest_labels(test.most_wrong, test.delta, _BORNE_AT_FIRST) if is_first else _FEWEST_OWN
+    sure = next((place for place, step in enumerate(steps) if step.together.effective >= fewest), None)
+    borne = next((place for place, step in enumerate(steps) if step.evidence.effective >= patient), None)
+    return sure if sure is None or borne is None or borne - sure < _FINE_STEPS else borne
 
 
 def miss_p(evidence: Evidence, most_wrong: float) -> float:
@@ -244,19 +300,22 @@ def fewest_labels(most_wrong: float, delta: float, disagreements: int = 0) -> in
     return high
 
 
-def more_labels(evidence: Evidence, most_wrong: float, delta: float, most: int = 100_000) -> int | None:
-    """Labels more with which the same agreement would be shown; None where it would not be by any number."""
+def more_labels(evidence: Evidence, most_wrong: float, delta: float, most: float = 1_000.0) -> float | None:
+    """Labels more, as a share of those that are there, with which the same agreement would be shown.
+
+    None where it would not be by any number, or by none that anybody would give.
+    """
     if not evidence.effective or evidence.disagreements / evidence.effective >= most_wrong:
         return None
     low, high = 1.0, 2.0
     while miss_p(_times(evidence, high), most_wrong) > delta:
         low, high = high, high * 2
-        if evidence.labelled * high > most:
+        if high > most:
             return None
     for _ in range(30):
         middle = (low + high) / 2
         low, high = (low, middle) if miss_p(_times(evidence, middle), most_wrong) <= delta else (middle, high)
-    return max(1, math.ceil(evidence.labelled * (high - 1)))
+    return high - 1
 
 
 def _times(evidence: Evidence, factor: float) -> Evidence:

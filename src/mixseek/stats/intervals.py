@@ -35,6 +35,8 @@ class IntervalMethod(StrEnum):
     SANDWICH = "sandwich over questions"
     # Every question moved by the same amount.
     RULE_OF_THREE = "rule-of-three"
+    # Of the labels that a certificate rests on, as many as they are worth.
+    CLOPPER_PEARSON = "Clopper–Pearson"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,147 @@
+"""A table of ratings as what a cascade is planned from: raters are judges, and what the human said are labels.
+
+A table knows judges by their names only, and no protocol: its certificate says so, and is a what-if for that reason.
+"""
+
+import contextlib
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from mixseek.analysis.ratings.relation import Rater, Ratings, RatingSource
+from mixseek.analysis.ratings.table import open_table
+from mixseek.cascades.certificate import CertifiedJudge, CertifiedLabels, CertifiedSource
+from mixseek.cascades.rated_runs import STATEMENTS, LabelChoice, digest_labels, draw_lots
+from mixseek.cascades.readings import Candidate, Opinion, RatedText, RatedTexts, RatingScale, Take, join_takes
+from mixseek.domain.confidence import ConfidenceSource
+from mixseek.domain.people import APART
+from mixseek.errors import ConfigurationError
+from mixseek.stats.estimates import Drawing
+from mixseek.storage.durable import storage_error
+from mixseek.text.phrases import plural
+
+_WHY_NOT = {
+    Drawing.STRATIFIED: "within each verdict, with chances that the table does not say",
+    Drawing.ELSEWHERE: "from other cases, which says nothing of these",
+    Drawing.UNKNOWN: "nobody says how (--labels random, if at random)",
+}
+
+
+@contextlib.contextmanager
+def open_rated_table(
+    path: Path, source: RatingSource, drawing: Drawing, scale: tuple[float, float] | None, choice: LabelChoice
+) -> Iterator[RatedTexts]:
+    """The table's items for as long as the block lasts; raises ConfigurationError or DatasetError in one line."""
+    with open_table(path, source) as ratings:
+        human = next(rater for rater in ratings.raters if rater.name == source.truth)
+        yield _TableTexts(path, ratings, human, drawing, scale, choice).texts()
+
+
+class _TableTexts:
+    """The items of one table."""
+
+    def __init__(
+        self,
+        path: Path,
+        ratings: Ratings,
+        human: Rater,
+        drawing: Drawing,
+        ends: tuple[float, float] | None,
+        choice: LabelChoice,
+    ) -> None:
+        self._path, self._ratings, self._human = path, ratings, human
+        self._scale = self._find_scale(ends)
+        self._labels, self._drawn = self._draw(drawing, choice)
+        self._seed = None if choice.count is None else choice.seed
+
+    def _find_scale(self, ends: tuple[float, float] | None) -> RatingScale:
+        if self._ratings.categories:
+            if ends is not None:
+                raise ConfigurationError("--scale: the ratings are texts, which have no scale")
+            # Numbers of categories: the next one is another one.
+            return RatingScale(0.5)
+        ((least, greatest, is_binary),) = self._ratings.fetch(STATEMENTS["span_of_table"])
+        low, high = ends or (least, greatest)
+        if least < low or greatest > high:
+            raise ConfigurationError(
+                f"a rating is outside --scale {low:g}..{high:g}: there is {least:g} to {greatest:g}"
+            )
+        width = (high - low) or 1.0
+        return RatingScale(APART * width, is_graded=not is_binary)
+
+    def _draw(self, drawing: Drawing, choice: LabelChoice) -> tuple[dict[str, float], Any]:
+        """What the human says of the items that count as labelled, and how those were drawn."""
+        given = dict(self._ratings.fetch(STATEMENTS["labels_of_table"], human=self._human.number))
+        if not given:
+            raise ConfigurationError(f"--human {self._human.name!r}: none of its rows is a label (--labelled)")
+        ((items, _),) = self._ratings.fetch(STATEMENTS["texts_of_table"])
+        if len(given) < items and drawing is not Drawing.RANDOM:
+            raise ConfigurationError(
+                f"{plural(len(given), 'label')} of {self._human.name} on {items:,} items were drawn "
+                f"{_WHY_NOT.get(drawing, drawing.value)}; only labels drawn at random speak for the rest"
+            )
+        chosen = draw_lots(list(given), choice)
+        return {item: given[item] for item in chosen}, "all" if len(chosen) == items else "random"
+
+    def texts(self) -> RatedTexts:
+        ((items, questions),) = self._ratings.fetch(STATEMENTS["texts_of_table"])
+        counted = {row[0]: row[1:] for row in self._ratings.fetch(STATEMENTS["repeats_of_table"])}
+        candidates = []
+        for rater in self._ratings.raters:
+            if rater.number == self._human.number:
+                continue
+            judgments, takes, repeated = counted[rater.number]
+            candidates.append(
+                Candidate(
+                    rater.name,
+                    rater.name,
+                    takes,
+                    {ConfidenceSource.REPEATS: repeated},
+                    judgments,
+                    certified=CertifiedJudge(name=rater.name, kind="rater"),
+                )
+            )
+        if not candidates:
+            raise ConfigurationError(f"{self._path}: {self._human.name} alone has rated; a cascade needs a judge")
+        labels = CertifiedLabels(
+            count=len(self._labels),
+            texts=items,
+            questions=questions,
+            drawn=self._drawn,
+            seed=self._seed,
+            digest=digest_labels({item: (value,) for item, value in self._labels.items()}),
+        )
+        sources = (CertifiedSource(name=self._path.name, kind="table", digest=digest_file(self._path)),)
+        judges = {rater.number: candidate for rater, candidate in self._judges(candidates)}
+        return RatedTexts(tuple(candidates), self._scale, labels, sources, None, lambda: self._read(judges))
+
+    def _judges(self, candidates: list[Candidate]) -> Iterator[tuple[Rater, Candidate]]:
+        by_name = {candidate.name: candidate for candidate in candidates}
+        return ((rater, by_name[rater.name]) for rater in self._ratings.raters if rater.name in by_name)
+
+    def _read(self, judges: Mapping[int, Candidate]) -> Iterator[RatedText]:
+        rows = self._ratings.fetch(STATEMENTS["rows_of_table"])
+        for (item, question), group in groupby(rows, key=itemgetter(0, 1)):
+            takes: defaultdict[int, list[Take]] = defaultdict(list)
+            for _, _, rater, _, value, _ in group:
+                takes[rater].append(Take(value))
+            opinions: dict[str, Opinion] = {}
+            for number, candidate in judges.items():
+                opinion = join_takes(takes.get(number, ()), candidate.source, self._scale)
+                if opinion is not None:
+                    opinions[candidate.name] = opinion
+            labels = (self._labels[item],) if item in self._labels else ()
+            yield RatedText(item, str(question), opinions, labels)
+
+
+def digest_file(path: Path) -> str:
+    """Sixty-four hex digits over the bytes of the file."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise storage_error("read", path, error) from error
