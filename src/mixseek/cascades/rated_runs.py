@@ -413,9 +413,9 @@ class _LoadedRuns:
         rows = execute(self._connection, STATEMENTS["rows"], {"labelled": list(values), "most": MOST_TEXTS})
         for (text, question), group in groupby(_stream(rows), key=itemgetter(0, 1)):
             takes: defaultdict[str, list[Take]] = defaultdict(list)
-            for _, _, judge, _, score, confidence, source, orders in group:
+            for _, _, judge, _, score, confidence, source in group:
                 if judge is not None:
-                    takes[judge].append(_read_take(score, confidence, source, orders))
+                    takes[judge].append(_read_take(score, confidence, source))
             opinions: dict[str, Opinion] = {}
             for judge, judge_takes in takes.items():
                 opinion = join_takes(judge_takes, judges[judge].source, scale) if judge in judges else None
@@ -429,10 +429,7 @@ def _stream(rows: duckdb.DuckDBPyConnection, size: int = 10_000) -> Iterator[tup
         yield from chunk
 
 
-def _read_take(score: float, confidence: float | None, source: str | None, orders: float | None) -> Take:
-    sure: dict[ConfidenceSource, float] = {}
-    if confidence is not None and source is not None:
-        sure[ConfidenceSource(source)] = confidence
-    if orders is not None:
-        sure[ConfidenceSource.ORDERS] = orders
-    return Take(score, sure)
+def _read_take(score: float, confidence: float | None, source: str | None) -> Take:
+    if confidence is None or source is None:
+        return Take(score)
+    return Take(score, {ConfidenceSource(source): confidence})

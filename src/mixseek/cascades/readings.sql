@@ -21,15 +21,14 @@ SELECT count(*), count(DISTINCT question) FROM common
 
 -- name: create_takes
 CREATE TEMP TABLE takes (
-    text VARCHAR, judge VARCHAR, run INTEGER, take BIGINT, score DOUBLE, confidence DOUBLE, source VARCHAR, orders DOUBLE
+    text VARCHAR, judge VARCHAR, run INTEGER, take BIGINT, score DOUBLE, confidence DOUBLE, source VARCHAR
 )
 
 -- name: add_takes
--- A model on its own output is a control. Of a pair's two orders, `orders` is the share that said what both came to.
+-- A model on its own output is a control.
 INSERT INTO takes
     SELECT text, coalesce(list_extract($names, list_position($judges, judge)), judge), $run, take, score,
-        confidence_value, confidence_source,
-        CASE json_extract_string(fields, '$.state') WHEN 'agreed' THEN 1.0 WHEN 'partial' THEN 0.5 WHEN 'position' THEN 0.0 END
+        confidence_value, confidence_source
     FROM {index}.judged JOIN texts_{place} USING (key) SEMI JOIN common USING (text)
     WHERE status = 'valid' AND NOT is_control AND score IS NOT NULL AND isfinite(score)
 
@@ -42,7 +41,7 @@ DELETE FROM takes WHERE EXISTS (SELECT 1 FROM takes AS earlier
 SELECT judge, count(*), max(asked), count(*) FILTER (asked > 1), sum(logprobs > 0)::BIGINT, sum(decision > 0)::BIGINT,
         sum(orders > 0)::BIGINT, sum(written > 0)::BIGINT
     FROM (SELECT judge, text, count(*) AS asked, count(*) FILTER (source = 'logprobs') AS logprobs,
-            count(*) FILTER (source = 'decision') AS decision, count(orders) AS orders,
+            count(*) FILTER (source = 'decision') AS decision, count(*) FILTER (source = 'orders') AS orders,
             count(*) FILTER (source = 'written') AS written
         FROM takes GROUP BY judge, text)
     GROUP BY judge
@@ -67,7 +66,7 @@ WITH chosen AS (
     SELECT text, question FROM common
     ORDER BY text NOT IN (SELECT unnest($labelled::VARCHAR[])), sha256('some ' || text) LIMIT $most
 )
-SELECT text, question, judge, take, score, confidence, source, orders
+SELECT text, question, judge, take, score, confidence, source
     FROM chosen LEFT JOIN takes USING (text) ORDER BY text, judge, take
 
 -- name: rows_of_table
