@@ -1,15 +1,22 @@
 """How far a mean of scores can be trusted: from sampling, from what was never judged, and from uneven groups."""
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from statistics import NormalDist
+from typing import TypeVar
 
 from mixseek.domain.counts import UnitSums
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.distributions import student_quantile
 
+_Item = TypeVar("_Item")
+# Groups of questions that a jackknife leaves out one by one: more of them change the width by less than a hundredth.
+MOST_GROUPS = 200
+# Items that are read anew for one interval at most: beyond it questions are put into fewer groups.
+_MOST_READ, _FEWEST_GROUPS = 1_000_000, 20
 _FEW_QUESTIONS = 20
 _NO_VARIANCE = 1e-18
 # Leverage raises a residual's square to at most this power of 1 / (1 − h) (Cribari-Neto 2004).
@@ -33,6 +40,8 @@ class IntervalMethod(StrEnum):
     CLUSTERED_WILSON = "clustered Wilson"
     JACKKNIFE = "jackknife over questions"
     SANDWICH = "sandwich over questions"
+    # Gaps of a calibration curve made smaller and larger, against the chances of their counts.
+    GAPS = "scaled gaps"
     # Every question moved by the same amount.
     RULE_OF_THREE = "rule-of-three"
     # Of the labels that a certificate rests on, as many as they are worth.
@@ -249,8 +258,45 @@ def scaled_sums(sums: UnitSums, least: float, greatest: float) -> UnitSums:
     )
 
 
-def jackknife(value: float | None, without: Sequence[float | None], level: float = 0.95) -> Interval | None:
-    """The interval from values without each group of questions; Student t with the groups' freedom, at most 1.
+def mean_over_questions(values: Sequence[tuple[float, str, float]]) -> tuple[float, Interval | None]:
+    """The weighted mean of values in 0..1 that stand with their question and weight, and its interval."""
+    total = math.fsum(weight for _, _, weight in values)
+    mean = math.fsum(weight * value for value, _, weight in values) / total
+    squares = math.fsum(weight * weight for _, _, weight in values)
+    # Where all weights are equal, this is exact; else labels count as many as they are worth (Kish).
+    is_even = math.isclose(total * total, squares * len(values), rel_tol=1e-9)
+    trials = len(values) if is_even else max(min(2, len(values)), int(total * total / squares))
+    scale = trials / total
+    sums = UnitSums(
+        len(values),
+        trials,
+        trials,
+        mean * trials,
+        scale * math.fsum(weight * value * value for value, _, weight in values),
+    )
+    questions: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for value, question, weight in values:
+        questions[question][0] += weight * scale
+        questions[question][1] += weight * scale * value
+    sums = with_questions(sums, [(size, said, 1) for size, said in questions.values()])
+    return mean, unit_interval(sums)
+
+
+def question_groups(items: Sequence[_Item], question_of: Callable[[_Item], str]) -> list[list[_Item]]:
+    """Groups of whole questions for a jackknife, as even as they come; many where there is time for many."""
+    order: dict[str, int] = {}
+    most = max(_FEWEST_GROUPS, min(MOST_GROUPS, _MOST_READ // max(1, len(items))))
+    groups: defaultdict[int, list[_Item]] = defaultdict(list)
+    for item in items:
+        number = order.setdefault(question_of(item), len(order))
+        groups[number % most].append(item)
+    return [groups[number] for number in sorted(groups)]
+
+
+def jackknife(
+    value: float | None, without: Sequence[float | None], level: float = 0.95, most: float = 1.0
+) -> Interval | None:
+    """The interval from values without each group of questions; Student t with the groups' freedom, at most `most`.
 
     None with fewer than two groups, where there is no value without one of them, or where all are alike.
     """
@@ -263,7 +309,7 @@ def jackknife(value: float | None, without: Sequence[float | None], level: float
         # Every group alike: a width of nought would claim certainty.
         return None
     half = student_quantile((1 + level) / 2, len(values) - 1) * math.sqrt(variance)
-    return Interval(value - half, min(1.0, value + half), level, IntervalMethod.JACKKNIFE)
+    return Interval(value - half, min(most, value + half), level, IntervalMethod.JACKKNIFE)
 
 
 def unit_bounds(sums: UnitSums) -> Bounds | None:

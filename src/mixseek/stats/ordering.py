@@ -5,11 +5,13 @@ against right and wrong, the area under the ROC curve (Mann & Whitney 1947) and 
 
 import bisect
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 # A pair of values, the first rater's and the second's, to the number of items that have it.
 PairCounts = Mapping[tuple[float, float], int]
+# The same where labels that were drawn with unequal chances count as many as they are worth.
+PairWeights = Mapping[tuple[float, float], float]
 
 
 def mean_difference(pairs: PairCounts) -> float | None:
@@ -18,7 +20,7 @@ def mean_difference(pairs: PairCounts) -> float | None:
     return math.fsum(count * (x - y) for (x, y), count in pairs.items()) / n if n else None
 
 
-def pearson(pairs: PairCounts) -> float | None:
+def pearson(pairs: PairWeights) -> float | None:
     """None where one of the two never varies."""
     n = sum(pairs.values())
     if n < 2:
@@ -35,21 +37,21 @@ def pearson(pairs: PairCounts) -> float | None:
     return max(-1.0, min(1.0, shared / math.sqrt(spread_x * spread_y)))
 
 
-def spearman(pairs: PairCounts) -> float | None:
+def spearman(pairs: PairWeights) -> float | None:
     """Pearson's of the ranks; equal values share the middle one."""
-    first, second = Counter[float](), Counter[float]()
+    first, second = defaultdict[float, float](float), defaultdict[float, float](float)
     for (x, y), count in pairs.items():
         first[x] += count
         second[y] += count
     ranks_x, ranks_y = _middle_ranks(first), _middle_ranks(second)
-    ranked = Counter[tuple[float, float]]()
+    ranked = defaultdict[tuple[float, float], float](float)
     for (x, y), count in pairs.items():
         ranked[ranks_x[x], ranks_y[y]] += count
     return pearson(ranked)
 
 
-def _middle_ranks(counts: Counter[float]) -> dict[float, float]:
-    ranks, below = {}, 0
+def _middle_ranks(counts: Mapping[float, float]) -> dict[float, float]:
+    ranks, below = {}, 0.0
     for value in sorted(counts):
         ranks[value] = below + (counts[value] + 1) / 2
         below += counts[value]

@@ -20,8 +20,6 @@ from mixseek.stats.intervals import Interval, jackknife, unit_interval, with_que
 
 Pattern = tuple[float | None, ...]
 Patterns = Mapping[Pattern, int]
-# Groups of questions that the jackknife leaves out one by one: more of them change the width by less than a hundredth.
-MOST_GROUPS = 200
 # Sums of shares; a single rating among millions is far above it.
 _ROUNDING = 1e-9
 

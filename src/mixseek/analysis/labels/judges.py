@@ -62,7 +62,7 @@ def _share_of(parts: Sequence[JudgeQuestions]) -> JudgeShare | None:
         return None
     accepted = math.fsum(part.accepted * part.times for part in parts)
     # Where all weights are equal, this is exact.
-    trials = labels if squares == labels else max(1, int(weight * weight / squares))
+    trials = labels if squares == labels else max(min(2, labels), int(weight * weight / squares))
     scale = trials / weight
     total = accepted * scale
     sums = UnitSums(labels, trials, trials, total, total, lowest=total, highest=total)

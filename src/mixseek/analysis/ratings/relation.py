@@ -18,8 +18,8 @@ from mixseek.index.unit_sums import unit_sums
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.corrected import PairSums
 from mixseek.stats.estimates import Cell
-from mixseek.stats.intervals import Bounds
-from mixseek.stats.raters import MOST_GROUPS, AgreementSums, equal_ratings
+from mixseek.stats.intervals import MOST_GROUPS, Bounds
+from mixseek.stats.raters import AgreementSums, equal_ratings
 from mixseek.storage.duckdb_session import fetch_all, read_statements
 
 STATEMENTS = read_statements("mixseek.analysis.ratings", "ratings.sql")

@@ -27,6 +27,7 @@ _LEVELS = {
     ),
     IntervalMethod.JACKKNIFE: partial(message, "interval.jackknife", "{level}% jackknife over questions interval"),
     IntervalMethod.SANDWICH: partial(message, "interval.sandwich", "{level}% sandwich over questions interval"),
+    IntervalMethod.GAPS: partial(message, "interval.gaps", "{level}% scaled gaps interval"),
     IntervalMethod.RULE_OF_THREE: partial(message, "interval.rule_of_three", "{level}% rule-of-three interval"),
     IntervalMethod.CLOPPER_PEARSON: partial(message, "interval.clopper_pearson", "{level}% Clopper–Pearson interval"),
 }
