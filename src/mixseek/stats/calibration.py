@@ -52,7 +52,7 @@ class Forecast:
 
     @property
     def squared_error(self) -> float:
-        """Of the forecast against one of the people, whichever is asked."""
+        """The forecast is held against one of the people, whichever is asked."""
         return self.label * (1 - self.chance) ** 2 + (1 - self.label) * self.chance**2
 
 
@@ -228,9 +228,9 @@ def calibration_error(bins: Sequence[BinSums], effect: float = 1.0, level: float
     quantile = NormalDist().inv_cdf((1 + level) / 2)
     by_chance, _ = pattern.expected(0.0)
     low, middle, high = (pattern.scale_for(value, sign * quantile) for sign in (1.0, 0.0, -1.0))
-    corrected, own = pattern.error(middle), quantile * pattern.drawn_error(middle)
+    corrected, sampling = pattern.error(middle), quantile * pattern.drawn_error(middle)
     below, above = corrected - pattern.error(low), pattern.error(high) - corrected
-    ends = (corrected - math.hypot(below, own), corrected + math.hypot(above, own))
+    ends = (corrected - math.hypot(below, sampling), corrected + math.hypot(above, sampling))
     # Where chance alone explains it, no draw of samples makes it less.
     interval = Interval(max(0.0, ends[0]) if low else 0.0, min(1.0, ends[1]), level, IntervalMethod.GAPS)
     return CalibrationError(value, by_chance, corrected, interval)

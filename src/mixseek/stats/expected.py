@@ -76,8 +76,8 @@ def compare_expected(items: Sequence[ScoredItem]) -> ExpectedScores | None:
         expected,
         given,
         likeliest,
-        Gain(rmse, jackknife(rmse, [other.rmse - one.rmse for one, other in without], most=math.inf)),
-        Gain(order, jackknife(order, [_difference(one.spearman, other.spearman) for one, other in without])),
+        Gain(rmse, jackknife(rmse, [given.rmse - expected.rmse for expected, given in without], most=math.inf)),
+        Gain(order, jackknife(order, [_difference(expected.spearman, given.spearman) for expected, given in without])),
         sum(item.given != item.likeliest for item in items),
     )
 

@@ -278,7 +278,7 @@ def mean_over_questions(values: Sequence[tuple[float, str, float]]) -> tuple[flo
     for value, question, weight in values:
         questions[question][0] += weight * scale
         questions[question][1] += weight * scale * value
-    sums = with_questions(sums, [(size, said, 1) for size, said in questions.values()])
+    sums = with_questions(sums, [(size, total_said, 1) for size, total_said in questions.values()])
     return mean, unit_interval(sums)
 
 

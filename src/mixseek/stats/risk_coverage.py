@@ -47,7 +47,7 @@ class RiskCoverage:
 
 
 def risk_coverage(decisions: Sequence[Decision]) -> RiskCoverage:
-    """From the surest verdicts down: how much is decided, and what that risks."""
+    """The curve begins with the surest verdicts: how much is decided, and what that risks."""
     ordered = sorted(decisions, key=lambda decision: -decision.confidence)
     area = risk_area(ordered)
     numbers = {id(decision): number for number, group in enumerate(
