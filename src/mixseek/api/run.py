@@ -355,20 +355,31 @@ def statistics(
     pool: Literal["judged", "rated"] = "judged",
     scale: tuple[float, float] | None = None,
     compare: tuple[str, str] | None = None,
+    people: str | None = None,
+    probabilities: str | None = None,
+    confidence: str | None = None,
     workspace: str | Path | None = None,
 ) -> Statistics:
     """Means, agreement, and what labels make of them, as `mixseek stats` counts them; `print` shows the result.
 
-    `ratings` is a run, the name of one in `workspace`, a file, rows in memory or a table.
+    `ratings` is a run, the name of one in `workspace`, a file, rows in memory or a table; of several criteria in one
+    table, `where` takes one.
 
     >>> import mixseek
     >>> rows = [{"item": n, "judge": who, "score": 1} for n in range(3) for who in "ab"]
     >>> mixseek.statistics(rows).ratings
     6
     """
-    if human is None and (labelled is not None or labels != "unknown"):
+    if human is None and people is None and (labelled is not None or labels != "unknown"):
         raise ConfigurationError("labels: they are somebody's; name the rater with human")
-    columns = RatingColumns(item, judge, score, question, system, where, order, labelled)
+    if human is not None and people is not None:
+        raise ConfigurationError("people: the truth is a rater (human) or all people together (people), not both")
+    columns = RatingColumns(
+        *(item, judge, score, question, system, where, order, labelled),
+        probabilities=probabilities,
+        confidence=confidence,
+        people=people,
+    )
     uses_mean = repeats == "mean" if repeats else None
     source = RatingSource(columns, human, uses_mean, longest_line=load_settings().judge.longest_line)
     drawing = choose(Drawing, labels, "labels")

@@ -31,6 +31,7 @@ class DocumentName(StrEnum):
     ARCHIVE_ANSWERS = "archive-answers"
     ARCHIVE_CHECK = "archive-check"
     STATS = "stats"
+    STATS_BY = "stats-by"
     VOTES = "votes"
     COMPETE = "compete"
     COMPETE_DRY_RUN = "compete-dry-run"

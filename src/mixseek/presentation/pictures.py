@@ -99,12 +99,13 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class ScatterPoint:
-    """Two shares of an axis that both sides have, how often they met, and all of it in words."""
+    """Two shares of the axes, how often they met, and all of it in words; `ends` are those of an interval upwards."""
 
     across: float
     up: float
     count: int
     label: str
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

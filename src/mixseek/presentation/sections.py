@@ -259,13 +259,19 @@ class Estimates:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Where two sides that measure the same put it, on one axis both ways; heads name the sides and the count."""
+    """Where two sides put it; heads name both, and what else a row has.
 
-    heads: tuple[str, str, str]
+    Where both measure the same they share one axis, and a line shows where they would agree; with an axis of its own
+    upwards the points are those of one line. A page has the rows as well where it `has_table`.
+    """
+
+    heads: Sequence[str]
     points: Sequence[ScatterPoint]
     axis: Axis
     rows: Sequence[Sequence[Cell]]
     label: str
+    up_axis: Axis | None = None
+    has_table: bool = False
 
     @property
     def table(self) -> TableRows:

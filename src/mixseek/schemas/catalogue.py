@@ -47,6 +47,7 @@ DECLARED: dict[DocumentName, Declared] = {
     DocumentName.ARCHIVE_ANSWERS: Declared(of_tools.ArchiveAnswersDocument, ("archive, of answers",)),
     DocumentName.ARCHIVE_CHECK: Declared(of_tools.ArchiveCheckDocument, ("archive --check",)),
     DocumentName.STATS: Declared(of_numbers.StatsDocument, ("stats",)),
+    DocumentName.STATS_BY: Declared(of_numbers.StatsByDocument, ("stats",)),
     DocumentName.VOTES: Declared(of_numbers.VotesDocument, ("stats, of votes",)),
     DocumentName.COMPETE: Declared(of_races.CompeteDocument, ("compete",)),
     DocumentName.COMPETE_DRY_RUN: Declared(of_races.CompeteDryRunDocument, ("compete --dry-run",)),

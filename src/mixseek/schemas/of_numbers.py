@@ -10,6 +10,7 @@ from mixseek.cascades.plan import PlannedTier, PlanState
 from mixseek.comparison.model import ComparedSide
 from mixseek.domain.pair_counts import StatusPairs
 from mixseek.schemas.parts import (
+    ConfidenceDocument,
     CountingDocument,
     DifferenceDocument,
     GateDocument,
@@ -206,6 +207,21 @@ class StatsDocument(TypedDict):
     comparison: SystemsDocument | None
     responses: Mapping[str, ResponsesDocument]
     notes: Sequence[str]
+    confidences: Sequence[ConfidenceDocument]
+
+
+class StatsPart(StatsDocument):
+    """The statistics of the rows with one value; null where they have none."""
+
+    part: str | None
+
+
+class StatsByDocument(TypedDict):
+    """Statistics of each value of a column or an expression."""
+
+    source: str
+    by: str
+    parts: Sequence[StatsPart]
 
 
 class VoteShare(TypedDict):

@@ -11,10 +11,13 @@ from mixseek.domain.counts import StatusCounts
 from mixseek.domain.labels import LabelScale
 from mixseek.domain.ports import Latency
 from mixseek.domain.scored_counts import Disagreement
+from mixseek.stats.calibration import BrierScore, CalibrationError, CalibrationState, ReliabilityBin
 from mixseek.stats.difference import DifferenceState, Direction, FlipTest
 from mixseek.stats.estimates import Drawing, Estimator, State
+from mixseek.stats.expected import ExpectedScores
 from mixseek.stats.intervals import Bounds, Interval
 from mixseek.stats.raters import EqualItems
+from mixseek.stats.risk_coverage import RiskCoverage
 
 
 class Units(TypedDict):
@@ -200,6 +203,40 @@ class CorrectedDocument(CorrectedGroupDocument):
     calibration: Sequence[CalibrationPoint]
     bias: float | None
     distance: float | None
+
+
+class CalibrationDocument(TypedDict):
+    """What labels say of confidences; numbers are null in states that refuse them."""
+
+    state: CalibrationState
+    labels: int
+    questions: int
+    mean_chance: float | None
+    mean_label: float | None
+    bins: Sequence[ReliabilityBin]
+    ece: CalibrationError | None
+    equal_mass_bins: Sequence[ReliabilityBin]
+    ece_of_equal_mass: CalibrationError | None
+    brier: BrierScore | None
+    risk_coverage: RiskCoverage | None
+
+
+class ConfidenceDocument(TypedDict):
+    """How sure a judge is, by one source; `malformed` are counted by what is wrong with them, and not used."""
+
+    judge: str
+    source: str
+    judgments: int
+    without: int
+    malformed: Mapping[str, int]
+    levels: Sequence[float]
+    is_order: bool
+    mean_confidence: float | None
+    mean_given: float | None
+    mean_expected: float | None
+    labels_drawn: str | None
+    calibration: CalibrationDocument | None
+    expected: ExpectedScores | None
 
 
 class ShareInterval(TypedDict):

@@ -16,7 +16,7 @@ _Item = TypeVar("_Item")
 # Groups of questions that a jackknife leaves out one by one: more of them change the width by less than a hundredth.
 MOST_GROUPS = 200
 # Items that are read anew for one interval at most: beyond it questions are put into fewer groups.
-_MOST_READ, _FEWEST_GROUPS = 1_000_000, 20
+_MOST_READ, _FEWEST_GROUPS = 20_000, 40
 _FEW_QUESTIONS = 20
 _NO_VARIANCE = 1e-18
 # Leverage raises a residual's square to at most this power of 1 / (1 − h) (Cribari-Neto 2004).

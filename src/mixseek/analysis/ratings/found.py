@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
+from mixseek.analysis.confidence.found import JudgeConfidence
 from mixseek.domain.counts import ResponseCounts
 from mixseek.domain.shown import Shown
 from mixseek.lazy_dataclass import dataclass
@@ -137,3 +138,14 @@ class Statistics(Shown):
     comparison: SystemComparison | None
     responses: Mapping[str, ResponseCounts]  # how they ended, by who wrote them, where not all are finished
     notes: Sequence[str]
+    confidences: Sequence[JudgeConfidence] = ()
+    people: int = 0  # how many are one rater together
+
+
+@dataclass(frozen=True, slots=True)
+class PartedStatistics(Shown):
+    """The same for each value of an expression: criteria of a rubric, or whatever else stands in one table."""
+
+    source: str
+    by: str
+    parts: Sequence[tuple[str | None, Statistics]]

@@ -61,6 +61,40 @@ INSERT INTO rows BY NAME
         arg_min(gold, row) AS value, arg_min(gold_said, row) AS said, true AS is_label, min(row) AS row, min(rank) AS rank
     FROM rows WHERE gold IS NOT NULL OR gold_said IS NOT NULL GROUP BY item
 
+-- name: create_said
+-- What each person said, once an item; together they are one rater, whose word is their mean.
+CREATE TABLE people_said AS
+    SELECT item, rater AS person, any_value(question) AS question, any_value(system) AS system,
+        {rule} AS value, bool_and(is_label) AS is_label, min(row) AS row, min(rank) AS rank
+    FROM rows WHERE is_person AND value IS NOT NULL GROUP BY item, rater
+
+-- name: drop_people
+DELETE FROM rows WHERE is_person
+
+-- name: add_people
+INSERT INTO rows BY NAME
+    SELECT item, any_value(question) AS question, any_value(system) AS system, $people AS rater, avg(value) AS value,
+        bool_and(is_label) AS is_label, min(row) AS row, min(rank) AS rank, true AS is_person
+    FROM people_said GROUP BY item
+
+-- name: certain_rows
+-- The row of each item and rater that counts, with how sure it is, and what people say of the item.
+WITH counted AS (
+    SELECT DISTINCT ON (item, rater) item, list_position($names, rater) - 1 AS rater, value, shares, sure, has_sure, sure_source
+    FROM rows WHERE value IS NOT NULL ORDER BY item, rater, rank
+),
+said AS ({says})
+SELECT unit, items.question, counted.rater, counted.value, shares, sure, coalesce(has_sure, false), sure_source, said.value,
+    list_avg([(given = counted.value)::DOUBLE FOR given IN said.each])
+FROM counted JOIN items USING (item) LEFT JOIN said USING (item)
+WHERE list_contains($raters, counted.rater) ORDER BY unit, counted.rater
+
+-- name: said_by_human
+SELECT item, rated.value, [rated.value] AS each FROM rated JOIN items USING (unit) WHERE rated.rater = $human AND is_label
+
+-- name: said_by_people
+SELECT item, avg(value) AS value, list(value) AS each FROM people_said WHERE is_label AND $human >= 0 GROUP BY item
+
 -- name: create_items
 -- An item's number is that of its first row.
 CREATE TABLE items AS

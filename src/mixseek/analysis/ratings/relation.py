@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from mixseek.analysis.confidence.found import CertainRow
 from mixseek.analysis.labels.pool import NO_SCORE, LabelPool
 from mixseek.domain.counts import ResponseCounts, UnitSums
 from mixseek.domain.lines import LONGEST_LINE_BYTES
@@ -59,6 +60,12 @@ class RatingColumns:
     system_a: str | None = None
     system_b: str | None = None
     shown: str | None = None
+    # How likely each level was, or how sure the rater is of its score; and what says so.
+    probabilities: str | None = None
+    confidence: str | None = None
+    confidence_source: str | None = None
+    # Which rows people wrote: together they are one rater, `PEOPLE`.
+    people: str | None = None
 
 
 def flag_of(column: str) -> str:
@@ -84,7 +91,9 @@ class RatingSource:
 
     @property
     def truth(self) -> str | None:
-        """The human, or what a column of the truth is called."""
+        """The human, all people together, or what a column of the truth is called."""
+        if self.columns.people is not None:
+            return PEOPLE
         return GOLD if self.columns.gold is not None else self.human
 
 
@@ -139,6 +148,11 @@ class Ratings:
         self.uses_mean = uses_mean
         # Of a run: how responses ended, by who wrote them, where not all are finished.
         self.responses: Mapping[str, ResponseCounts] = {}
+        # Of a table: how many people are one rater, and whether it has columns of probabilities or confidences.
+        self.people = 0
+        self.has_confidences = False
+        # A column of criteria, which one item and rater may have several of.
+        self.criterion: str | None = None
         # By number; also those that gave nothing.
         self.names = tuple(names)
         # Texts that were rated with, in order; empty where ratings are numbers.
@@ -278,6 +292,14 @@ class Ratings:
             label_parts,
             label_counts,
         )
+
+    def certain_rows(self, raters: Sequence[Rater], human: Rater | None) -> list[CertainRow]:
+        """What each of these judgments of a table says of how sure it is, and what people say of the same item."""
+        says = "said_by_people" if self.people else "said_by_human"
+        query = STATEMENTS["certain_rows"].format(says=STATEMENTS[says])
+        parameters: dict[str, Any] = {"raters": [rater.number for rater in raters], "names": self.names}
+        rows = self.fetch(query, human=-1 if human is None else human.number, **parameters)
+        return [CertainRow(unit, str(question), *rest) for unit, question, *rest in rows]
 
     def _is_countable(self) -> bool:
         return bool(self.fetch("SELECT count(DISTINCT f) <= $most FROM pool", most=MOST_CATEGORIES)[0][0])

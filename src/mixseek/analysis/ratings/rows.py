@@ -2,12 +2,12 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
 
-from mixseek.analysis.ratings.relation import MOST_CATEGORIES, STATEMENTS, Ratings, RatingSource
+from mixseek.analysis.ratings.relation import MOST_CATEGORIES, PEOPLE, STATEMENTS, Ratings, RatingSource
 from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.storage.duckdb_session import fetch_all, open_duckdb, session_settings
 from mixseek.text.phrases import listed
@@ -32,11 +32,14 @@ def count_ratings(
     """`nothing` is said where no row has a value."""
     categories = _read_texts(connection, place_of)
     _refuse_wild(connection, place_of)
+    people = _join_people(connection, source, categories) if source.columns.people is not None else 0
     names = [row[0] for row in fetch_all(connection, "SELECT DISTINCT rater FROM rows ORDER BY rater", {})]
     if not names:
         raise ConfigurationError("no row is left to count; check --where")
     if (human := source.truth) is not None:
         if human not in names:
+            if human == PEOPLE:
+                raise ConfigurationError("--people: true of no row with a score")
             raise ConfigurationError(f"--human {human!r} has rated nothing; there is {listed(names)}")
         # First, so that pairs are told as human and judge.
         names = [human, *(name for name in names if name != human)]
@@ -48,6 +51,7 @@ def count_ratings(
     fetch_all(connection, STATEMENTS[rule if repeats else "no_repeats"], {})
     fetch_all(connection, STATEMENTS["create_rated"], {})
     ratings = Ratings(connection, names, categories, uses_mean=bool(source.uses_mean))
+    ratings.people = people
     if not ratings.count:
         raise ConfigurationError(nothing)
     if silent := next((rater for rater in ratings.silent if rater.name == human), None):
@@ -94,6 +98,19 @@ def _read_texts(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int],
         )
     fetch_all(connection, "UPDATE rows SET value = list_position($texts, said) - 1", {"texts": categories})
     return categories
+
+
+def _join_people(connection: duckdb.DuckDBPyConnection, source: RatingSource, categories: Sequence[str]) -> int:
+    """All people as one rater; how many they are."""
+    if categories:
+        raise ConfigurationError("--people: their ratings are texts, which have no mean; name one of them with --human")
+    if fetch_all(connection, "SELECT 1 FROM rows WHERE rater = $people AND NOT is_person", {"people": PEOPLE}):
+        raise ConfigurationError(f"--people: a judge is called {PEOPLE!r}, too; tell them apart with --rater")
+    rule = "avg(value)" if source.uses_mean else "arg_min(value, rank)"
+    fetch_all(connection, STATEMENTS["create_said"].format(rule=rule), {})
+    fetch_all(connection, STATEMENTS["drop_people"], {})
+    fetch_all(connection, STATEMENTS["add_people"], {"people": PEOPLE})
+    return int(fetch_all(connection, "SELECT count(DISTINCT person) FROM people_said", {})[0][0])
 
 
 def _refuse_wild(connection: duckdb.DuckDBPyConnection, place_of: Callable[[int], str]) -> None:

@@ -8,19 +8,22 @@ from functools import partial
 from itertools import combinations
 from pathlib import Path
 
+from mixseek.analysis.confidence.found import JudgeConfidence
+from mixseek.analysis.confidence.table import LevelsAsked, confidences_of_table
 from mixseek.analysis.labels.pool import NO_SCORE, LabelPool
 from mixseek.analysis.ratings.found import (
     AgreementSection,
     ComparedLine,
     CorrectedLine,
     PairLine,
+    PartedStatistics,
     RaterLine,
     Statistics,
     SystemComparison,
 )
 from mixseek.analysis.ratings.relation import MOST_CATEGORIES, Rater, Ratings, RatingSource, SilentRater, flag_of
 from mixseek.analysis.ratings.run import open_run
-from mixseek.analysis.ratings.table import open_table
+from mixseek.analysis.ratings.table import open_table, parts_of_table
 from mixseek.analysis.run.agreement import between
 from mixseek.analysis.run.report import opinions_of_run
 from mixseek.analysis.votes.boards import unscored_notes
@@ -65,12 +68,27 @@ class StatisticsRequest:
     only_rated: bool = False
     scale: tuple[float, float] | None = None
     compare: tuple[str, str] | None = None
+    # Of a part of a table: the scores of the whole, where its own do not tell which levels there are.
+    all_scores: Sequence[float] = ()
 
 
 def load_statistics(request: StatisticsRequest) -> Statistics:
     """Raises ConfigurationError, DatasetError or StorageError in one line."""
     with open_ratings(request) as ratings:
         return _Analysis(ratings, request, _opinions(request)).statistics()
+
+
+def load_parts(request: StatisticsRequest, by: str) -> PartedStatistics:
+    """The statistics of each value of the expression; one under another where it says so."""
+    if not is_table(request.name):
+        raise ConfigurationError(f"--by is for tables, and {request.name!r} is no file; `mixseek export` makes one")
+    columns = request.source.columns
+    parts = []
+    table = parts_of_table(Path(request.name), request.source, by)
+    for value, where in table.conditions:
+        source = replace(request.source, columns=replace(columns, where=where))
+        parts.append((value, load_statistics(replace(request, source=source, all_scores=table.scores))))
+    return PartedStatistics(request.name, by, parts)
 
 
 def is_table(name: str) -> bool:
@@ -141,6 +159,8 @@ class _Analysis:
             comparison=self._comparison(),
             responses=ratings.responses,
             notes=[*self._notes(), *self._missing_notes()],
+            confidences=self._confidences(),
+            people=ratings.people,
         )
 
     def _check_scale(self, least: float, greatest: float) -> None:
@@ -155,12 +175,18 @@ class _Analysis:
         notes = []
         if self._ratings.repeated:
             rule = "their mean counts" if self._ratings.uses_mean else "the first one counts"
-            notes.append(f"{self._ratings.repeated:,} more of the same item and rater: {rule}")
+            several = self._ratings.criterion
+            told_apart = "" if several is None else f"; `--by {several}` tells them apart"
+            notes.append(f"{self._ratings.repeated:,} more of the same item and rater: {rule}{told_apart}")
         if self._is_nominal:
             notes.append("ratings are texts: only what needs no order is said of them")
         if continuous := self._continuous():
             sentence = f"{', '.join(continuous)}: more than {MOST_CATEGORIES} different values"
             notes.append(f"{sentence}, so no agreement is counted; round them in --score if they are categories")
+        if self._ratings.has_confidences and self._human is None:
+            notes.append(
+                "nobody's word is the truth: --people or --human names those that confidences are held against"
+            )
         if len(self._ratings.raters) > MOST_PAIRED_RATERS:
             notes.append(f"{len(self._ratings.raters)} raters: not compared two by two")
         return notes
@@ -173,6 +199,34 @@ class _Analysis:
             span = f"{least:g} to {greatest:g}"
             notes.append(f"bounds are on {span}, the values that were given; --scale says what could have been")
         return notes
+
+    # How sure they are.
+
+    def _confidences(self) -> list[JudgeConfidence]:
+        """Of judges with a column of probabilities or confidences, or whose scores are probabilities."""
+        if self._is_run:
+            return []
+        asked = [rater for rater in self._judges if self._ratings.has_confidences or self._may_be_chances(rater)]
+        if not asked:
+            return []
+        rows = self._ratings.certain_rows(asked, self._human)
+        values = {row.value for row in rows} | set(self._people_values())
+        levels = LevelsAsked(self._scale, values, self._ratings.categories, self._request.all_scores)
+        return confidences_of_table(rows, self._ratings.names, levels, has_truth=self._human is not None)
+
+    def _people_values(self) -> list[float]:
+        """What people gave; of several the mean is no level, and what each gave is."""
+        if self._human is None:
+            return []
+        if self._ratings.people:
+            return [row[0] for row in self._ratings.fetch("SELECT DISTINCT value FROM people_said")]
+        return self._ratings.values([self._human]) if self._human.distinct <= MOST_CATEGORIES else []
+
+    def _may_be_chances(self, rater: Rater) -> bool:
+        """Whether scores could be probabilities of what the human calls right."""
+        human = self._human
+        is_told = human is not None and human.is_binary and self._scale in (None, (0, 1)) and not self._is_nominal
+        return is_told and not rater.is_binary and 0 <= rater.least <= rater.greatest <= 1
 
     # Means.
 

@@ -24,6 +24,7 @@ from mixseek.datasets.tables import unnamed
 from mixseek.domain.lines import bounded_lines
 from mixseek.domain.panels import MARKS, WINNER_COLUMNS, Preference, read_preference
 from mixseek.errors import ConfigurationError, DatasetError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.duckdb_session import confine, escape_glob, fetch_all, first_line, is_short_of_memory, quoted
 
 # Names that people give the columns, the likeliest first.
@@ -36,7 +37,13 @@ USUAL_NAMES: Mapping[str, Sequence[str]] = {
     "system-a": ("system_a", "target_a", "model_a", "generator_1"),
     "system-b": ("system_b", "target_b", "model_b", "generator_2"),
     "shown": ("shown", "order"),
+    "probabilities": ("probabilities", "probs", "distribution"),
+    "confidence": ("confidence_value", "confidence"),
+    "confidence-source": ("confidence_source",),
+    "by": ("criterion", "criteria", "dimension", "aspect"),
 }
+# Values that a table can be told apart by: of more nobody reads a table.
+MOST_PARTS = 50
 # One of several columns is marked; words of two that are marked together are no word.
 _MARKED = (
     f"CASE WHEN lower(CAST({name} AS VARCHAR)) IN {MARKS} THEN '{preference}' END"
@@ -65,7 +72,25 @@ def open_table(path: Path, source: RatingSource) -> Iterator[Ratings]:
     with rating_session(path) as connection:
         table = _Table(connection, path, source.longest_line)
         table.load(source.columns)
-        yield count_ratings(connection, source, table.place_of, "no row has a score; name its column with --score")
+        ratings = count_ratings(connection, source, table.place_of, "no row has a score; name its column with --score")
+        ratings.has_confidences = table.has_confidences
+        ratings.criterion = next((column for column in USUAL_NAMES["by"] if column in table.kinds), None)
+        yield ratings
+
+
+@dataclass(frozen=True, slots=True)
+class TableParts:
+    """The different values of an expression, in order, each with the condition for its rows; and all numbers that are
+    scores in any of them, or one more than MOST_CATEGORIES."""
+
+    conditions: Sequence[tuple[str | None, str]]
+    scores: Sequence[float]
+
+
+def parts_of_table(path: Path, source: RatingSource, by: str) -> TableParts:
+    """What a table is told apart by."""
+    with rating_session(path) as connection:
+        return _Table(connection, path, source.longest_line).parts(by, source.columns)
 
 
 class _Table:
@@ -85,6 +110,7 @@ class _Table:
         # Whatever an expression asks for.
         confine(connection, path)
         self._types: dict[str, str] = {}
+        self.has_confidences = False
         try:
             self.kinds = self._look()
         except duckdb.Error as error:
@@ -112,8 +138,35 @@ class _Table:
         self._connection.execute(f"CREATE TABLE shape AS SELECT * FROM {self._reader()} LIMIT 0")  # noqa: S608 - our own
         return kinds
 
+    def parts(self, expression: str, columns: RatingColumns) -> TableParts:
+        """The values of the rows that are asked for."""
+        only, part = self._checked("where", columns.where), f"CAST({self._checked('by', expression)} AS VARCHAR)"
+        query = (
+            f"SELECT DISTINCT {part} AS part FROM {self._reader()} WHERE {only} "  # noqa: S608 - checked
+            f"ORDER BY part NULLS LAST LIMIT {MOST_PARTS + 1}"
+        )
+        value, text, _ = self._score("score", columns.score)
+        score = (
+            f"SELECT DISTINCT coalesce({value}, TRY_CAST({text} AS DOUBLE)) AS score FROM {self._reader()} WHERE {only}"  # noqa: S608 - checked
+        )
+        score = f"SELECT score FROM ({score}) WHERE score IS NOT NULL ORDER BY score LIMIT {MOST_CATEGORIES + 1}"  # noqa: S608 - checked
+        try:
+            values = [row[0] for row in fetch_all(self._connection, query, {})]
+            scores = [row[0] for row in fetch_all(self._connection, score, {})]
+        except duckdb.Error as error:
+            raise self._unreadable(error) from error
+        if len(values) > MOST_PARTS:
+            raise ConfigurationError(
+                f"--by {expression!r}: more than {MOST_PARTS} different values, so it is no criterion"
+            )
+        quotes = {value: "'" + value.replace("'", "''") + "'" for value in values if value is not None}
+        conditions = (f"{part} = {quotes[value]}" if value is not None else f"{part} IS NULL" for value in values)
+        chosen = [(value, f"({only}) AND {condition}") for value, condition in zip(values, conditions, strict=True)]
+        return TableParts(chosen, scores)
+
     def load(self, columns: RatingColumns) -> None:
-        """Fills the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes need."""
+        """Fills the table `rows`: item, question, system, rater, value, is_label, row, rank, and what votes and
+        confidences need."""
         value, text, is_number = self._score("score", columns.score)
         question = self._optional("question", columns.question)
         names = {"system": columns.system, "system-a": columns.system_a, "system-b": columns.system_b}
@@ -127,6 +180,7 @@ class _Table:
         )
         shown = self._optional("shown", columns.shown) or "NULL"
         length = f"TRY_CAST({self._checked('length', columns.length)} AS DOUBLE)" if columns.length else "NULL::DOUBLE"
+        person = self._checked("people", columns.people) if columns.people else "false"
         query = f"""
             CREATE TABLE rows AS SELECT CAST({item} AS VARCHAR) AS item,
                 coalesce(CAST({question or item} AS VARCHAR), CAST({item} AS VARCHAR)) AS question,
@@ -134,6 +188,7 @@ class _Table:
                 {text} AS said, {label if columns.labelled else "true"} AS is_label, _row AS row, {rank} AS rank,
                 {length} AS length, CAST({named["system-a"]} AS VARCHAR) AS first,
                 CAST({named["system-b"]} AS VARCHAR) AS second, CAST({shown} AS VARCHAR) AS shown,
+                {self._confidence(columns)}, coalesce(CAST({person} AS BOOLEAN), false) AS is_person,
                 {self._gold(columns.gold, is_number=is_number)}
             FROM (SELECT *, row_number() OVER () AS _row FROM {self._reader()}) {where}"""  # noqa: S608 - checked
         try:
@@ -176,6 +231,31 @@ class _Table:
             )
         return f"{value} AS gold, {text} AS gold_said"
 
+    def _confidence(self, columns: RatingColumns) -> str:
+        """The probabilities of levels as JSON, and how sure the rater is as a number: of words nothing is known."""
+        shares = sure = source = "NULL"
+        if self._has_usual("probabilities", columns.probabilities):
+            sql, kind = self._expression("probabilities", columns.probabilities)
+            shares = sql if kind.startswith(("VARCHAR", "JSON")) else f"to_json({sql})"
+        if self._has_usual("confidence", columns.confidence):
+            sql, kind = self._expression("confidence", columns.confidence)
+            if kind.startswith(_NUMBERS) and kind != "BOOLEAN":
+                sure = sql
+            elif columns.confidence is not None:
+                raise ConfigurationError(
+                    f"--confidence {columns.confidence!r}: expected numbers from 0 to 1; words are an order only"
+                )
+            if sure != "NULL" and self._has_usual("confidence-source", columns.confidence_source):
+                source, _ = self._expression("confidence-source", columns.confidence_source)
+        self.has_confidences = (shares, sure) != ("NULL", "NULL")
+        return (
+            f"CAST({shares} AS VARCHAR) AS shares, CAST({sure} AS DOUBLE) AS sure, ({sure}) IS NOT NULL AS has_sure, "
+            f"CAST({source} AS VARCHAR) AS sure_source"
+        )
+
+    def _has_usual(self, name: str, expression: str | None) -> bool:
+        return expression is not None or any(column in self.kinds for column in USUAL_NAMES[name])
+
     def _numbered_rows(self) -> Iterable[tuple[int, Any]]:
         """Rows with their lines; nothing where a file has none."""
         if self._suffix in (".jsonl", ".ndjson"):
@@ -204,8 +284,7 @@ class _Table:
         return sql, self._types[name]
 
     def _optional(self, name: str, expression: str | None) -> str | None:
-        usual = any(column in self.kinds for column in USUAL_NAMES[name])
-        if expression is None and not usual:
+        if not self._has_usual(name, expression):
             return None
         sql, kind = self._expression(name, expression)
         # A column of numbers and texts is JSON, whose texts stand in quotes.

@@ -107,6 +107,29 @@ def stats(
     jury: Annotated[
         bool, Option("--jury", help="All judges as one: majority, and Dawid–Skene, against the best of them.")
     ] = False,
+    people: Annotated[
+        str | None,
+        Option(metavar="EXPR", help="Which rows people wrote: together they are the human, by their mean of an item."),
+    ] = None,
+    by: Annotated[
+        str | None, Option(metavar="EXPR", help="The same for each of its values, such as the criteria of a rubric.")
+    ] = None,
+    probabilities: Annotated[
+        str | None,
+        Option(
+            metavar="EXPR",
+            help="How likely each level was: a list from the lowest level up, or a mapping of level to number. "
+            "Default: probabilities, probs or distribution. Levels of a list are those of --scale; else the scores "
+            "that were given, or 1 to n or 0 to n-1, whichever holds them all.",
+        ),
+    ] = None,
+    confidence: Annotated[
+        str | None,
+        Option(
+            metavar="EXPR",
+            help="How likely the given score is the right one, 0 to 1. Default: confidence_value or confidence.",
+        ),
+    ] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
@@ -120,25 +143,40 @@ def stats(
       mixseek stats ratings.jsonl
       mixseek stats ratings.csv --human expert --labels random --json
       mixseek stats latest --compare model-a model-b
+      mixseek stats rubric.jsonl --by criterion --people "judge_type = 'human'"
       mixseek stats stars.parquet --score "stars / 5" --where "criterion = 'style'"
       mixseek stats votes.jsonl --votes --gold winner --length "length(a) / length(b)"
       mixseek stats votes.jsonl --jury --rater "judge || shown" --gold winner
     """
     from mixseek.analysis.ratings.relation import RatingColumns, RatingSource
-    from mixseek.analysis.ratings.statistics import StatisticsRequest, load_statistics
+    from mixseek.analysis.ratings.statistics import StatisticsRequest, load_parts, load_statistics
     from mixseek.analysis.votes.statistics import VotesAsked, load_votes
     from mixseek.presentation.sections import sections_of
-    from mixseek.reports.ratings.statistics import statistics_document
+    from mixseek.reports.ratings.statistics import parted_document, statistics_document
     from mixseek.reports.ratings.votes import votes_document
     from mixseek.settings.load import load_settings
     from mixseek.stats.estimates import Drawing
 
-    if human is None and gold is None and (labelled is not None or labels is not LabelDrawing.UNKNOWN):
+    if (
+        human is None
+        and gold is None
+        and people is None
+        and (labelled is not None or labels is not LabelDrawing.UNKNOWN)
+    ):
         raise BadParameter("labels are somebody's: name the rater with --human", param_hint="'--labels'")
-    if human is not None and gold is not None:
-        raise BadParameter("the truth is a rater (--human) or a column (--gold), not both", param_hint="'--gold'")
+    if sum(given is not None for given in (human, gold, people)) > 1:
+        raise BadParameter(
+            "the truth is a rater (--human), all people together (--people) or a column (--gold): name one",
+            param_hint="'--people'" if people is not None else "'--gold'",
+        )
     columns = RatingColumns(
-        *(item, rater, score, question, system, where, order, labelled), gold=gold, length=length, shown=shown
+        *(item, rater, score, question, system, where, order, labelled),
+        gold=gold,
+        length=length,
+        shown=shown,
+        probabilities=probabilities,
+        confidence=confidence,
+        people=people,
     )
     uses_mean = takes is Takes.MEAN if takes else None
     request = StatisticsRequest(
@@ -152,7 +190,12 @@ def stats(
     )
     if votes or jury or length is not None:
         votes_asked = VotesAsked(votes, jury, length is not None, reference or ())
+        if by is not None:
+            raise BadParameter("votes are counted together; leave rows out with --where", param_hint="'--by'")
         voted = load_votes(request, votes_asked)
         return print_answer(votes_document(voted), lambda: sections_of(voted), as_json=as_json)
+    if by is not None:
+        parted = load_parts(request, by)
+        return print_answer(parted_document(parted), lambda: sections_of(parted), as_json=as_json)
     result = load_statistics(request)
     return print_answer(statistics_document(result), lambda: sections_of(result), as_json=as_json)

@@ -176,23 +176,41 @@ def bounds_swatch_svg() -> str:
     return f'<svg class="swatch" width="18" height="10" aria-hidden="true">{hatched}</svg>'
 
 
-def scatter_svg(points: Sequence[ScatterPoint], axis: Axis, across: str, up: str, label: str) -> str:
-    """One side across, the other up: on the broken line both say the same; the larger a dot, the more it counts."""
+def scatter_svg(
+    points: Sequence[ScatterPoint], axes: tuple[Axis, Axis | None], across: str, up: str, label: str
+) -> str:
+    """One side across, the other up: on the broken line both say the same; the larger a dot, the more it counts.
+
+    With an axis upwards of its own there is no such line: the points are joined, and all of one size.
+    """
     left, bottom, width, height = 46, 272, 268, 264
+    axis, own_axis = axes
     shapes = [f'<rect class="confusion-cell" x="{left}" y="8" width="{width}" height="{height}"/>']
-    shapes.append(f'<line class="plot-zero" x1="{left}" y1="{bottom}" x2="{left + width}" y2="8"/>')
+    if own_axis is None:
+        shapes.append(f'<line class="plot-zero" x1="{left}" y1="{bottom}" x2="{left + width}" y2="8"/>')
     for tick, text in zip(axis.ticks, axis.labels, strict=True):
-        x, y = left + width * axis.place(tick), bottom - height * axis.place(tick)
+        x = left + width * axis.place(tick)
         shapes.append(f'<line class="plot-tick" x1="{x:g}" x2="{x:g}" y1="{bottom}" y2="{bottom + 4}"/>')
-        shapes.append(f'<line class="plot-tick" x1="{left - 4}" x2="{left}" y1="{y:g}" y2="{y:g}"/>')
         shapes.append(_chart_text(x, bottom + 17, "middle", text))
+    up_axis = own_axis or axis
+    for tick, text in zip(up_axis.ticks, up_axis.labels, strict=True):
+        y = bottom - height * up_axis.place(tick)
+        shapes.append(f'<line class="plot-tick" x1="{left - 4}" x2="{left}" y1="{y:g}" y2="{y:g}"/>')
         shapes.append(_chart_text(left - 7, y + 4, "end", text))
+    places = [(left + width * point.across, bottom - height * point.up) for point in points]
+    for point, (x, _) in zip(points, places, strict=True):
+        if point.ends is not None:
+            low, high = (bottom - height * end for end in point.ends)
+            ends = f'x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"'
+            shapes.append(f'<line class="calibration-ends" {ends}/>')
+    if own_axis is not None:
+        corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        shapes.append(f'<polyline class="calibration-line" points="{corners}" fill="none"/>')
     most = max((point.count for point in points), default=1)
-    for point in points:
-        place = f'cx="{left + width * point.across:.1f}" cy="{bottom - height * point.up:.1f}"'
-        radius = 3 + 9 * (point.count / most) ** 0.5
+    for point, (x, y) in zip(points, places, strict=True):
+        radius = 3 + 9 * (point.count / most) ** 0.5 if own_axis is None else 3.4
         title = f"<title>{_escaped(point.label)}</title>"
-        shapes.append(f'<circle class="calibration-point" {place} r="{radius:.1f}">{title}</circle>')
+        shapes.append(f'<circle class="calibration-point" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}">{title}</circle>')
     shapes += [_chart_text(180, 310, "middle", across), _chart_text(52, 22, "start", up)]
     attributes = f'viewBox="0 0 340 320" role="img" aria-label="{_escaped(label)}"'
     return f'<svg class="calibration" {attributes}>{"".join(shapes)}</svg>'

@@ -160,11 +160,8 @@ class HtmlRenderer:
                 return self._ranges(part)
             case Estimates():
                 return self._estimates(part)
-            case Scatter(heads, points, axis, _, label):
-                texts = (self._in_language(text) for text in (heads[0], heads[1], label))
-                return scatter_svg(
-                    [replace(point, label=self._in_language(point.label)) for point in points], axis, *texts
-                )
+            case Scatter():
+                return self._scatter(part)
             case Curves():
                 frames = (WIDE, NARROW) if self._is_page else (WIDE,)
                 drawn = "".join(curves_svg(part, self._in_language, frame) for frame in frames)
@@ -227,6 +224,17 @@ class HtmlRenderer:
             title = f'<p class="correction-name">{self._escaped(row.name)}</p>'
             cards.append(f'<li class="correction">{title}{plot}<dl>{"".join(lines)}</dl>{note}</li>')
         return f'<ul class="corrections">{"".join(cards)}</ul>'
+
+    def _scatter(self, scatter: Scatter) -> str:
+        """The picture, and its numbers for whoever cannot see it."""
+        across, up, label = (self._in_language(text) for text in (*scatter.heads[:2], scatter.label))
+        points = [replace(point, label=self._in_language(point.label)) for point in scatter.points]
+        drawn = scatter_svg(points, (scatter.axis, scatter.up_axis), across, up, label)
+        if not (scatter.has_table and self._is_page):
+            return drawn
+        title = self._escaped(message("table.of_picture", "as a table"))
+        table = self._table(replace(scatter.table, name="of-picture", label=scatter.label))
+        return f'{drawn}<details class="of-picture"><summary>{title}</summary>{table}</details>'
 
     # Tables.
 

@@ -9,15 +9,24 @@ from mixseek.analysis.ratings.found import (
     AgreementSection,
     CorrectedLine,
     PairLine,
+    PartedStatistics,
     RaterLine,
     Statistics,
     SystemComparison,
 )
+from mixseek.analysis.ratings.relation import PEOPLE
 from mixseek.domain.documents import DocumentName, schema_id
 from mixseek.domain.shown import shown_html, shown_text
 from mixseek.presentation.render.html import result_html
 from mixseek.presentation.render.terminal import result_text
 from mixseek.presentation.sections import Cell, Section, Sentence, TableRows, notes, number_cell, sections_of
+from mixseek.reports.confidence import (
+    calibration_section,
+    confidence_document,
+    confidence_sections,
+    expected_section,
+    malformed_text,
+)
 from mixseek.reports.responses import responses_document, unfinished_notes
 from mixseek.reports.wording.numbers import (
     NOTHING,
@@ -77,7 +86,18 @@ def statistics_document(statistics: Statistics) -> dict[str, Any]:
         "comparison": _comparison_document(statistics.comparison) if statistics.comparison else None,
         "responses": {name: responses_document(counts) for name, counts in statistics.responses.items()},
         "notes": list(statistics.notes),
+        "confidences": [confidence_document(line) for line in statistics.confidences],
     }
+
+
+def parted_document(parted: PartedStatistics) -> dict[str, Any]:
+    """The document of each part, under what tells them apart."""
+    parts = []
+    for value, statistics in parted.parts:
+        document = statistics_document(statistics)
+        del document["schema"]
+        parts.append({"part": value, **document})
+    return {"schema": schema_id(DocumentName.STATS_BY), "source": parted.source, "by": parted.by, "parts": parts}
 
 
 def _rater_document(line: RaterLine) -> dict[str, Any]:
@@ -276,6 +296,7 @@ def statistics_sections(statistics: Statistics) -> Iterator[Section]:
         yield Section(
             f"Agreement with {statistics.human}", [TableRows(heads, list(_pair_rows(statistics.against_human)))]
         )
+    yield from confidence_sections(statistics.confidences)
     yield from map(_agreement_section, _agreements(statistics))
     yield from _matrix_sections(statistics.pairs)
     yield _corrected_section(statistics.corrected, f"What {statistics.human} would say, from labels")
@@ -283,8 +304,56 @@ def statistics_sections(statistics: Statistics) -> Iterator[Section]:
         yield from _comparison_sections(statistics.comparison)
 
 
-shown_text.register(Statistics, result_text)
-shown_html.register(Statistics, result_html)
+@sections_of.register
+def parted_sections(parted: PartedStatistics) -> Iterator[Section]:
+    """A row for each part and rater: what they say, how far they agree, and what the expected score is worth."""
+    count = plural(len(parted.parts), "part")
+    yield Section(None, [Sentence(f"{parted.source}: {count} by {parted.by}", ""), *notes(_part_notes(parted))])
+    yield Section("Raters", [_parted_raters(parted)])
+    yield Section("Agreement", [_parted_agreement(parted)])
+    lines = [(value, line) for value, statistics in parted.parts for line in statistics.confidences]
+    yield expected_section(lines, parted.by)
+    yield calibration_section(lines, parted.by)
+
+
+def _part_notes(parted: PartedStatistics) -> Iterator[str]:
+    people = {statistics.people for _, statistics in parted.parts if statistics.people}
+    if people:
+        yield f"{PEOPLE}: the mean of those who rated an item, {max(people)} in all"
+    for value, statistics in parted.parts:
+        unused = [malformed_text(line) for line in statistics.confidences if line.malformed]
+        yield from (f"{value or NOTHING}: {note}" for note in (*statistics.notes, *unused))
+
+
+def _parted_raters(parted: PartedStatistics) -> TableRows:
+    rows: list[Sequence[Cell]] = []
+    for value, statistics in parted.parts:
+        for line in statistics.raters:
+            limits = (line.interval.low, line.interval.high) if line.interval else (None, None)
+            mean = score_number(line.mean, is_binary=line.is_binary)
+            ends = ends_text(*limits, is_binary=line.is_binary)
+            rows.append(
+                (value or NOTHING, line.name, number_cell(line.ratings), number_cell(line.questions), mean, ends)
+            )
+    return TableRows((parted.by, "rater", ">n", ">questions", ">mean", ">95% interval"), rows)
+
+
+def _parted_agreement(parted: PartedStatistics) -> TableRows:
+    """With the human, where one is named; else of all raters."""
+    every_line = [line for _, statistics in parted.parts for line in statistics.against_human]
+    measures = _shown_measures(every_line)
+    rows: list[Sequence[Cell]] = []
+    for value, statistics in parted.parts:
+        for line in statistics.against_human:
+            coefficients = {coefficient.measure: coefficient for coefficient in line.coefficients}
+            texts = (_coefficient_text(coefficients.get(measure)) for measure in measures)
+            rows.append((value or NOTHING, line.second, number_cell(line.items), *texts))
+    return TableRows((parted.by, "judge", ">n", *(f">{measure.value}" for measure in measures)), rows)
+
+
+for _shown in (Statistics, PartedStatistics):
+    shown_text.register(_shown, result_text)
+    shown_html.register(_shown, result_html)
 
 
 def _uneven_notes(statistics: Statistics) -> Iterator[str]:
