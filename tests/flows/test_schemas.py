@@ -166,6 +166,7 @@ ASKED: list[tuple[DocumentName, str]] = [
     (DocumentName.ARCHIVE_ANSWERS, "archive answers:latest"),
     (DocumentName.ARCHIVE_CHECK, "archive --check archive"),
     (DocumentName.STATS, "stats panel"),
+    (DocumentName.STATS_BY, "stats criteria.jsonl --by criterion --people is_person"),
     (DocumentName.COMPETE_DRY_RUN, "compete race.toml --dry-run"),
     (DocumentName.COMPETE, "compete race.toml --execution e -q"),
     (DocumentName.LEADERBOARD, "leaderboard e"),
@@ -214,10 +215,20 @@ def test_every_command_with_json_is_asked_below_or_known_elsewhere() -> None:
     assert {name for name, _ in ASKED} | ELSEWHERE == set(DocumentName) == set(DECLARED)
 
 
+def criteria() -> Iterator[dict[str, Any]]:
+    """Two criteria of twenty items, by a person and by a judge that says how likely each level is."""
+    for number in range(20):
+        for criterion in ("style", "facts"):
+            row = {"item": f"i{number}", "criterion": criterion, "score": 1 + number % 3}
+            yield {**row, "judge": "mia", "is_person": True}
+            yield {**row, "judge": "model", "is_person": False, "probs": [0.2, 0.3, 0.5]}
+
+
 def ask_all(place: Path) -> None:
     """What each command prints, in order: later ones use what earlier ones made."""
     make_workspace(place)
     found = {}
+    write_jsonl(place / "criteria.jsonl", criteria())
     with arena() as endpoint:
         (place / "race.toml").write_text(race_text(endpoint.spec, 2, rounds="min = 1\nmax = 1"), encoding="utf-8")
         for _, words in ASKED:

@@ -92,10 +92,10 @@ def confidence_document(line: JudgeConfidence) -> dict[str, Any]:
     }
 
 
-def _calibration_document(found: Calibration) -> dict[str, Any]:
-    document = asdict(found)
+def _calibration_document(calibration: Calibration) -> dict[str, Any]:
+    document = asdict(calibration)
     names = {"error": "ece", "equal_mass_error": "ece_of_equal_mass", "risk": "risk_coverage"}
-    return {names.get(name, name): value for name, value in document.items()} | {"state": found.state.value}
+    return {names.get(name, name): value for name, value in document.items()} | {"state": calibration.state.value}
 
 
 # For people.
@@ -174,15 +174,15 @@ def expected_tables(lines: Sequence[NamedLine], by: str | None = None) -> tuple[
     where it has some."""
     errors, orders = [], []
     for part, line in lines:
-        found = line.expected
-        if found is None:
+        scores = line.expected
+        if scores is None:
             continue
         names: list[Cell] = [part or NOTHING] if by is not None else []
-        names += [line.judge, number_cell(found.items)]
-        ways = (found.expected, found.given, found.likeliest)
-        errors.append((*names, *_bold_first([_error_text(way) for way in ways]), _gain_text(found.rmse_gain)))
+        names += [line.judge, number_cell(scores.items)]
+        ways = (scores.expected, scores.given, scores.likeliest)
+        errors.append((*names, *_bold_first([_error_text(way) for way in ways]), _gain_text(scores.rmse_gain)))
         texts = [coefficient_text(way.spearman) for way in ways]
-        orders.append((*names, *_bold_first(texts), _gain_text(found.spearman_gain)))
+        orders.append((*names, *_bold_first(texts), _gain_text(scores.spearman_gain)))
     error = message("confidence.rmse", "RMSE against people")
     order = message("confidence.order", "Spearman with people")
     gains = message("confidence.rmse_gain", "less by"), message("confidence.order_gain", "more by")
@@ -214,7 +214,7 @@ def expected_parts(lines: Sequence[NamedLine], by: str | None = None) -> list[Pa
         parts += [Sentence(table.label, ""), table]
     counted = [line.expected for _, line in lines if line.expected is not None]
     words = "the given score is not the likeliest level in {n} of {items} items"
-    numbers = [sum(getattr(found, name) for found in counted) for name in ("unlike", "items")]
+    numbers = [sum(getattr(scores, name) for scores in counted) for name in ("unlike", "items")]
     unlike = message("confidence.unlike", words, n=numbers[0], items=numbers[1])
     return [*parts, *notes([unlike] if numbers[0] else [])]
 
@@ -223,8 +223,8 @@ def _bold_first(texts: Sequence[str]) -> list[Cell]:
     return [(texts[0], "bold"), *texts[1:]]
 
 
-def _error_text(found: Closeness) -> str:
-    return score_number(found.rmse, is_binary=False)
+def _error_text(closeness: Closeness) -> str:
+    return score_number(closeness.rmse, is_binary=False)
 
 
 def _gain_text(gain: Gain) -> str:
@@ -238,18 +238,21 @@ def _gain_text(gain: Gain) -> str:
 def calibration_tables(lines: Sequence[NamedLine], by: str | None = None) -> tuple[TableRows, TableRows]:
     """How often people agree against how sure the judge is, and what its confidence is worth; a row a judge and source
     of which labels say something."""
-    errors, scores = [], []
+    errors, worths = [], []
     for part, line in lines:
-        found = line.calibration
-        if found is None or found.state is not CalibrationState.MEASURED:
+        calibration = line.calibration
+        if calibration is None or calibration.state is not CalibrationState.MEASURED:
             continue
         names: list[Cell] = [part or NOTHING] if by is not None else []
-        names += [line.judge, (source_text(line.source), QUIET), number_cell(found.labels)]
-        if found.error is not None:
-            chances = [NOTHING if share is None else percent(share) for share in (found.mean_chance, found.mean_label)]
-            by_chance = score_number(found.error.by_chance, is_binary=False)
-            errors.append((*names, *chances, (_ece_text(found.error), "bold"), (by_chance, QUIET)))
-        scores.append((*names, *_brier_cells(found), _area_text(found.risk)))
+        names += [line.judge, (source_text(line.source), QUIET), number_cell(calibration.labels)]
+        if calibration.error is not None:
+            chances = [
+                NOTHING if share is None else percent(share)
+                for share in (calibration.mean_chance, calibration.mean_label)
+            ]
+            by_chance = score_number(calibration.error.by_chance, is_binary=False)
+            errors.append((*names, *chances, (_ece_text(calibration.error), "bold"), (by_chance, QUIET)))
+        worths.append((*names, *_brier_cells(calibration), _area_text(calibration.risk)))
     heads = (
         *([by] if by is not None else []),
         message("head.judge", "judge"),
@@ -278,7 +281,7 @@ def calibration_tables(lines: Sequence[NamedLine], by: str | None = None) -> tup
                 number_head(message("confidence.base_rate", "base rate's")),
                 number_head(message("confidence.area", "AURC")),
             ),
-            scores,
+            worths,
             name="calibrations",
             label=worth,
         ),
@@ -320,8 +323,8 @@ def _ece_text(error: CalibrationError | None) -> str:
     return estimate_text(error.value, error.interval.low, error.interval.high, is_binary=False)
 
 
-def _brier_cells(found: Calibration) -> tuple[Cell, Cell]:
-    score = found.brier
+def _brier_cells(calibration: Calibration) -> tuple[Cell, Cell]:
+    score = calibration.brier
     if score is None:
         return NOTHING, NOTHING
     limits = score.interval
@@ -338,16 +341,18 @@ def _area_text(risk: RiskCoverage | None) -> str:
 
 def picture_sections(line: JudgeConfidence) -> Iterator[Section]:
     """The reliability diagram and the curve of one judge, each with its numbers."""
-    found = line.calibration
-    if found is None or found.state is not CalibrationState.MEASURED:
+    calibration = line.calibration
+    if calibration is None or calibration.state is not CalibrationState.MEASURED:
         return
     whose = {"judge": line.judge, "source": source_text(line.source)}
-    if found.bins:
+    if calibration.bins:
         title = message("confidence.reliability", "Reliability of {judge}, by {source}", **whose)
-        yield Section(title, [reliability_diagram(found.bins, title)], name="reliability")
-    if found.risk is not None:
+        yield Section(title, [reliability_diagram(calibration.bins, title)], name="reliability")
+    if calibration.risk is not None:
         title = message("confidence.risk", "Risk against coverage of {judge}, by {source}", **whose)
-        yield Section(title, [risk_curve(found.risk, title), *notes([_risk_note(found.risk)])], name="risk-coverage")
+        yield Section(
+            title, [risk_curve(calibration.risk, title), *notes([_risk_note(calibration.risk)])], name="risk-coverage"
+        )
 
 
 def reliability_diagram(bins: Sequence[ReliabilityBin], title: str) -> Scatter:

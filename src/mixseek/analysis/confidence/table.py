@@ -41,15 +41,15 @@ def confidences_of_table(
             raise ConfigurationError(
                 "--probabilities: a list says nothing about texts, which have no order; write a mapping"
             )
-        found = levels_of_list(length, asked.values, asked.scale)
-        if found is None and asked.all_values:
-            found = levels_of_list(length, asked.all_values, None)
-        if found is None:
+        known = levels_of_list(length, asked.values, asked.scale)
+        if known is None and asked.all_values:
+            known = levels_of_list(length, asked.all_values, None)
+        if known is None:
             example = f"--scale 1..{length}"
             raise ConfigurationError(
                 f"--probabilities: lists of {length}, and scores do not tell of which levels; say it with {example}"
             )
-        levels = found
+        levels = known
     by_rater: defaultdict[int, list[CertainRow]] = defaultdict(list)
     for row in rows:
         by_rater[row.rater].append(row)
@@ -100,7 +100,7 @@ def _of_shares(
 
 
 def _of_column(judge: str, rows: Sequence[CertainRow], *, has_truth: bool) -> Iterator[JudgeConfidence]:
-    """By source: a share of repeats is no probability of a token, and neither stands for the other."""
+    """One of each source: a share of repeats is no probability of a token, and neither stands for the other."""
     by_source: defaultdict[str, list[CertainRow]] = defaultdict(list)
     for row in rows:
         if row.has_confidence:

@@ -203,7 +203,7 @@ class _Analysis:
     # How sure they are.
 
     def _confidences(self) -> list[JudgeConfidence]:
-        """Of judges with a column of probabilities or confidences, or whose scores are probabilities."""
+        """What judges say that have a column of probabilities or confidences, or scores that are probabilities."""
         if self._is_run:
             return []
         asked = [rater for rater in self._judges if self._ratings.has_confidences or self._may_be_chances(rater)]

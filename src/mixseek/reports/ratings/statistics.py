@@ -339,7 +339,7 @@ def _parted_raters(parted: PartedStatistics) -> TableRows:
 
 
 def _parted_agreement(parted: PartedStatistics) -> TableRows:
-    """With the human, where one is named; else of all raters."""
+    """How far each rater agrees with the human, where one is named."""
     every_line = [line for _, statistics in parted.parts for line in statistics.against_human]
     measures = _shown_measures(every_line)
     rows: list[Sequence[Cell]] = []
