@@ -259,32 +259,22 @@ def calibration_tables(lines: Sequence[NamedLine], by: str | None = None) -> tup
         message("confidence.from", "from"),
         number_head(message("head.labels", "labels")),
     )
+    error_heads = (
+        number_head(message("confidence.mean_short", "confidence")),
+        number_head(message("confidence.people_agree", "people agree")),
+        number_head(message("confidence.ece", "ECE")),
+        number_head(message("confidence.by_chance", "by chance")),
+    )
+    worth_heads = (
+        number_head(message("confidence.brier", "Brier")),
+        number_head(message("confidence.base_rate", "base rate's")),
+        number_head(message("confidence.area", "AURC")),
+    )
     title = message("confidence.calibration_title", "Calibration")
     worth = message("confidence.worth", "What its confidence is worth")
     return (
-        TableRows(
-            (
-                *heads,
-                number_head(message("confidence.mean_short", "confidence")),
-                number_head(message("confidence.people_agree", "people agree")),
-                number_head(message("confidence.ece", "ECE")),
-                number_head(message("confidence.by_chance", "by chance")),
-            ),
-            errors,
-            name="calibrations",
-            label=title,
-        ),
-        TableRows(
-            (
-                *heads,
-                number_head(message("confidence.brier", "Brier")),
-                number_head(message("confidence.base_rate", "base rate's")),
-                number_head(message("confidence.area", "AURC")),
-            ),
-            worths,
-            name="calibrations",
-            label=worth,
-        ),
+        TableRows((*heads, *error_heads), errors, name="calibrations", label=title),
+        TableRows((*heads, *worth_heads), worths, name="calibrations", label=worth),
     )
 
 

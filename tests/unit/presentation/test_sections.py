@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 import mixseek
-from mixseek.analysis.ratings.found import RaterLine, Statistics
+from mixseek.analysis.ratings.found import PartedStatistics, RaterLine, Statistics
 from mixseek.analysis.run.report_data import ReportData
 from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.votes.found import VoteStatistics
@@ -237,7 +237,7 @@ def test_names_in_templates_are_the_nouns_of_their_things(word: str) -> None:
 
 RESULTS = (
     *(Board, Card, CiReport, Comparison, CompeteForecast, DryRun, Evaluation, LeaderBoard, ReportData, RunComparison),
-    *(RunSummary, Statistics, SystemBoard, VoteStatistics),
+    *(PartedStatistics, RunSummary, Statistics, SystemBoard, VoteStatistics),
 )
 
 
