@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mixseek.api.answers import Answers, aanswer, answer
+    from mixseek.api.cascade import plan_cascade
     from mixseek.api.compete import Competition, acompete, aevaluate, compete, evaluate
     from mixseek.api.judging import ajudge, audit, forecast, judge
     from mixseek.api.run import Run, compare, leaderboard, open_run, statistics, vote_statistics
+    from mixseek.cascades.certificate import Certificate
     from mixseek.comparison.conclusion import RunState
     from mixseek.competition.views.evaluation import Evaluation
     from mixseek.domain.judgments import InvalidJudgment, Missing, Undecided, ValidJudgment
@@ -24,6 +26,7 @@ __all__ = [
     "Answers",
     "AuditOptions",
     "Card",
+    "Certificate",
     "Competition",
     "Evaluation",
     "GateError",
@@ -53,6 +56,7 @@ __all__ = [
     "leaderboard",
     "load_protocol",
     "open_run",
+    "plan_cascade",
     "statistics",
     "vote_statistics",
 ]
@@ -63,6 +67,7 @@ _HOMES = {
     "Answers": "mixseek.api.answers",
     "AuditOptions": "mixseek.settings.options",
     "Card": "mixseek.audits.views",
+    "Certificate": "mixseek.cascades.views",
     "Competition": "mixseek.api.compete",
     "Evaluation": "mixseek.competition.views.evaluation",
     "GateError": "mixseek.errors",
@@ -92,6 +97,7 @@ _HOMES = {
     "leaderboard": "mixseek.api.run",
     "load_protocol": "mixseek.protocols.registry",
     "open_run": "mixseek.api.run",
+    "plan_cascade": "mixseek.api.cascade",
     "statistics": "mixseek.api.run",
     "vote_statistics": "mixseek.api.run",
 }

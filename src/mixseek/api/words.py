@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from mixseek.errors import MixseekError
 
 # Options that have another name as a keyword.
-_RENAMED = {"to": "path", "rater": "judge", "takes": "repeats"}
+_RENAMED = {"to": "path", "out": "path", "rater": "judge", "takes": "repeats", "tier": "tiers", "price": "prices"}
 # Those that are switched on by being there, and one that is switched off.
 _SWITCHES = ("cascade", "keep_going", "retry_refused", "retry_invalid", "bundles", "allow_outside_files")
 # Those whose value is a word of its own; of others only what cannot be the sentence's next word is the value.

@@ -13,7 +13,7 @@ from mixseek.analysis.ratings.statistics import is_table
 from mixseek.cascades.certificate import Certificate, CertifiedLabels, CertifiedSource, Tier
 from mixseek.cascades.file import PEOPLE, Cascade, CascadeTable, certified, write_cascade
 from mixseek.cascades.rated_runs import LabelChoice, open_rated_runs
-from mixseek.cascades.rated_table import open_rated_table
+from mixseek.cascades.rated_table import TableQuestion, open_rated_table
 from mixseek.cascades.readings import Candidate, RatedTexts, TierReader, read_item
 from mixseek.domain.confidence import ConfidenceSource
 from mixseek.domain.shown import Shown
@@ -64,6 +64,8 @@ class CascadeRequest:
     source: RatingSource = RatingSource()
     drawing: Drawing = Drawing.UNKNOWN
     scale: tuple[float, float] | None = None
+    # What a table is called in the certificate, where its file is called nothing that anybody knows.
+    shown_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,8 @@ def _open_texts(request: CascadeRequest, notify: Callable[[str], None]) -> Abstr
     if request.source.truth is None:
         raise ConfigurationError(f"{tables[0]}: whose ratings are labels? name the rater with --human")
     notify(f"reading {tables[0]}")
-    return open_rated_table(Path(tables[0]), request.source, request.drawing, request.scale, request.choice)
+    asked = TableQuestion(request.source, request.drawing, request.scale, request.choice, request.shown_name)
+    return open_rated_table(Path(tables[0]), asked)
 
 
 # Tiers and prices.
@@ -265,11 +268,10 @@ def _describe(
     tiers = [_describe_tier(tier, result) for tier, result in zip(asked, planned.tiers, strict=True)]
     last = PEOPLE if request.last is LastWord.PEOPLE else tiers[-1].name
     notes = [*texts.notes]
-    if any(tier.price is None for tier in tiers):
-        unpriced = listed([tier.name for tier in tiers if tier.price is None])
-        notes.append(
-            f"nothing says what {unpriced} costs (--price NAME=…): no cost is given, and the order is as named"
-        )
+    unpriced = [tier.name for tier in tiers if tier.price is None]
+    if unpriced and len(tiers) > 1:
+        order = "" if request.tiers else ", and judges are asked in the order in which they stand there"
+        notes.append(f"nothing says what {listed(unpriced)} costs (--price NAME=…): no cost is given{order}")
     cost = _cost(tiers, planned, last)
     dearest = _dearest(tiers, candidates)
     state = PlanState.DECIDES if planned.decided else PlanState.TOO_FEW_LABELS
@@ -330,12 +332,11 @@ def _interval(evidence: Evidence) -> Interval | None:
 def _cost(tiers: Sequence[PlannedTier], planned: CascadePlan, last: str) -> float | None:
     """What is paid for one text in the mean: whoever decides nothing is not asked, unless others need its verdict."""
     paid, asked = 0.0, set[str]()
-    by_judge = {tier.judges: tier for tier in tiers}
     for place, tier in enumerate(tiers):
         if tier.threshold is None and tier.name != last:
             continue
-        needed = [earlier for earlier in tiers[:place] if {*earlier.judges} & {*tier.beside}]
-        for other in (*needed, by_judge[tier.judges]):
+        needed = [earlier for earlier in tiers[:place] if {*earlier.judges} & {*tier.beside, *tier.judges}]
+        for other in (*needed, tier):
             if {*other.judges} <= asked:
                 continue
             if other.price is None:

@@ -20,6 +20,7 @@ from mixseek.cascades.readings import Candidate, Opinion, RatedText, RatedTexts,
 from mixseek.domain.confidence import ConfidenceSource
 from mixseek.domain.people import APART
 from mixseek.errors import ConfigurationError
+from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.durable import storage_error
 from mixseek.text.phrases import plural
@@ -31,32 +32,37 @@ _WHY_NOT = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class TableQuestion:
+    """What is asked of a table: its columns and whose word is the label, how labels were drawn, the ends of its scale.
+
+    `shown_name` is what the certificate calls it, where that is not the file.
+    """
+
+    source: RatingSource
+    drawing: Drawing
+    scale: tuple[float, float] | None = None
+    choice: LabelChoice = LabelChoice()
+    shown_name: str | None = None
+
+
 @contextlib.contextmanager
-def open_rated_table(
-    path: Path, source: RatingSource, drawing: Drawing, scale: tuple[float, float] | None, choice: LabelChoice
-) -> Iterator[RatedTexts]:
+def open_rated_table(path: Path, asked: TableQuestion) -> Iterator[RatedTexts]:
     """The table's items for as long as the block lasts; raises ConfigurationError or DatasetError in one line."""
-    with open_table(path, source) as ratings:
-        human = next(rater for rater in ratings.raters if rater.name == source.truth)
-        yield _TableTexts(path, ratings, human, drawing, scale, choice).texts()
+    with open_table(path, asked.source) as ratings:
+        yield _TableTexts(path, ratings, asked).texts()
 
 
 class _TableTexts:
     """The items of one table."""
 
-    def __init__(
-        self,
-        path: Path,
-        ratings: Ratings,
-        human: Rater,
-        drawing: Drawing,
-        ends: tuple[float, float] | None,
-        choice: LabelChoice,
-    ) -> None:
-        self._path, self._ratings, self._human = path, ratings, human
-        self._scale = self._find_scale(ends)
-        self._labels, self._drawn = self._draw(drawing, choice)
-        self._seed = None if choice.count is None else choice.seed
+    def __init__(self, path: Path, ratings: Ratings, asked: TableQuestion) -> None:
+        self._path, self._ratings = path, ratings
+        self._name = asked.shown_name or path.name
+        self._human = next(rater for rater in ratings.raters if rater.name == asked.source.truth)
+        self._scale = self._find_scale(asked.scale)
+        self._labels, self._drawn = self._draw(asked.drawing, asked.choice)
+        self._seed = None if asked.choice.count is None else asked.choice.seed
 
     def _find_scale(self, ends: tuple[float, float] | None) -> RatingScale:
         if self._ratings.categories:
@@ -115,7 +121,7 @@ class _TableTexts:
             seed=self._seed,
             digest=digest_labels({item: (value,) for item, value in self._labels.items()}),
         )
-        sources = (CertifiedSource(name=self._path.name, kind="table", digest=digest_file(self._path)),)
+        sources = (CertifiedSource(name=self._name, kind="table", digest=digest_file(self._path)),)
         judges = {rater.number: candidate for rater, candidate in self._judges(candidates)}
         return RatedTexts(tuple(candidates), self._scale, labels, sources, None, lambda: self._read(judges))
 

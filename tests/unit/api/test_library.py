@@ -29,6 +29,7 @@ SURFACE = [
     "Answers",
     "AuditOptions",
     "Card",
+    "Certificate",
     "Competition",
     "Evaluation",
     "GateError",
@@ -58,6 +59,7 @@ SURFACE = [
     "leaderboard",
     "load_protocol",
     "open_run",
+    "plan_cascade",
     "statistics",
     "vote_statistics",
 ]
