@@ -5,11 +5,11 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-import mixseek.cascades.views  # noqa: F401 - what is printed of a result is registered there
 from mixseek.analysis.ratings.relation import RatingColumns, RatingSource
 from mixseek.api.options import Data, TemporaryWorkspace, choose
 from mixseek.api.run import Run
 from mixseek.api.words import in_python_words
+from mixseek.cascades import views  # noqa: F401 - what is printed of a result is registered there
 from mixseek.cascades.plan import CascadeRequest, LastWord, PlannedCascade, plan, write_plan
 from mixseek.cascades.rated_runs import LabelChoice
 from mixseek.datasets.memory import IN_MEMORY, keep_rows

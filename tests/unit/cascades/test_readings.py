@@ -46,8 +46,8 @@ def test_takes_are_as_sure_as_they_agree_or_as_they_say() -> None:
     """Never one source in the place of another, and nothing where none is."""
     takes = [Take(1.0, {LOGPROBS: 0.9}), Take(0.0, {LOGPROBS: 0.8}), Take(1.0, {LOGPROBS: 0.7})]
 
-    assert join_takes(takes, REPEATS, BINARY) == Opinion(1.0, pytest.approx(2 / 3))
-    assert join_takes(takes, LOGPROBS, BINARY) == Opinion(1.0, pytest.approx(0.8))
+    assert join_takes(takes, REPEATS, BINARY) == Opinion(1.0, 2 / 3)
+    assert join_takes(takes, LOGPROBS, BINARY) == Opinion(1.0, 0.8)
     assert join_takes(takes, None, BINARY) == Opinion(1.0)
     assert join_takes([Take(1.0)], LOGPROBS, BINARY) == Opinion(1.0)
     assert join_takes(takes[:2], REPEATS, BINARY) is None
