@@ -322,6 +322,29 @@ def test_repeats_of_a_rater_are_its_confidence(tmp_path: Path) -> None:
     assert read_cascade(tmp_path / "cascade.toml").tiers[0].repeats == 3
 
 
+def test_a_column_says_how_sure_a_judge_is(tmp_path: Path) -> None:
+    """By its usual name, with or without its kind; what is no share is refused with its place."""
+    draw = Random(7)
+    rows: list[dict[str, Any]] = []
+    for n in range(400):
+        sure = draw.random()
+        score = int(draw.random() < 0.5 + sure / 2)
+        rows.append({"item": str(n), "judge": "j", "score": score, "p": sure, "confidence_source": "logprobs"})
+        rows.append({"item": str(n), "judge": "people", "score": 1})
+    write_jsonl(tmp_path / "t.jsonl", rows)
+    words = ("t.jsonl", "--human", "people", "--agree", "85%")
+
+    _, without = plan(tmp_path, *words)
+    _, document = plan(tmp_path, *words, "--sure", "p")
+    _, written = plan(tmp_path, *words, "--sure", "p", "--where", "confidence_source IS NOT NULL OR true")
+
+    assert (without["state"], without["tiers"][0]["confidence"]) == ("none", None)
+    assert (document["state"], document["tiers"][0]["confidence"]) == ("decides", "logprobs")
+    assert 0.4 < document["tiers"][0]["threshold"] < 0.9
+    assert document["tiers"] == written["tiers"]
+    assert "item '0': the confidence " in refusal(tmp_path, *words, "--sure", "p + 2")
+
+
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 

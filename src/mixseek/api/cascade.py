@@ -36,6 +36,7 @@ def plan_cascade(
     item: str | None = None,
     judge: str | None = None,
     score: str | None = None,
+    sure: str | None = None,
     question: str | None = None,
     where: str | None = None,
     scale: tuple[float, float] | None = None,
@@ -54,7 +55,7 @@ def plan_cascade(
     (1.0, 1.0, {'small': 1.0})
     """
     names, root, temporary = _names_of(runs, workspace)
-    columns = RatingColumns(item, judge, score, question, where=where, labelled=labelled)
+    columns = RatingColumns(item, judge, score, question, where=where, labelled=labelled, confidence=sure)
     request = CascadeRequest(
         names=names,
         workspace=root,

@@ -340,7 +340,7 @@ class _LoadedRuns:
         if not candidates:
             raise ConfigurationError(f"no judgment of run {self._runs[0].name} is valid; `mixseek report` says why")
         if texts > MOST_TEXTS:
-            self._notes.append(f"{MOST_TEXTS:,} of {texts:,} texts, drawn by lot, stand for all that have no label")
+            self._notes.append(some_texts(texts))
         drawn: Any = "all" if self._labels.drawn == "all" and len(values) == texts else self._labels.drawn
         labels = CertifiedLabels(
             count=len(values),
@@ -382,24 +382,10 @@ class _LoadedRuns:
         for name, entries in self._entries.items():
             if name not in counted:
                 continue
-            texts, takes, repeated, logprobs, decision, orders, written = counted[name]
-            candidates.append(
-                Candidate(
-                    name,
-                    shown[name],
-                    takes,
-                    {
-                        ConfidenceSource.LOGPROBS: logprobs,
-                        ConfidenceSource.DECISION: decision,
-                        ConfidenceSource.REPEATS: repeated,
-                        ConfidenceSource.ORDERS: orders,
-                        ConfidenceSource.WRITTEN: written,
-                    },
-                    texts,
-                    0.0 if entries[0].kind in _FREE else prices.get(name),
-                    self._certify(entries[0], name, models[name]),
-                )
-            )
+            texts, takes, *sources = counted[name]
+            price = 0.0 if entries[0].kind in _FREE else prices.get(name)
+            certified = self._certify(entries[0], name, models[name])
+            candidates.append(Candidate(name, shown[name], takes, count_sources(sources), texts, price, certified))
         return tuple(candidates)
 
     @staticmethod
@@ -415,7 +401,7 @@ class _LoadedRuns:
             takes: defaultdict[str, list[Take]] = defaultdict(list)
             for _, _, judge, _, score, confidence, source in group:
                 if judge is not None:
-                    takes[judge].append(_read_take(score, confidence, source))
+                    takes[judge].append(read_take(score, confidence, source))
             opinions: dict[str, Opinion] = {}
             for judge, judge_takes in takes.items():
                 opinion = join_takes(judge_takes, judges[judge].source, scale) if judge in judges else None
@@ -429,7 +415,25 @@ def _stream(rows: duckdb.DuckDBPyConnection, size: int = 10_000) -> Iterator[tup
         yield from chunk
 
 
-def _read_take(score: float, confidence: float | None, source: str | None) -> Take:
+def some_texts(texts: int) -> str:
+    """What was left out of so many."""
+    return f"{MOST_TEXTS:,} of {texts:,} texts, those without a label by lot, stand for all"
+
+
+def count_sources(counts: Sequence[int]) -> dict[ConfidenceSource, int]:
+    """How many texts a judge was sure about by each source, in the order in which the statements have them."""
+    order = (
+        ConfidenceSource.REPEATS,
+        ConfidenceSource.LOGPROBS,
+        ConfidenceSource.DECISION,
+        ConfidenceSource.ORDERS,
+        ConfidenceSource.WRITTEN,
+    )
+    return dict(zip(order, counts, strict=True))
+
+
+def read_take(score: float, confidence: float | None, source: str | None) -> Take:
+    """A judgment with how sure the judge was, where something says so."""
     if confidence is None or source is None:
         return Take(score)
     return Take(score, {ConfidenceSource(source): confidence})

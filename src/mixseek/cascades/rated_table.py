@@ -12,19 +12,30 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from mixseek.analysis.ratings.relation import Rater, Ratings, RatingSource
+from mixseek.analysis.ratings.relation import Ratings, RatingSource
 from mixseek.analysis.ratings.table import open_table
 from mixseek.cascades.certificate import CertifiedJudge, CertifiedLabels, CertifiedSource
-from mixseek.cascades.rated_runs import STATEMENTS, LabelChoice, digest_labels, draw_lots
+from mixseek.cascades.rated_runs import (
+    MOST_TEXTS,
+    STATEMENTS,
+    LabelChoice,
+    count_sources,
+    digest_labels,
+    draw_lots,
+    read_take,
+    some_texts,
+)
 from mixseek.cascades.readings import Candidate, Opinion, RatedText, RatedTexts, RatingScale, Take, join_takes
 from mixseek.domain.confidence import ConfidenceSource
 from mixseek.domain.people import APART
-from mixseek.errors import ConfigurationError
+from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.estimates import Drawing
 from mixseek.storage.durable import storage_error
 from mixseek.text.phrases import plural
 
+# Kinds of confidence that a rating may bring; of any other word nothing is known, so it is what the rater wrote.
+_SOURCES = (ConfidenceSource.LOGPROBS, ConfidenceSource.DECISION, ConfidenceSource.ORDERS)
 _WHY_NOT = {
     Drawing.STRATIFIED: "within each verdict, with chances that the table does not say",
     Drawing.ELSEWHERE: "from other cases, which says nothing of these",
@@ -81,7 +92,7 @@ class _TableTexts:
 
     def _draw(self, drawing: Drawing, choice: LabelChoice) -> tuple[dict[str, float], Any]:
         """What the human says of the items that count as labelled, and how those were drawn."""
-        given = dict(self._ratings.fetch(STATEMENTS["labels_of_table"], human=self._human.number))
+        given = dict(self._ratings.fetch(STATEMENTS["labels_of_table"], human=self._human.name))
         if not given:
             raise ConfigurationError(f"--human {self._human.name!r}: none of its rows is a label (--labelled)")
         ((items, _),) = self._ratings.fetch(STATEMENTS["texts_of_table"])
@@ -94,25 +105,21 @@ class _TableTexts:
         return {item: given[item] for item in chosen}, "all" if len(chosen) == items else "random"
 
     def texts(self) -> RatedTexts:
+        """Everything that was read, and a way through it."""
+        for item, sure in self._ratings.fetch(STATEMENTS["wild_confidence"]):
+            raise DatasetError(f"{self._name}: item {item!r}: the confidence {sure:g} is not between 0 and 1")
         ((items, questions),) = self._ratings.fetch(STATEMENTS["texts_of_table"])
-        counted = {row[0]: row[1:] for row in self._ratings.fetch(STATEMENTS["repeats_of_table"])}
-        candidates = []
+        counted = {row[0]: row[1:] for row in self._ratings.fetch(STATEMENTS["candidates_of_table"], **self._names)}
+        candidates = {}
         for rater in self._ratings.raters:
-            if rater.number == self._human.number:
-                continue
-            judgments, takes, repeated = counted[rater.number]
-            candidates.append(
-                Candidate(
-                    rater.name,
-                    rater.name,
-                    takes,
-                    {ConfidenceSource.REPEATS: repeated},
-                    judgments,
-                    certified=CertifiedJudge(name=rater.name, kind="rater"),
+            if rater.number != self._human.number:
+                judgments, takes, *by_source = counted[rater.number]
+                certified = CertifiedJudge(name=rater.name, kind="rater")
+                candidates[rater.number] = Candidate(
+                    rater.name, rater.name, takes, count_sources(by_source), judgments, certified=certified
                 )
-            )
         if not candidates:
-            raise ConfigurationError(f"{self._path}: {self._human.name} alone has rated; a cascade needs a judge")
+            raise ConfigurationError(f"{self._name}: {self._human.name} alone has rated; a cascade needs a judge")
         labels = CertifiedLabels(
             count=len(self._labels),
             texts=items,
@@ -122,19 +129,22 @@ class _TableTexts:
             digest=digest_labels({item: (value,) for item, value in self._labels.items()}),
         )
         sources = (CertifiedSource(name=self._name, kind="table", digest=digest_file(self._path)),)
-        judges = {rater.number: candidate for rater, candidate in self._judges(candidates)}
-        return RatedTexts(tuple(candidates), self._scale, labels, sources, None, lambda: self._read(judges))
+        notes = (some_texts(items),) if items > MOST_TEXTS else ()
+        return RatedTexts(
+            tuple(candidates.values()), self._scale, labels, sources, None, lambda: self._read(candidates), notes
+        )
 
-    def _judges(self, candidates: list[Candidate]) -> Iterator[tuple[Rater, Candidate]]:
-        by_name = {candidate.name: candidate for candidate in candidates}
-        return ((rater, by_name[rater.name]) for rater in self._ratings.raters if rater.name in by_name)
+    @property
+    def _names(self) -> Mapping[str, Any]:
+        return {"names": list(self._ratings.names)}
 
     def _read(self, judges: Mapping[int, Candidate]) -> Iterator[RatedText]:
-        rows = self._ratings.fetch(STATEMENTS["rows_of_table"])
+        chosen = {"labelled": list(self._labels), "most": MOST_TEXTS}
+        rows = self._ratings.fetch(STATEMENTS["rows_of_table"], **self._names, **chosen)
         for (item, question), group in groupby(rows, key=itemgetter(0, 1)):
             takes: defaultdict[int, list[Take]] = defaultdict(list)
-            for _, _, rater, _, value, _ in group:
-                takes[rater].append(Take(value))
+            for _, _, rater, value, sure, source in group:
+                takes[rater].append(read_take(value, sure, source if source in _SOURCES else ConfidenceSource.WRITTEN))
             opinions: dict[str, Opinion] = {}
             for number, candidate in judges.items():
                 opinion = join_takes(takes.get(number, ()), candidate.source, self._scale)

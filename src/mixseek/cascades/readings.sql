@@ -70,21 +70,36 @@ SELECT text, question, judge, take, score, confidence, source
     FROM chosen LEFT JOIN takes USING (text) ORDER BY text, judge, take
 
 -- name: rows_of_table
--- The same of a table of ratings, whose raters are numbers; `rank` is the order of takes.
-SELECT items.item, items.question, rater, rank, value, is_label FROM numbered JOIN items USING (unit)
-    WHERE value IS NOT NULL ORDER BY items.unit, rater, rank
+-- The same of a table of ratings, whose raters are places in the list of their names; `rank` is the order of takes.
+WITH chosen AS (
+    SELECT unit, item, question FROM items
+    ORDER BY item NOT IN (SELECT unnest($labelled::VARCHAR[])), sha256('some ' || item) LIMIT $most
+)
+SELECT chosen.item, chosen.question, list_position($names, rater) - 1, value, sure, sure_source
+    FROM chosen JOIN rows USING (item) WHERE value IS NOT NULL ORDER BY unit, rater, rank
 
--- name: repeats_of_table
-SELECT rater, count(*), max(asked), count(*) FILTER (asked > 1)
-    FROM (SELECT rater, unit, count(*) AS asked FROM numbered WHERE value IS NOT NULL GROUP BY rater, unit) GROUP BY rater
+-- name: candidates_of_table
+-- A number whose kind nobody says is what the rater wrote.
+SELECT rater, count(*), max(asked), count(*) FILTER (asked > 1), sum(logprobs > 0)::BIGINT, sum(decision > 0)::BIGINT,
+        sum(orders > 0)::BIGINT, sum(written > 0)::BIGINT
+    FROM (SELECT list_position($names, rater) - 1 AS rater, item, count(*) AS asked,
+            count(sure) FILTER (sure_source = 'logprobs') AS logprobs,
+            count(sure) FILTER (sure_source = 'decision') AS decision,
+            count(sure) FILTER (sure_source = 'orders') AS orders,
+            count(sure) FILTER (coalesce(sure_source, '') NOT IN ('logprobs', 'decision', 'orders')) AS written
+        FROM rows WHERE value IS NOT NULL GROUP BY rater, item)
+    GROUP BY rater
+
+-- name: wild_confidence
+SELECT item, sure FROM rows WHERE sure IS NOT NULL AND NOT coalesce(sure BETWEEN 0 AND 1, false) ORDER BY row LIMIT 1
 
 -- name: texts_of_table
 SELECT count(*), count(DISTINCT question) FROM items
 
 -- name: labels_of_table
-SELECT items.item, value FROM numbered JOIN items USING (unit)
-    WHERE rater = $human AND value IS NOT NULL AND is_label
-    QUALIFY row_number() OVER (PARTITION BY numbered.unit ORDER BY rank) = 1 ORDER BY items.item
+-- What the human said first of each item.
+SELECT items.item, arg_min(value, rank) FROM rows JOIN items USING (item)
+    WHERE rater = $human AND value IS NOT NULL AND is_label GROUP BY items.item ORDER BY items.item
 
 -- name: span_of_table
-SELECT min(value), max(value), bool_and(value IN (0, 1)) FROM numbered WHERE value IS NOT NULL
+SELECT min(value), max(value), bool_and(value IN (0, 1)) FROM rows WHERE value IS NOT NULL

@@ -26,6 +26,13 @@ LabelledOption = Annotated[
 ItemOption = Annotated[str | None, Option(metavar="EXPR", help=f"Of a table: what is rated, {_EXPRESSION}.")]
 RaterOption = Annotated[str | None, Option(metavar="EXPR", help="Of a table: who rates.")]
 ScoreOption = Annotated[str | None, Option(metavar="EXPR", help="Of a table: the rating.")]
+SureOption = Annotated[
+    str | None,
+    Option(
+        metavar="EXPR",
+        help="Of a table: how sure the judge is of its rating, 0 to 1. Default: confidence_value or confidence.",
+    ),
+]
 QuestionOption = Annotated[
     str | None, Option(metavar="EXPR", help="Of a table: items of one question resemble each other.")
 ]
@@ -86,6 +93,7 @@ def plan_tiers(
     item: ItemOption = None,
     rater: RaterOption = None,
     score: ScoreOption = None,
+    sure: SureOption = None,
     question: QuestionOption = None,
     where: WhereOption = None,
     scale: ScaleOption = None,
@@ -120,7 +128,7 @@ def plan_tiers(
 
     if last not in [word.value for word in LastWord]:
         raise BadParameter(f"{last!r} decides nothing; it is people, or last", param_hint="'--with'")
-    columns = RatingColumns(item, rater, score, question, where=where, labelled=labelled)
+    columns = RatingColumns(item, rater, score, question, where=where, labelled=labelled, confidence=sure)
     request = CascadeRequest(
         names=names,
         workspace=workspace_path(workspace),
