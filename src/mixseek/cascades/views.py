@@ -87,14 +87,14 @@ def _after_answer(result: PlannedCascade) -> Iterator[str]:
     left = result.texts - round(result.decided_share * result.texts)
     if result.state is PlanState.DECIDES:
         who = "people" if result.last == PEOPLE else f"{result.last}, of which nothing is shown there"
-        yield f"The rest, {plural(left, 'text')}, goes to {who}."
+        yield f"The rest, {plural(left, 'text')}, goes to {who}." if left else f"Nothing is left for {who}."
         if result.cost is not None and result.cost_share is not None:
             yield (
                 f"A text costs {result.cost:.4g} in the mean, {percent(result.cost_share)} of the dearest judge on "
                 f"every text ({result.dearest:.4g})."
             )
         needed = {tier.name: tier.labels_needed for tier in result.tiers if tier.labels_needed is not None}
-        if needed:
+        if needed and left:
             name = min(needed, key=lambda name: needed[name])
             yield f"About {needed[name]:,} labels more, if they say what these say, would let {name} decide more."
     else:
