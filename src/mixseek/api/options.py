@@ -108,6 +108,12 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         data = f"{PREFIX}{answers.name}"
     is_file = isinstance(data, str | os.PathLike)
     refuse_contradictions(given)
+    route: dict[str, Any] = {}
+    if "cascade_file" in given:
+        # Late: few runs follow one.
+        from mixseek.cascades.following import follow_given
+
+        given, route = follow_given(given)
     judges = several(given.pop("judges", settings.judge.judges))
     panel = choose(PanelRule, given.pop("panel"), "panel") if "panel" in given else None
     request = make_request(
@@ -116,7 +122,7 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         settings,
         data_name=None if is_file else IN_MEMORY,
         workspace=root,
-        judges=tuple(map(name_judge, judges)),
+        **{"judges": tuple(map(name_judge, judges)), **route},
         command_line=("mixseek.judge",),
         keeps_empty_run=True,
         environment=os.environ,
@@ -159,6 +165,8 @@ def refuse_contradictions(given: Mapping[str, Any]) -> None:
         raise ConfigurationError(f"protocol: a value of type {kind}; give a name, a path, or what load_protocol gave")
     if "panel" in given and given.get("cascade"):
         raise ConfigurationError("panel: a cascade gives one verdict a sample already; choose one of both")
+    if "audit_share" in given and "cascade_file" not in given:
+        raise ConfigurationError("audit_share: only means something with cascade_file")
     for name in ("address", "shards") if "on" not in given else ():
         if name in given:
             raise ConfigurationError(f"{name}: only means something with on='ray'")

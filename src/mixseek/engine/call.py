@@ -83,6 +83,8 @@ class PendingSample(NamedTuple):
     cached: Mapping[bytes, Reply] = _NOTHING
     # Whether the journal has its own line from an earlier process, or from an earlier look at it.
     is_written: bool = False
+    # Verdicts of an earlier process that were handed on, where who is asked next depends on them.
+    heard: Mapping[ReplyKey, Outcome] = _NOTHING
 
 
 def ask_again(
@@ -160,6 +162,8 @@ class CallContext:
     lost: dict[tuple[str, ReplyKey], LostRequests] = field(default_factory=dict)
     # Where somebody wants to know which replies were read, and in what order.
     read: list[Reply] | None = None
+    # Looks at every reply before anything is made of it, and raises what ends the run.
+    check_reply: Callable[[Reply], None] | None = None
     # Samples whose own line is in the journal, or queued for it, while they are at hand.
     written: set[str] = field(default_factory=set)
     # Where somebody goes through the samples more than once: what came to its end without anything to show for it, or
@@ -260,6 +264,8 @@ def read_reply(context: CallContext, reply: Reply, sample: Sample) -> Read:
     """What the protocol makes of it."""
     if context.read is not None:
         context.read.append(reply)
+    if context.check_reply is not None:
+        context.check_reply(reply)
     return context.protocol.parse(reply, sample)
 
 

@@ -4,8 +4,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from mixseek.domain.judgments import Missing, Outcome, Status, status_of
+from mixseek.domain.judgments import Missing, Outcome, Reply, Status, status_of
 from mixseek.domain.ports import NOTHING_LOST, ProgressSink, ReplyKey
+from mixseek.domain.routing import Route, RouteTier
 from mixseek.engine.call import CallContext, PendingSample, ask_repeat, conclude, unwritten_sample_lines
 from mixseek.engine.desk import AwaitedError
 from mixseek.engine.endings import ENDINGS, STOPPING, Ending, RunEnd, all_of
@@ -40,6 +41,8 @@ class LiveRun:
     drain_seconds: float
     progress: ProgressSink
     stop: Callable[[], bool]
+    # Where a verdict counts only if its judge is sure enough of it: who is asked after whom.
+    route: Route | None = None
 
     def __post_init__(self) -> None:
         self._queue: deque[PendingSample] = deque()
@@ -147,7 +150,9 @@ class LiveRun:
         return self._queue.popleft() if self._queue else None
 
     async def _judge_sample(self, pending: PendingSample) -> None:
-        if self.cascade:
+        if self.route is not None:
+            answered = [[await self._follow(self.route, pending)]]
+        elif self.cascade:
             for slot in self.slots:
                 statuses = await self._ask_slot(slot, pending)
                 if Status.VALID in statuses or None in statuses:
@@ -192,7 +197,60 @@ class LiveRun:
         conclude(self.context, pending, place, judged.outcome, judged.replies)
         return judged.status
 
+    async def _follow(self, route: Route, pending: PendingSample) -> Status | None:
+        """Tier after tier until one decides; how the sample ended, and None for what a batch will bring."""
+        heard = dict(pending.heard)
+        status: Status | None = None
+        for number, tier in enumerate(route.tiers):
+            replies = await self._hear(tier, pending, heard)
+            if replies is None:
+                return None
+            settled = route.settle(number, heard)
+            for place, outcome in settled.items():
+                if place not in pending.known or place.judge == tier.joined:
+                    conclude(self.context, pending, place, outcome, replies.get(place, ()))
+            heard.update(settled)
+            statuses = [status_of(outcome) for outcome in settled.values()]
+            if Status.VALID in statuses:
+                return Status.VALID
+            # What an earlier process found to be no verdict is not settled again.
+            status = statuses[-1] if statuses else pending.known.get(ReplyKey(tier.judges[-1]), status)
+        return status
+
+    async def _hear(
+        self, tier: RouteTier, pending: PendingSample, heard: dict[ReplyKey, Outcome]
+    ) -> dict[ReplyKey, Sequence[Reply]] | None:
+        """Everybody in the tier, into `heard`; gives replies that are not journaled yet. None: a batch brings some."""
+        slots = [slot for slot in self.slots if slot.name in tier.judges]
+        places = [(slot, ReplyKey(slot.name, repeat)) for slot in slots for repeat in range(1, slot.repeats + 1)]
+        # What was decided by an earlier process, and is no verdict, changes nothing by being heard again.
+        asked = [(slot, place) for slot, place in places if place not in heard and place not in pending.known]
+        answers = await all_of([self._answer(slot, pending, place) for slot, place in asked]) if asked else []
+        replies: dict[ReplyKey, Sequence[Reply]] = {}
+        for (_, place), answer in zip(asked, answers, strict=True):
+            if answer is None:
+                return None
+            heard[place], replies[place] = answer
+        return replies
+
+    async def _answer(
+        self, slot: Slot, pending: PendingSample, place: ReplyKey
+    ) -> tuple[Outcome, Sequence[Reply]] | None:
+        """One answer that is not concluded yet, with its replies where they are not journaled."""
+        if isinstance(slot, LiveSlot):
+            try:
+                return await self._reach(slot, pending, place), ()
+            except AwaitedError:
+                return None
+        judged = ask(slot.judge, pending.sample, self.context.protocol)
+        return judged.outcome, judged.replies
+
     async def _ask_live(self, slot: LiveSlot, pending: PendingSample, place: ReplyKey) -> Outcome:
+        outcome = await self._reach(slot, pending, place)
+        conclude(self.context, pending, place, outcome)
+        return outcome
+
+    async def _reach(self, slot: LiveSlot, pending: PendingSample, place: ReplyKey) -> Outcome:
         try:
             outcome = await ask_repeat(self.context, slot, pending, place.repeat)
             if self._is_halted and isinstance(outcome, Missing):
@@ -208,5 +266,4 @@ class LiveRun:
             self._halt(Ending.STOPPED, None)
             await self.context.commits.settle()
             raise
-        conclude(self.context, pending, place, outcome)
         return outcome

@@ -32,6 +32,7 @@ def first_manifest(plan: Plan, now: datetime) -> Manifest:
         protocol=describe_protocol(plan.protocol),
         judges=tuple(describe_judge(judge) for judge in plan.judges),
         cascade=plan.request.cascade,
+        route=None if plan.request.route is None else plan.request.route.document,
         repeats=plan.repeats,
         network_used=any(is_remote(judge) and "base_url" in judge.description for judge in plan.judges),
         gates=plan.request.gates,

@@ -20,9 +20,11 @@ from mixseek.runs.batches.check import check_batches
 from mixseek.runs.budget_rounds import budget_rounds
 from mixseek.runs.first_manifest import allow_appended_replies, first_manifest
 from mixseek.runs.live import BATCH_SAMPLES, RunObserver, asking_live, encode_judged, panel_of
+from mixseek.runs.requests.manifest_entries import describe_judge, describe_protocol
 from mixseek.runs.requests.named import is_remote, replays_file
 from mixseek.runs.requests.protocol_record import keep_protocol
 from mixseek.runs.requests.request import RULES, JudgeRequest, Plan, available_cores, count_of, make_plan
+from mixseek.runs.requests.routing import PanelJudge
 from mixseek.runs.required_cards import check_cards
 from mixseek.storage.batch_ledger import PERHAPS_PAID, read_ledger
 from mixseek.storage.journal.journal import JournalFile, says_nothing, verify_journal
@@ -70,12 +72,20 @@ def prepare_run(request: JudgeRequest, notify: Callable[[str], None]) -> tuple[P
     """The request's parts, checked before anything is asked, and what a person must be told about them."""
     plan = make_plan(request, cores=available_cores())
     check_cards(plan, notify)
+    check_route(plan)
     notices = (*version_notices(plan), *language_notices(plan))
     for notice in notices:
         notify(notice)
     panel_of(plan).check_limits()
     check_batches(plan)
     return plan, (*plan.dataset.survey().notices, *notices)
+
+
+def check_route(plan: Plan) -> None:
+    """Before anything is paid for; raises GateError where a cascade's certificate holds no longer."""
+    if plan.request.route is not None:
+        asked = tuple(describe_judge(judge) for judge in plan.judges if not isinstance(judge, PanelJudge))
+        plan.request.route.check(asked, describe_protocol(plan.protocol))
 
 
 def judge_planned(plan: Plan, observer: RunObserver, summarise: Callable[[Manifest], Held]) -> Held | Interruption:
@@ -280,7 +290,7 @@ def judge_rest(plan: Plan, journal: JournalFile, observer: RunObserver) -> RunEn
 
             rounds = partial(rounds_of, plan)
             return BatchRun(plan, asking, journal, progress, observer.stop, observer.notify, rounds).judge()
-    if plan.is_live:
+    if plan.is_live or plan.request.route is not None:
         with (
             asking_live(plan, journal.path, before, observer.notify) as (asking, pending_of),
             observer.show_progress(plan.samples) as progress,

@@ -15,9 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mixseek.domain.judgments import Reply, Status
+from mixseek.domain.judgments import Outcome, Reply, Status, ValidJudgment
 from mixseek.domain.ports import PLAIN, JudgeProtocol, LiveJudge, ProgressSink, ReplyKey, Usage
 from mixseek.domain.response_states import ResponseState
+from mixseek.domain.routing import heard_judgment
 from mixseek.domain.samples import Sample
 from mixseek.engine.adaptive_limit import AdaptiveLimit
 from mixseek.engine.budget import Budget
@@ -40,6 +41,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.runs.kept_replies import BufferedCache
 from mixseek.runs.requests.named import AnyJudge, is_remote
 from mixseek.runs.requests.request import LiveOptions, Plan
+from mixseek.runs.requests.routing import CertifiedRoute
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.journal import records
 from mixseek.storage.journal.journal import JournalFile, read_records
@@ -96,13 +98,13 @@ class Panel:
 
     @property
     def pending_samples(self) -> int:
-        """Enough to keep every endpoint busy."""
-        return min(2 * sum(self.concurrency_of(judge) for judge in self.remote), MOST_SAMPLES_AT_HAND)
+        """Enough to keep every endpoint busy; one at a time where there is none."""
+        return min(2 * sum(self.concurrency_of(judge) for judge in self.remote) or 1, MOST_SAMPLES_AT_HAND)
 
     @property
     def drain_seconds(self) -> float:
         """How long a call in flight may take."""
-        return max(self.settings_of(judge).timeout_seconds for judge in self.remote)
+        return max((self.settings_of(judge).timeout_seconds for judge in self.remote), default=0.0)
 
     def settings_of(self, judge: LiveJudge) -> JudgeSettings:
         """The settings of its table, or the defaults; the command line's timeout wins."""
@@ -263,6 +265,8 @@ class Earlier:
         options: LiveOptions,
         concluded: Collection[tuple[str, ReplyKey]] = (),
         asked_before: "AskedBefore | None" = None,
+        *,
+        is_routed: bool = False,
     ) -> None:
         """`concluded` are places that this command has brought to an end: they are not asked about again.
 
@@ -284,6 +288,18 @@ class Earlier:
             self._find_invalid(journal)
         if options.retries_cut_off:
             self._find_cut_off(journal)
+        # Verdicts that were handed on, of samples that nobody has decided yet.
+        self._heard: dict[str, dict[ReplyKey, Outcome]] = defaultdict(dict)
+        if is_routed:
+            self._find_handed_on(journal)
+
+    def _find_handed_on(self, journal: Path) -> None:
+        for record in read_records(journal):
+            if isinstance(record, records.OutcomeRecord):
+                if isinstance(record.outcome, ValidJudgment):
+                    self._heard.pop(record.key, None)
+                elif heard_judgment(record.outcome) is not None:
+                    self._heard[record.key][ReplyKey(record.judge, record.take)] = record.outcome
 
     def _find_invalid(self, journal: Path) -> None:
         for record in read_records(journal):
@@ -355,7 +371,10 @@ class Earlier:
         if self._asked_before is not None:
             asked = self._asked_before.at_first(key, asked)
         is_written = self._judged.has_sample(key)
-        return PendingSample(sample, key, known, self._judged.lost(key), unread, asked, is_written=is_written)
+        heard = self._heard.get(key, {})
+        return PendingSample(
+            sample, key, known, self._judged.lost(key), unread, asked, is_written=is_written, heard=heard
+        )
 
 
 def live_batches(
@@ -421,6 +440,8 @@ class Asking:
     proven: Collection[str] = ()
     # Whether somebody else counts calls and money.
     is_gated: bool = False
+    # Where a certificate says which verdicts count.
+    route: CertifiedRoute | None = None
 
     def judge(
         self,
@@ -446,6 +467,7 @@ class Asking:
             budget=Budget() if self.is_gated else Budget(options.max_calls, options.max_cost_usd),
             nonces_of=partial(fence_nonces, self.key),
             first_replies=None if options.keep_going else FirstReplies(self.proven),
+            check_reply=None if self.route is None else self.route.check_reply,
         )
 
     async def judge_round(
@@ -461,7 +483,7 @@ class Asking:
         fresh = replace(context, commits=GroupCommit(journal, progress))
         patience = self.panel.drain_seconds
         samples = at_hand or self.panel.pending_samples
-        run = LiveRun(fresh, self.slots, self.cascade, samples, patience, progress, stop)
+        run = LiveRun(fresh, self.slots, self.cascade, samples, patience, progress, stop, self.route)
         with contextlib.closing(pending):
             return await run.judge(pending)
 
@@ -476,7 +498,8 @@ def asking_live(
 ) -> "Iterator[tuple[Asking, PendingOf]]":
     """Who is to be asked, and what is left of samples; the cache is open for as long as that takes."""
     options = plan.request.live
-    earlier = Earlier(before, journal, options) if before is not None else None
+    route = plan.request.route
+    earlier = Earlier(before, journal, options, is_routed=route is not None) if before is not None else None
     key = workspace_key(plan.workspace.root)
     with (
         open_tracer(plan.request.environment) as tracer,
@@ -496,7 +519,7 @@ def asking_live(
         def pending_of(samples: Iterator[list[Sample]]) -> Generator[LiveBatch, None, None]:
             return live_batches(samples, slots, cascade, earlier, cache, shown)
 
-        yield Asking(panel, plan.protocol, cascade, key, slots, cache, proven), pending_of
+        yield Asking(panel, plan.protocol, cascade, key, slots, cache, proven, route=route), pending_of
 
 
 async def judge_and_close(slots: Sequence[Slot], rounds: Iterator[Awaitable[RunEnd]]) -> RunEnd:

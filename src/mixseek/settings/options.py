@@ -288,6 +288,27 @@ class JudgeOptions(CallOptions, BatchingOptions, ReplyOptions, SampleOptions, As
             in_python="Ask the next judge only where no judge before it gave a valid judgment.",
         ),
     ]
+    cascade_file: Annotated[
+        "str | Path | None",
+        Declared(
+            group=Group.JUDGES,
+            metavar="FILE",
+            typed_as=Path,
+            help="Follow what `mixseek cascade plan` wrote: who is asked after whom, how sure each must be, and what "
+            "is left for people. `--cascade FILE.toml` is the same.",
+            in_python="Follow what `mixseek.plan_cascade` wrote: who is asked after whom, how sure each must be, and "
+            "what is left for people.",
+        ),
+    ]
+    audit_share: Annotated[
+        float | None,
+        Declared(
+            group=Group.JUDGES,
+            metavar="SHARE",
+            help="With a cascade file: so many of what it decides, drawn at random, go to people as well, e.g. 2%; "
+            "they correct the headline, and drift is raised by them.",
+        ),
+    ]
     panel: Annotated[
         PanelRule | Literal["majority", "unanimous", "median", "mean"] | None,
         Declared(

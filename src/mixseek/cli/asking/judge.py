@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated, Any, Unpack
 
 from typer import Argument, BadParameter, Context, Option
 
@@ -46,6 +46,7 @@ def judge(
       mixseek judge answers.jsonl --judge rules --baseline answers-march --max-drop 2%
       mixseek judge answers.parquet --judge rules --on ray --address 10.0.0.1:6379 --workspace /shared/ws
       mixseek judge answers.jsonl --judge openai:a --judge openai:b --panel unanimous --fail-under 80%
+      mixseek judge answers.jsonl --cascade cascade.toml --audit-share 2%
     """
     from mixseek.analysis.run.gates import Gates
     from mixseek.cli.asking.judging import JobPart, JudgeOrder, run_judge
@@ -54,6 +55,12 @@ def judge(
     from mixseek.settings.load import load_settings
 
     refuse_contradictions(options)
+    route: dict[str, Any] = {}
+    if "cascade_file" in options:
+        # Late: few runs follow one.
+        from mixseek.cascades.following import follow_given
+
+        options, route = follow_given(options)
     settings = load_settings()
     # Of `mixseek run`, which carries this command out; None on a command line.
     job: JobPart | None = context.obj
@@ -65,6 +72,7 @@ def judge(
         configured=settings.judges if job is None else {**settings.judges, **job.judges},
         command_line=("mixseek", *sys.argv[1:]),
         environment=os.environ,
+        **route,
     )
     baseline = options.get("baseline")
     gate = read_drop_gate(options.get("max_drop"), options.get("gate_on"), baseline)
@@ -87,6 +95,8 @@ def refuse_contradictions(options: JudgeCommand) -> None:
     """Raises BadParameter for options that mean nothing with, or without, each other."""
     if "panel" in options and options.get("cascade"):
         raise BadParameter("a cascade gives one verdict a sample already; choose one of both", param_hint="'--panel'")
+    if "audit_share" in options and "cascade_file" not in options:
+        raise BadParameter("only means something with --cascade FILE.toml", param_hint="'--audit-share'")
     refuse_place(options.get("on"), has_place="address" in options or "shards" in options)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from mixseek.cli.parsing.old_spellings import COMMANDS, note_old, renew
+from mixseek.cli.parsing.shorthands import expand
 
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 # A command with so few options of the table shows them all under one heading.
@@ -19,7 +20,7 @@ class Command(TyperCommand):
         """The arguments as typed, or as they would be typed today."""
         if ctx.command_path in COMMANDS:
             note_old(f"`{ctx.command_path}`", f"`{COMMANDS[ctx.command_path]}`")
-        return super().parse_args(ctx, renew(self.name or "", args))
+        return super().parse_args(ctx, expand(self.name or "", renew(self.name or "", args)))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments first, then the groups of the table, then what has no group."""

@@ -33,6 +33,7 @@ from mixseek.runs.requests.log_scorers import expand_scorers, is_log_judge
 from mixseek.runs.requests.manifest_entries import describe_judge
 from mixseek.runs.requests.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
 from mixseek.runs.requests.planned_grid import PlannedGrid
+from mixseek.runs.requests.routing import CertifiedRoute
 from mixseek.settings.models import JudgeSettings
 from mixseek.storage.journal.journal import verify_journal
 from mixseek.storage.journal.manifest import read_manifest
@@ -168,6 +169,8 @@ class JudgeRequest:
     language: str | None = None
     judges: Sequence[NamedJudge] = (RULES,)
     cascade: bool = False
+    # A cascade by a certificate: which verdicts of which judge count. Its judges are the request's.
+    route: CertifiedRoute | None = None
     run: str | None = None
     mapping: Mapping[str, str] = field(default_factory=dict)
     limit: int | None = None
@@ -298,13 +301,30 @@ def check_cluster(cluster: ClusterOptions | None, batches: BatchOptions) -> None
         raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
 
 
+def check_route_options(request: JudgeRequest) -> None:
+    """Raises ConfigurationError for what a cascade by a certificate cannot be combined with."""
+    if request.route is None:
+        return
+    if request.live.batches.is_for_all:
+        raise ConfigurationError("--batch: a cascade file asks one judge after the other, and a batch takes a day each")
+    if request.cluster is not None:
+        raise ConfigurationError("--on ray: a cascade file is followed on one machine; leave --on out")
+    if request.panel is not None:
+        raise ConfigurationError("--panel: a cascade gives one verdict a sample already; choose one of both")
+    if request.budget is not None:
+        raise ConfigurationError("--budget: pairs are chosen by what all judges say; leave the cascade file out")
+
+
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
+    check_route_options(request)
     if request.cluster is not None and request.budget is not None:
         raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
     check_cluster(request.cluster, request.live.batches)
     request = replace(request, judges=expand_scorers(request.judges, request.data, request.longest_line))
     protocol = request.load_protocol()
+    if request.route is not None:
+        request = replace(request, route=request.route.fitted(protocol))
     timeout = request.live.timeout_seconds
     judges = get_panel(
         request.judges,
@@ -452,6 +472,8 @@ def options_of(
 ) -> dict[str, object]:
     """What else makes a request another one."""
     options: dict[str, object] = {"cascade": request.cascade, "mapping": dict(mapping), "samples": samples}
+    if request.route is not None:
+        options["route"] = request.route.document
     if request.live.repeats > 1 and any(map(is_remote, judges)):
         options["repeats"] = request.live.repeats
     if grid is not None:

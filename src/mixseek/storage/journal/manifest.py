@@ -104,6 +104,8 @@ class Manifest(ManifestPart):
     protocol: ProtocolEntry
     judges: tuple[JudgeEntry, ...]
     cascade: bool = False
+    # What may decide what: the whole of a cascade file with its certificate. None: the first valid judgment decides.
+    route: Mapping[str, Any] | None = None
     # Independent takes of each judge that has to be waited for; rules are asked once.
     repeats: int = 1
     gates: Mapping[str, float] = Field(default_factory=dict)
@@ -172,6 +174,7 @@ class Manifest(ManifestPart):
             *replies,
             ("list of checks", list(self.checks), list(request.checks)),
             ("cascade", self.cascade, request.cascade),
+            ("cascade file", self.route, request.route),
             ("number of repeats", self.repeats, request.repeats),
         ):
             if begun != wanted:
