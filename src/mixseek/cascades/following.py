@@ -16,7 +16,7 @@ from mixseek.cascades.readings import Opinion, RatingScale, Take, TierReader, jo
 from mixseek.domain.confidence import Confidence, ConfidenceSource
 from mixseek.domain.judgments import Outcome, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import JudgeProtocol, ReplyKey
-from mixseek.domain.routing import LAST_WORD, RouteTier, hand_on, heard_judgment
+from mixseek.domain.routing import LAST_WORD, RouteTier, hand_on, heard_judgment, joined_name
 from mixseek.errors import ConfigurationError, GateError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol
@@ -24,8 +24,6 @@ from mixseek.runs.requests.routing import PanelJudge
 from mixseek.storage.journal.manifest import JudgeEntry, ProtocolEntry
 from mixseek.text.phrases import listed
 
-# Several judges that decide as one are called so, with the tier's name behind it.
-_PANEL = "panel:"
 # How many changes one line names.
 _SHOWN_CHANGES = 3
 
@@ -152,8 +150,7 @@ def follow_cascade(path: Path) -> FollowedCascade:
 
 
 def _joined_name(tier: Tier) -> str | None:
-    """What several judges, or several takes of one, are called as one."""
-    return f"{_PANEL}{tier.name}" if len(tier.judges) > 1 or tier.repeats > 1 else None
+    return joined_name(tier.name, tier.judges, tier.repeats)
 
 
 def _sure_of(judgment: ValidJudgment) -> dict[ConfidenceSource, float]:

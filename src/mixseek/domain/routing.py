@@ -18,6 +18,15 @@ HANDED_ON = "handed_on"
 LAST_WORD = "last_word"
 
 
+# Several judges that decide as one are called so, with their tier's name behind it.
+_PANEL = "panel:"
+
+
+def joined_name(tier: str, judges: Sequence[str], repeats: int) -> str | None:
+    """What several judges, or several takes of one, are called as one; None for one judge that is asked once."""
+    return f"{_PANEL}{tier}" if len(judges) > 1 or repeats > 1 else None
+
+
 @dataclass(frozen=True, slots=True)
 class RouteTier:
     """Who is asked in a tier; `joined` is the name under which several of them decide as one."""

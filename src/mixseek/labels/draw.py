@@ -1,16 +1,14 @@
 """Drawing a sheet of a run's texts for people to label."""
 
-import secrets
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from mixseek.analysis.labels.drawing import new_seed, record_draw, taken_texts
 from mixseek.analysis.labels.of_run import ScaleOf, open_labelled, scale_for
-from mixseek.analysis.labels.units import STRATA, DrawnStratum, LabelUnits
-from mixseek.domain.labels import Draw, DrawnRow, Stratum
-from mixseek.errors import ConfigurationError
+from mixseek.analysis.labels.units import STRATA, LabelUnits
+from mixseek.domain.labels import Draw
+from mixseek.errors import ConfigurationError, suggest
 from mixseek.labels.sheets import SheetText, write_sheet
 from mixseek.lazy_dataclass import dataclass
 from mixseek.storage.journal.manifest import Manifest, read_manifest
@@ -45,6 +43,21 @@ def draw_sheet(root: Path, name: str | None, request: DrawRequest, to: Path) -> 
     return result
 
 
+def write_draw_again(root: Path, name: str | None, draw_name: str, to: Path) -> DrawResult:
+    """The sheet of a draw that was made before; raises ConfigurationError where the run has none of that name."""
+    workspace = Workspace(root)
+    run = find_run(workspace, name)
+    draws = {draw.draw: draw for draw in LabelStore(workspace).draws(run.name)}
+    if not draws:
+        raise ConfigurationError(f"run {run.name}: nothing was drawn from it yet; leave --draw out")
+    if draw_name not in draws:
+        meant = suggest(draw_name, draws, f"there are {', '.join(draws)}")
+        raise ConfigurationError(f"run {run.name}: no draw {draw_name!r}; {meant}")
+    with open_labelled(workspace, run) as units:
+        write_drawn(units, draws[draw_name], scale_for(run, read_manifest(run.manifest)), to)
+    return DrawResult(draws[draw_name], is_repeated=True)
+
+
 def draw_texts(workspace: Workspace, run: RunDirectory, units: LabelUnits, request: DrawRequest) -> DrawResult:
     """Draws at random; how is noted in the workspace before anybody sees what."""
     manifest, store = read_manifest(run.manifest), LabelStore(workspace)
@@ -75,38 +88,15 @@ def is_same_request(draw: Draw, request: DrawRequest) -> bool:
 
 def make_draw(units: LabelUnits, request: DrawRequest, run: str, manifest: Manifest, earlier: Sequence[Draw]) -> Draw:
     """A draw without replacement, also over several draws of one run."""
-    texts, population = units.population()
-    taken = [row.text for draw in earlier for row in draw.rows]
-    left = texts - len(set(taken))
+    texts, _ = units.population()
+    taken = taken_texts(earlier)
+    left = texts - len(taken)
     if request.count > left:
         drawn = f" that were not drawn before (of {texts:,})" if taken else ""
         raise ConfigurationError(f"run {run}: --n {request.count:,} of {left:,} texts{drawn}; ask for fewer")
-    seed = secrets.randbelow(2**31) if request.seed is None else request.seed
+    seed = new_seed() if request.seed is None else request.seed
     strata = units.draw(request.columns, request.count, seed, taken)
-    name = "d" + sha256(repr((run, seed, request.columns, request.count, len(earlier))).encode()).hexdigest()[:8]
-    return Draw(
-        draw=name,
-        run=run,
-        protocol=manifest.protocol.name,
-        protocol_hash=manifest.protocol.hash,
-        seed=seed,
-        columns=request.columns,
-        texts=left,
-        population=population,
-        strata=tuple(Stratum(stratum.values, stratum.texts, len(stratum.drawn)) for stratum in strata),
-        rows=name_rows(name, strata),
-        at=datetime.now(UTC).isoformat(),
-        earlier=tuple(draw.draw for draw in earlier),
-    )
-
-
-def name_rows(draw: str, strata: Sequence[DrawnStratum]) -> tuple[DrawnRow, ...]:
-    """Rows in an order that says nothing about strata."""
-    placed = sorted((place, text, number) for number, stratum in enumerate(strata) for place, text in stratum.drawn)
-    return tuple(
-        DrawnRow(f"{draw}-{number:0{len(str(len(placed)))}}", text.id, text.text, stratum)
-        for number, (_, text, stratum) in enumerate(placed, 1)
-    )
+    return record_draw(units, manifest, request.columns, seed, strata, earlier)
 
 
 def write_drawn(units: LabelUnits, draw: Draw, scale_of: ScaleOf, to: Path) -> None:

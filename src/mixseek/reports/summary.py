@@ -18,6 +18,7 @@ from mixseek.domain.scored_details import document_of
 from mixseek.presentation.pictures import SHARES
 from mixseek.presentation.sections import VERBATIM, Cell, Section, TableRows, Words, sections_of, unbroken_lines
 from mixseek.reports.accounts import call_documents, cost_text, masked_text, saving_notes, tokens_text
+from mixseek.reports.cascades import describe_route, route_document
 from mixseek.reports.checked import check_documents, describe_checks
 from mixseek.reports.headline import describe_headline, headline_document, score_document, score_plot
 from mixseek.reports.labels import corrected_document, corrected_lines
@@ -83,6 +84,7 @@ def summary_document(summary: RunSummary, gates: Sequence[Any] = ()) -> dict[str
         "corrected": corrected_document(summary.corrected) if summary.corrected else None,
         "pairs": pairs_document(summary.pairs) if summary.pairs else None,
         "checks": check_documents(summary.checks),
+        "route": route_document(summary.route),
     }
 
 
@@ -162,8 +164,10 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
     score, counting = summary.headline.score, summary.headline.counting
     yield from describe_score(score, summary.asked_again(), label, counting)
     yield from describe_checks(summary.checks)
+    yield from describe_route(summary.route)
     yield from corrected_lines(summary.corrected) if summary.corrected else ()
-    yield from describe_judges(summary) if len(summary.by_judge) > 1 else ()
+    # Where a file is followed its tiers say more.
+    yield from describe_judges(summary) if len(summary.by_judge) > 1 and summary.route is None else ()
     if total := summary.control.counts.total:
         mean = score_text(in_unit_of(summary.score, summary.control))
         yield f"control     {phrases.plural(total, 'self-judgment')} apart, mean {mean}"

@@ -44,6 +44,35 @@ class UnmatchedReplies(TypedDict):
     first: Sequence[str]
 
 
+class RoutedTierDocument(TypedDict):
+    """One tier of a cascade file: `decided` are samples whose verdict counts because it was sure enough."""
+
+    name: str
+    judges: Sequence[str]
+    source: str | None
+    threshold: float | None
+    asked: int
+    decided: int
+
+
+class RouteDocument(TypedDict):
+    """What became of a run that followed a cascade file, by which promise."""
+
+    agree: float
+    confidence: float
+    made_on: str
+    labels: int
+    agreement: float
+    agreement_low: float
+    agreement_high: float
+    certificate: str
+    tiers: Sequence[RoutedTierDocument]
+    samples: int
+    decided: int
+    by_last: int
+    left: int
+
+
 class SummaryDocument(Score):
     """What a run amounts to: of samples, each with one verdict; `counts` are of judgments."""
 
@@ -73,6 +102,7 @@ class SummaryDocument(Score):
     corrected: CorrectedDocument | None
     pairs: PairsDocument | None
     checks: Sequence[CheckDocument]
+    route: RouteDocument | None
 
 
 class UnusableRow(TypedDict):

@@ -60,6 +60,16 @@ SELECT text, arg_min(id, sample), min(sample), arg_min(task_type, sample) FROM u
 -- All samples that have any of these texts, which may be several of one.
 SELECT sample, id, text, class FROM units WHERE text IN (SELECT unnest($texts::VARCHAR[])) ORDER BY sample
 
+-- name: verdicts_of
+SELECT text, arg_min(value, sample) FROM units
+    WHERE state = 'valid' AND value IS NOT NULL AND text IN (SELECT unnest($texts::VARCHAR[])) GROUP BY text
+
+-- name: last_words
+-- Texts whose verdict counts although no certificate lets it: the last judge of a cascade had the last word.
+SELECT DISTINCT text FROM units JOIN samples ON samples.position = units.sample JOIN outcomes USING (key)
+    WHERE is_final AND status = 'valid' AND json_extract_string(fields, '$.last_word') = 'true'
+        AND text IN (SELECT unnest($texts::VARCHAR[]))
+
 -- name: dataset_labels
 -- Text and what the dataset says about it, where it says one thing only.
 SELECT text, min(label), arg_min(id, sample), arg_min(task_type, sample) FROM units WHERE label IS NOT NULL AND text IS NOT NULL

@@ -1,7 +1,7 @@
 """Samples of a run with the texts that labels belong to: drawn from, looked up, and joined with what people said."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,10 @@ class DrawnStratum:
     drawn: tuple[tuple[str, FoundText], ...]
 
 
+# Strata by their values, with how many texts each has, to how many are drawn of each.
+Allocation = Callable[[Sequence[tuple[tuple[str, ...], int]]], Sequence[int]]
+
+
 def ensure_texts(workspace: Workspace, run: RunDirectory) -> Path:
     """The file beside the index that says which text each sample has; made anew when the journal has changed.
 
@@ -152,6 +156,19 @@ class LabelUnits:
 
         Raises ConfigurationError where so many cannot be drawn from so many strata.
         """
+
+        def share(strata: Sequence[tuple[tuple[str, ...], int]]) -> Sequence[int]:
+            if count < len(strata):
+                raise ConfigurationError(
+                    f"run {self._run.name}: {count} labels cannot be drawn from {len(strata):,} strata "
+                    f"({', '.join(columns)}); raise --n, or stratify by fewer columns"
+                )
+            return allocate([size for _, size in strata], count)
+
+        return self.draw_by(columns, share, seed, taken)
+
+    def draw_by(self, columns: Sequence[str], share: Allocation, seed: int, taken: Sequence[str]) -> list[DrawnStratum]:
+        """The same, where somebody else says how many of each stratum."""
         places = [STRATA[column] for column in columns]
         chosen = ", ".join(f"coalesce(arg_min({place}, sample), '') AS {place}" for place in places)
         chosen = chosen or "'' AS everything"
@@ -159,17 +176,13 @@ class LabelUnits:
         names = ", ".join(places) or "everything"
         parameters: dict[str, Any] = {"taken": list(taken)}
         sizes = fetch_all(self.connection, _SQL["sizes"].format(columns=names, open=open_texts), parameters)
-        if count < len(sizes):
-            raise ConfigurationError(
-                f"run {self._run.name}: {count} labels cannot be drawn from {len(sizes):,} strata "
-                f"({', '.join(columns)}); raise --n, or stratify by fewer columns"
-            )
         drawn = []
-        for (*values, size), share in zip(sizes, allocate([row[-1] for row in sizes], count), strict=True):
+        counts = share([(tuple(values) if places else (), size) for *values, size in sizes])
+        for (*values, size), count in zip(sizes, counts, strict=True):
             where = " AND ".join(f"{place} = $value_{number}" for number, place in enumerate(places)) or "true"
             stratum = {f"value_{number}": value for number, value in enumerate(values if places else [])}
             query = _SQL["lots"].format(open=open_texts, stratum=where)
-            rows = fetch_all(self.connection, query, {**parameters, **stratum, "seed": str(seed), "count": share})
+            rows = fetch_all(self.connection, query, {**parameters, **stratum, "seed": str(seed), "count": count})
             texts = tuple((place, FoundText(text, name, sample)) for text, name, sample, place in rows)
             drawn.append(DrawnStratum(tuple(values) if places else (), size, texts))
         return drawn
@@ -191,6 +204,14 @@ class LabelUnits:
     def samples_of(self, texts: Sequence[str]) -> list[tuple[int, str, str, str]]:
         """Position, id, text and panel's verdict of every sample with one of these texts, in the dataset's order."""
         return [(row[0], row[1], row[2], row[3]) for row in self.all("samples_of", texts=list(texts))]
+
+    def verdicts_of(self, texts: Sequence[str]) -> dict[str, float]:
+        """The score of the first sample with each text, 0..1; texts without a verdict are left out."""
+        return dict(self.all("verdicts_of", texts=list(texts)))
+
+    def last_words(self, texts: Sequence[str]) -> set[str]:
+        """Those whose verdict is that of a last judge, who was not sure enough."""
+        return {text for (text,) in self.all("last_words", texts=list(texts))}
 
     def queue(self, kind: str, name: str, limit: int, samples: Sequence[int] | None = None) -> tuple[list[str], int]:
         """Texts to look at, always in the same order, and how many there are; `samples` are those of a filter."""

@@ -14,9 +14,11 @@ from mixseek.analysis.run.agreement import Agreement, build_agreement, build_con
 from mixseek.analysis.run.build import ReportInput, build_report
 from mixseek.analysis.run.headline import with_corrected
 from mixseek.analysis.run.report_data import LISTED_OF_EACH_KIND, ReportData
+from mixseek.analysis.run.route import summarise_route
 from mixseek.analysis.run.summarise import (
     cascade_name,
     combine_judges,
+    count_by_judge,
     is_own_choice,
     load_headline,
     load_pairs,
@@ -86,6 +88,7 @@ def load_report(
             )
         )
         whole, has_pairs = combine_judges(index, manifest) if manifest.cascade else None, index.facts.has_pairs
+        route = summarise_route(manifest.route, count_by_judge(index, manifest))
     corrected, people = load_corrected_and_people(workspace, run, rule)
     limit = None if report.is_complete else LISTED_OF_EACH_KIND
     report = replace(report, rows=StoredRows(workspace, run, limit, people.by_id()))
@@ -93,7 +96,9 @@ def load_report(
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     first = with_corrected(report.headline, corrected) if report.headline else None
     board, rubric = board_of_run(workspace, run) if has_pairs else None, rubric_of_run(run, manifest)
-    return replace(report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board), run
+    return replace(
+        report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board, route=route
+    ), run
 
 
 def load_explanations(index: RunIndex) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mixseek.analysis.checked_model import CheckSummary
 from mixseek.analysis.run.agreement import Agreement, SelfConsistency
 from mixseek.analysis.run.model import Headline, JudgeSummary, RunHeader, ShownCount
+from mixseek.analysis.run.route import RouteSummary
 from mixseek.analysis.scored_model import ScoredReport
 from mixseek.analysis.votes.system_board import Board
 from mixseek.domain.judgments import JudgedRow
@@ -45,6 +46,7 @@ class ReportData:
     pairs: "PairsReport | None" = None  # where two responses were judged at a time
     asked: tuple[tuple[Message, str], ...] = ()  # what is scored and what judges are told, as Markdown under titles
     checks: tuple[CheckSummary, ...] = ()  # where something was checked without a judge
+    route: RouteSummary | None = None  # where a cascade file was followed
     board: Board | None = None  # of systems that were compared two by two
 
     def label_of(self, judge: str) -> str:

@@ -9,12 +9,13 @@ from mixseek.analysis.checked import summarise_checks
 from mixseek.analysis.run.build import ReportInput, ReportUnits, build_report, summarise_scores
 from mixseek.analysis.run.headline import LEADING, build_headline
 from mixseek.analysis.run.model import Headline, JudgeSummary, RunHeader, ScoreSummary
+from mixseek.analysis.run.route import summarise_route
 from mixseek.analysis.run.summary import RunSummary
 from mixseek.analysis.target_pairs import PairsReport, build_pairs
 from mixseek.analysis.workspace.kept_headline import keep_headline
 from mixseek.analysis.workspace.manifests import dataset_name, is_panel
 from mixseek.domain.counting import USUAL, Counting
-from mixseek.domain.counts import NO_UNITS, CheckCount, OutcomeCount, ReaskCount, RunFacts
+from mixseek.domain.counts import NO_UNITS, CheckCount, OutcomeCount, ReaskCount, RunFacts, StatusCounts
 from mixseek.domain.judgments import JudgedRow, Status
 from mixseek.domain.panels import PanelRule, default_rule, voting
 from mixseek.domain.scored_counts import FailureGroup, TakeSpread
@@ -110,6 +111,7 @@ def summarise_run(
             labels = tuple(index.judge_labels(manifest.judge_names).values())
             keep_headline(workspace, run, headline, calls, labels, is_preference=facts.has_pairs)
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
+    counts_by_name = {name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()}
     return RunSummary(
         header=run_header(manifest),
         dataset=manifest.dataset,
@@ -131,11 +133,19 @@ def summarise_run(
         missing_for_good=facts.missing_for_good,
         needs_maths=facts.needs_maths,
         control=control,
-        all_by_judge={name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()},
+        all_by_judge=counts_by_name,
         reasks=reasks,
         pairs=pairs,
         checks=checks,
+        route=summarise_route(manifest.route, counts_by_name),
     )
+
+
+def count_by_judge(index: RunIndex, manifest: Manifest) -> dict[str, StatusCounts]:
+    """How samples ended under each judge, own output included."""
+    cells = index.counts(OutcomeCount, final_only=False)
+    by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
+    return {name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()}
 
 
 def known_warnings(manifest: Manifest) -> tuple[tuple[str, str], ...]:

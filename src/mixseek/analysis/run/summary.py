@@ -9,6 +9,7 @@ from mixseek.analysis.checked_model import CheckSummary
 from mixseek.analysis.labels.corrected import CorrectedReport
 from mixseek.analysis.run import model
 from mixseek.analysis.run.model import Headline, ScoreSummary
+from mixseek.analysis.run.route import RouteSummary
 from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain import counts
 from mixseek.domain.counts import ReaskCount
@@ -53,6 +54,7 @@ class RunSummary:
     corrected: CorrectedReport | None = None  # where people have labelled some of the texts
     pairs: PairsReport | None = None  # where two responses were judged at a time
     checks: tuple[CheckSummary, ...] = ()  # where something was checked without a judge
+    route: RouteSummary | None = None  # where a cascade file was followed
 
     @property
     def is_complete(self) -> bool:

@@ -87,6 +87,7 @@ def judge(
         quiet=options.get("quiet", False),
         log_json=options.get("log_json", False),
         is_dry_run=options.get("dry_run", False),
+        audit_share=options.get("audit_share"),
     )
     return run_judge(order, job)
 

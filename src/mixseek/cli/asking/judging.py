@@ -44,6 +44,8 @@ class JudgeOrder(HowTold):
     quiet: bool
     log_json: bool
     is_dry_run: bool
+    # Of what a cascade file decides, so much goes to people as well; None: the usual.
+    audit_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
         result = job.before_summary(result)
     concluded, summary = conclude_run(result, order.gates, order.baseline), describe_summary(result)
     more = [] if concluded.compared is None else [f"{'baseline':<10}  {baseline_text(concluded.compared)}"]
+    more += people_lines(order, result)
     tell_build_server(order, concluded, more, job)
     # The result comes last: what is wrong with single records would push it out of sight.
     for line in describe_groups(concluded.failures, result):
@@ -92,6 +95,20 @@ def run_judge(order: JudgeOrder, job: JobPart | None = None) -> ExitCode:
     for line in concluded.reasons:
         notify(line)
     return EXIT_CODES[concluded.state]
+
+
+def people_lines(order: JudgeOrder, summary: RunSummary) -> list[str]:
+    """What of a run that followed a cascade file waits for people; drawn once it is whole."""
+    if summary.route is None or not summary.is_complete:
+        return []
+    # Late: few runs follow one.
+    from mixseek.cascades.auditing import describe_waiting, draw_for_people
+    from mixseek.storage.workspace import Workspace
+
+    workspace = Workspace(summary.workspace)
+    waiting = draw_for_people(workspace, workspace.run(summary.header.run_id), order.audit_share)
+    text = None if waiting is None else describe_waiting(waiting, summary.header.run_id, summary.workspace)
+    return [] if text is None else [f"{'people':<10}  {text}"]
 
 
 def tell_build_server(order: JudgeOrder, concluded: Conclusion, more: list[str], job: JobPart | None) -> None:

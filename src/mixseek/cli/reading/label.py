@@ -43,6 +43,14 @@ def sample_labels(
     seed: Annotated[
         int | None, Option(metavar="N", min=0, help="Draw the same again. Default: another draw every time.")
     ] = None,
+    drawn: Annotated[
+        str | None,
+        Option(
+            "--draw",
+            metavar="NAME",
+            help="Nothing new: the sheet of a draw that is there, such as what a cascade left for people.",
+        ),
+    ] = None,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
@@ -56,13 +64,15 @@ def sample_labels(
     Examples:
       mixseek label sample latest --n 100 --to sheet.csv
       mixseek label sample bbh-march --n 60 --stratify verdict --seed 7
+      mixseek label sample routed-march --draw d1d69e83c --to left.csv
     """
-    from mixseek.labels.draw import DrawRequest, draw_sheet
+    from mixseek.labels.draw import DrawRequest, draw_sheet, write_draw_again
     from mixseek.labels.views import draw_result_document, draw_sections
 
     columns = tuple(filter(None, (part.strip() for part in (stratify or "").split(","))))
     request = DrawRequest(count, tuple(dict.fromkeys(columns)), seed)
-    result = draw_sheet(workspace_path(workspace), run, request, to)
+    root = workspace_path(workspace)
+    result = draw_sheet(root, run, request, to) if drawn is None else write_draw_again(root, run, drawn, to)
     again = result.is_repeated
     document = draw_result_document(result.draw, to, is_repeated=again)
     sections = draw_sections(result.draw, to, where(workspace), is_repeated=again)

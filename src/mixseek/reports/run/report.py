@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from mixseek.analysis.run import report_data
 from mixseek.presentation.sections import GAP, Divider, Section, Sentence, notes, sections_of
 from mixseek.reports.accounts import call_sections
+from mixseek.reports.cascades import route_sections
 from mixseek.reports.checked import checked_sections
 from mixseek.reports.labels import corrected_sections
 from mixseek.reports.run.judges import judge_lead, judge_sections
@@ -28,6 +29,7 @@ def report_sections(report: report_data.ReportData) -> Iterator[Section]:
     if headline:
         yield from asked_sections(headline)
         yield from response_sections(headline)
+    yield from route_sections(report.route)
     yield from checked_sections(report.checks)
     if report.pairs:
         yield from pairs_sections(report.pairs)
