@@ -113,7 +113,7 @@ def make_order(data: Data, options: Mapping[str, Any]) -> JudgeOrder:
         # Late: few runs follow one.
         from mixseek.cascades.following import follow_given
 
-        given, route = follow_given(given)
+        given, route = follow_given(given, root)
     judges = several(given.pop("judges", settings.judge.judges))
     panel = choose(PanelRule, given.pop("panel"), "panel") if "panel" in given else None
     request = make_request(

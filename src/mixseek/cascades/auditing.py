@@ -5,7 +5,7 @@ for every text that is written down. So labels correct the headline as those of 
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -13,7 +13,7 @@ from mixseek.analysis.labels.drawing import new_seed, record_draw, taken_texts
 from mixseek.analysis.labels.of_run import open_labelled
 from mixseek.domain.labels import Draw, TextLabels, collect_labels
 from mixseek.domain.people import APART
-from mixseek.errors import ConfigurationError
+from mixseek.errors import GateError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.stats.drift import DriftWatch, watch_drift
 from mixseek.storage.journal.manifest import Manifest, read_manifest
@@ -46,6 +46,14 @@ class AuditedCascade:
     agree: float
     drawn: int
     watch: DriftWatch
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """When an audited text was labelled, and the share of those who labelled it that disagree with the decision."""
+
+    at: str
+    disagreement: float
 
 
 def draw_for_people(workspace: Workspace, run: RunDirectory, audit_share: float | None) -> WaitingForPeople | None:
@@ -94,11 +102,14 @@ def certificate_of(manifest: Manifest) -> str | None:
     return None if manifest.route is None else str(manifest.route["certificate"]["digest"])
 
 
-def watch_cascade(workspace: Workspace, runs: Iterable[RunDirectory], certificate: str) -> AuditedCascade | None:
+def watch_cascade(workspace: Workspace, certificate: str) -> AuditedCascade | None:
     """What audits of all runs with that certificate say; None where no run has followed it."""
     store = LabelStore(workspace)
-    names, audits, drawn, agree = [], [], 0, 0.0
-    for run in runs:
+    names, agree = [], 0.0
+    # A text that several runs have decided is one decision, however often it was drawn.
+    drawn: set[str] = set()
+    audits: dict[str, Audit] = {}
+    for run in workspace.runs():
         manifest = read_manifest(run.manifest)
         if certificate_of(manifest) != certificate or manifest.route is None:
             continue
@@ -106,26 +117,25 @@ def watch_cascade(workspace: Workspace, runs: Iterable[RunDirectory], certificat
         agree = float(manifest.route["cascade"]["agree"])
         draws = [draw for draw in store.draws(run.name) if draw.columns == _COLUMNS]
         texts = [row.text for draw in draws for row in draw.rows if draw.strata[row.stratum].values[0] not in UNSETTLED]
-        drawn += len(texts)
-        audits += _read_audits(workspace, run, manifest, texts)
+        drawn.update(texts)
+        audits = {**_read_audits(workspace, run, manifest, texts), **audits}
     if not names:
         return None
-    ordered = sorted(audits)
-    return AuditedCascade(tuple(names), agree, drawn, watch_drift((wrong for _, wrong in ordered), agree))
+    # Labels of one sheet came at once: among them the digest decides, which knows nothing of what they say.
+    ordered = [audits[text].disagreement for text in sorted(audits, key=lambda text: (audits[text].at, text))]
+    return AuditedCascade(tuple(names), agree, len(drawn), watch_drift(ordered, agree))
 
 
-def _read_audits(
-    workspace: Workspace, run: RunDirectory, manifest: Manifest, texts: Sequence[str]
-) -> list[tuple[str, float]]:
-    """When each audited text was labelled, and the share of those who labelled it that disagree with the decision."""
+def _read_audits(workspace: Workspace, run: RunDirectory, manifest: Manifest, texts: Sequence[str]) -> dict[str, Audit]:
+    """The audited texts that were labelled."""
     labels = collect_labels(LabelStore(workspace).read(manifest.protocol.name))
     known = {text: labels[text] for text in texts if text in labels and labels[text].is_by_lot}
     if not known:
-        return []
+        return {}
     with open_labelled(workspace, run) as units:
         beside = units.last_words(list(known))
         scores = units.verdicts_of([text for text in known if text not in beside])
-    return [(_labelled_at(known[text]), _disagreement(known[text], score)) for text, score in scores.items()]
+    return {text: Audit(_labelled_at(known[text]), _disagreement(known[text], score)) for text, score in scores.items()}
 
 
 def _labelled_at(labels: TextLabels) -> str:
@@ -136,13 +146,16 @@ def _disagreement(labels: TextLabels, score: float) -> float:
     """The share of people who say something else: a quarter of the scale or more away."""
     if labels.adjudicated is not None:
         return float(abs(labels.adjudicated.share - score) >= APART)
-    said = [label.share for label in (labels.counted or labels.by_rater).values()]
-    return sum(abs(share - score) >= APART for share in said) / len(said)
+    shares = [label.share for label in (labels.counted or labels.by_rater).values()]
+    return sum(abs(share - score) >= APART for share in shares) / len(shares)
 
 
-def find_draw(workspace: Workspace, run: RunDirectory) -> Draw:
-    """The draw for people of a run that followed a cascade."""
-    for draw in LabelStore(workspace).draws(run.name):
-        if draw.columns == _COLUMNS:
-            return draw
-    raise ConfigurationError(f"run {run.name}: nothing was drawn for people; judge with --cascade FILE.toml")
+def refuse_drifted(workspace: Workspace, path: Path, certificate: str) -> None:
+    """Raises GateError where audits of earlier runs have shown that the certificate promises too much."""
+    audited = watch_cascade(workspace, certificate)
+    if audited is not None and audited.watch.raised_at is not None:
+        watch = audited.watch
+        raise GateError(
+            f"{path}: its certificate holds no longer (of {watch.audited:,} audited decisions people disagree with "
+            f"{watch.disagreements:.4g}, and {1 - audited.agree:.1%} at most were promised); label more and plan again"
+        )

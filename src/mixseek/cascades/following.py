@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from mixseek.cascades.auditing import refuse_drifted
 from mixseek.cascades.certificate import Tier
 from mixseek.cascades.file import PEOPLE, Cascade, read_cascade
 from mixseek.cascades.readings import Opinion, RatingScale, Take, TierReader, join_takes
@@ -22,6 +23,7 @@ from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.runs.requests.routing import PanelJudge
 from mixseek.storage.journal.manifest import JudgeEntry, ProtocolEntry
+from mixseek.storage.workspace import Workspace
 from mixseek.text.phrases import listed
 
 # How many changes one line names.
@@ -124,11 +126,11 @@ class FollowedCascade:
         self, tier: Tier, places: Mapping[ReplyKey, Outcome], opinion: Opinion | None, counts: bool, why: str
     ) -> Outcome:
         """The panel's verdict: that of the first member who said it."""
-        said = {place: judgment for place, outcome in places.items() if (judgment := heard_judgment(outcome))}
-        members = {f"{place.judge}#{place.repeat}": judgment.verdict for place, judgment in said.items()}
+        judgments = {place: judgment for place, outcome in places.items() if (judgment := heard_judgment(outcome))}
+        members = {f"{place.judge}#{place.repeat}": judgment.verdict for place, judgment in judgments.items()}
         agreeing = [
             judgment
-            for judgment in said.values()
+            for judgment in judgments.values()
             if opinion is not None and self.scale.is_same(judgment.score, opinion.score)
         ]
         if not agreeing or opinion is None:
@@ -154,17 +156,9 @@ def _joined_name(tier: Tier) -> str | None:
 
 
 def _sure_of(judgment: ValidJudgment) -> dict[ConfidenceSource, float]:
-    """How sure a judgment is, by each source that says so."""
-    sure = {}
-    if (confidence := judgment.confidence) is not None:
-        sure[confidence.source] = confidence.value
-    if (share := _ORDERS.get(str(judgment.fields.get("state")))) is not None:
-        sure[ConfidenceSource.ORDERS] = share
-    return sure
-
-
-# The share of a pair's two orders that said what both came to.
-_ORDERS = {"agreed": 1.0, "partial": 0.5, "position": 0.0}
+    """How sure a judgment is, by the source that says so."""
+    confidence = judgment.confidence
+    return {} if confidence is None else {confidence.source: confidence.value}
 
 
 def _settled(outcome: Outcome, opinion: Opinion | None, tier: Tier, counts: bool, why: str) -> Outcome:
@@ -189,16 +183,18 @@ def _handed_on(outcome: Outcome, why: str) -> Outcome:
     return outcome if judgment is None else hand_on(judgment, f"handed on ({why})")
 
 
-def follow_given(given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def follow_given(given: Mapping[str, Any], root: Path) -> tuple[Any, dict[str, Any]]:
     """Options of a run that follows a file: those that are left, and what of the request the file decides.
 
-    Raises ConfigurationError for options that the file has answered already.
+    Raises ConfigurationError for options that the file has answered already, and GateError where audits of earlier
+    runs in this workspace have raised drift.
     """
     answered = {"judges": "who judges", "repeats": "how often they are asked", "panel": "how several decide"}
     for name, what in answered.items():
         if given.get(name, 1) != 1:
             raise ConfigurationError(f"the cascade file says {what}; leave --{name.removesuffix('s')} out")
     followed = follow_cascade(Path(given["cascade_file"]))
+    refuse_drifted(Workspace(root), followed.path, followed.cascade.certificate.digest)
     rest = {name: value for name, value in given.items() if name not in ("cascade_file", "cascade")}
     rest["repeats"] = followed.repeats
     protocol = followed.cascade.certificate.protocol

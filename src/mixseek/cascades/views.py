@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from mixseek.cascades.auditing import AuditedCascade
 from mixseek.cascades.certificate import Certificate, CertifiedLabels
 from mixseek.cascades.file import PEOPLE
 from mixseek.cascades.plan import PlannedCascade, PlannedTier, PlanState
@@ -24,6 +25,7 @@ from mixseek.presentation.sections import (
 )
 from mixseek.reports.wording.numbers import NOTHING, ends_text, percent
 from mixseek.stats.cascades import TierState
+from mixseek.stats.drift import ALPHA
 from mixseek.stats.intervals import Interval
 from mixseek.text.phrases import listed, plural
 
@@ -182,3 +184,46 @@ shown_html.register(PlannedCascade, result_html)
 sections_of.register(Certificate, certificate_sections)
 shown_text.register(Certificate, result_text)
 shown_html.register(Certificate, result_html)
+
+
+def watch_document(audited: AuditedCascade) -> dict[str, Any]:
+    """What audits came to, for programs."""
+    watch = audited.watch
+    return with_schema(
+        DocumentName.CASCADE_WATCH,
+        {
+            "runs": list(audited.runs),
+            "agree": audited.agree,
+            "drawn": audited.drawn,
+            "audited": watch.audited,
+            "disagreements": watch.disagreements,
+            "agreement": watch.agreement,
+            "evidence": watch.evidence,
+            "raises_at": 1 / ALPHA,
+            "raised_at": watch.raised_at,
+            "is_drift": watch.raised_at is not None,
+        },
+    )
+
+
+def watch_sections(audited: AuditedCascade) -> Iterator[Section]:
+    """Whether drift was raised, and on how many labels that rests."""
+    watch = audited.watch
+    runs = f"{plural(len(audited.runs), 'run')} ({listed(audited.runs)})"
+    if not watch.audited:
+        yield Section(None, [Sentence(f"No audited decision has a label yet, of {audited.drawn:,} drawn in {runs}.")])
+        return
+    agreed = f"{percent(watch.agreement or 0.0)} of {plural(watch.audited, 'audited decision')} agree with people"
+    promise = f"at least {percent(audited.agree)} were promised"
+    style = "bold" if watch.raised_at is None else "bold red"
+    answer = "No drift" if watch.raised_at is None else f"Drift, raised by label {watch.raised_at:,}"
+    yield Section(None, [Sentence(f"{answer}: {agreed}, {promise}.", style)])
+    yield Section(
+        None,
+        notes(
+            [
+                f"{watch.audited:,} of {audited.drawn:,} drawn in {runs} are labelled.",
+                f"Evidence against the promise: {watch.evidence:.3g}; {1 / ALPHA:g} raises drift.",
+            ]
+        ),
+    )

@@ -136,6 +136,7 @@ TREE: Mapping[str, Single | Family] = {
         Wanted.TRUST,
         "Which judge may decide what without people, shown on labels and written down.",
         plan="reading.cascade:plan_tiers",
+        watch="reading.cascade:watch",
     ),
     "protocol": family(
         Wanted.JUDGE,

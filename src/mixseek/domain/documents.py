@@ -49,6 +49,7 @@ class DocumentName(StrEnum):
     LABEL_STATUS = "label-status"
     PLAN = "plan"
     CASCADE_PLAN = "cascade-plan"
+    CASCADE_WATCH = "cascade-watch"
     PROTOCOL = "protocol"
     PROTOCOL_NEW = "protocol-new"
     PROTOCOL_LINT = "protocol-lint"

@@ -82,7 +82,7 @@ def prepare_run(request: JudgeRequest, notify: Callable[[str], None]) -> tuple[P
 
 
 def check_route(plan: Plan) -> None:
-    """Before anything is paid for; raises GateError where a cascade's certificate holds no longer."""
+    """Raises GateError where a cascade's certificate holds no longer, before anything is paid for."""
     if plan.request.route is not None:
         asked = tuple(describe_judge(judge) for judge in plan.judges if not isinstance(judge, PanelJudge))
         plan.request.route.check(asked, describe_protocol(plan.protocol))

@@ -65,6 +65,7 @@ DECLARED: dict[DocumentName, Declared] = {
     DocumentName.LABEL_STATUS: Declared(of_runs.LabelStatusDocument, ("label status",)),
     DocumentName.PLAN: Declared(of_runs.PlanDocument, ("plan",)),
     DocumentName.CASCADE_PLAN: Declared(of_numbers.CascadePlanDocument, ("cascade plan",)),
+    DocumentName.CASCADE_WATCH: Declared(of_numbers.CascadeWatchDocument, ("cascade watch",)),
     DocumentName.PROTOCOL: Declared(of_tools.ProtocolDocument, ("protocol show",)),
     DocumentName.PROTOCOL_NEW: Declared(of_tools.ProtocolNewDocument, ("protocol new",)),
     DocumentName.PROTOCOL_LINT: Declared(of_tools.ProtocolLintDocument, ("protocol lint",)),

@@ -400,6 +400,21 @@ class BoardDocument(StrengthsDocument):
     notes: Sequence[str]
 
 
+class CascadeWatchDocument(TypedDict):
+    """What audits of runs that followed one cascade file came to; `raised_at` is the label that raised drift."""
+
+    runs: Sequence[str]
+    agree: float
+    drawn: int
+    audited: int
+    disagreements: float
+    agreement: float | None
+    evidence: float
+    raises_at: float
+    raised_at: int | None
+    is_drift: bool
+
+
 class CascadePlanDocument(TypedDict):
     """What may be decided without people; `certificate` is None where nothing may, and `path` is its file."""
 

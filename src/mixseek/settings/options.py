@@ -296,7 +296,7 @@ class JudgeOptions(CallOptions, BatchingOptions, ReplyOptions, SampleOptions, As
             typed_as=Path,
             help="Follow what `mixseek cascade plan` wrote: who is asked after whom, how sure each must be, and what "
             "is left for people. `--cascade FILE.toml` is the same.",
-            in_python="Follow what `mixseek.plan_cascade` wrote: who is asked after whom, how sure each must be, and "
+            in_python="Follow what `mixseek cascade plan` wrote: who is asked after whom, how sure each must be, and "
             "what is left for people.",
         ),
     ]

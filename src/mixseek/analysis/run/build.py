@@ -11,6 +11,7 @@ from mixseek.analysis.checked_model import CheckSummary
 from mixseek.analysis.run import model, report_data
 from mixseek.analysis.run.agreement import Agreement, SelfConsistency
 from mixseek.analysis.run.model import ScoreSummary
+from mixseek.analysis.run.route import RouteSummary
 from mixseek.analysis.target_pairs import PairsReport
 from mixseek.domain import counts
 from mixseek.domain.counts import NO_UNITS, OutcomeCount, UnitGroups, UnitSums
@@ -60,6 +61,7 @@ class ReportInput:
     models: Mapping[str, str] = field(default_factory=dict)  # judge to the model whose recorded replies it brings
     labels: Mapping[str, str] = field(default_factory=dict)  # judge to what a reader knows it by
     checks: tuple[CheckSummary, ...] = ()  # where something was checked without a judge
+    route: RouteSummary | None = None  # where a cascade file was followed
 
 
 # A wording that is unique to each row explains nothing in a table; the rows themselves carry it.
@@ -88,6 +90,7 @@ def build_report(source: ReportInput) -> report_data.ReportData:
         models=source.models,
         labels=source.labels,
         checks=source.checks,
+        route=source.route,
     )
 
 

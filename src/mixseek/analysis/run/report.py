@@ -84,11 +84,10 @@ def load_report(
                 pairs=load_pairs(index, panel),
                 models=index.judge_models(),
                 labels=labels,
-                **load_explanations(index),
+                **load_explanations(index, manifest),
             )
         )
         whole, has_pairs = combine_judges(index, manifest) if manifest.cascade else None, index.facts.has_pairs
-        route = summarise_route(manifest.route, count_by_judge(index, manifest))
     corrected, people = load_corrected_and_people(workspace, run, rule)
     limit = None if report.is_complete else LISTED_OF_EACH_KIND
     report = replace(report, rows=StoredRows(workspace, run, limit, people.by_id()))
@@ -96,13 +95,12 @@ def load_report(
     judges = (whole, *report.judges) if whole and len(report.judges) > 1 else report.judges
     first = with_corrected(report.headline, corrected) if report.headline else None
     board, rubric = board_of_run(workspace, run) if has_pairs else None, rubric_of_run(run, manifest)
-    return replace(
-        report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board, route=route
-    ), run
+    return replace(report, judges=judges, corrected=corrected, headline=first, asked=rubric, board=board), run
 
 
-def load_explanations(index: RunIndex) -> dict[str, Any]:
+def load_explanations(index: RunIndex, manifest: Manifest) -> dict[str, Any]:
     """What says why judgments came out as they did, by the names that a report has for it."""
+    cells = index.counts(OutcomeCount, final_only=False)
     return {
         "rules": index.counts(counts.RuleCount),
         "flags": index.counts(counts.FlagCount),
@@ -111,6 +109,7 @@ def load_explanations(index: RunIndex) -> dict[str, Any]:
         "reasoning": index.counts(counts.ReasoningCount),
         "reasks": index.counts(counts.ReaskCount),
         "checks": summarise_checks(index.counts(counts.CheckCount)),
+        "route": summarise_route(manifest.route, count_by_judge(cells, manifest)),
     }
 
 

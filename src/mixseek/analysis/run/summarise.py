@@ -102,8 +102,7 @@ def summarise_run(
         cells = index.counts(OutcomeCount, final_only=False)
         units = index.unit_sums("judge")
         calls, checks = tuple(index.call_accounts()), summarise_checks(index.counts(CheckCount))
-        spreads = tuple(index.counts(TakeSpread)) if manifest.repeats > 1 else ()
-        reasks = tuple(index.counts(ReaskCount))
+        spreads, reasks = index.counts(TakeSpread) if manifest.repeats > 1 else (), index.counts(ReaskCount)
         # Only a cascade has judgments that another one followed.
         final = index.counts(OutcomeCount, final_only=True) if manifest.cascade else cells
         whole, control = summarise_whole(index, final)
@@ -111,7 +110,6 @@ def summarise_run(
             labels = tuple(index.judge_labels(manifest.judge_names).values())
             keep_headline(workspace, run, headline, calls, labels, is_preference=facts.has_pairs)
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
-    counts_by_name = {name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()}
     return RunSummary(
         header=run_header(manifest),
         dataset=manifest.dataset,
@@ -129,21 +127,20 @@ def summarise_run(
             for name, cells in by_name.items()
         },
         calls=calls,
-        spreads=spreads,
+        spreads=tuple(spreads),
         missing_for_good=facts.missing_for_good,
         needs_maths=facts.needs_maths,
         control=control,
-        all_by_judge=counts_by_name,
-        reasks=reasks,
+        all_by_judge=(by_judge := count_by_judge(cells, manifest)),
+        reasks=tuple(reasks),
         pairs=pairs,
         checks=checks,
-        route=summarise_route(manifest.route, counts_by_name),
+        route=summarise_route(manifest.route, by_judge),
     )
 
 
-def count_by_judge(index: RunIndex, manifest: Manifest) -> dict[str, StatusCounts]:
+def count_by_judge(cells: Sequence[OutcomeCount], manifest: Manifest) -> dict[str, StatusCounts]:
     """How samples ended under each judge, own output included."""
-    cells = index.counts(OutcomeCount, final_only=False)
     by_name = {name: [cell for cell in cells if cell.judge == name] for name in manifest.judge_names}
     return {name: summarise_scores(cells, NO_UNITS).counts for name, cells in by_name.items()}
 

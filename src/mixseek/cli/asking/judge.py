@@ -55,13 +55,13 @@ def judge(
     from mixseek.settings.load import load_settings
 
     refuse_contradictions(options)
+    settings = load_settings()
     route: dict[str, Any] = {}
     if "cascade_file" in options:
         # Late: few runs follow one.
         from mixseek.cascades.following import follow_given
 
-        options, route = follow_given(options)
-    settings = load_settings()
+        options, route = follow_given(options, Path(options.get("workspace") or settings.workspace))
     # Of `mixseek run`, which carries this command out; None on a command line.
     job: JobPart | None = context.obj
     request = make_request(

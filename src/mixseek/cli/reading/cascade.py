@@ -146,3 +146,37 @@ def plan_tiers(
     result = write_plan(plan(request, (lambda _: None) if quiet else notify_plainly), out)
     print_answer(cascade_document(result), lambda: cascade_sections(result), as_json=as_json)
     return ExitCode.OK if result.state is PlanState.DECIDES else ExitCode.GATE_NOT_MET
+
+
+def watch(
+    file: Annotated[Path, Argument(metavar="FILE", help="The cascade file that runs have followed.")] = Path(
+        "cascade.toml"
+    ),
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Say whether what a cascade decides still agrees with people, as far as they have looked.
+
+    Of every run that follows the file a random part of what is decided goes to people (`--audit-share`). Each label is
+    a bet against the promise: drift is raised where the promise can no longer be believed, and while it holds it is
+    raised wrongly in one of twenty cascades at most, however often you look.
+
+    Exit 0: no drift. Exit 1: drift; the certificate holds no longer, and `mixseek judge` refuses it.
+
+    \b
+    Examples:
+      mixseek cascade watch
+      mixseek cascade watch cascade.toml --workspace ws --json
+    """
+    from mixseek.cascades.auditing import watch_cascade
+    from mixseek.cascades.file import read_cascade
+    from mixseek.cascades.views import watch_document, watch_sections
+    from mixseek.errors import ConfigurationError
+    from mixseek.storage.workspace import Workspace
+
+    root = workspace_path(workspace)
+    audited = watch_cascade(Workspace(root), read_cascade(file).certificate.digest)
+    if audited is None:
+        raise ConfigurationError(f"{file}: no run in {root} has followed it; judge with --cascade {file}")
+    print_answer(watch_document(audited), lambda: watch_sections(audited), as_json=as_json)
+    return ExitCode.OK if audited.watch.raised_at is None else ExitCode.GATE_NOT_MET

@@ -57,8 +57,7 @@ def sample_labels(
     """Draw texts of a run at random into a sheet that people fill in.
 
     The sheet is blind: no verdict, score or reason of any judge is in it, and its order says nothing. How likely each
-    text was to be drawn is kept in the workspace, so that its label can speak for the whole run.
-    Texts that were drawn before are left out.
+    text was to be drawn is kept, so that its label can speak for the whole run. Texts drawn before are left out.
 
     \b
     Examples:

@@ -301,10 +301,22 @@ def check_cluster(cluster: ClusterOptions | None, batches: BatchOptions) -> None
         raise ConfigurationError("--on ray needs an extra: pip install 'mixseek[ray]'")
 
 
+def check_combination(request: JudgeRequest) -> None:
+    """Raises ConfigurationError for options that cannot be had together."""
+    if request.cluster is not None and request.budget is not None:
+        raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
+    check_cluster(request.cluster, request.live.batches)
+    if request.route is not None:
+        check_route_options(request)
+
+
+def fit_route(request: JudgeRequest, protocol: JudgeProtocol) -> JudgeRequest:
+    """The request with its route, if it has one, reading scores on the protocol's scale."""
+    return request if request.route is None else replace(request, route=request.route.fitted(protocol))
+
+
 def check_route_options(request: JudgeRequest) -> None:
     """Raises ConfigurationError for what a cascade by a certificate cannot be combined with."""
-    if request.route is None:
-        return
     if request.live.batches.is_for_all:
         raise ConfigurationError("--batch: a cascade file asks one judge after the other, and a batch takes a day each")
     if request.cluster is not None:
@@ -317,14 +329,10 @@ def check_route_options(request: JudgeRequest) -> None:
 
 def make_plan(request: JudgeRequest, cores: int) -> Plan:
     """Raises ConfigurationError for whatever cannot work, before anything is written; cheap checks come first."""
-    check_route_options(request)
-    if request.cluster is not None and request.budget is not None:
-        raise ConfigurationError("--budget: its rounds wait for one another; leave --on ray out, or the budget")
-    check_cluster(request.cluster, request.live.batches)
+    check_combination(request)
     request = replace(request, judges=expand_scorers(request.judges, request.data, request.longest_line))
     protocol = request.load_protocol()
-    if request.route is not None:
-        request = replace(request, route=request.route.fitted(protocol))
+    request = fit_route(request, protocol)
     timeout = request.live.timeout_seconds
     judges = get_panel(
         request.judges,
