@@ -117,6 +117,31 @@ def test_a_key_of_a_later_version_is_no_violation_and_a_missing_one_is() -> None
     assert complaints({**document, "rows": "three"}, schema)
 
 
+def follow_cascade(place: Path) -> None:
+    """A run that follows a cascade file, planned on labels for every text of another."""
+    ok("judge", "sums.jsonl", "--judge", "rules", "--run", "planned", "-w", "routed", cwd=place)
+    ok("label", "sample", "planned", "--n", "12", "--to", "all.csv", "-w", "routed", cwd=place)
+
+    right = {row["id"] for row in sums(12) if row["response"] == f"The answer is {row['ground_truth']}."}
+    fill(place / "all.csv", place / "known.csv", lambda row: "correct" if row["id"] in right else "incorrect")
+    ok("label", "import", "known.csv", "--rater", "mia", "-w", "routed", cwd=place)
+    ok(
+        "cascade",
+        "plan",
+        "planned",
+        "--agree",
+        "60%",
+        "--confidence",
+        "80%",
+        "--out",
+        "followed.toml",
+        "-w",
+        "routed",
+        cwd=place,
+    )
+    ok("judge", "sums.jsonl", "--cascade", "followed.toml", "--run", "followed", "-w", "routed", cwd=place)
+
+
 def make_workspace(place: Path) -> None:
     """A panel with labels, a run of pairs, a table of ratings, and files of every kind."""
     rows = sums(12)
@@ -133,6 +158,7 @@ def make_workspace(place: Path) -> None:
     ok("label", "sample", "panel", "--n", "6", "--to", "sheet.csv", "-w", "ws", cwd=place)
     fill(place / "sheet.csv", place / "filled.csv", lambda row: "correct")
     write_tables(place)
+    follow_cascade(place)
     labelled = "".join(f"{n},ada,1\n{n},gold,1\n" for n in range(20))
     (place / "labelled.csv").write_text("item,judge,score\n" + labelled, encoding="utf-8")
     ok("archive", "rules", "--to", "archive", "-w", "ws", cwd=place)
@@ -180,6 +206,8 @@ ASKED: list[tuple[DocumentName, str]] = [
     (DocumentName.LABEL_STATUS, "label status panel"),
     (DocumentName.PLAN, "label plan panel"),
     (DocumentName.CASCADE_PLAN, "cascade plan labelled.csv --human gold --agree 60% -q"),
+    (DocumentName.CASCADE_WATCH, "cascade watch followed.toml -w routed"),
+    (DocumentName.JUDGE, "judge sums.jsonl --cascade followed.toml --run followed -w routed"),
     (DocumentName.PROTOCOL, "protocol show cross"),
     (DocumentName.PROTOCOL_NEW, "protocol new my.toml"),
     (DocumentName.PROTOCOL_LINT, "protocol lint my.toml"),
@@ -233,7 +261,8 @@ def ask_all(place: Path) -> None:
         (place / "race.toml").write_text(race_text(endpoint.spec, 2, rounds="min = 1\nmax = 1"), encoding="utf-8")
         for _, words in ASKED:
             asked = words.format(judge=endpoint.spec).split()
-            where = () if asked[0] in ("init", "protocol", "judges", "schema") else ("-w", "ws")
+            names_place = asked[0] in ("init", "protocol", "judges", "schema") or "-w" in asked
+            where = () if names_place else ("-w", "ws")
             found[words] = mixseek_here(*asked, *where, "--json", cwd=place, env=KEYS)
     answers = {words: done.stdout or f"no answer: {done.stderr}" for words, done in found.items()}
     (place / "answers.json").write_text(json.dumps(answers), encoding="utf-8")

@@ -147,6 +147,14 @@ def follow_cascade(path: Path) -> FollowedCascade:
         raise ConfigurationError(f"{path}: none of its tiers decides anything, so people have to; label all texts")
     if len({tier.repeats for tier in routing}) > 1:
         raise ConfigurationError(f"{path}: tiers are asked differently often; give all of them the same repeats")
+    asked = {judge for tier in routing for judge in tier.judges}
+    nameless = [judge.name for judge in cascade.certificate.judges if judge.digest is None and judge.name in asked]
+    if nameless:
+        sources = listed([source.name for source in cascade.certificate.sources])
+        raise ConfigurationError(
+            f"{path}: of {listed(nameless)} nothing but the name was known ({sources}), so nobody can be asked; plan "
+            "from runs instead of a table"
+        )
     models = {judge.name: frozenset(judge.models) for judge in cascade.certificate.judges}
     return FollowedCascade(path, cascade, _models=models)
 
