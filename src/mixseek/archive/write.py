@@ -20,7 +20,8 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 from mixseek.domain.confidence import columns_of, read_confidence
-from mixseek.domain.judgments import InvalidJudgment, Method, Reply, Status, ValidJudgment
+from mixseek.domain.decisions import DECISION_API
+from mixseek.domain.judgments import UNEXPLAINED, InvalidJudgment, Method, Reply, Status, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError
 from mixseek.index.loading import NOT_JUDGED
@@ -128,6 +129,7 @@ _READ_DETAILS = (
     "bundle",
     "presentation",
     LOGPROBS,
+    DECISION_API,
 )
 
 
@@ -207,6 +209,9 @@ def said_document(judged: JudgedTake, outcome: Mapping[str, Any]) -> dict[str, A
     if judged.shown:
         fields = {"verdict": outcome["verdict"], "state": fields.get("state"), "strength": fields.get("strength")}
         return {**fields, "replies": {name: reply["text"] for name, reply in judged.shown.items()}}
+    if fields.get(UNEXPLAINED) and judged.reply is not None:
+        # The answers as they came: nobody wrote an object in the protocol's format.
+        return decode_object(judged.reply["text"])
     if isinstance(fields.get("reply"), dict):
         return dict(fields["reply"])
     document = decode_object(judged.reply["text"]) if judged.reply is not None else {}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
+from mixseek.domain.decisions import DecisionQuestion, QuestionSet
 from mixseek.domain.judgments import InvalidJudgment, Outcome, Read, Reply, Undecided, ValidJudgment
 from mixseek.domain.samples import Sample
 from mixseek.lazy_dataclass import dataclass
@@ -117,6 +118,10 @@ class JudgeProtocol(Protocol):
         """The paths, in the reply's object, of the fields that the verdict is made of; none where nobody can tell."""
 
     @property
+    def question_set(self) -> QuestionSet:
+        """What a decision endpoint is asked, or why it cannot be."""
+
+    @property
     def expected_tokens(self) -> int:
         """What a reply takes; only for estimates before the endpoint has said how many tokens they were."""
 
@@ -188,6 +193,10 @@ class PlainProtocol:
         return ()
 
     @property
+    def question_set(self) -> QuestionSet:
+        return QuestionSet(refusal="its fields are no questions that have a few answers each")
+
+    @property
     def expected_tokens(self) -> int:
         return EXPECTED_OUTPUT_TOKENS
 
@@ -257,6 +266,8 @@ class Call:
     expected_tokens: int = EXPECTED_OUTPUT_TOKENS
     # Of the reply's object, the fields that a verdict is read from, each by its path.
     verdict_fields: tuple[tuple[str, ...], ...] = ()
+    # What a decision endpoint is asked about the messages.
+    questions: tuple[DecisionQuestion, ...] = ()
 
 
 class ReplyKey(NamedTuple):

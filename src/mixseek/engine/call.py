@@ -332,6 +332,7 @@ async def request(context: CallContext, ask: Ask, key: bytes) -> Reply:
         ask.limit,
         protocol.expected_tokens,
         protocol.verdict_fields,
+        protocol.question_set.questions,
     )
     future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
     context.under_way[key] = future

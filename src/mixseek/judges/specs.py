@@ -10,7 +10,14 @@ from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.ports import Judge, JudgeProtocol, LiveJudge, MathsComparer
 from mixseek.domain.samples import Sample
 from mixseek.errors import ConfigurationError, suggest
-from mixseek.judges.endpoint.address import PROVIDERS, means_address, refuse_address, resolve_target
+from mixseek.judges.endpoint.address import (
+    DECIDER_PREFIX,
+    PROVIDERS,
+    means_address,
+    refuse_address,
+    resolve_target,
+    settings_of_spec,
+)
 from mixseek.judges.math_verify import find_maths
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.declaration import DeclaredProtocol
@@ -60,13 +67,16 @@ JUDGE_FORMS = {
     "log:SCORER": "what the scorer of another tool's log said, which stays with its samples; `log` is all of them",
     "PROVIDER:MODEL": f"a model behind an endpoint; providers: {', '.join(PROVIDERS)}",
     "PROVIDER:MODEL@BASE_URL": "the same, at another address",
+    "decisions:PROVIDER:MODEL": "a decision endpoint: probabilities for a protocol's questions, without a text",
+    "decisions:NAME": "the same for a [judges.NAME] table; `api` in the table says which interface it has",
     "gguf:PATH": "a GGUF model in this process (extra `embedded`)",
     "pydantic-ai:PROVIDER:MODEL": "every other provider (extra `providers`)",
     "NAME": "a [judges.NAME] table of mixseek.toml",
 }
 # Live judges that are not spoken to over our own HTTP; each module is loaded only when it is asked for.
 _EMBEDDED, _OTHER_PROVIDERS = "gguf", "pydantic-ai"
-_LIVE_KINDS = (*PROVIDERS, _EMBEDDED, _OTHER_PROVIDERS)
+_DECIDER = DECIDER_PREFIX.removesuffix(":")
+_LIVE_KINDS = (*PROVIDERS, _EMBEDDED, _OTHER_PROVIDERS, _DECIDER)
 
 
 def make_judge(
@@ -101,14 +111,20 @@ def is_live(spec: str, configured: Mapping[str, JudgeSettings]) -> bool:
     kind, colon, _ = spec.partition(":")
     if kind in ("rules", "checks", "replay", "log"):
         return False
-    return spec in configured or (bool(colon) and kind in _LIVE_KINDS)
+    if settings_of_spec(spec, configured) is not None:
+        return True
+    if kind == _DECIDER:
+        # Of a provider, or nobody knows whom it means.
+        kind, colon, _ = spec.removeprefix(DECIDER_PREFIX).partition(":")
+        return bool(colon) and kind in PROVIDERS
+    return bool(colon) and kind in _LIVE_KINDS
 
 
 def make_live_judge(spec: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> LiveJudge:
     """`provider:model`, `provider:model@base_url` or a configured name; nothing is sent yet."""
     if not is_live(spec, configured):
         raise unknown_judge(spec, configured)
-    settings = configured.get(spec)
+    settings = settings_of_spec(spec, configured)
     judge = make_unprompted_judge(spec, configured, environment)
     if settings is None or settings.system is None:
         return judge
@@ -122,11 +138,13 @@ def make_unprompted_judge(
     spec: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]
 ) -> LiveJudge:
     """The judge without a system prompt of its own."""
-    settings = configured.get(spec)
+    settings = settings_of_spec(spec, configured)
     kind = spec.partition(":")[0] if settings is None else settings.provider
     # What a table's provider and model would be on the command line.
     full = spec if settings is None else f"{settings.provider}:{settings.model or ''}"
     # Imports stand here and not above: rules-only runs do not pay for loading an HTTP client or a model runtime.
+    if settings is not None and settings.api is not None and kind in (_EMBEDDED, _OTHER_PROVIDERS):
+        raise ConfigurationError(f"judge {spec!r}: {kind} is no decision endpoint; remove api, or name its base_url")
     if kind == _EMBEDDED:
         from mixseek.judges.embedded import make_embedded_judge
 
@@ -151,7 +169,10 @@ def unknown_judge(spec: str, configured: Mapping[str, JudgeSettings]) -> Configu
         (name for name, provider in PROVIDERS.items() if kind.lower().startswith(provider.model_prefixes)), None
     )
     available = f"available: {', '.join([*JUDGE_FORMS, *configured])}"
-    if kind in ("rules", "checks"):
+    if kind == _DECIDER:
+        named = ", ".join([*PROVIDERS, *configured])
+        advice = f"write decisions:PROVIDER:MODEL, or decisions:NAME for a [judges.NAME] table; there are: {named}"
+    elif kind in ("rules", "checks"):
         advice = f"{kind!r} takes nothing after the colon; {available}"
     elif kind == "log":
         advice = f"write log:SCORER with a scorer of the log, which `mixseek import LOG` lists; {available}"

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -73,6 +73,8 @@ class ProtocolDeclaration:
     where: str
     # Its own, and those that a request has added.
     checks: CheckSet = NO_CHECKS
+    # By field: what it is as a question for a decision endpoint, where that is not the usual (see `questions`).
+    decisions: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,9 @@ class DeclaredProtocol(PlainProtocol, Generic[Settings]):
         if self.checks.is_gate:
             # Only then do they decide a verdict; else a run with other checks asks the same.
             asked["checks"] = documents_of(self.checks.checks)
+        if self.declaration.decisions:
+            # The usual questions are named by the judge that is asked them.
+            asked["decisions"] = self.declaration.decisions
         return hash_of(asked)
 
 
@@ -233,6 +238,8 @@ class DeclarationFile(Table):
     templates: dict[str, str] = Field(default_factory=dict)
     # By name, each as a line or a table (see `checks.declare`); and whether a failed one changes the verdict.
     checks: dict[str, Any] = Field(default_factory=dict)
+    # By field, the question that it is for a decision endpoint (see `questions`).
+    decisions: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _default_is_offered(self) -> "DeclarationFile":
@@ -263,7 +270,9 @@ def read_declaration(
         checks = read_checks(file.checks, lambda name: read_toml_text(path.parent / name), takes_gate=True)
     except ConfigurationError as error:
         raise ConfigurationError(f"{path.name}: checks: {error}") from error
-    return ProtocolDeclaration(file.name, file.version, file.kind, language, overlaid, templates, path.name, checks)
+    return ProtocolDeclaration(
+        file.name, file.version, file.kind, language, overlaid, templates, path.name, checks, file.decisions
+    )
 
 
 def with_default_templates(declaration: ProtocolDeclaration, stems: Mapping[str, str]) -> ProtocolDeclaration:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Self
 from pydantic import Field
 
 from mixseek.domain.confidence import Confidence, ConfidenceSource, confidence_in, expected_value
+from mixseek.domain.decisions import AnswerOption, QuestionKind, QuestionSet
 from mixseek.domain.judgments import (
     Finding,
     Flag,
@@ -34,6 +35,7 @@ from mixseek.domain.steps import Step
 from mixseek.errors import DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.protocols.certainty import NO_CONFIDENCE, Certainty, certainty_of_tokens
+from mixseek.protocols.decided import UNEXPLAINED_FIELDS, certainty_of_decision, is_decision, read_decision
 from mixseek.protocols.declaration import (
     DeclaredProtocol,
     ProtocolDeclaration,
@@ -42,6 +44,7 @@ from mixseek.protocols.declaration import (
     with_default_templates,
 )
 from mixseek.protocols.identity import judge_identity, relate
+from mixseek.protocols.questions import FieldQuestion, make_questions
 from mixseek.protocols.replies.copied_verdicts import find_repetition
 from mixseek.protocols.replies.field_places import FieldPath
 from mixseek.protocols.replies.pair_verdicts import find_verdicts
@@ -122,6 +125,9 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         protocol = cls(with_default_templates(declaration, _STEMS), settings)
         for role, variables in _VARIABLES.items():
             protocol.template(role, variables)
+        if declaration.decisions:
+            # Whatever is wrong with them is found here.
+            _ = protocol.question_set
         return protocol
 
     @cached_property
@@ -241,6 +247,8 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """One order, said of A and B as they are in the dataset; all objections are collected."""
+        if is_decision(reply):
+            return self._parse_decision(reply, sample)
         shown, settings = self.show(sample), self.settings
         reading = read_reply(reply.text, settings.reply_mode, self._fields)
         if reading.value is None:
@@ -261,6 +269,31 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             evidence = [self._of_dataset(quote) for quote in checked.evidence] if checked else []
             return InvalidJudgment(findings, repairs, {"evidence": evidence} if evidence else {})
         return self._judgment(checked, reply, sample, repairs)
+
+    @cached_property
+    def question_set(self) -> QuestionSet:
+        if self.settings.quotes == "verified":
+            return QuestionSet(
+                refusal="it demands quotes (quotes=verified), and a decision endpoint gives none; leave them out with "
+                "--parameter quotes=off"
+            )
+        criteria = [spoken(criterion, self.language) for criterion in self.settings.criteria.values()]
+        counts = " ".join(f"{criterion['title']}: {criterion['description']}" for criterion in criteria)
+        instructions = in_language(self.settings.instructions, self.language)
+        options = [AnswerOption(preference.value) for preference in Preference]
+        texts = {"criteria": f"{instructions} {counts}"}
+        field = FieldQuestion("verdict", QuestionKind.CHOICE, ("pairwise", "verdict"), options, texts)
+        return make_questions(self.declaration, [field])
+
+    def _parse_decision(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """One order: which of the two as shown is better, without a comment."""
+        reading = read_decision(reply, self.question_set)
+        if isinstance(reading, InvalidJudgment):
+            return reading
+        shares = reading.shares["verdict"].shares
+        verdict = reading.likeliest("verdict") or ""
+        certainty = certainty_of_decision(shares, verdict, _SCORES)._replace(fields=UNEXPLAINED_FIELDS)
+        return self._judgment(_Said(Preference(verdict)), reply, sample, (), certainty)
 
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """There are no rules for quality: a judge has to be asked."""
@@ -340,7 +373,9 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             "order": self.presentation,
         }
 
-    def _judgment(self, checked: _Said, reply: Reply, sample: Sample, repairs: tuple[str, ...]) -> ValidJudgment:
+    def _judgment(
+        self, checked: _Said, reply: Reply, sample: Sample, repairs: tuple[str, ...], decided: Certainty | None = None
+    ) -> ValidJudgment:
         verdict = checked.verdict.swapped if self.presentation == BA else checked.verdict
         judge = judge_identity(reply)
         relations = [relate(judge, target) for target in (sample.target_model, sample.target_b)]
@@ -356,7 +391,7 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
             **({"left_out": shortened} if shortened else {}),
         }
         method = Method.SELF_JUDGE if is_own else Method.CROSS_JUDGE
-        certainty = self._certainty(checked.verdict, reply)
+        certainty = self._in_dataset(decided or self._certainty(checked.verdict, reply))
         return ValidJudgment(
             verdict.score,
             verdict.value,
@@ -368,8 +403,11 @@ class PairwiseProtocol(DeclaredProtocol[PairwiseParameters]):
         )
 
     def _certainty(self, shown: Preference, reply: Reply) -> Certainty:
-        """Said of A and B as they are in the dataset; the tokens are those of the letters as shown."""
-        certainty = certainty_of_tokens(reply, _VERDICT_PATH, _SPELT_VERDICTS, shown.value, _SCORES)
+        """Said of the letters as shown, by their tokens."""
+        return certainty_of_tokens(reply, _VERDICT_PATH, _SPELT_VERDICTS, shown.value, _SCORES)
+
+    def _in_dataset(self, certainty: Certainty) -> Certainty:
+        """The same, said of A and B as they are in the dataset."""
         confidence = certainty.confidence
         if self.presentation != BA or confidence is None or certainty.expected_score is None:
             return certainty
@@ -425,6 +463,8 @@ def _combined(valid: Mapping[str, ValidJudgment], orders: Mapping[str, Any]) -> 
         ],
         "orders": orders,
     }
+    if all(judgment.is_unexplained for judgment in valid.values()):
+        fields |= UNEXPLAINED_FIELDS
     if "left_out" in first.fields:
         fields["left_out"] = first.fields["left_out"]
     is_own = any(judgment.method is Method.SELF_JUDGE for judgment in valid.values())

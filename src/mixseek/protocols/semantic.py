@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+from mixseek.domain.decisions import TRUE, QuestionKind, QuestionSet
 from mixseek.domain.judgments import Finding, Flag, InvalidJudgment, Method, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message, Nonces, constant_message
 from mixseek.domain.samples import GRADED, LOG_SCORES, Sample, SampleNeeds
@@ -16,6 +17,7 @@ from mixseek.errors import ConfigurationError, DatasetError
 from mixseek.lazy_dataclass import dataclass
 from mixseek.matching.readings import Decision
 from mixseek.protocols.certainty import certainty_of_tokens
+from mixseek.protocols.decided import UNEXPLAINED_FIELDS, certainty_of_decision, is_decision, read_decision
 from mixseek.protocols.declaration import CheckWords, DeclaredProtocol, ProtocolDeclaration, validated
 from mixseek.protocols.extraction import (
     LOW_REASONING_SCORE,
@@ -26,6 +28,7 @@ from mixseek.protocols.extraction import (
     verify_extraction,
 )
 from mixseek.protocols.identity import method_of
+from mixseek.protocols.questions import FieldQuestion, make_questions
 from mixseek.protocols.replies.copied_verdicts import repetitions
 from mixseek.protocols.replies.field_places import FieldPath
 from mixseek.protocols.replies.repairs import Repair
@@ -77,6 +80,9 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
         protocol = cls(declaration, settings)
         for role, variables in _VARIABLES.items():
             protocol.template(role, variables)
+        if declaration.decisions:
+            # Whatever is wrong with them is found here.
+            _ = protocol.question_set
         return protocol
 
     @cached_property
@@ -126,6 +132,8 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""
+        if is_decision(reply):
+            return self._parse_decision(reply, sample)
         reading = read_reply(reply.text, self.settings.reply_mode, FIELDS)
         if reading.value is None:
             return InvalidJudgment(reading.findings, reading.repairs)
@@ -163,6 +171,45 @@ class SemanticProtocol(DeclaredProtocol[SemanticParameters]):
             method_of(reply, sample),
             span=extraction.span,
             repairs=repairs,
+            confidence=certainty.confidence,
+            expected_score=certainty.expected_score,
+        )
+
+    @cached_property
+    def question_set(self) -> QuestionSet:
+        if self.settings.extraction_policy == "verified":
+            return QuestionSet(
+                refusal="it demands an answer that stands in the response (extraction_policy=verified), and a decision "
+                "endpoint quotes none; leave it out with --parameter extraction_policy=record"
+            )
+        field = FieldQuestion("is_correct", QuestionKind.PREDICATE, ("semantic", "is_correct"))
+        return make_questions(self.declaration, [field])
+
+    def _parse_decision(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """A verdict without reasons; nothing was extracted, so nothing of it can be looked up."""
+        reading = read_decision(reply, self.question_set)
+        if isinstance(reading, InvalidJudgment):
+            return reading
+        known = reading.shares["is_correct"].shares
+        shares = {verdict: known[spelling] for verdict, spelling in _SPELT_VERDICTS.items()}
+        is_correct = reading.likeliest("is_correct") == TRUE
+        verdict = "correct" if is_correct else "incorrect"
+        certainty = certainty_of_decision(shares, verdict, _SCORES)
+        fields = {
+            "is_correct": is_correct,
+            "extracted_answer": None,
+            "reasoning_score": None,
+            "error_type": None,
+            "comment": "",
+            "extraction_verified": None,
+            "warnings": [],
+            **UNEXPLAINED_FIELDS,
+        }
+        return ValidJudgment(
+            _SCORES[verdict],
+            verdict,
+            fields,
+            method_of(reply, sample),
             confidence=certainty.confidence,
             expected_score=certainty.expected_score,
         )

@@ -35,6 +35,7 @@ from mixseek.engine.replies import NoCache, ReplyCache, RequestKeys
 from mixseek.engine.retry import RetryPolicy
 from mixseek.engine.slots import LiveSlot, OfflineSlot, Price, Slot
 from mixseek.errors import ConfigurationError
+from mixseek.judges.endpoint.address import settings_of_spec
 from mixseek.judges.prices import PriceList
 from mixseek.judges.telemetry import open_tracing, traced
 from mixseek.lazy_dataclass import dataclass
@@ -108,7 +109,7 @@ class Panel:
 
     def settings_of(self, judge: LiveJudge) -> JudgeSettings:
         """The settings of its table, or the defaults; the command line's timeout wins."""
-        settings = self.configured.get(judge.name, JudgeSettings())
+        settings = settings_of_spec(judge.name, self.configured) or JudgeSettings()
         timeout = self.options.timeout_seconds
         return settings if timeout is None else settings.model_copy(update={"timeout_seconds": timeout})
 

@@ -17,6 +17,9 @@ class WireFormat(StrEnum):
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
+    # Questions that are answered with probabilities; `api` says so.
+    DECISIONS = "decisions"
+    SYSTEMONE = "systemone"
 
 
 class Table(BaseModel):
@@ -38,8 +41,14 @@ class JudgeSettings(Table):
         "they are given. A table that is called like a provider has it already. `gguf` is a model in this process, "
         "`pydantic-ai` every provider of that library.",
     )
-    wire: WireFormat | None = Field(
+    wire: Literal[WireFormat.OPENAI, WireFormat.ANTHROPIC] | None = Field(
         default=None, description="How the endpoint is spoken to: chat completions, or Anthropic's messages."
+    )
+    api: Literal[WireFormat.DECISIONS, WireFormat.SYSTEMONE] | None = Field(
+        default=None,
+        description="For a decision endpoint, which answers a protocol's questions with probabilities and writes "
+        "nothing ([probabilities](probabilities.md)): `decisions` as OpenAI's, `systemone` as local servers and "
+        "several hosts have it. `--judge decisions:NAME` is the same as `decisions` in the table.",
     )
     base_url: str | None = Field(
         default=None,

@@ -111,7 +111,7 @@ async def serving(*script: Scripted) -> AsyncIterator[Loopback]:
         await runner.cleanup()
 
 
-def judge_at(base_url: str, wire: str = "openai", **settings: Any) -> EndpointJudge:
+def judge_at(base_url: str, wire: str | None = "openai", **settings: Any) -> EndpointJudge:
     """A judge `j` with the canary as its key and a memory of its own."""
     given = JudgeSettings(**{"model": "m", "wire": wire, "base_url": base_url, "api_key_env": "K"} | settings)
     environment = {"K": CANARY}

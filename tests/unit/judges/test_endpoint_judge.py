@@ -323,7 +323,7 @@ def test_an_error_of_megabytes_costs_no_more_than_its_first_words(body: bytes) -
 def test_a_judge_shows_no_credential_anywhere(wire: Literal["openai", "anthropic"]) -> None:
     settings = JudgeSettings(
         model="m",
-        wire=WireFormat(wire),
+        wire=WireFormat.OPENAI if wire == "openai" else WireFormat.ANTHROPIC,
         base_url="http://127.0.0.1:1/v1",
         api_key_env="K",
         headers={"Authorization": "$A", "X-Api-Key": "$K", "X-Team": "a", "X-Session": "$S"},

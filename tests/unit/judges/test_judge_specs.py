@@ -27,7 +27,7 @@ def test_each_form_makes_its_judge_and_is_its_name(tmp_path: Path) -> None:
 
 FORMS = (
     "available: rules, checks, replay, replay:FILE, log:SCORER, PROVIDER:MODEL, PROVIDER:MODEL@BASE_URL, "
-    "gguf:PATH, pydantic-ai:PROVIDER:MODEL, NAME"
+    "decisions:PROVIDER:MODEL, decisions:NAME, gguf:PATH, pydantic-ai:PROVIDER:MODEL, NAME"
 )
 
 
@@ -41,6 +41,8 @@ FORMS = (
         ("wherever:x", "unknown judge 'wherever:x'; providers: openai, anthropic, "),
         ("ollama", "unknown judge 'ollama'; write ollama:MODEL, or add [judges.ollama] to mixseek.toml"),
         ("rules:x", "unknown judge 'rules:x'; 'rules' takes nothing after the colon"),
+        ("decisions:", "unknown judge 'decisions:'; write decisions:PROVIDER:MODEL, or decisions:NAME for a"),
+        ("decisions:opnai:x", "unknown judge 'decisions:opnai:x'; write decisions:PROVIDER:MODEL, or decisions:NAME"),
         ("replay:", "unknown judge 'replay:'; give the file of replies after the colon"),
     ],
 )

@@ -54,6 +54,8 @@ def batch_judge(judge: LiveJudge, files: Path | None = None) -> BatchJudge:
         put, inner = inner.with_system, inner.judge
     if not isinstance(inner, EndpointJudge):
         raise ConfigurationError(f"judge {judge.name!r} answers in this process and has no batches; leave --batch out")
+    if inner.asks_questions:
+        raise ConfigurationError(f"judge {judge.name!r}: decision endpoints take no batches; leave --batch out")
     if files is not None:
         if inner.target.wire is not WireFormat.OPENAI:
             raise ConfigurationError(f"judge {judge.name!r}: --batch-files are chat completions, and its wire is not")

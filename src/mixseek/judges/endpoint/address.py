@@ -56,9 +56,17 @@ _ADDRESS_MEANT = re.compile(
 # What no address holds. `urlsplit` drops line ends and tabs in silence, and hosts end at a backslash for some.
 _NEVER_IN_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f\\]")
 # What a request adds itself, and people paste with the rest.
-_METHOD_IN_PATH = re.compile(r"/(?:chat/completions|completions|messages|responses)\Z", re.IGNORECASE)
+_METHOD_IN_PATH = re.compile(
+    r"/(?:chat/completions|completions|messages|responses|decisions|systemone)\Z", re.IGNORECASE
+)
 # What a table's extra body may not say: the prompt and the model are ours to name, and answers are read whole.
 _RESERVED_BODY = ("model", "messages", "stream")
+_RESERVED_QUESTIONS = ("model", "input", "state", "questions")
+# What only a judge that writes has.
+_OF_TEXTS = ("wire", "temperature", "top_p", "max_tokens", "seed", "reasoning_effort", "system", "images", "logprobs")
+# Before a spec or a table's name: its endpoint answers questions with probabilities.
+DECIDER_PREFIX = "decisions:"
+DECISION_WIRES = (WireFormat.DECISIONS, WireFormat.SYSTEMONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +139,23 @@ def refuse_address(provider: str, rest: str) -> ConfigurationError:
 
 def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environment: Mapping[str, str]) -> Target:
     """The judge that `spec` means; raises ConfigurationError that says what to add."""
-    if spec in configured:
-        label, settings = _checked_label(spec, configured[spec]), configured[spec]
+    settings = settings_of_spec(spec, configured)
+    if settings is not None:
+        label = _checked_label(spec, settings)
     else:
-        label, model, address = split_spec(spec)
+        asked = spec.removeprefix(DECIDER_PREFIX)
+        label, model, address = split_spec(asked)
         if not model:
-            raise ConfigurationError(f"judge {spec!r}: no model; write {label}:MODEL or {label}:MODEL@BASE_URL")
-        settings = JudgeSettings(model=model, base_url=address)
+            known = spec.removesuffix(asked)
+            raise ConfigurationError(
+                f"judge {spec!r}: no model; write {known}{label}:MODEL or {known}{label}:MODEL@BASE_URL"
+            )
+        settings = JudgeSettings(model=model, base_url=address, api=None if asked == spec else WireFormat.DECISIONS)
     refuse_keys(spec, settings, environment)
     # Without a provider: anything that speaks chat completions, or what `wire` says.
     provider = PROVIDERS.get(label, Provider(key_required=False))
     base_url = _find_url(spec, provider, settings, environment)
-    wire = settings.wire or provider.wire
+    wire = settings.api or settings.wire or provider.wire
     if wire is WireFormat.ANTHROPIC:
         # The wire format brings its own /v1; people paste either form.
         base_url = base_url.removesuffix("/v1")
@@ -164,28 +177,51 @@ def resolve_target(spec: str, configured: Mapping[str, JudgeSettings], environme
         key_hint=hint,
         escapes_control_tokens=provider.escapes_control_tokens and is_own_host,
         # Wherever it is: who does not know the words says so once.
-        marks_prefix=settings.cache and (provider.marks_prefix or wire is WireFormat.ANTHROPIC),
+        marks_prefix=settings.cache and _marks_prefix(provider, wire),
         top_logprobs=_count_top_logprobs(spec, settings, wire, provider if is_own_host else Provider()),
     )
+
+
+def _marks_prefix(provider: Provider, wire: WireFormat) -> bool:
+    """Whether the format has words for which part of a prompt is constant, and the provider reads them."""
+    return wire is WireFormat.ANTHROPIC or (wire is WireFormat.OPENAI and provider.marks_prefix)
+
+
+def settings_of_spec(spec: str, configured: Mapping[str, JudgeSettings]) -> JudgeSettings | None:
+    """The table that a spec names, by itself or behind `decisions:`; None where it names none."""
+    if spec in configured:
+        return configured[spec]
+    name = spec.removeprefix(DECIDER_PREFIX)
+    settings = configured.get(name) if name != spec else None
+    if settings is None:
+        return None
+    return settings if settings.api is not None else settings.model_copy(update={"api": WireFormat.DECISIONS})
 
 
 def _count_top_logprobs(spec: str, settings: JudgeSettings, wire: WireFormat, host: Provider) -> int:
     """How many were asked for, or what the host is known to give; none in a format that has none."""
     if settings.top_logprobs is not None and not settings.logprobs:
         raise ConfigurationError(f"judge {spec!r}: top_logprobs is for judges with logprobs = true; add that")
-    if not settings.logprobs or wire is WireFormat.ANTHROPIC:
+    if not settings.logprobs or wire is not WireFormat.OPENAI:
         return 0
     return settings.top_logprobs or host.top_logprobs
 
 
 def _checked_label(name: str, settings: JudgeSettings) -> str:
+    name = name.removeprefix(DECIDER_PREFIX)
     label = settings.provider or (name if name in PROVIDERS else None)
-    reserved = [key for key in _RESERVED_BODY if key in settings.body]
+    ours = _RESERVED_BODY if settings.api is None else _RESERVED_QUESTIONS
+    reserved = [key for key in ours if key in settings.body]
+    # A temperature of nought is one.
+    written = [key for key in _OF_TEXTS if getattr(settings, key) is not None and getattr(settings, key) is not False]
+    of_texts = [] if settings.api is None else written
     if label is not None and label not in PROVIDERS:
         advice = suggest(label, PROVIDERS, f"one of {', '.join(PROVIDERS)}")
         problem = f"provider {label!r} is not known; {advice}"
     elif not settings.model:
         problem = 'no model; add model = "…"'
+    elif of_texts:
+        problem = f"a decision endpoint writes nothing, so {of_texts[0]} means nothing to it; remove it"
     elif reserved:
         problem = f"body cannot hold {reserved[0]!r}; remove it"
     else:

@@ -2,6 +2,7 @@
 
 import orjson
 
+from mixseek.domain.decisions import DECISION_API, FALSE, TRUE, AnswerOption, DecisionQuestion, QuestionKind
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.domain.response_states import ResponseState, state_of_reason
 from mixseek.errors import JudgeCallError, TransientJudgeError
@@ -26,6 +27,15 @@ _CALL = Call(
         Message("user", 'Answer with the JSON object {"ok": true}.'),
     ),
     reply_schema=_SHAPE,
+    # What a decision endpoint is asked instead.
+    questions=(
+        DecisionQuestion(
+            "ok",
+            QuestionKind.PREDICATE,
+            "The input asks for a JSON object.",
+            (AnswerOption(TRUE), AnswerOption(FALSE)),
+        ),
+    ),
 )
 
 
@@ -82,7 +92,10 @@ def _is_shape_obeyed(answer: Answer) -> bool | None:
 
 def _remarks(answer: Answer, is_obeyed: bool | None) -> list[str]:
     remarks = []
-    if answer.reply.details.get("schema") == SchemaMode.NONE:
+    is_decision = DECISION_API in answer.reply.details
+    if is_decision and "answers" not in answer.reply.text:
+        remarks.append("it answered without any answers; check that the model is one that decides")
+    if not is_decision and answer.reply.details.get("schema") == SchemaMode.NONE:
         remarks.append("no JSON mode: the endpoint does not constrain replies; expect more invalid ones")
     if is_obeyed is False:
         mode = answer.reply.details.get("schema")
@@ -98,7 +111,7 @@ def _remarks(answer: Answer, is_obeyed: bool | None) -> list[str]:
         remarks.append(f"the judge refused a harmless request (finish reason: {answer.finish_reason})")
     if answer.latency_seconds is not None and answer.latency_seconds > SLOW_SECONDS:
         remarks.append(f"slow: {answer.latency_seconds:.0f} s for one short reply; a run will take long")
-    if answer.usage.output_tokens is None:
+    if answer.usage.output_tokens is None and not is_decision:
         remarks.append("the endpoint reports no token counts: cost and tokens per minute cannot be followed")
     return remarks
 

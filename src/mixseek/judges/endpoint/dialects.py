@@ -3,28 +3,37 @@
 from mixseek.judges.endpoint.address import Target
 from mixseek.judges.endpoint.answers import Dialect
 from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
+from mixseek.judges.endpoint.decisions import OpenAIDecisions, SystemOne
 from mixseek.judges.endpoint.gemini_content import GeminiContent
 from mixseek.judges.endpoint.openai_chat import OpenAIChat
 from mixseek.judges.endpoint.refusals import Refusal
 from mixseek.settings.models import WireFormat
 
 # What requests go out and answers come in as.
-Wire = OpenAIChat | AnthropicMessages | GeminiContent
+Wire = OpenAIChat | AnthropicMessages | GeminiContent | OpenAIDecisions | SystemOne
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 _SCHEMA_PARAMETERS = frozenset({"response_format", "output_config", "output_format"})
+
+
+# What a dialect is known by: two interfaces of one host have one each.
+_Key = tuple[str, str, WireFormat]
+
+
+def _key_of(target: Target) -> _Key:
+    return target.base_url, target.model, target.wire
 
 
 class DialectMemory:
     """Starts with the most that a wire format offers, and takes back what an endpoint refuses by name."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Dialect] = {}
-        self._switched: set[tuple[str, str]] = set()
-        self._lowered: set[tuple[str, str]] = set()
+        self._known: dict[_Key, Dialect] = {}
+        self._switched: set[_Key] = set()
+        self._lowered: set[_Key] = set()
 
     def of(self, target: Target, wire: Wire) -> Dialect:
         """What is believed now."""
-        known = self._known.get((target.base_url, target.model))
+        known = self._known.get(_key_of(target))
         return known or Dialect(wire.schema_modes[0], target.limit_parameter, target.marks_prefix)
 
     def learn(self, target: Target, wire: Wire, used: Dialect, refusal: Refusal) -> Dialect | None:
@@ -32,7 +41,7 @@ class DialectMemory:
         current = self.of(target, wire)
         if current != used:
             return current  # another call was refused first and has learnt already
-        key = (target.base_url, target.model)
+        key = _key_of(target)
         if used.marks_prefix and refusal.is_about("prompt_cache"):
             self._known[key] = used._replace(marks_prefix=False)
             return self._known[key]
@@ -56,9 +65,9 @@ class DialectMemory:
 
     def forget_logprobs(self, target: Target, wire: Wire) -> None:
         """An answer came without any."""
-        self._known[target.base_url, target.model] = self.of(target, wire)._replace(most_logprobs=0)
+        self._known[_key_of(target)] = self.of(target, wire)._replace(most_logprobs=0)
 
-    def _learn_logprobs(self, key: tuple[str, str], used: Dialect, refusal: Refusal, most: int) -> Dialect:
+    def _learn_logprobs(self, key: _Key, used: Dialect, refusal: Refusal, most: int) -> Dialect:
         """The number that the refusal allows, once; none after that, and where it names none."""
         allowed = refusal.allowed_logprobs
         is_lower = allowed is not None and 0 < allowed < most and key not in self._lowered

@@ -18,7 +18,7 @@ from yarl import URL
 
 from mixseek.domain.ports import Answer, Call, LiveJudge, Message
 from mixseek.errors import ConfigurationError, JudgeCallError, PermanentJudgeError, TransientJudgeError
-from mixseek.judges.endpoint.address import Target
+from mixseek.judges.endpoint.address import DECISION_WIRES, Target
 from mixseek.judges.endpoint.answers import (
     Dialect,
     NoReplyError,
@@ -32,6 +32,7 @@ from mixseek.judges.endpoint.answers import (
 from mixseek.judges.endpoint.anthropic_messages import AnthropicMessages
 from mixseek.judges.endpoint.connection import CONNECT_TIMEOUT_SECONDS, open_session, proxy_for, read_body
 from mixseek.judges.endpoint.control_tokens import split_control_tokens
+from mixseek.judges.endpoint.decisions import OpenAIDecisions, SystemOne
 from mixseek.judges.endpoint.dialects import PROCESS_MEMORY, DialectMemory, Wire
 from mixseek.judges.endpoint.errors import FOREIGN_ERRORS, Place, StatusError, map_exception, map_status
 from mixseek.judges.endpoint.logprobs import compact_logprobs
@@ -42,10 +43,16 @@ from mixseek.judges.endpoint.refusals import read_refusal
 from mixseek.judges.keys.redaction import Redaction
 from mixseek.judges.keys.secret import Secret
 from mixseek.judges.keys.shapes import looks_like_credential, names_variable, without_credentials
+from mixseek.protocols.questions import digest_of_usual_words
 from mixseek.protocols.replies.token_shares import LOGPROBS
 from mixseek.settings.models import WireFormat
 
-_WIRES: Mapping[WireFormat, Wire] = {WireFormat.OPENAI: OpenAIChat(), WireFormat.ANTHROPIC: AnthropicMessages()}
+_WIRES: Mapping[WireFormat, Wire] = {
+    WireFormat.OPENAI: OpenAIChat(),
+    WireFormat.ANTHROPIC: AnthropicMessages(),
+    WireFormat.DECISIONS: OpenAIDecisions(),
+    WireFormat.SYSTEMONE: SystemOne(),
+}
 _SHOWN_MODELS = 12
 _WRONG_PATH = "the path may be wrong: a base URL often ends in /v1"
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id")
@@ -134,9 +141,16 @@ class EndpointJudge:
         """A digest of what is sent, whatever the provider is called here; the body counts whole, described or not."""
         asked = {name: value for name, value in self.description.items() if name != "provider"}
         asked["body"] = self.target.settings.body
+        if self.asks_questions:
+            asked["questions"] = digest_of_usual_words()
         asked["control_tokens"] = "sent" if self.target.escapes_control_tokens else "split"
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def asks_questions(self) -> bool:
+        """Whether it is asked a protocol's questions, and gives probabilities for a text."""
+        return self.target.wire in DECISION_WIRES
 
     async def call(self, call: Call) -> Answer:
         """One reply. A request that is refused for how it was put is put in another way: that is no retry."""
@@ -324,7 +338,9 @@ class EndpointJudge:
         raise TransientJudgeError(self._place.line(f"answered 200 with a JSON {type(document).__name__}, no object"))
 
     def _read(self, received: Received, parameters: Collection[str]) -> ReadAnswer:
-        return self._read_in(self._document(received), self.wire, parameters, received)
+        reading = self._read_in(self._document(received), self.wire, parameters, received)
+        # Answers are kept to the letter.
+        return reading._replace(text=received.body.decode("utf-8", "replace")) if self.asks_questions else reading
 
     def _read_in(
         self, document: Mapping[str, Any], wire: Wire, parameters: Collection[str], received: Received | None = None

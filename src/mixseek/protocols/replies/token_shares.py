@@ -28,7 +28,8 @@ class FieldShares(NamedTuple):
     """The probability of each option, over all of them, and what was on none."""
 
     shares: Mapping[str, float]
-    outside: float
+    # None where nobody knows.
+    outside: float | None
 
     def document(self) -> dict[str, Any]:
         """What a judgment keeps of it."""

@@ -10,11 +10,14 @@ from typing import Any, Self
 from jinja2 import StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
+from mixseek.domain.confidence import ConfidenceSource
+from mixseek.domain.decisions import QuestionSet
 from mixseek.domain.judgments import InvalidJudgment, Reply, Undecided, ValidJudgment
 from mixseek.domain.ports import MathsComparer, Message, Nonces
 from mixseek.domain.samples import Sample, SampleNeeds
 from mixseek.errors import ConfigurationError
 from mixseek.lazy_dataclass import dataclass
+from mixseek.protocols.decided import UNEXPLAINED_FIELDS, is_decision, read_decision
 from mixseek.protocols.declaration import DeclaredProtocol, ProtocolDeclaration, validated, with_default_templates
 from mixseek.protocols.replies.copied_verdicts import repetitions
 from mixseek.protocols.replies.field_places import FieldPath
@@ -24,9 +27,10 @@ from mixseek.protocols.replies.reply_fields import FieldReader
 from mixseek.protocols.replies.reply_json import excerpt
 from mixseek.protocols.replies.reply_reader import read_reply, violations
 from mixseek.protocols.scored.arithmetic import SCORED, maxima_of, score_of, total_range
-from mixseek.protocols.scored.certainty import GivenScores, certainty_of_reply, verdict_paths
+from mixseek.protocols.scored.certainty import GivenScores, certainty_of_reply, certainty_of_shares, verdict_paths
 from mixseek.protocols.scored.checked_reply import CheckedReply
 from mixseek.protocols.scored.contradictions import contradictions, top_level_names
+from mixseek.protocols.scored.decided_scores import DecidedScores, decide_scores, scored_questions
 from mixseek.protocols.scored.languages import refuse_missing_words
 from mixseek.protocols.scored.parameters import ScoredParameters
 from mixseek.protocols.scored.prompt import VARIABLES, declared_variables, prompt_variables, window_for
@@ -57,6 +61,9 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
         protocol = cls(with_default_templates(declaration, _STEMS), settings)
         for role in _ROLES:
             protocol.template(role, VARIABLES)
+        if declaration.decisions:
+            # Whatever is wrong with them is found here.
+            _ = protocol.question_set
         return protocol
 
     @cached_property
@@ -120,6 +127,8 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
 
     def parse(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
         """All objections are collected: a judge that is asked again should hear them at once."""
+        if is_decision(reply):
+            return self._parse_decision(reply, sample)
         known = top_level_names(self.settings)
         reading = read_reply(reply.text, self.settings.reply_mode, known)
         if reading.value is None:
@@ -156,6 +165,28 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             expected_score=certainty.expected_score,
         )
 
+    @cached_property
+    def question_set(self) -> QuestionSet:
+        return scored_questions(self.declaration, self.settings)
+
+    def _parse_decision(self, reply: Reply, sample: Sample) -> ValidJudgment | InvalidJudgment:
+        """The likeliest level of each dimension, added up as ever; nothing but numbers was asked for."""
+        reading = read_decision(reply, self.question_set)
+        if isinstance(reading, InvalidJudgment):
+            return reading
+        decided = decide_scores(reading, reply, facts_of(sample, self.settings), self.settings)
+        if isinstance(decided, InvalidJudgment):
+            return decided
+        certainty = certainty_of_shares(self.settings, decided.given, decided.known, ConfidenceSource.DECISION)
+        return ValidJudgment(
+            score_of(self.settings, decided.total, decided.task_type),
+            decided.verdict,
+            {**self._fields_of(decided, []), **certainty.fields, **UNEXPLAINED_FIELDS},
+            decided.relation.method,
+            confidence=certainty.confidence,
+            expected_score=certainty.expected_score,
+        )
+
     def decide(self, sample: Sample, maths: MathsComparer | None = None) -> Undecided:
         """There are no rules for quality: a judge has to be asked."""
         return Undecided(f"the {self.name} protocol has no rules; it needs a judge")
@@ -177,7 +208,7 @@ class ScoredProtocol(DeclaredProtocol[ScoredParameters]):
             **declared_variables(self.settings, self.language, None),
         )
 
-    def _fields_of(self, checked: CheckedReply, quotes: list[dict[str, Any]]) -> dict[str, Any]:
+    def _fields_of(self, checked: CheckedReply | DecidedScores, quotes: list[dict[str, Any]]) -> dict[str, Any]:
         settings = self.settings
         lowest, highest = total_range(settings, checked.task_type)
         fields: dict[str, Any] = dict(checked.words)

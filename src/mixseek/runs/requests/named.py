@@ -9,12 +9,12 @@ from mixseek.domain.documents import DocumentName, with_schema
 from mixseek.domain.lines import LONGEST_LINE_BYTES
 from mixseek.domain.ports import Judge, LiveJudge
 from mixseek.errors import ConfigurationError
-from mixseek.judges.endpoint.address import PROVIDERS, split_spec
+from mixseek.judges.endpoint.address import DECIDER_PREFIX, PROVIDERS, settings_of_spec, split_spec
 from mixseek.judges.function import FunctionJudge
 from mixseek.judges.specs import is_live, make_judge, make_live_judge
 from mixseek.protocols.registry import load_protocol
 from mixseek.runs.requests.protocol_record import document_protocol
-from mixseek.settings.models import JudgeSettings
+from mixseek.settings.models import JudgeSettings, WireFormat
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -69,12 +69,15 @@ def with_timeout(
     """The settings with the timeout of the command line, which wins over the file."""
     if timeout_seconds is None:
         return configured
-    settings = configured.get(spec)
+    settings = settings_of_spec(spec, configured)
     if settings is None:
-        if spec.partition(":")[0] not in PROVIDERS or not split_spec(spec)[1]:
+        asked = spec.removeprefix(DECIDER_PREFIX)
+        if asked.partition(":")[0] not in PROVIDERS or not split_spec(asked)[1]:
             return configured
-        provider, model, base_url = split_spec(spec)
+        provider, model, base_url = split_spec(asked)
         settings = JudgeSettings(model=model, provider=provider, base_url=base_url)
+        if asked != spec:
+            settings = settings.model_copy(update={"api": WireFormat.DECISIONS})
     return {**configured, spec: settings.model_copy(update={"timeout_seconds": timeout_seconds})}
 
 
@@ -86,6 +89,11 @@ def is_remote(judge: AnyJudge) -> "TypeIs[LiveJudge]":
 def replays_file(judge: AnyJudge) -> "TypeGuard[FileReplayJudge]":
     """Whether its replies stand in a file of their own; told without loading what reads such files."""
     return hasattr(judge, "matched_to")
+
+
+def asks_questions(judge: AnyJudge) -> bool:
+    """Whether it is a decision endpoint, which is asked a protocol's questions."""
+    return bool(getattr(judge, "asks_questions", False))
 
 
 def replays_rows(judge: AnyJudge) -> bool:

@@ -31,7 +31,15 @@ from mixseek.protocols.declaration import DeclaredProtocol
 from mixseek.protocols.registry import checks_of, earlier_protocols, load_protocol, names_version, with_checks
 from mixseek.runs.requests.log_scorers import expand_scorers, is_log_judge
 from mixseek.runs.requests.manifest_entries import describe_judge
-from mixseek.runs.requests.named import AnyJudge, NamedJudge, get_panel, is_remote, replays_file, replays_rows
+from mixseek.runs.requests.named import (
+    AnyJudge,
+    NamedJudge,
+    asks_questions,
+    get_panel,
+    is_remote,
+    replays_file,
+    replays_rows,
+)
 from mixseek.runs.requests.planned_grid import PlannedGrid
 from mixseek.runs.requests.routing import CertifiedRoute
 from mixseek.settings.models import JudgeSettings
@@ -52,6 +60,15 @@ def refuse_unfit_judges(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> 
     refuse_absent_rules(protocol, judges)
     refuse_log_scores(protocol, judges)
     refuse_checks_judge(protocol, judges)
+    refuse_unaskable_questions(protocol, judges)
+
+
+def refuse_unaskable_questions(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
+    """Raises ConfigurationError for a decision endpoint under a protocol that cannot be put as questions."""
+    refusal = protocol.question_set.refusal if any(map(asks_questions, judges)) else None
+    if refusal is not None:
+        name = next(judge.name for judge in judges if asks_questions(judge))
+        raise ConfigurationError(f"judge {name!r} cannot judge by the {protocol.name} protocol: {refusal}")
 
 
 def refuse_absent_rules(protocol: JudgeProtocol, judges: Sequence[AnyJudge]) -> None:
