@@ -19,6 +19,7 @@ from mixseek.settings.models import JudgeSettings
 from mixseek.testing import mock_server
 from mixseek.testing.batches.faults import BatchFault
 from mixseek.testing.batches.jobs import BatchOptions
+from mixseek.testing.mock_probabilities import ProbabilityFault
 from mixseek.testing.mock_replies import Fault
 from mixseek.testing.reading_mock import Defect
 
@@ -124,6 +125,11 @@ def serve(
     chosen = tuple(read_kind(Fault, name, "--fault") for name in faults) or tuple(Fault)
     wrong = None if defect is None else read_kind(Defect, defect, "--defect")
     mock_server.serve(host, port, mock_server.MockOptions(faults=chosen, defect=wrong, batches=batches, **options))
+
+
+def read_probability_faults(names: Sequence[str]) -> tuple[ProbabilityFault, ...]:
+    """The faults of these names; raises ConfigurationError for one that is none."""
+    return tuple(read_kind(ProbabilityFault, name, "--probability-fault") for name in names)
 
 
 def read_batch_options(*, takes_batches: bool, faults: Sequence[str], **options: Any) -> BatchOptions | None:

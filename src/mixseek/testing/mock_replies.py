@@ -68,6 +68,10 @@ class MockReply(NamedTuple):
     is_correct: bool | None
     # Of the input, what a cache of the endpoint had.
     cached_tokens: int = 0
+    # What stands under `logprobs`, where it was asked for.
+    logprobs: Any = None
+    # By question, how likely each option is.
+    answers: Mapping[str, Mapping[str, float]] = {}
 
 
 def pick_fault(digest: bytes, times_seen: int, rate: float, kinds: tuple[Fault, ...]) -> Fault | None:

@@ -2,12 +2,14 @@
 
 POST /v1/chat/completions, /v1/responses, /v1/messages, /v1beta/models/M:generateContent
                                                          a verdict that the prompt decides (see replies)
+POST /v1/decisions, /v1/systemone                        the probability of each answer to each question
 GET /v1/models · GET /stats · GET /ledger · POST /reset   what is there, what was asked, what it cost, forget it
 Batches, where they are served, have a package of their own.
 """
 
 import asyncio
 import contextlib
+import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
@@ -27,6 +29,14 @@ from mixseek.testing.batches.outcomes import Refusal
 from mixseek.testing.batches.provider import add_batch_routes
 from mixseek.testing.batches.store import BatchStore
 from mixseek.testing.ledger import Ledger, Tokens
+from mixseek.testing.mock_probabilities import (
+    ProbabilityFault,
+    pick_probability_fault,
+    refuse_logprobs,
+    spoil_answers,
+    with_answers,
+    with_logprobs,
+)
 from mixseek.testing.mock_records import MockRecords
 from mixseek.testing.mock_replies import Fault, MockReply, Reading, pick_fault, say, share_of
 from mixseek.testing.mock_wire import MODELS, WIRE_FORMATS, WireFormat
@@ -81,6 +91,13 @@ class MockOptions:
     caches_prompts: bool = False
     # Batch interfaces are served where it says how.
     batches: BatchOptions | None = None
+    # What goes wrong with probabilities, and in what share of the requests.
+    probability_faults: tuple[ProbabilityFault, ...] = ()
+    probability_fault_rate: float = 1.0
+
+    def probability_fault(self, prompt: Prompt) -> ProbabilityFault | None:
+        """What goes wrong with those of a request."""
+        return pick_probability_fault(prompt, self.seed, self.probability_faults, self.probability_fault_rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +252,9 @@ class MockServer:
             # Goes nowhere: there is no connection left.
             return web.Response()
         reply = self._say(question.prompt, question.fault, question.times_seen)
-        answer = question.wire.answer(question.prompt, reply, question.number)
+        answer: Mapping[str, Any] = question.wire.answer(question.prompt, reply, question.number)
+        if question.prompt.questions:
+            answer = spoil_answers(answer, options.probability_fault(question.prompt))
         response: web.StreamResponse = _json(200, answer, question.headers)
         if question.fault is Fault.SLOW_DRIP and options.drip_seconds > 0:
             response = await _drip(request, orjson.dumps(answer), question.headers, options.drip_seconds)
@@ -251,6 +270,9 @@ class MockServer:
             read = partial(reader.quality, prompt, times_seen=times_seen, requests=came)
             reading = Reading(read, reader.favours_first(prompt))
         reply = say(prompt, fault, seed=options.seed, correct_share=options.correct_share, reading=reading)
+        if prompt.questions:
+            reply = with_answers(prompt, reply, options.seed, options.correct_share)
+        reply = with_logprobs(prompt, reply, options.seed, options.probability_fault(prompt))
         return reply._replace(cached_tokens=self.prompt_cache.take(prompt)) if options.caches_prompts else reply
 
     def _say_in_batch(self, prompt: Prompt) -> MockReply | Refusal:
@@ -290,7 +312,8 @@ async def _drip(request: web.Request, body: bytes, headers: Mapping[str, str], s
 
 
 def _json(status: int, document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> web.Response:
-    body = orjson.dumps(document)
+    # NaN is no JSON, and is written all the same by those who play an endpoint that does.
+    body = json.dumps(document).encode() if "answers" in document else orjson.dumps(document)
     return web.Response(status=status, body=body, headers=headers, content_type="application/json")
 
 
@@ -313,6 +336,8 @@ def _prompt_refusal(prompt: Prompt, options: MockOptions) -> tuple[int, str] | N
     """Why a prompt is not answered, whenever it comes."""
     if options.refuses_schemas and prompt.schema is not None:
         return 400, "This model does not support the parameter 'response_format' of type 'json_schema'."
+    if (refused := refuse_logprobs(prompt, options.probability_fault(prompt))) is not None:
+        return refused
     length = sum(len(text) for _, text in prompt.turns)
     if options.context_characters is not None and length > options.context_characters:
         return 400, f"This model's maximum context length is {options.context_characters} tokens. Reduce the length."

@@ -1,6 +1,7 @@
 """The wire formats that the loopback judge speaks live, both ways: requests read, answers and errors written."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -9,7 +10,7 @@ from mixseek.judges.endpoint.answers import mapping
 from mixseek.judges.endpoint.openai_chat import text_of
 from mixseek.testing.mock_gemini import GeminiContent
 from mixseek.testing.mock_replies import MockReply
-from mixseek.testing.prompts import Prompt, make_prompt
+from mixseek.testing.prompts import AskedQuestion, Prompt, make_prompt
 
 
 class _Turn(BaseModel):
@@ -24,6 +25,8 @@ class _Request(BaseModel):
     messages: Sequence[_Turn] = Field(min_length=1)
     stream: Literal[False] | None = None
     response_format: Any = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = Field(default=None, ge=0, le=20)
 
 
 class _ModelessRequest(_Request):
@@ -74,7 +77,8 @@ class OpenAIChat:
         form = mapping(request.response_format)
         schema = mapping(mapping(form.get("json_schema")).get("schema"))
         turns = [(_role(turn.role), text_of(turn.content)) for turn in request.messages]
-        return make_prompt(request.model or model, turns, schema if form.get("type") == "json_schema" else None)
+        prompt = make_prompt(request.model or model, turns, schema if form.get("type") == "json_schema" else None)
+        return replace(prompt, top_logprobs=request.top_logprobs or 0) if request.logprobs else prompt
 
     def answer(self, prompt: Prompt, reply: MockReply, number: int) -> dict[str, Any]:
         is_refusal = reply.finish_reason == "refusal"
@@ -86,7 +90,7 @@ class OpenAIChat:
             "object": "chat.completion",
             "created": 1_700_000_000,
             "model": prompt.model,
-            "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+            "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": reply.logprobs}],
             "usage": {
                 "prompt_tokens": reply.input_tokens,
                 "completion_tokens": reply.output_tokens,
@@ -183,17 +187,147 @@ class AnthropicMessages:
         return {"type": "error", "error": {"type": self._errors.get(status, "api_error"), "message": message}}
 
 
+class _Choice(BaseModel):
+    value: str
+
+
+class _Level(BaseModel):
+    label: str
+
+
+class _Question(BaseModel):
+    """One question in OpenAI's words."""
+
+    type: Literal["predicate", "choice", "score"]
+    name: str
+    instructions: str
+    choices: Sequence[_Choice] = Field(default=(), max_length=255)
+    levels: Sequence[_Level] = Field(default=(), max_length=10)
+
+
+class _DecisionRequest(BaseModel):
+    model: str = Field(min_length=1)
+    input: str = Field(min_length=1)
+    questions: Sequence[_Question] = Field(min_length=1)
+
+
+class OpenAIDecisions(OpenAIChat):
+    """POST /v1/decisions."""
+
+    name = "openai-decisions"
+
+    def read(self, body: bytes, model: str = "") -> Prompt:
+        """Raises ValidationError when a request is not of this format."""
+        request = _DecisionRequest.model_validate_json(body)
+        questions = tuple(
+            AskedQuestion(
+                question.name,
+                tuple(choice.value for choice in question.choices)
+                or tuple(level.label for level in question.levels)
+                or _STATEMENT,
+                is_scale=question.type == "score",
+            )
+            for question in request.questions
+        )
+        return replace(make_prompt(request.model, [("user", request.input)]), questions=questions)
+
+    def answer(self, prompt: Prompt, reply: MockReply, number: int) -> dict[str, Any]:
+        asked = {question.name: question for question in prompt.questions}
+        answers = [{"name": name, **self._answer(asked[name], shares)} for name, shares in reply.answers.items()]
+        return {"id": f"dec_mock_{number}", "model": prompt.model, "answers": answers, "usage": _decision_usage(reply)}
+
+    def _answer(self, question: AskedQuestion, shares: Mapping[str, float]) -> dict[str, Any]:
+        if question.options == _STATEMENT:
+            return {"type": "predicate", "probability": shares["true"]}
+        most = max(shares.values())
+        if question.is_scale:
+            levels = [
+                {"label": label, "value": number, "probability": share}
+                for number, (label, share) in enumerate(shares.items())
+            ]
+            return {"type": "score", "score": _mean(shares), "confidence": most, "probabilities": levels}
+        choices = [{"value": value, "probability": share} for value, share in shares.items()]
+        return {"type": "choice", "choice": _likeliest(shares), "confidence": most, "probabilities": choices}
+
+
+class _StateQuestion(BaseModel):
+    type: Literal["noul", "choice", "score"]
+    instructions: str
+    criteria: dict[str, str] | Sequence[str] | None = None
+
+
+class _StateRequest(BaseModel):
+    model: str = Field(min_length=1)
+    state: str = Field(min_length=1)
+    questions: dict[str, _StateQuestion] = Field(min_length=1)
+
+
+class SystemOne(OpenAIDecisions):
+    """POST /v1/systemone."""
+
+    name = "systemone"
+
+    def read(self, body: bytes, model: str = "") -> Prompt:
+        """Raises ValidationError when a request is not of this format."""
+        request = _StateRequest.model_validate_json(body)
+        questions = tuple(
+            AskedQuestion(
+                name,
+                # A scale says what its levels are called before what they mean.
+                tuple(text.partition(":")[0] for text in question.criteria or _STATEMENT)
+                if question.type != "noul"
+                else _STATEMENT,
+                is_scale=question.type == "score",
+            )
+            for name, question in request.questions.items()
+        )
+        return replace(make_prompt(request.model, [("user", request.state)]), questions=questions)
+
+    def answer(self, prompt: Prompt, reply: MockReply, number: int) -> dict[str, Any]:
+        asked = {question.name: question for question in prompt.questions}
+        answers = {name: self._answer(asked[name], shares) for name, shares in reply.answers.items()}
+        return {"model": prompt.model, "answers": answers, "usage": _decision_usage(reply)}
+
+    def _answer(self, question: AskedQuestion, shares: Mapping[str, float]) -> dict[str, Any]:
+        if question.options == _STATEMENT:
+            return {"type": "noul", "noul": shares["true"]}
+        most = max(shares.values())
+        if question.is_scale:
+            numbered = {str(number): share for number, share in enumerate(shares.values())}
+            return {"type": "score", "score": _mean(shares), "confidence": most, "probabilities": numbered}
+        return {"type": "choice", "choice": _likeliest(shares), "confidence": most, "probabilities": dict(shares)}
+
+
+# The options of a statement.
+_STATEMENT = ("true", "false")
+
+
+def _mean(shares: Mapping[str, float]) -> float:
+    return sum(number * share for number, share in enumerate(shares.values()))
+
+
+def _likeliest(shares: Mapping[str, float]) -> str:
+    return max(shares, key=lambda value: shares[value])
+
+
+def _decision_usage(reply: MockReply) -> dict[str, Any]:
+    """Nothing is written, and nothing of it is billed."""
+    return {"input_tokens": reply.input_tokens, "output_tokens": 0, "total_tokens": reply.input_tokens}
+
+
 def _role(name: str) -> str:
     """Newer models call what the system says the developer's."""
     return "system" if name == "developer" else name
 
 
-WireFormat = OpenAIChat | AnthropicMessages | GeminiContent
+WireFormat = OpenAIChat | AnthropicMessages | GeminiContent | OpenAIDecisions | SystemOne
 # By how the path of a request ends.
 WIRE_FORMATS: Mapping[str, WireFormat] = {
     "/chat/completions": OpenAIChat(),
     "/responses": OpenAIResponses(),
     "/messages": AnthropicMessages(),
+    "/decisions": OpenAIDecisions(),
+    "/systemone": SystemOne(),
     ":generateContent": GeminiContent(),
 }
 # GET /v1/models: any model name is answered, one is listed.

@@ -39,6 +39,15 @@ def _read_step(heading: str) -> Step:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """One question to a decision endpoint, whatever the interface: its options, of a scale from the lowest on."""
+
+    name: str
+    options: tuple[str, ...]
+    is_scale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """A request without its wire format: who is asked, and what is said by whom."""
 
@@ -47,6 +56,10 @@ class Prompt:
     turns: tuple[tuple[str, str], ...]
     # The JSON schema of the reply, where one is asked for; empty where there is none, None where no one asks.
     schema: Mapping[str, Any] | None = None
+    # How many alternatives of each token were asked for; None where nobody asked for any.
+    top_logprobs: int | None = None
+    # What a decision endpoint is asked about the turns.
+    questions: tuple[AskedQuestion, ...] = ()
 
     @property
     def system(self) -> str:

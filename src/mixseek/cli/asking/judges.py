@@ -20,6 +20,11 @@ _BATCH_FAULTS = (
     "expired, failed-batch, failed-holds-queue, gone, shuffled, unknown-line, foreign, clock-ahead, cut-download, "
     "line-errors, refused-lines, empty-text, torn-line, missing-line, twice. Default: nothing."
 )
+_PROBABILITY_FAULTS = (
+    "What goes wrong with probabilities; repeat for more: no-logprobs, refused-logprobs, fewer-logprobs, "
+    "no-alternatives, other-tokens, positive-logprobs; refused-question, missing-answer, missing-option, wrong-sum, "
+    "not-a-number, out-of-range, wrong-name, repeated-name, error-with-200. Default: nothing."
+)
 _DEFECT = (
     "Read the texts and judge with this defect: none, position, length, self, format, lenient, noisy, drifting or "
     "obeys-injection; for `mixseek audit`. Default: verdicts are made up."
@@ -121,6 +126,10 @@ def serve_mock(
         bool,
         Option("--prompt-cache", help="Take the beginnings of prompts from a cache, as OpenAI does, and say so to it."),
     ] = False,
+    probability_faults: Annotated[
+        list[str] | None, Option("--probability-fault", metavar="NAME", help=_PROBABILITY_FAULTS)
+    ] = None,
+    probability_fault_rate: Annotated[float, share_option("Share of requests that go wrong so.")] = 1.0,
     batches: Annotated[
         bool, Option("--batches", help="Take batches as well: OpenAI's, Anthropic's, Gemini's and Mistral's.")
     ] = False,
@@ -137,7 +146,7 @@ def serve_mock(
         int | None, Option(metavar="N", min=1, help="Answer 429 while so many batches are under way.")
     ] = None,
 ) -> ExitCode:
-    """Serve a mock judge that speaks OpenAI, Anthropic, Gemini and Mistral.
+    """Serve a mock judge that speaks OpenAI, Anthropic, Gemini and Mistral, and decides.
 
     For trying the pipeline and for tests: verdicts are made up, deterministically by seed, and are the same whichever
     way a prompt comes, live or in a batch. GET /stats tells what was asked, GET /ledger what was billed, and which
@@ -155,8 +164,9 @@ def serve_mock(
       mixseek serve-mock --defect length --defect-size 30%   a judge that loves long answers
       mixseek serve-mock --batches --batch-seconds 60        batches that take a minute
       mixseek serve-mock --batches --batch-fault all         with every fault that others met
+      mixseek judge answers.jsonl --judge decisions:openai:mock@http://127.0.0.1:8777/v1
     """
-    from mixseek.setup.judges import read_batch_options, serve
+    from mixseek.setup.judges import read_batch_options, read_probability_faults, serve
 
     pace = {"latency_seconds": latency, "jitter_seconds": jitter, "drip_seconds": drip}
     failing = {"fault_rate": fault_rate, "seed": seed, "retry_after_seconds": retry_after, "capacity": capacity}
@@ -171,5 +181,11 @@ def serve_mock(
     limits = {"request_limit": batch_limit, "queue_tokens": batch_queue_tokens, "files_at_once": batch_files_at_once}
     batching = {"seconds": batch_seconds, "fault_rate": batch_fault_rate, **limits}
     batch_options = read_batch_options(takes_batches=batches, faults=batch_faults or (), **batching)
-    serve(host, port, faults or (), defect, batch_options, **pace, **failing, **refusing, **outage, **replying)
+    doubtful = {
+        "probability_faults": read_probability_faults(probability_faults or ()),
+        "probability_fault_rate": probability_fault_rate,
+    }
+    serve(
+        host, port, faults or (), defect, batch_options, **doubtful, **pace, **failing, **refusing, **outage, **replying
+    )
     return ExitCode.OK
